@@ -1,0 +1,281 @@
+//! JSONLogic conditions on edges: checked when a package is read, evaluated against a run's variables.
+//! The only place that knows `datalogic-rs`.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value as Json;
+use thiserror::Error;
+
+use crate::syntax::Tree;
+use crate::text::Span;
+
+/// The operators of JSONLogic that every implementation knows, with how many arguments each takes.
+const OPERATORS: &[(&str, usize, usize)] = &[
+    ("var", 0, 2),
+    ("missing", 0, usize::MAX),
+    ("missing_some", 2, 2),
+    ("if", 1, usize::MAX),
+    ("==", 2, 2),
+    ("===", 2, 2),
+    ("!=", 2, 2),
+    ("!==", 2, 2),
+    ("!", 1, 1),
+    ("!!", 1, 1),
+    ("or", 1, usize::MAX),
+    ("and", 1, usize::MAX),
+    (">", 2, 2),
+    (">=", 2, 2),
+    ("<", 2, 3),
+    ("<=", 2, 3),
+    ("max", 1, usize::MAX),
+    ("min", 1, usize::MAX),
+    ("+", 1, usize::MAX),
+    ("-", 1, 2),
+    ("*", 1, usize::MAX),
+    ("/", 2, 2),
+    ("%", 2, 2),
+    ("map", 2, 2),
+    ("reduce", 3, 3),
+    ("filter", 2, 2),
+    ("all", 2, 2),
+    ("none", 2, 2),
+    ("some", 2, 2),
+    ("merge", 0, usize::MAX),
+    ("in", 2, 2),
+    ("cat", 0, usize::MAX),
+    ("substr", 2, 3),
+];
+
+/// Operators whose second argument is evaluated for each item, where `var` means the item and not a variable.
+const PER_ITEM: &[&str] = &["map", "reduce", "filter", "all", "none", "some"];
+
+/// A well-formed condition.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Condition {
+    #[schemars(with = "serde_json::Map<String, Json>")]
+    rule: Json,
+    #[serde(skip)]
+    #[schemars(skip)]
+    variables: BTreeSet<String>,
+}
+
+/// What is wrong with a condition, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionError {
+    /// The offending part.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// A condition that is well-formed but cannot be evaluated on these variables.
+#[derive(Debug, Error)]
+#[error("the condition cannot be evaluated: {0}")]
+pub struct EvaluationError(String);
+
+impl Condition {
+    /// Checks a condition as it stands in a graph. All mistakes are reported.
+    pub fn parse(tree: &Tree) -> Result<Self, Vec<ConditionError>> {
+        let mut reader = Reader::default();
+        if tree.as_map().is_some() {
+            reader.expression(tree, Scope::Variables);
+        } else {
+            reader.errors.push(ConditionError {
+                span: tree.span,
+                message: format!("a condition must be a JSONLogic object, but this is {}", tree.kind()),
+                help: r#"write for example {"==": [{"var": "projectType"}, "greenfield"]}"#.into(),
+            });
+        }
+        if !reader.errors.is_empty() {
+            return Err(reader.errors);
+        }
+        let rule = tree.to_json();
+        if let Err(error) = engine().compile(&rule) {
+            let message = format!("this condition is not valid JSONLogic: {error}");
+            let help = "simplify the condition, or leave it to the model with `conditionText`".into();
+            return Err(vec![ConditionError { span: tree.span, message, help }]);
+        }
+        Ok(Self { rule, variables: reader.variables })
+    }
+
+    /// The names of the variables it looks at (the part before the first dot).
+    pub fn variables(&self) -> &BTreeSet<String> {
+        &self.variables
+    }
+
+    /// The condition as JSON.
+    pub fn as_json(&self) -> &Json {
+        &self.rule
+    }
+
+    /// Whether it holds for these variables.
+    pub fn holds(&self, variables: &serde_json::Map<String, Json>) -> Result<bool, EvaluationError> {
+        // `!!` gives JSONLogic's own idea of truth.
+        let rule = serde_json::json!({ "!!": [self.rule] });
+        let data = Json::Object(variables.clone());
+        engine().eval_into::<bool, _, _>(&rule, &data).map_err(|error| EvaluationError(error.to_string()))
+    }
+}
+
+fn engine() -> datalogic_rs::Engine {
+    datalogic_rs::Engine::new()
+}
+
+/// What `var` refers to at some place of a rule.
+#[derive(Clone, Copy, PartialEq)]
+enum Scope {
+    Variables,
+    Item,
+}
+
+#[derive(Default)]
+struct Reader {
+    errors: Vec<ConditionError>,
+    variables: BTreeSet<String>,
+}
+
+impl Reader {
+    fn expression(&mut self, tree: &Tree, scope: Scope) {
+        if let Some(items) = tree.as_list() {
+            return items.iter().for_each(|item| self.expression(item, scope));
+        }
+        let Some(entries) = tree.as_map() else { return };
+        let [entry] = entries else {
+            self.errors.push(ConditionError {
+                span: entries.get(1).map_or(tree.span, |second| second.key_span),
+                message: format!("an operation is an object with exactly one key, but this one has {}", entries.len()),
+                help: r#"combine several conditions with {"and": [ … ]} or {"or": [ … ]}"#.into(),
+            });
+            return;
+        };
+        let operator = entry.key.as_str();
+        let Some((_, least, most)) = OPERATORS.iter().find(|(name, ..)| *name == operator) else {
+            self.errors.push(unknown_operator(operator, entry.key_span));
+            return;
+        };
+        let arguments = entry.tree.as_list().unwrap_or(std::slice::from_ref(&entry.tree));
+        if arguments.len() < *least || arguments.len() > *most {
+            self.errors.push(wrong_count(operator, arguments.len(), *least, *most, entry.key_span));
+        }
+        if scope == Scope::Variables {
+            self.note_variables(operator, arguments);
+        }
+        for (index, argument) in arguments.iter().enumerate() {
+            let inner = if index == 1 && PER_ITEM.contains(&operator) { Scope::Item } else { scope };
+            self.expression(argument, inner);
+        }
+    }
+
+    fn note_variables(&mut self, operator: &str, arguments: &[Tree]) {
+        let names: Vec<&Tree> = match operator {
+            "var" => arguments.iter().take(1).collect(),
+            "missing" => arguments.iter().collect(),
+            "missing_some" => arguments.get(1).and_then(Tree::as_list).unwrap_or_default().iter().collect(),
+            _ => return,
+        };
+        let first_parts = names.into_iter().filter_map(|name| name.as_str()?.split('.').next());
+        self.variables.extend(first_parts.filter(|name| !name.is_empty()).map(str::to_owned));
+    }
+}
+
+fn unknown_operator(operator: &str, span: Span) -> ConditionError {
+    let meant = match operator {
+        "=" | "eq" | "equals" | "is" => Some("=="),
+        "ne" | "not_equals" | "<>" => Some("!="),
+        "not" => Some("!"),
+        "&&" => Some("and"),
+        "||" => Some("or"),
+        "?:" => Some("if"),
+        "contains" => Some("in"),
+        "gt" => Some(">"),
+        "lt" => Some("<"),
+        _ => crate::shape::nearest(operator, OPERATORS.iter().map(|(name, ..)| *name)),
+    };
+    let all = OPERATORS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(" ");
+    ConditionError {
+        span,
+        message: format!("`{operator}` is not a JSONLogic operator"),
+        help: meant.map_or_else(|| format!("the operators are: {all}"), |meant| format!("did you mean `{meant}`?")),
+    }
+}
+
+fn wrong_count(operator: &str, given: usize, least: usize, most: usize, span: Span) -> ConditionError {
+    let wanted = match (least, most) {
+        (least, usize::MAX) => format!("at least {least}"),
+        (least, most) if least == most => least.to_string(),
+        (least, most) => format!("{least} to {most}"),
+    };
+    ConditionError {
+        span,
+        message: format!("`{operator}` takes {wanted} arguments, but {given} are given"),
+        help: format!(r#"write the arguments as a list: {{"{operator}": [ … ]}}"#),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::syntax::json;
+
+    fn parse(text: &str) -> Result<Condition, Vec<ConditionError>> {
+        Condition::parse(&json::parse(text).unwrap())
+    }
+
+    fn check_holds(rule: &str, variables: Json, expected: bool) {
+        let condition = parse(rule).unwrap();
+        assert_eq!(condition.holds(variables.as_object().unwrap()).unwrap(), expected, "{rule} on {variables}");
+    }
+
+    fn check_refused(rule: &str, at: &str, says: &str) {
+        let errors = parse(rule).unwrap_err();
+        let error = &errors[0];
+        assert_eq!(&rule[error.span.start..error.span.end], at);
+        let all = format!("{} / {}", error.message, error.help);
+        assert!(all.contains(says), "{all}");
+    }
+
+    #[test]
+    fn conditions_hold_as_json_logic_says() {
+        let rule = r#"{"==": [{"var": "projectType"}, "greenfield"]}"#;
+        check_holds(rule, json!({"projectType": "greenfield"}), true);
+        check_holds(rule, json!({"projectType": "brownfield"}), false);
+        check_holds(rule, json!({}), false);
+        check_holds(r#"{"and": [{"var": "a"}, {">": [{"var": "b.c"}, 2]}]}"#, json!({"a": 1, "b": {"c": 3}}), true);
+        check_holds(r#"{"!": {"var": "a"}}"#, json!({"a": []}), true);
+        check_holds(r#"{"some": [{"var": "list"}, {"==": [{"var": ""}, 2]}]}"#, json!({"list": [1, 2]}), true);
+        check_holds(r#"{"in": ["x", {"var": "tags"}]}"#, json!({"tags": ["x"]}), true);
+        check_holds(r#"{"missing": ["a"]}"#, json!({"a": 1}), false);
+    }
+
+    #[test]
+    fn every_operator_in_the_table_is_one_the_engine_knows() {
+        let known: Vec<_> = engine().builtin_operator_names().collect();
+        for (name, ..) in OPERATORS {
+            assert!(known.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_found_at_their_place() {
+        check_refused(r#""yes""#, r#""yes""#, "must be a JSONLogic object");
+        check_refused(r#"{"equals": [1, 1]}"#, r#""equals""#, "did you mean `==`?");
+        check_refused(r#"{"and": [{"vra": "x"}]}"#, r#""vra""#, "did you mean `var`?");
+        check_refused(r#"{"==": [1]}"#, r#""==""#, "takes 2 arguments, but 1");
+        check_refused(r#"{"==": [1, 1], "!=": [1, 2]}"#, r#""!=""#, "exactly one key");
+        check_refused("{}", "{}", "exactly one key");
+        assert_eq!(parse(r#"{"or": [{"x": 1}, {"y": 1}]}"#).unwrap_err().len(), 2);
+    }
+
+    #[test]
+    fn variables_are_named_by_their_first_part_and_items_are_not_variables() {
+        let rule = r#"{"and": [{"var": ["a.b", 0]}, {"missing": ["c"]}, {"filter": [{"var": "d"}, {"var": "name"}]}, {"var": ""}]}"#;
+        assert_eq!(parse(rule).unwrap().variables().iter().collect::<Vec<_>>(), ["a", "c", "d"]);
+    }
+}

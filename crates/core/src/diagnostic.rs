@@ -1,0 +1,116 @@
+//! What is told to the author of a package: findings with a stable code, a place, a reason and a remedy.
+
+mod code;
+mod findings;
+
+use serde::Serialize;
+
+pub use code::Code;
+pub use findings::{Findings, Sources};
+
+use crate::text::{Position, Span};
+
+/// How bad a finding is. A package with an error is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The package cannot be loaded.
+    Error,
+    /// The package loads, but probably does not do what its author meant.
+    Warning,
+}
+
+impl Severity {
+    /// The word a person reads.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Its stable code, which also decides its severity.
+    pub code: Code,
+    /// Where it is.
+    pub place: Place,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// A second place that explains the first, such as the earlier of two twins.
+    pub related: Option<Related>,
+}
+
+impl Diagnostic {
+    /// A finding without help; see [`Diagnostic::help`].
+    pub fn new(code: Code, place: Place, message: impl Into<String>) -> Self {
+        Self { code, place, message: message.into(), help: None, related: None }
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Points to a second place.
+    #[must_use]
+    pub fn related(mut self, place: Place, message: impl Into<String>) -> Self {
+        self.related = Some(Related { place, message: message.into() });
+        self
+    }
+
+    /// Error or warning.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+/// A second place that belongs to a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// Where.
+    pub place: Place,
+    /// What is there.
+    pub message: String,
+}
+
+/// A file of the package, or the package itself, and a range in it where there is one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Path inside the package; for findings about a container, the name of the entry as it stands there, or empty.
+    pub file: String,
+    /// Bytes of the file's text, when the finding is about text.
+    pub span: Option<Span>,
+    /// Line and column of the span's start.
+    pub position: Option<Position>,
+}
+
+impl PartialOrd for Span {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Span {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.start, self.end).cmp(&(other.start, other.end))
+    }
+}
+
+impl Place {
+    /// A file as a whole.
+    pub fn file(file: impl Into<String>) -> Self {
+        Self { file: file.into(), span: None, position: None }
+    }
+
+    /// A range of a file; the position is filled in when the finding is recorded.
+    pub fn at(file: impl Into<String>, span: Span) -> Self {
+        Self { file: file.into(), span: Some(span), position: None }
+    }
+}

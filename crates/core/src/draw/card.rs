@@ -1,0 +1,171 @@
+//! What a node shows and how large it must be for it: title, id, agent chip, called workflow.
+
+use super::shape::Outline;
+use super::text::{CODE, SMALL, TITLE, cut, wrap};
+use super::words::Words;
+use super::{DiagramNode, NodeShape};
+
+const TITLE_LEADING: f64 = 17.0;
+const ROW: f64 = 16.0;
+const ROW_GAP: f64 = 5.0;
+const PIECE_GAP: f64 = 8.0;
+/// The widest content; longer titles wrap, longer ids are cut.
+const MAX_CONTENT: f64 = 208.0;
+const MAX_AGENT: f64 = 120.0;
+const CHIP_PAD: f64 = 6.0;
+
+/// The room an edge needs at the top or bottom border, up to a number of edges.
+const PORT: f64 = 15.0;
+const MOST_PORTS: usize = 24;
+
+/// How many edges a node has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Traffic {
+    pub(super) entering: usize,
+    pub(super) leaving: usize,
+    /// From the node to itself, at its side.
+    pub(super) loops: usize,
+}
+
+/// A node, measured: its outline and the text inside, relative to the top left corner.
+#[derive(Debug, Clone)]
+pub(super) struct Card {
+    pub(super) outline: Outline,
+    pub(super) spans: Vec<Span>,
+}
+
+/// A piece of text inside a card.
+#[derive(Debug, Clone)]
+pub(super) struct Span {
+    pub(super) role: SpanRole,
+    /// The left end; the middle for a title that is centred.
+    pub(super) x: f64,
+    /// The middle of the line.
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) text: String,
+}
+
+/// What a [`Span`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SpanRole {
+    Title,
+    Id,
+    Agent,
+    Calls,
+}
+
+/// Pieces that share a line.
+type Row = Vec<(SpanRole, String, f64)>;
+
+impl Card {
+    /// Measures a node that has this many edges.
+    pub(super) fn of(node: &DiagramNode, traffic: Traffic) -> Card {
+        let words = Words::of(node);
+        let title_lines = wrap(&words.title, TITLE, MAX_CONTENT, 3);
+        let rows = meta_rows(&words);
+
+        let title_width = title_lines.iter().map(|line| TITLE.width(line)).fold(0.0, f64::max);
+        let content_width = rows.iter().map(|row| row_width(row)).fold(title_width, f64::max);
+        let content_height =
+            TITLE_LEADING * title_lines.len() as f64 + (ROW_GAP + ROW) * rows.len() as f64;
+
+        let outline = outline(node.kind, content_width, content_height, traffic);
+        let mut card = Card { outline, spans: Vec::new() };
+        card.set(&title_lines, rows, content_height);
+        card
+    }
+
+    fn set(&mut self, title: &[String], rows: Vec<Row>, content_height: f64) {
+        let Outline { kind, width, height } = self.outline;
+        let left = side_padding(kind);
+        let centred = is_centred(kind);
+        let mut y = (height - content_height) / 2.0;
+        for line in title {
+            let x = if centred { width / 2.0 } else { left };
+            let (role, text) = (SpanRole::Title, line.clone());
+            self.spans.push(Span { role, x, y: y + TITLE_LEADING / 2.0, width: TITLE.width(line), text });
+            y += TITLE_LEADING;
+        }
+        for row in rows {
+            y += ROW_GAP;
+            let mut x = if centred { (width - row_width(&row)) / 2.0 } else { left };
+            for (role, text, piece) in row {
+                self.spans.push(Span { role, x, y: y + ROW / 2.0, width: piece, text });
+                x += piece + PIECE_GAP;
+            }
+            y += ROW;
+        }
+    }
+}
+
+/// Whether the text of this kind stands in the middle; boxes read better from the left.
+pub(super) fn is_centred(kind: NodeShape) -> bool {
+    match kind {
+        NodeShape::Step | NodeShape::Subworkflow => false,
+        NodeShape::Decision | NodeShape::Merge | NodeShape::End => true,
+    }
+}
+
+fn side_padding(kind: NodeShape) -> f64 {
+    match kind {
+        NodeShape::Subworkflow => 20.0,
+        NodeShape::Step | NodeShape::Decision | NodeShape::Merge | NodeShape::End => 14.0,
+    }
+}
+
+fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Traffic) -> Outline {
+    let (least_width, least_height, padding) = match kind {
+        NodeShape::Step | NodeShape::Subworkflow => (168.0, 44.0, 10.0),
+        NodeShape::Decision => (148.0, 48.0, 11.0),
+        NodeShape::Merge => (72.0, 32.0, 8.0),
+        NodeShape::End => (96.0, 44.0, 11.0),
+    };
+    let height: f64 = content_height + 2.0 * padding;
+    let height = height.max(least_height).max(traffic.loops as f64 * 26.0);
+    let bare = Outline { kind, width: 0.0, height };
+    let sides = match kind {
+        NodeShape::Step | NodeShape::Subworkflow => side_padding(kind),
+        NodeShape::Decision => bare.point() + 6.0,
+        // The text may reach into the round ends, but not to where they narrow.
+        NodeShape::Merge | NodeShape::End => (height * 0.3).max(12.0),
+    };
+    let ports = traffic.entering.max(traffic.leaving).clamp(1, MOST_PORTS) - 1;
+    let for_ports = ports as f64 * PORT + 2.0 * bare.cap();
+    Outline { width: (content_width + 2.0 * sides).max(least_width).max(for_ports).ceil(), ..bare }
+}
+
+/// Id and agent on one line where they fit, the called workflow below.
+fn meta_rows(words: &Words) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let id = words.id.as_deref().map(|id| piece(SpanRole::Id, cut(id, CODE, MAX_CONTENT)));
+    let agent = words.agent.as_deref().map(|agent| piece(SpanRole::Agent, cut(agent, SMALL, MAX_AGENT)));
+    match (id, agent) {
+        (Some(id), Some(agent)) if id.2 + PIECE_GAP + agent.2 <= MAX_CONTENT => {
+            rows.push(vec![id, agent]);
+        }
+        (id, agent) => rows.extend(id.into_iter().chain(agent).map(|piece| vec![piece])),
+    }
+    if let Some(calls) = words.calls.as_deref() {
+        rows.push(vec![piece(SpanRole::Calls, cut(calls, CODE, MAX_CONTENT - CALLS_MARK))]);
+    }
+    rows
+}
+
+/// Room for the little arrow in front of a called workflow.
+pub(super) const CALLS_MARK: f64 = 16.0;
+
+fn piece(role: SpanRole, text: String) -> (SpanRole, String, f64) {
+    let width = match role {
+        SpanRole::Title => TITLE.width(&text),
+        SpanRole::Id => CODE.width(&text),
+        SpanRole::Agent => SMALL.width(&text) + 2.0 * CHIP_PAD,
+        SpanRole::Calls => CODE.width(&text) + CALLS_MARK,
+    };
+    (role, text, width)
+}
+
+fn row_width(row: &Row) -> f64 {
+    let gaps = row.len().saturating_sub(1) as f64 * PIECE_GAP;
+    row.iter().map(|(_, _, width)| width).sum::<f64>() + gaps
+}

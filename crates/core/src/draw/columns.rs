@@ -1,0 +1,235 @@
+//! Everything horizontal: the x of nodes, edges, labels and lanes, and the band each is in.
+
+use super::graph::Flow;
+use super::lanes::{self, Lane, Return, Stand, Tracks};
+use super::layout::{Parts, START_DOT};
+use super::place::{Arc, Net, Placed, place};
+use super::rows::{Item, ItemKind, Rows};
+
+/// The least distance of nodes and labels in one band, whatever the placing did.
+const LEAST_GAP: f64 = 12.0;
+
+/// The columns of a picture. Lists run like the graph's nodes or links.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) bands: usize,
+    pub(super) band: Vec<usize>,
+    pub(super) x: Vec<f64>,
+    pub(super) ways: Vec<Way>,
+    pub(super) start: Option<StartColumn>,
+    pub(super) rows: Rows,
+    pub(super) tracks: Tracks,
+}
+
+/// How a link gets to where it goes.
+#[derive(Debug)]
+pub(super) enum Way {
+    Down(Down),
+    /// Back up, on a lane.
+    Back(Lane),
+    /// Around the side of its one node.
+    Own,
+}
+
+/// A way down, through the bands between its nodes.
+#[derive(Debug)]
+pub(super) struct Down {
+    /// The x in each of those bands, from top to bottom.
+    pub(super) bends: Vec<f64>,
+    pub(super) label_band: usize,
+}
+
+/// The start dot and the way from it to the entry.
+#[derive(Debug)]
+pub(super) struct StartColumn {
+    pub(super) band: usize,
+    pub(super) x: f64,
+    pub(super) bends: Vec<f64>,
+}
+
+impl Columns {
+    pub(super) fn of(parts: &Parts) -> Columns {
+        let net = net(parts);
+        let mut placed = place(&net);
+        separate(&net, &mut placed);
+
+        let bands = placed.bands;
+        let (start, mut downs) = ways_down(parts, &net, &mut placed);
+        // The start dot is the first node of the net, and of no further interest here.
+        let band = placed.band.split_off(usize::from(start.is_some()));
+        let x = placed.x.split_off(usize::from(start.is_some()));
+        let mut rows = rows(parts, bands, &band, &x, start.as_ref(), &downs);
+        move_labels_up(parts, &band, &mut rows, &mut downs);
+
+        let (lanes, tracks) = lanes::find(&mut rows, bands, returns(parts, &band, &x));
+        let mut ways: Vec<Way> =
+            downs.into_iter().map(|down| down.map_or(Way::Own, Way::Down)).collect();
+        for lane in lanes {
+            ways[lane.link] = Way::Back(lane);
+        }
+        Columns { bands, band, x, ways, start, rows, tracks }
+    }
+
+    /// Moves everything to the right.
+    pub(super) fn shift(&mut self, by: f64) {
+        self.x.iter_mut().for_each(|x| *x += by);
+        self.rows.shift(by);
+        if let Some(start) = &mut self.start {
+            start.x += by;
+            start.bends.iter_mut().for_each(|x| *x += by);
+        }
+        for way in &mut self.ways {
+            match way {
+                Way::Down(down) => down.bends.iter_mut().for_each(|x| *x += by),
+                Way::Back(lane) => lane.x += by,
+                Way::Own => {}
+            }
+        }
+    }
+}
+
+/// The links that run down, and the start dot as a node in front of the entry.
+fn net(parts: &Parts) -> Net {
+    let graph = parts.graph;
+    let shift = usize::from(graph.entry.is_some());
+    let mut widths: Vec<f64> = graph.entry.iter().map(|_| START_DOT).collect();
+    // Room for own loops is kept on both sides, because the placing centres a node on its width.
+    widths.extend(parts.cards.iter().zip(&parts.own).map(|(card, own)| card.outline.width + 2.0 * own));
+    let links = graph.links.iter().zip(&parts.labels).filter(|(link, _)| link.flow == Flow::Forward);
+    let mut arcs: Vec<Arc> = links
+        .map(|(link, label)| Arc {
+            from: link.from + shift,
+            to: link.to + shift,
+            label: label.width,
+            weight: if link.edge.is_default { 2 } else { 1 },
+        })
+        .collect();
+    arcs.extend(graph.entry.map(|entry| Arc { from: 0, to: entry + shift, label: 0.0, weight: 4 }));
+    Net { widths, arcs }
+}
+
+/// Pushes nodes and labels of one band apart where they come too close.
+fn separate(net: &Net, placed: &mut Placed) {
+    enum Whose {
+        Node(usize),
+        Label(usize, usize),
+    }
+    let mut bands: Vec<Vec<(f64, f64, Whose)>> = (0..placed.bands).map(|_| Vec::new()).collect();
+    for (node, &width) in net.widths.iter().enumerate() {
+        bands[placed.band[node]].push((placed.x[node], width, Whose::Node(node)));
+    }
+    for (at, arc) in net.arcs.iter().enumerate() {
+        let band = placed.label_band(arc);
+        let bend = band - placed.band[arc.from] - 1;
+        bands[band].push((placed.bends[at][bend], arc.label, Whose::Label(at, bend)));
+    }
+    for band in &mut bands {
+        band.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut free_from = f64::NEG_INFINITY;
+        for (x, width, whose) in band {
+            let pushed = x.max(free_from + *width / 2.0);
+            free_from = pushed + *width / 2.0 + LEAST_GAP;
+            match *whose {
+                Whose::Node(node) => placed.x[node] = pushed,
+                Whose::Label(arc, bend) => placed.bends[arc][bend] = pushed,
+            }
+        }
+    }
+}
+
+fn ways_down(parts: &Parts, net: &Net, placed: &mut Placed) -> (Option<StartColumn>, Vec<Option<Down>>) {
+    let mut arcs = net.arcs.iter().enumerate();
+    let downs = parts.graph.links.iter().map(|link| match link.flow {
+        Flow::Forward => arcs.next().map(|(at, arc)| Down {
+            bends: std::mem::take(&mut placed.bends[at]),
+            label_band: placed.label_band(arc),
+        }),
+        Flow::Back | Flow::Own => None,
+    });
+    let downs = downs.collect();
+    let start = arcs.next().map(|(at, arc)| StartColumn {
+        band: placed.band[arc.from],
+        x: placed.x[arc.from],
+        bends: std::mem::take(&mut placed.bends[at]),
+    });
+    (start, downs)
+}
+
+/// What is where after the placing.
+fn rows(
+    parts: &Parts,
+    bands: usize,
+    band: &[usize],
+    x: &[f64],
+    start: Option<&StartColumn>,
+    downs: &[Option<Down>],
+) -> Rows {
+    let mut rows = Rows::new(bands);
+    for (node, card) in parts.cards.iter().enumerate() {
+        let half = card.outline.width / 2.0;
+        let (left, right) = (x[node] - half, x[node] + half + parts.own[node]);
+        rows.add(band[node], Item { left, right, kind: ItemKind::Node, owner: node });
+    }
+    if let Some(start) = start {
+        let (left, right) = (start.x - START_DOT / 2.0, start.x + START_DOT / 2.0);
+        let owner = parts.cards.len();
+        rows.add(start.band, Item { left, right, kind: ItemKind::Node, owner });
+        for (at, &x) in start.bends.iter().enumerate() {
+            rows.add(start.band + 1 + at, Item::way(x, parts.labels.len()));
+        }
+    }
+    for (link, down) in downs.iter().enumerate() {
+        let Some(down) = down else { continue };
+        let first = band[parts.graph.links[link].from] + 1;
+        for (at, &x) in down.bends.iter().enumerate() {
+            rows.add(first + at, Item::way(x, link));
+        }
+        if let Some(&x) = down.bends.get(down.label_band - first) {
+            rows.add(down.label_band, Item::label(x, parts.labels[link].width, link));
+        }
+    }
+    rows
+}
+
+/// Moves the labels of long edges to where they begin, if there is room: that is where the choice is made.
+fn move_labels_up(parts: &Parts, band: &[usize], rows: &mut Rows, downs: &mut [Option<Down>]) {
+    for (link, down) in downs.iter_mut().enumerate() {
+        let Some(down) = down else { continue };
+        let first = band[parts.graph.links[link].from] + 1;
+        for (at, &x) in down.bends.iter().enumerate() {
+            let candidate = first + at;
+            if candidate == down.label_band {
+                break;
+            }
+            let label = Item::label(x, parts.labels[link].width, link);
+            if rows.has_no_node(candidate) && rows.has_room(candidate, label) {
+                rows.remove_label(down.label_band, link);
+                rows.add(candidate, label);
+                down.label_band = candidate;
+                break;
+            }
+        }
+    }
+}
+
+fn returns(parts: &Parts, band: &[usize], x: &[f64]) -> Vec<Return> {
+    let stand = |node: usize| {
+        let half = parts.cards[node].outline.width / 2.0;
+        Stand {
+            band: band[node],
+            x: x[node],
+            left: x[node] - half,
+            right: x[node] + half + parts.own[node],
+            right_is_taken: parts.own[node] > 0.0,
+        }
+    };
+    let links = parts.graph.links.iter().enumerate();
+    let back = links.filter(|(_, link)| link.flow == Flow::Back);
+    back.map(|(at, link)| Return {
+        link: at,
+        from: stand(link.from),
+        to: stand(link.to),
+        label: parts.labels[at].width,
+    })
+    .collect()
+}

@@ -1,0 +1,112 @@
+//! The diagram as indices: nodes once, edges between known nodes, and which edges lead back.
+
+use std::collections::HashMap;
+
+use super::{Diagram, DiagramEdge, DiagramNode};
+
+/// A drawable graph.
+#[derive(Debug)]
+pub(super) struct Graph<'a> {
+    pub(super) title: &'a str,
+    pub(super) nodes: Vec<&'a DiagramNode>,
+    pub(super) links: Vec<Link<'a>>,
+    /// The index of the node a run starts at, if it is there.
+    pub(super) entry: Option<usize>,
+}
+
+/// An edge between known nodes.
+#[derive(Debug)]
+pub(super) struct Link<'a> {
+    pub(super) edge: &'a DiagramEdge,
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) flow: Flow,
+    /// Whether its node offers another move; only then a default is worth a mark.
+    pub(super) is_choice: bool,
+}
+
+/// Which way a link runs in a picture that reads from top to bottom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// Down, with the reading direction.
+    Forward,
+    /// Up, to a node on the way here: a loop.
+    Back,
+    /// From a node to itself.
+    Own,
+}
+
+impl<'a> Graph<'a> {
+    /// Indexes a diagram, leaving out what cannot be drawn.
+    pub(super) fn of(diagram: &'a Diagram) -> Graph<'a> {
+        let mut index: HashMap<&str, usize> = HashMap::new();
+        let mut nodes: Vec<&DiagramNode> = Vec::new();
+        for node in &diagram.nodes {
+            index.entry(&node.id).or_insert_with(|| {
+                nodes.push(node);
+                nodes.len() - 1
+            });
+        }
+        let at = |id: &str| index.get(id).copied();
+        let mut links: Vec<Link> = Vec::new();
+        let mut moves = vec![0usize; nodes.len()];
+        for edge in &diagram.edges {
+            if let (Some(from), Some(to)) = (at(&edge.from), at(&edge.to)) {
+                let flow = if from == to { Flow::Own } else { Flow::Forward };
+                moves[from] += 1;
+                links.push(Link { edge, from, to, flow, is_choice: false });
+            }
+        }
+        let entry = at(&diagram.entry);
+        let mut graph = Graph { title: &diagram.title, nodes, links, entry };
+        for link in &mut graph.links {
+            link.is_choice = moves[link.from] > 1;
+        }
+        graph.find_loops();
+        graph
+    }
+
+    /// Marks the links that lead back to a node on the way from the entry. What remains has no cycle.
+    fn find_loops(&mut self) {
+        let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for (at, link) in self.links.iter().enumerate() {
+            if link.flow == Flow::Forward {
+                leaving[link.from].push(at);
+            }
+        }
+        let mut state = vec![Visit::Unseen; self.nodes.len()];
+        let roots = self.entry.into_iter().chain(0..self.nodes.len());
+        // An explicit stack: a chain may be longer than the thread's own.
+        for root in roots {
+            if state[root] != Visit::Unseen {
+                continue;
+            }
+            state[root] = Visit::Open;
+            let mut trail = vec![(root, 0usize)];
+            while let Some((node, next)) = trail.last_mut() {
+                let Some(&at) = leaving[*node].get(*next) else {
+                    state[*node] = Visit::Done;
+                    trail.pop();
+                    continue;
+                };
+                *next += 1;
+                let to = self.links[at].to;
+                match state[to] {
+                    Visit::Unseen => {
+                        state[to] = Visit::Open;
+                        trail.push((to, 0));
+                    }
+                    Visit::Open => self.links[at].flow = Flow::Back,
+                    Visit::Done => {}
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Visit {
+    Unseen,
+    Open,
+    Done,
+}

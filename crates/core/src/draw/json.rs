@@ -1,0 +1,131 @@
+//! The JSON writer: the diagram with the positions of its layout, for clients that draw themselves.
+
+use serde::Serialize;
+
+use super::graph::{Flow, Link};
+use super::layout::{Label, Layout, PlacedEdge, PlacedNode, Start};
+use super::path::{Point, short};
+use super::{DiagramNode, card::SpanRole};
+
+#[derive(Serialize)]
+struct Picture<'a> {
+    title: &'a str,
+    entry: Option<&'a str>,
+    #[serde(serialize_with = "short")]
+    width: f64,
+    #[serde(serialize_with = "short")]
+    height: f64,
+    start: Option<StartMark<'a>>,
+    nodes: Vec<Node<'a>>,
+    edges: Vec<Edge<'a>>,
+}
+
+#[derive(Serialize)]
+struct StartMark<'a> {
+    #[serde(flatten)]
+    centre: Point,
+    path: &'a str,
+    tip: Point,
+}
+
+#[derive(Serialize)]
+struct Node<'a> {
+    id: &'a str,
+    kind: &'static str,
+    title: Option<&'a str>,
+    agent: Option<&'a str>,
+    calls: Option<&'a str>,
+    /// The title as the layout wrapped it.
+    lines: Vec<&'a str>,
+    #[serde(serialize_with = "short")]
+    x: f64,
+    #[serde(serialize_with = "short")]
+    y: f64,
+    #[serde(serialize_with = "short")]
+    width: f64,
+    #[serde(serialize_with = "short")]
+    height: f64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Edge<'a> {
+    from: &'a str,
+    to: &'a str,
+    label: &'a str,
+    is_default: bool,
+    condition: Option<&'a str>,
+    /// `forward`, `back` (a loop) or `own` (from a node to itself).
+    flow: &'static str,
+    path: &'a str,
+    points: &'a [Point],
+    tip: Point,
+    label_box: LabelBox<'a>,
+}
+
+#[derive(Serialize)]
+struct LabelBox<'a> {
+    #[serde(flatten)]
+    centre: Point,
+    #[serde(serialize_with = "short")]
+    width: f64,
+    #[serde(serialize_with = "short")]
+    height: f64,
+    lines: &'a [String],
+}
+
+/// Writes the picture.
+pub(super) fn write(layout: &Layout) -> String {
+    let graph = &layout.graph;
+    let picture = Picture {
+        title: graph.title,
+        entry: graph.entry.and_then(|entry| graph.nodes.get(entry)).map(|node| node.id.as_str()),
+        width: layout.width,
+        height: layout.height,
+        start: layout.start.as_ref().map(start),
+        nodes: graph.nodes.iter().zip(&layout.nodes).map(|(node, placed)| self::node(node, placed)).collect(),
+        edges: graph.links.iter().zip(&layout.edges).map(|(link, placed)| edge(link, placed)).collect(),
+    };
+    // Strings and finite numbers always serialize.
+    serde_json::to_string_pretty(&picture).unwrap_or_default()
+}
+
+fn start(start: &Start) -> StartMark<'_> {
+    StartMark { centre: start.centre, path: &start.path.data, tip: start.tip.at }
+}
+
+fn node<'a>(node: &'a DiagramNode, placed: &'a PlacedNode) -> Node<'a> {
+    let spans = placed.card.spans.iter();
+    Node {
+        id: &node.id,
+        kind: node.kind.word(),
+        title: node.title.as_deref(),
+        agent: node.agent.as_deref(),
+        calls: node.calls.as_deref(),
+        lines: spans.filter(|span| span.role == SpanRole::Title).map(|span| span.text.as_str()).collect(),
+        x: placed.corner.x,
+        y: placed.corner.y,
+        width: placed.card.outline.width,
+        height: placed.card.outline.height,
+    }
+}
+
+fn edge<'a>(link: &Link<'a>, placed: &'a PlacedEdge) -> Edge<'a> {
+    let Label { lines, width, height } = &placed.label;
+    Edge {
+        from: &link.edge.from,
+        to: &link.edge.to,
+        label: &link.edge.label,
+        is_default: link.edge.is_default,
+        condition: link.edge.condition.as_deref(),
+        flow: match link.flow {
+            Flow::Forward => "forward",
+            Flow::Back => "back",
+            Flow::Own => "own",
+        },
+        path: &placed.path.data,
+        points: &placed.path.points,
+        tip: placed.tip.at,
+        label_box: LabelBox { centre: placed.label_at, width: *width, height: *height, lines },
+    }
+}

@@ -1,0 +1,212 @@
+//! Ways for the edges that lead back: a vertical lane beside everything between their two nodes.
+
+use super::rows::{Item, ItemKind, Rows};
+
+/// The first try for a lane, this far beside its nodes.
+const LANE_GAP: f64 = 24.0;
+/// What a turn through the gap costs against a plain turn at the node's side, in pixels of lane.
+const GAP_TURN_COST: f64 = 90.0;
+/// What crossing another edge costs.
+const CROSSING_COST: f64 = 36.0;
+/// Places looked at before a lane goes around the whole picture; keeps dense graphs fast.
+const TRIES: usize = 60;
+
+/// A link that leads back and needs a lane.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Return {
+    pub(super) link: usize,
+    /// The node it leaves: the lower one.
+    pub(super) from: Stand,
+    /// The node it enters: the upper one.
+    pub(super) to: Stand,
+    pub(super) label: f64,
+}
+
+/// The place of a node in its band.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stand {
+    pub(super) band: usize,
+    pub(super) x: f64,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    /// Whether loops of the node to itself take its right side.
+    pub(super) right_is_taken: bool,
+}
+
+/// The way of a [`Return`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lane {
+    pub(super) link: usize,
+    pub(super) side: Side,
+    pub(super) x: f64,
+    pub(super) label_band: usize,
+    pub(super) leave: Turn,
+    pub(super) enter: Turn,
+}
+
+/// The side of its nodes a lane runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+impl Side {
+    /// The factor that turns x into the distance towards this side.
+    pub(super) fn sign(self) -> f64 {
+        match self {
+            Side::Left => -1.0,
+            Side::Right => 1.0,
+        }
+    }
+}
+
+/// How a lane meets a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// At the node's side.
+    Beside,
+    /// Something stands between: through the gap below (leaving) or above (entering), on the track of this number.
+    Gap(usize),
+}
+
+/// The tracks in the gaps between bands: gap `g` lies above band `g`.
+#[derive(Debug)]
+pub(super) struct Tracks {
+    gaps: Vec<Vec<Vec<(f64, f64)>>>,
+}
+
+impl Tracks {
+    fn new(bands: usize) -> Tracks {
+        Tracks { gaps: vec![Vec::new(); bands + 1] }
+    }
+
+    /// How many tracks a gap needs room for.
+    pub(super) fn count(&self, gap: usize) -> usize {
+        self.gaps.get(gap).map_or(0, Vec::len)
+    }
+
+    fn take(&mut self, gap: usize, a: f64, b: f64) -> usize {
+        let Some(tracks) = self.gaps.get_mut(gap) else { return 0 };
+        let (left, right) = (a.min(b) - 10.0, a.max(b) + 10.0);
+        let is_free = |track: &Vec<(f64, f64)>| track.iter().all(|taken| right < taken.0 || left > taken.1);
+        let level = tracks.iter().position(is_free).unwrap_or(tracks.len());
+        match tracks.get_mut(level) {
+            Some(track) => track.push((left, right)),
+            None => tracks.push(vec![(left, right)]),
+        }
+        level
+    }
+}
+
+/// Finds a lane for every return, the short ones first so that loops nest, and notes them in the rows.
+pub(super) fn find(rows: &mut Rows, bands: usize, mut returns: Vec<Return>) -> (Vec<Lane>, Tracks) {
+    returns.sort_by_key(|back| (back.from.band.saturating_sub(back.to.band), back.link));
+    let mut tracks = Tracks::new(bands);
+    let lanes = returns.iter().map(|back| {
+        let right = Offer::of(rows, back, Side::Right);
+        let left = Offer::of(rows, back, Side::Left);
+        let offer = if left.cost + 1.0 < right.cost { left } else { right };
+        offer.accept(rows, &mut tracks, back)
+    });
+    let lanes = lanes.collect();
+    (lanes, tracks)
+}
+
+/// A possible lane and what is wrong with it.
+struct Offer {
+    side: Side,
+    x: f64,
+    label_band: usize,
+    leaves_beside: bool,
+    enters_beside: bool,
+    cost: f64,
+}
+
+impl Offer {
+    fn of(rows: &Rows, back: &Return, side: Side) -> Offer {
+        let sign = side.sign();
+        let edge = |stand: &Stand| if side == Side::Right { stand.right } else { -stand.left };
+        let nearest = edge(&back.from).max(edge(&back.to)) + LANE_GAP;
+        let (out, label_band) = clear_lane(rows, back, sign, nearest);
+        let is_beside = |stand: &Stand| {
+            let taken = side == Side::Right && stand.right_is_taken;
+            !taken && is_open(rows.band(stand.band), sign, edge(stand), out)
+        };
+        let (leaves_beside, enters_beside) = (is_beside(&back.from), is_beside(&back.to));
+        let gap_turns = f64::from(u8::from(!leaves_beside) + u8::from(!enters_beside));
+        let crossed = [back.from, back.to].map(|stand| crossings(rows.band(stand.band), sign, edge(&stand), out));
+        let length = 2.0 * out - edge(&back.from) - edge(&back.to);
+        let cost = length + gap_turns * GAP_TURN_COST + crossed.iter().sum::<f64>() * CROSSING_COST;
+        Offer { side, x: out * sign, label_band, leaves_beside, enters_beside, cost }
+    }
+
+    fn accept(self, rows: &mut Rows, tracks: &mut Tracks, back: &Return) -> Lane {
+        let (x, link) = (self.x, back.link);
+        for band in back.to.band..=back.from.band {
+            rows.add(band, Item::way(x, link));
+        }
+        rows.add(self.label_band, Item::label(x, back.label, link));
+        let mut turn = |beside: bool, gap: usize, node: f64| match beside {
+            true => Turn::Beside,
+            false => Turn::Gap(tracks.take(gap, node, x)),
+        };
+        let leave = turn(self.leaves_beside, back.from.band + 1, back.from.x);
+        let enter = turn(self.enters_beside, back.to.band, back.to.x);
+        Lane { link, side: self.side, x, label_band: self.label_band, leave, enter }
+    }
+}
+
+/// Whether nothing but other ways lies between a node's side and the lane.
+fn is_open(row: &[Item], sign: f64, side: f64, lane: f64) -> bool {
+    let stands_between = |item: &Item| {
+        let near = (item.left * sign).min(item.right * sign);
+        near > side - 1.0 && near < lane
+    };
+    !row.iter().any(|item| item.kind != ItemKind::Way && stands_between(item))
+}
+
+/// How many ways pass between a node's side and the lane.
+fn crossings(row: &[Item], sign: f64, side: f64, lane: f64) -> f64 {
+    let passes = |item: &&Item| item.kind == ItemKind::Way && (side..lane).contains(&(item.left * sign));
+    row.iter().filter(passes).count() as f64
+}
+
+/// The first distance from `nearest` outwards where the lane and its label touch nothing.
+fn clear_lane(rows: &Rows, back: &Return, sign: f64, nearest: f64) -> (f64, usize) {
+    let (top, bottom) = (back.to.band, back.from.band);
+    let label_bands = label_bands(rows, top, bottom);
+    let mut out = nearest;
+    for _ in 0..TRIES {
+        let in_the_way = (top..=bottom).flat_map(|band| rows.band(band));
+        let mut blocked = in_the_way.filter(|item| item.blocks(out * sign, out * sign));
+        if let Some(item) = blocked.next() {
+            out = beyond(item, sign).max(out + 1.0);
+            continue;
+        }
+        let label = Item::label(out * sign, back.label, back.link);
+        if let Some(&band) = label_bands.iter().find(|&&band| rows.has_room(band, label)) {
+            return (out, band);
+        }
+        out += 10.0;
+    }
+    let all = (top..=bottom).flat_map(|band| rows.band(band));
+    let outermost = all.map(|item| beyond(item, sign)).fold(nearest, f64::max);
+    (outermost + back.label / 2.0, label_bands.first().copied().unwrap_or(top))
+}
+
+/// The nearest place on the far side of an item that it does not block.
+fn beyond(item: &Item, sign: f64) -> f64 {
+    (item.left * sign).max(item.right * sign) + item.margin() + 0.5
+}
+
+/// The bands a label may stand in, from the middle outwards; those of nodes only if there are no others.
+fn label_bands(rows: &Rows, top: usize, bottom: usize) -> Vec<usize> {
+    let middle = top + bottom;
+    let mut bands: Vec<usize> = (top + 1..bottom).filter(|&band| rows.has_no_node(band)).collect();
+    if bands.is_empty() {
+        bands = (top + 1..bottom).collect();
+    }
+    bands.sort_by_key(|&band| ((2 * band).abs_diff(middle), band));
+    bands
+}

@@ -1,0 +1,91 @@
+//! The Mermaid writer: `flowchart TD` text that renders whatever the titles contain.
+
+use std::fmt::Write;
+
+use super::graph::{Graph, Link};
+use super::text::{SMALL, TITLE, clean, cut, wrap};
+use super::words::Words;
+use super::{DiagramNode, NodeShape};
+
+/// Writes the graph. Nodes are named `n0`, `n1`, …: ids may contain anything, Mermaid names may not.
+pub(super) fn write(graph: &Graph) -> String {
+    let mut out = String::new();
+    let title = clean(graph.title);
+    if !title.is_empty() {
+        // A JSON string is a YAML string.
+        let quoted = serde_json::Value::String(title).to_string();
+        out.push_str(&format!("---\ntitle: {quoted}\n---\n"));
+    }
+    out.push_str("flowchart TD\n");
+    // Writing into a string cannot fail.
+    let _ = body(&mut out, graph);
+    out
+}
+
+fn body(out: &mut String, graph: &Graph) -> std::fmt::Result {
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let (open, close) = brackets(node.kind);
+        writeln!(out, "    n{index}{open}\"{}\"{close}", node_label(node))?;
+    }
+    if let Some(entry) = graph.entry {
+        writeln!(out, "    start((\" \")) --> n{entry}")?;
+    }
+    for link in &graph.links {
+        let label = escaped_lines(&wrap(&clean(&link.edge.label), SMALL, 168.0, 2));
+        let arrow = arrow(link);
+        match label.is_empty() {
+            true => writeln!(out, "    n{} {arrow} n{}", link.from, link.to)?,
+            false => writeln!(out, "    n{} {arrow}|\"{label}\"| n{}", link.from, link.to)?,
+        }
+    }
+    if graph.entry.is_some() {
+        writeln!(out, "    style start fill:#3b4fd8,stroke:#3b4fd8")?;
+    }
+    Ok(())
+}
+
+fn brackets(kind: NodeShape) -> (&'static str, &'static str) {
+    match kind {
+        NodeShape::Step => ("(", ")"),
+        NodeShape::Decision => ("{", "}"),
+        NodeShape::Merge => ("((", "))"),
+        NodeShape::End => ("([", "])"),
+        NodeShape::Subworkflow => ("[[", "]]"),
+    }
+}
+
+/// Thick for the default, dotted for a condition.
+fn arrow(link: &Link) -> &'static str {
+    match (link.edge.is_default, &link.edge.condition) {
+        (true, _) => "==>",
+        (false, Some(_)) => "-.->",
+        (false, None) => "-->",
+    }
+}
+
+/// Mermaid does not break long words, so the lines are ours.
+fn node_label(node: &DiagramNode) -> String {
+    let Words { title, id, agent, calls } = Words::of(node);
+    let calls = calls.map(|calls| format!("↳ {calls}"));
+    let mut lines = wrap(&title, TITLE, 208.0, 3);
+    lines.extend([id, agent, calls].into_iter().flatten().map(|line| cut(&line, SMALL, 208.0)));
+    escaped_lines(&lines)
+}
+
+fn escaped_lines(lines: &[String]) -> String {
+    lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("<br/>")
+}
+
+/// Text inside a quoted Mermaid label. Letters and digits stand for themselves; everything that could be a quote,
+/// HTML, Markdown or one of Mermaid's own entities becomes an entity.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            _ if c.is_alphanumeric() || !c.is_ascii() || matches!(c, ' ' | ',' | '?' | '!') => out.push(c),
+            '-' | '_' | '.' | ':' | '/' | '(' | ')' => out.push(c),
+            _ => out.push_str(&format!("#{};", u32::from(c))),
+        }
+    }
+    out
+}

@@ -1,0 +1,306 @@
+//! The ways of edges in coordinates: ports at the borders, paths between, labels on them.
+
+use super::columns::{Columns, Down, Way};
+use super::lanes::{Lane, Side, Turn};
+use super::layout::{End, Heading, OWN_LOOP, Parts, PlacedEdge, START_DOT, Start};
+use super::levels::Levels;
+use super::path::{Knot, Path, Point};
+use super::ports;
+
+/// The straight piece at both ends of an edge: room for the default mark and the arrow head.
+const STUB: f64 = 10.0;
+/// How far before the tip the line ends, so that it does not show beside the point of the arrow.
+const ARROW: f64 = 6.0;
+const LOOP_CORNER: f64 = 10.0;
+/// The steepest a path leans where it passes its label.
+const MOST_LEAN: f64 = 1.1;
+
+/// Routes all links and the arrow from the start dot.
+pub(super) fn all(parts: &Parts, columns: &Columns, levels: &Levels) -> (Vec<PlacedEdge>, Option<Start>) {
+    let router = Router { parts, columns, levels, ports: Ports::of(parts, columns) };
+    let mut own_seen = vec![0usize; parts.cards.len()];
+    let mut own_total = vec![0usize; parts.cards.len()];
+    for (link, way) in parts.graph.links.iter().zip(&columns.ways) {
+        own_total[link.from] += usize::from(matches!(way, Way::Own));
+    }
+    let edges = columns.ways.iter().enumerate().map(|(link, way)| match way {
+        Way::Down(down) => router.down(link, down),
+        Way::Back(lane) => router.back(link, lane),
+        Way::Own => {
+            let node = parts.graph.links[link].from;
+            own_seen[node] += 1;
+            router.own(link, own_seen[node] - 1, own_total[node])
+        }
+    });
+    let edges = edges.collect();
+    (edges, router.start())
+}
+
+/// Where every link touches its nodes, relative to their centres: x at top and bottom, y at the sides.
+struct Ports {
+    leave: Vec<f64>,
+    enter: Vec<f64>,
+    start: f64,
+}
+
+/// A claim to a place at a border.
+struct Claim {
+    /// The link, or `None` for the arrow from the start dot.
+    link: Option<usize>,
+    towards: f64,
+}
+
+impl Ports {
+    fn of(parts: &Parts, columns: &Columns) -> Ports {
+        let count = parts.graph.links.len();
+        let mut ports = Ports { leave: vec![0.0; count], enter: vec![0.0; count], start: 0.0 };
+        let mut below: Vec<Vec<Claim>> = parts.cards.iter().map(|_| Vec::new()).collect();
+        let mut above: Vec<Vec<Claim>> = parts.cards.iter().map(|_| Vec::new()).collect();
+        if let (Some(entry), Some(start)) = (parts.graph.entry, &columns.start) {
+            let last = start.bends.last().copied().unwrap_or(start.x);
+            above[entry].push(Claim { link: None, towards: last - columns.x[entry] });
+        }
+        for (at, (link, way)) in parts.graph.links.iter().zip(&columns.ways).enumerate() {
+            let (from, to) = (columns.x[link.from], columns.x[link.to]);
+            let mut leave = |x: f64| below[link.from].push(Claim { link: Some(at), towards: x - from });
+            let mut enter = |x: f64| above[link.to].push(Claim { link: Some(at), towards: x - to });
+            match way {
+                Way::Down(down) => {
+                    leave(down.bends.first().copied().unwrap_or(to));
+                    enter(down.bends.last().copied().unwrap_or(from));
+                }
+                Way::Back(lane) => {
+                    if lane.leave != Turn::Beside {
+                        leave(lane.x);
+                    }
+                    if lane.enter != Turn::Beside {
+                        enter(lane.x);
+                    }
+                }
+                Way::Own => {}
+            }
+        }
+        for (node, card) in parts.cards.iter().enumerate() {
+            for (claims, is_leaving) in [(&below[node], true), (&above[node], false)] {
+                let towards: Vec<f64> = claims.iter().map(|claim| claim.towards).collect();
+                for (claim, place) in claims.iter().zip(ports::along(card.outline, &towards)) {
+                    match (claim.link, is_leaving) {
+                        (Some(link), true) => ports.leave[link] = place,
+                        (Some(link), false) => ports.enter[link] = place,
+                        (None, _) => ports.start = place,
+                    }
+                }
+            }
+        }
+        ports.set_sides(parts, columns);
+        ports
+    }
+
+    /// Lanes that turn at a node's side: those going up above those going down, and none crossing another.
+    fn set_sides(&mut self, parts: &Parts, columns: &Columns) {
+        let mut sides: Vec<[Vec<(f64, usize, bool)>; 2]> =
+            parts.cards.iter().map(|_| [Vec::new(), Vec::new()]).collect();
+        for way in &columns.ways {
+            let Way::Back(lane) = way else { continue };
+            let link = &parts.graph.links[lane.link];
+            let side = usize::from(lane.side == Side::Right);
+            let far = |node: usize| (lane.x - columns.x[node]).abs();
+            if lane.leave == Turn::Beside {
+                sides[link.from][side].push((far(link.from), lane.link, true));
+            }
+            if lane.enter == Turn::Beside {
+                sides[link.to][side].push((-far(link.to), lane.link, false));
+            }
+        }
+        for (node, card) in parts.cards.iter().enumerate() {
+            for side in &mut sides[node] {
+                side.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.total_cmp(&b.0)));
+                for (&(_, link, is_leaving), dy) in side.iter().zip(ports::beside(card.outline, side.len())) {
+                    let ports = if is_leaving { &mut self.leave } else { &mut self.enter };
+                    ports[link] = dy;
+                }
+            }
+        }
+    }
+}
+
+struct Router<'r, 'g, 'a> {
+    parts: &'r Parts<'g, 'a>,
+    columns: &'r Columns,
+    levels: &'r Levels,
+    ports: Ports,
+}
+
+impl Router<'_, '_, '_> {
+    fn centre(&self, node: usize) -> Point {
+        Point::new(self.columns.x[node], self.levels.middle(self.columns.band[node]))
+    }
+
+    fn half_height(&self, node: usize) -> f64 {
+        self.parts.cards[node].outline.height / 2.0
+    }
+
+    /// The last knots into the top of a node, and the tip.
+    fn arrive(&self, node: usize, port: f64) -> ([Knot; 2], End) {
+        let centre = self.centre(node);
+        let tip = Point::new(centre.x + port, centre.y - self.half_height(node));
+        let turn = self.levels.top(self.columns.band[node]) - STUB;
+        let knots = [Knot::vertical(tip.x, turn), Knot::vertical(tip.x, tip.y - ARROW)];
+        (knots, End { at: tip, heading: Heading::Down })
+    }
+
+    /// Straight through a band. All edges bend in the same part of a gap: that way those in order never cross.
+    fn pass(&self, band: usize, x: f64) -> [Knot; 2] {
+        let stub = if self.columns.rows.has_no_node(band) { 0.0 } else { STUB };
+        let (top, end) = (self.levels.top(band) - stub, self.levels.end(band) + stub);
+        [Knot::vertical(x, top), Knot::vertical(x, end)]
+    }
+
+    /// Whether nothing else in a band of labels is near the way of a link from one x to another.
+    fn is_alone(&self, band: usize, link: usize, from: f64, to: f64) -> bool {
+        let (left, right) = (from.min(to), from.max(to));
+        let mut others = self.columns.rows.band(band).iter().filter(|item| item.owner != link);
+        self.columns.rows.has_no_node(band) && !others.any(|item| item.blocks(left, right))
+    }
+
+    fn down(&self, link: usize, down: &Down) -> PlacedEdge {
+        let ends = &self.parts.graph.links[link];
+        let centre = self.centre(ends.from);
+        let tail = Point::new(centre.x + self.ports.leave[link], centre.y + self.half_height(ends.from));
+        let from_band = self.columns.band[ends.from];
+        let turn = self.levels.end(from_band) + STUB;
+        let (arrival, tip) = self.arrive(ends.to, self.ports.enter[link]);
+
+        let mut knots = vec![Knot::vertical(tail.x, tail.y), Knot::vertical(tail.x, turn)];
+        let mut label_knot = None;
+        for (at, &x) in down.bends.iter().enumerate() {
+            let band = from_band + 1 + at;
+            let next = down.bends.get(at + 1).copied().unwrap_or(tip.at.x);
+            let last = knots.last().map_or(x, |knot| knot.at.x);
+            // On the way to one side, a stop at the label would look like a kink.
+            let goes_on = (x - last) * (next - x) > 0.0 && (x - last).abs().min((next - x).abs()) > 12.0;
+            if goes_on && band == down.label_band && self.is_alone(band, link, last, next) {
+                label_knot = Some(knots.len());
+                knots.push(Knot::vertical(x, self.levels.middle(band)));
+            } else {
+                knots.extend(self.pass(band, x));
+            }
+        }
+        knots.extend(arrival);
+        if let Some(at) = label_knot {
+            lean(&mut knots, at);
+        }
+        let x = down.bends.get(down.label_band - from_band - 1).copied().unwrap_or(tail.x);
+        PlacedEdge {
+            path: Path::flowing(&knots),
+            tail: End { at: tail, heading: Heading::Down },
+            tip,
+            label: self.parts.labels[link].clone(),
+            label_at: Point::new(x, self.levels.middle(down.label_band)),
+        }
+    }
+
+    fn back(&self, link: usize, lane: &Lane) -> PlacedEdge {
+        let ends = &self.parts.graph.links[link];
+        let (outwards, inwards) = match lane.side {
+            Side::Left => (Heading::Left, Heading::Right),
+            Side::Right => (Heading::Right, Heading::Left),
+        };
+        let mut corners = Vec::with_capacity(6);
+        let tail = self.meet(ends.from, self.ports.leave[link], lane, lane.leave, outwards, 1.0);
+        corners.push(tail.at);
+        match lane.leave {
+            Turn::Beside => corners.push(Point::new(lane.x, tail.at.y)),
+            Turn::Gap(level) => {
+                let y = self.levels.track(self.columns.band[ends.from] + 1, level);
+                corners.extend([Point::new(tail.at.x, y), Point::new(lane.x, y)]);
+            }
+        }
+        let tip = self.meet(ends.to, self.ports.enter[link], lane, lane.enter, inwards, -1.0);
+        match lane.enter {
+            Turn::Beside => {
+                corners.push(Point::new(lane.x, tip.at.y));
+                corners.push(Point::new(tip.at.x + lane.side.sign() * ARROW, tip.at.y));
+            }
+            Turn::Gap(level) => {
+                let y = self.levels.track(self.columns.band[ends.to], level);
+                corners.extend([Point::new(lane.x, y), Point::new(tip.at.x, y)]);
+                corners.push(Point::new(tip.at.x, tip.at.y - ARROW));
+            }
+        }
+        PlacedEdge {
+            path: Path::square(&corners, LOOP_CORNER),
+            tail,
+            tip,
+            label: self.parts.labels[link].clone(),
+            label_at: Point::new(lane.x, self.levels.middle(lane.label_band)),
+        }
+    }
+
+    /// Where a lane touches a node: at its side, or at the bottom (`1.0`) or top (`-1.0`).
+    fn meet(&self, node: usize, port: f64, lane: &Lane, turn: Turn, sideways: Heading, end: f64) -> End {
+        let centre = self.centre(node);
+        match turn {
+            Turn::Beside => {
+                let reach = self.parts.cards[node].outline.reach(port) * lane.side.sign();
+                End { at: Point::new(centre.x + reach, centre.y + port), heading: sideways }
+            }
+            Turn::Gap(_) => {
+                let y = centre.y + end * self.half_height(node);
+                End { at: Point::new(centre.x + port, y), heading: Heading::Down }
+            }
+        }
+    }
+
+    /// One of the loops of a node to itself, below each other at its right side.
+    fn own(&self, link: usize, number: usize, total: usize) -> PlacedEdge {
+        let node = self.parts.graph.links[link].from;
+        let outline = self.parts.cards[node].outline;
+        let centre = self.centre(node);
+        let room = outline.height / total.max(1) as f64;
+        let y = (number as f64 + 0.5) * room - outline.height / 2.0;
+        let half = (room * 0.3).min(9.0);
+        let border = |dy: f64| Point::new(centre.x + outline.reach(dy), centre.y + dy);
+        let (tail, tip) = (border(y - half), border(y + half));
+        let out = centre.x + outline.width / 2.0 + OWN_LOOP;
+        let corners = [
+            tail,
+            Point::new(out, tail.y),
+            Point::new(out, tip.y),
+            Point::new(tip.x + ARROW, tip.y),
+        ];
+        let label = self.parts.labels[link].clone();
+        let label_at = Point::new(out + 6.0 + label.width / 2.0, centre.y + y);
+        PlacedEdge {
+            path: Path::square(&corners, LOOP_CORNER),
+            tail: End { at: tail, heading: Heading::Right },
+            tip: End { at: tip, heading: Heading::Left },
+            label,
+            label_at,
+        }
+    }
+
+    fn start(&self) -> Option<Start> {
+        let (entry, start) = (self.parts.graph.entry?, self.columns.start.as_ref()?);
+        let centre = Point::new(start.x, self.levels.middle(start.band));
+        let (arrival, tip) = self.arrive(entry, self.ports.start);
+        let mut knots = vec![Knot::vertical(centre.x, centre.y + START_DOT / 2.0)];
+        for (at, &x) in start.bends.iter().enumerate() {
+            knots.extend(self.pass(start.band + 1 + at, x));
+        }
+        knots.extend(arrival);
+        Some(Start { centre, path: Path::flowing(&knots), tip })
+    }
+}
+
+/// Lets a path run slanted through its label.
+fn lean(knots: &mut [Knot], at: usize) {
+    let slope = |a: Point, b: Point| (b.x - a.x) / (b.y - a.y).max(1.0);
+    let Some([before, here, after]) = at.checked_sub(1).and_then(|first| knots.get_mut(first..first + 3)) else {
+        return;
+    };
+    let (above, below) = (slope(before.at, here.at), slope(here.at, after.at));
+    if above * below > 0.0 {
+        here.slope = above.signum() * above.abs().min(below.abs()).min(MOST_LEAN);
+    }
+}

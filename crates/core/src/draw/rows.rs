@@ -1,0 +1,102 @@
+//! Who stands where in every band: nodes, labels and edges on their way, so that nothing new is put on top.
+
+/// Something with a place in a band.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Item {
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) kind: ItemKind,
+    /// The link or node it belongs to.
+    pub(super) owner: usize,
+}
+
+/// What an [`Item`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ItemKind {
+    Node,
+    Label,
+    /// An edge that goes through.
+    Way,
+}
+
+impl Item {
+    pub(super) fn label(x: f64, width: f64, link: usize) -> Item {
+        Item { left: x - width / 2.0, right: x + width / 2.0, kind: ItemKind::Label, owner: link }
+    }
+
+    pub(super) fn way(x: f64, link: usize) -> Item {
+        Item { left: x, right: x, kind: ItemKind::Way, owner: link }
+    }
+
+    fn is_of_link(self, link: usize) -> bool {
+        self.owner == link && self.kind != ItemKind::Node
+    }
+
+    /// The distance others keep from it.
+    pub(super) fn margin(self) -> f64 {
+        match self.kind {
+            ItemKind::Node => 18.0,
+            ItemKind::Label => 9.0,
+            ItemKind::Way => 11.0,
+        }
+    }
+
+    /// Whether something from `left` to `right` would touch this.
+    pub(super) fn blocks(self, left: f64, right: f64) -> bool {
+        left < self.right + self.margin() && right > self.left - self.margin()
+    }
+}
+
+/// The bands of a picture and what is in them.
+#[derive(Debug)]
+pub(super) struct Rows {
+    rows: Vec<Vec<Item>>,
+}
+
+impl Rows {
+    pub(super) fn new(bands: usize) -> Rows {
+        Rows { rows: vec![Vec::new(); bands] }
+    }
+
+    pub(super) fn add(&mut self, band: usize, item: Item) {
+        if let Some(row) = self.rows.get_mut(band) {
+            row.push(item);
+        }
+    }
+
+    pub(super) fn band(&self, band: usize) -> &[Item] {
+        self.rows.get(band).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a label of `link` would touch nothing but the link itself.
+    pub(super) fn has_room(&self, band: usize, label: Item) -> bool {
+        let others = self.band(band).iter().filter(|item| !item.is_of_link(label.owner));
+        others.into_iter().all(|item| !item.blocks(label.left, label.right))
+    }
+
+    /// Takes the label of a link out of a band.
+    pub(super) fn remove_label(&mut self, band: usize, link: usize) {
+        if let Some(row) = self.rows.get_mut(band) {
+            row.retain(|item| item.kind != ItemKind::Label || item.owner != link);
+        }
+    }
+
+    /// Whether a band is for labels only.
+    pub(super) fn has_no_node(&self, band: usize) -> bool {
+        self.band(band).iter().all(|item| item.kind != ItemKind::Node)
+    }
+
+    /// Moves everything to the right.
+    pub(super) fn shift(&mut self, by: f64) {
+        for item in self.rows.iter_mut().flatten() {
+            item.left += by;
+            item.right += by;
+        }
+    }
+
+    /// The left and right end of everything.
+    pub(super) fn extent(&self) -> Option<(f64, f64)> {
+        let items = self.rows.iter().flatten();
+        items.map(|item| (item.left, item.right)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+}

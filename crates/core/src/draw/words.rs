@@ -1,0 +1,25 @@
+//! The words of a node, cleaned: every picture shows the same ones.
+
+use super::DiagramNode;
+use super::text::clean;
+
+/// What a node says. Absent and blank are the same.
+#[derive(Debug)]
+pub(super) struct Words {
+    /// The title, or the id if there is none.
+    pub(super) title: String,
+    /// The id, if the title does not already say it.
+    pub(super) id: Option<String>,
+    pub(super) agent: Option<String>,
+    pub(super) calls: Option<String>,
+}
+
+impl Words {
+    pub(super) fn of(node: &DiagramNode) -> Words {
+        let said = |text: &Option<String>| text.as_deref().map(clean).filter(|text| !text.is_empty());
+        let id = clean(&node.id);
+        let title = said(&node.title).unwrap_or_else(|| id.clone());
+        let id = Some(id).filter(|id| *id != title && !id.is_empty());
+        Words { title, id, agent: said(&node.agent), calls: said(&node.calls) }
+    }
+}

@@ -1,0 +1,222 @@
+//! Edits of frontmatter that change one key and leave every other byte alone, checked after they are made.
+//! The only place that knows `yaml-edit`.
+
+use std::str::FromStr;
+
+use serde_json::Value as Json;
+use thiserror::Error;
+use yaml_edit::{AsYaml, Document, Mapping, ScalarValue, Sequence};
+
+use super::Frontmatter;
+use crate::syntax::yaml;
+
+/// One change of the frontmatter. A path names a key of the frontmatter, or a key inside one of its maps, and so on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Edit {
+    /// Gives a key a value; missing maps on the way are made.
+    Set {
+        /// Which key.
+        path: Vec<String>,
+        /// Its new value.
+        value: Json,
+    },
+    /// Appends to a list; a missing or null list is made.
+    Push {
+        /// Which list.
+        path: Vec<String>,
+        /// What is added at its end.
+        value: Json,
+    },
+    /// Takes a key away, if it is there.
+    Remove {
+        /// Which key.
+        path: Vec<String>,
+    },
+}
+
+/// Why an edit was not made. The document is as it was.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum EditError {
+    /// The path is empty, or leads through something that is not a map.
+    #[error("`{0}` is not a map, so it has no keys to change")]
+    NotAMap(String),
+    /// The target of a push is something other than a list.
+    #[error("`{0}` is not a list, so nothing can be added to it")]
+    NotAList(String),
+    /// The edited text does not mean what was asked for. Nothing was changed.
+    #[error("the YAML around `{0}` cannot be edited safely; rewrite this part of the frontmatter in plain style")]
+    Unsafe(String),
+}
+
+impl Frontmatter {
+    /// Makes the edits, in order, all or none.
+    pub fn edited(&self, edits: &[Edit]) -> Result<Self, EditError> {
+        edits.iter().try_fold(self.clone(), |document, edit| document.edited_once(edit))
+    }
+
+    fn edited_once(&self, edit: &Edit) -> Result<Self, EditError> {
+        let mut wanted = self.tree().to_json();
+        apply_to_json(&mut wanted, edit)?;
+        if wanted == self.tree().to_json() {
+            return Ok(self.clone());
+        }
+        let inside = edited_yaml(self.inside(), edit)?;
+        let text = [
+            self.text.get(..self.yaml.start).unwrap_or_default(),
+            &inside,
+            self.text.get(self.yaml.end..).unwrap_or_default(),
+        ]
+        .concat();
+        let unsafe_edit = || EditError::Unsafe(edit.path().join("."));
+        let after = Self::parse(text).map_err(|_| unsafe_edit())?;
+        // Trust, then verify: the result must mean exactly what was asked for, and the body must not move.
+        if after.tree().to_json() == wanted && after.body() == self.body() { Ok(after) } else { Err(unsafe_edit()) }
+    }
+}
+
+impl Edit {
+    fn path(&self) -> &[String] {
+        match self {
+            Self::Set { path, .. } | Self::Push { path, .. } | Self::Remove { path } => path,
+        }
+    }
+}
+
+/// What the frontmatter must mean after the edit.
+fn apply_to_json(root: &mut Json, edit: &Edit) -> Result<(), EditError> {
+    let Some((last, parents)) = edit.path().split_last() else {
+        return Err(EditError::NotAMap(String::new()));
+    };
+    let mut at = root;
+    for (depth, key) in parents.iter().enumerate() {
+        let map = at.as_object_mut().ok_or_else(|| not_a_map(edit, depth))?;
+        at = map.entry(key.clone()).or_insert(Json::Null);
+        if at.is_null() {
+            *at = Json::Object(serde_json::Map::new());
+        }
+    }
+    let map = at.as_object_mut().ok_or_else(|| not_a_map(edit, parents.len()))?;
+    match edit {
+        Edit::Set { value, .. } => {
+            map.insert(last.clone(), value.clone());
+        }
+        Edit::Remove { .. } => {
+            map.shift_remove(last);
+        }
+        Edit::Push { value, .. } => match map.entry(last.clone()).or_insert(Json::Null) {
+            Json::Array(items) => items.push(value.clone()),
+            slot @ Json::Null => *slot = Json::Array(vec![value.clone()]),
+            Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_) => {
+                return Err(EditError::NotAList(edit.path().join(".")));
+            }
+        },
+    }
+    Ok(())
+}
+
+fn not_a_map(edit: &Edit, depth: usize) -> EditError {
+    EditError::NotAMap(edit.path().get(..depth).unwrap_or_default().join("."))
+}
+
+fn edited_yaml(inside: &str, edit: &Edit) -> Result<String, EditError> {
+    let unsafe_edit = || EditError::Unsafe(edit.path().join("."));
+    let newline = if inside.contains("\r\n") { "\r\n" } else { "\n" };
+    let document = Document::from_str(inside).map_err(|_| unsafe_edit())?;
+    let Some(root) = document.as_mapping() else {
+        // Only comments or nothing: the new key goes below them.
+        return Ok(format!("{inside}{}{newline}", rendered(edit).trim_end().replace('\n', newline)));
+    };
+    let Some((last, parents)) = edit.path().split_last() else { return Err(unsafe_edit()) };
+    let mut at = root;
+    for (depth, key) in parents.iter().enumerate() {
+        match at.get_mapping(key) {
+            Some(inner) => at = inner,
+            None => {
+                // A missing or null map on the way: write the rest of the path as one new value.
+                let rest = edit.path().get(depth + 1..).unwrap_or_default();
+                let value = rest.iter().rev().fold(edit.leaf(), |value, key| {
+                    Json::Object(serde_json::Map::from_iter([(key.clone(), value)]))
+                });
+                put(&at, key, &value);
+                return Ok(ended(document.to_string(), inside, newline));
+            }
+        }
+    }
+    match edit {
+        Edit::Set { value, .. } => put(&at, last, value),
+        Edit::Remove { .. } => drop(at.remove(last)),
+        Edit::Push { value, .. } => match at.get_sequence(last).filter(|list| !list.is_empty()) {
+            Some(list) => push(&list, value),
+            None => put(&at, last, &Json::Array(vec![value.clone()])),
+        },
+    }
+    Ok(ended(document.to_string(), inside, newline))
+}
+
+impl Edit {
+    fn leaf(&self) -> Json {
+        match self {
+            Self::Set { value, .. } => value.clone(),
+            Self::Push { value, .. } => Json::Array(vec![value.clone()]),
+            Self::Remove { .. } => Json::Null,
+        }
+    }
+}
+
+/// The closing fence must stand on a line of its own.
+fn ended(mut text: String, before: &str, newline: &str) -> String {
+    if !text.is_empty() && !text.ends_with('\n') && (before.is_empty() || before.ends_with('\n')) {
+        text.push_str(newline);
+    }
+    text
+}
+
+/// The edit as a fresh YAML text, for a frontmatter that has no keys yet.
+fn rendered(edit: &Edit) -> String {
+    let fresh = Mapping::new();
+    let mut path = edit.path().iter();
+    let Some(first) = path.next() else { return String::new() };
+    let value = path.rev().fold(edit.leaf(), |value, key| Json::Object(serde_json::Map::from_iter([(key.clone(), value)])));
+    put(&fresh, first, &value);
+    fresh.to_string()
+}
+
+fn put(map: &Mapping, key: &str, value: &Json) {
+    with_yaml(value, &mut |yaml| map.set(scalar(key), yaml));
+}
+
+fn push(list: &Sequence, value: &Json) {
+    with_yaml(value, &mut |yaml| list.push(yaml));
+}
+
+/// Builds the YAML node of a JSON value and hands it on. Collections are written in block style, empty ones as `[]` and `{}`.
+fn with_yaml(value: &Json, use_it: &mut dyn FnMut(&dyn AsYaml)) {
+    match value {
+        Json::Null => use_it(&ScalarValue::null()),
+        Json::Bool(value) => use_it(value),
+        Json::Number(number) => use_it(&ScalarValue::plain(number.to_string())),
+        Json::String(text) => use_it(&scalar(text)),
+        Json::Array(items) if items.is_empty() => use_it(&Sequence::new_flow()),
+        Json::Array(items) => {
+            let list = Sequence::new();
+            items.iter().for_each(|item| push(&list, item));
+            use_it(&list);
+        }
+        Json::Object(map) if map.is_empty() => use_it(&Mapping::new_flow()),
+        Json::Object(map) => {
+            let fresh = Mapping::new();
+            map.iter().for_each(|(key, value)| put(&fresh, key, value));
+            use_it(&fresh);
+        }
+    }
+}
+
+/// A string as a scalar: plain when every reader takes it for that string, in double quotes otherwise.
+fn scalar(text: &str) -> ScalarValue {
+    let plain = !text.is_empty()
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ' | '<' | '>' | '(' | ')'))
+        && text.starts_with(char::is_alphabetic)
+        && !text.ends_with(' ')
+        && yaml::parse(text).is_ok_and(|tree| tree.to_json() == text);
+    if plain { ScalarValue::plain(text) } else { ScalarValue::double_quoted(text) }
+}

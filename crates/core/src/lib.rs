@@ -1,0 +1,18 @@
+//! The rules of CrewAgent: what a package is, which moves are legal, what a mistake is called.
+//!
+//! This crate does no IO, reads no clock and draws no randomness. Everything it needs comes in as a value,
+//! everything it decides goes out as a value.
+
+pub mod condition;
+pub mod diagnostic;
+// pub mod draw;
+pub mod frontmatter;
+pub mod id;
+pub mod integrity;
+pub mod package;
+pub mod path;
+// pub mod schema;
+mod shape;
+pub mod syntax;
+pub mod text;
+pub mod version;

@@ -1,0 +1,127 @@
+//! A package: read whole, checked whole, and only then a value.
+
+pub mod agents;
+mod check;
+mod document;
+mod files;
+pub mod graph;
+mod lint;
+pub mod manifest;
+mod markdown;
+pub mod step;
+pub mod workflow;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use check::{Checked, check};
+pub use files::Files;
+
+use crate::diagnostic::Code;
+use crate::id::{NodeId, WorkflowId};
+use crate::path::PackagePath;
+use crate::shape::{self, Reader, Tolerance};
+use crate::syntax::{Tree, Value};
+use crate::version::SchemaVersion;
+use agents::Agent;
+use graph::Graph;
+use manifest::Manifest;
+use step::Step;
+use workflow::WorkflowFront;
+
+/// A package without errors. There is no way to make one but [`check`].
+#[derive(Clone, Debug)]
+pub struct Package {
+    manifest: Manifest,
+    agents: Vec<Agent>,
+    workflows: Vec<Workflow>,
+}
+
+/// One workflow of a package.
+#[derive(Clone, Debug)]
+pub struct Workflow {
+    /// Its id, unless it is a default workflow that `workflows[]` does not list.
+    pub id: Option<WorkflowId>,
+    /// What people call it.
+    pub display_name: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Where its document is.
+    pub document_path: PackagePath,
+    /// Where its graph is.
+    pub graph_path: PackagePath,
+    /// Its legal moves.
+    pub graph: Graph,
+    /// The frontmatter of its document.
+    pub front: WorkflowFront,
+    /// Its document, as its author wrote it: the template of a run's state.
+    pub document: Arc<str>,
+    /// The step of every node.
+    pub steps: BTreeMap<NodeId, Arc<Step>>,
+    /// The workflow that each subworkflow node calls.
+    pub calls: BTreeMap<NodeId, Call>,
+}
+
+/// A call of another workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The workflow that is called.
+    pub workflow: WorkflowId,
+    /// Whether the child starts with the parent's variables and artifacts.
+    pub pass_context: bool,
+    /// Variables that are copied back when the child returns.
+    pub result_variables: Vec<String>,
+}
+
+impl Package {
+    /// What the package says about itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The agents; there is at least one.
+    pub fn agents(&self) -> &[Agent] {
+        &self.agents
+    }
+
+    /// All workflows, the default one first.
+    pub fn workflows(&self) -> &[Workflow] {
+        &self.workflows
+    }
+
+    /// The workflow with this id.
+    pub fn workflow(&self, id: &str) -> Option<&Workflow> {
+        self.workflows.iter().find(|workflow| workflow.id.as_ref().is_some_and(|own| own.as_str() == id))
+    }
+}
+
+impl Workflow {
+    /// What to show a person: the display name, else the id, else a word for the default workflow.
+    pub fn label(&self) -> &str {
+        let id = self.id.as_ref().map(WorkflowId::as_str);
+        self.display_name.as_deref().filter(|name| !name.trim().is_empty()).or(id).unwrap_or("default workflow")
+    }
+}
+
+/// Reads `schemaVersion`. In frontmatter the number 1.1 counts as "1.1", with a warning.
+fn versioned(tree: &Tree, reader: &mut Reader<'_>) -> Option<SchemaVersion> {
+    let text = match &tree.value {
+        Value::Number(number) if reader.tolerance == Tolerance::Blank => {
+            let text = number.to_string();
+            if SchemaVersion::parse(&text).is_some() {
+                let message = format!("`schemaVersion` is the number {text}; it should be a string");
+                reader.report(Code::VersionAsNumber, tree.span, message, format!("write schemaVersion: \"{text}\""));
+            }
+            text
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::List(_) | Value::Map(_) => {
+            shape::string(tree, reader)?
+        }
+    };
+    let version = SchemaVersion::parse(&text);
+    if version.is_none() {
+        let message = format!("the format version {} is not one this runtime reads", shape::quoted(&text));
+        reader.report(Code::UnsupportedSchema, tree.span, message, "use \"1.1\", or \"1.2\" for a package with sub-workflows");
+    }
+    version
+}

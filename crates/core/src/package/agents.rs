@@ -1,0 +1,433 @@
+//! `agents.json`: personas, menus and tool policies.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::versioned;
+use crate::diagnostic::Code;
+use crate::id::AgentId;
+use crate::shape::{self, Object, Reader};
+use crate::syntax::{Tree, Value};
+use crate::version::SchemaVersion;
+
+/// The file of agents.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct Agents {
+    /// Version of the package format.
+    pub schema_version: SchemaVersion,
+    /// The agents; the first one is used where none is named.
+    #[schemars(length(min = 1))]
+    pub agents: Vec<Agent>,
+}
+
+/// A persona with a menu and a tool policy.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Agent {
+    /// Its id.
+    pub id: AgentId,
+    /// How it is shown.
+    pub metadata: AgentMetadata,
+    /// Who it is.
+    pub persona: Persona,
+    /// What it does first and always.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub critical_actions: Vec<String>,
+    /// Prompts that its menu can name as `#id`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub prompts: Vec<Prompt>,
+    /// What a user can ask of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub menu: Vec<MenuItem>,
+    /// Replaces the rendered persona.
+    #[serde(rename = "systemPrompt", skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// Carried, without behaviour.
+    #[serde(rename = "userPromptTemplate", skip_serializing_if = "Option::is_none")]
+    pub user_prompt_template: Option<String>,
+    /// Carried, without behaviour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discussion: Option<Json>,
+    /// Carried, without behaviour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub webskip: Option<Json>,
+    /// Carried, without behaviour.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub conversational_knowledge: Vec<Json>,
+    /// What it may do with tools; it can only tighten the system's policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<AgentTools>,
+}
+
+/// How an agent is shown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct AgentMetadata {
+    /// Its name.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// Its role in one or two words.
+    #[schemars(length(min = 1))]
+    pub title: String,
+    /// An emoji or a short text.
+    #[schemars(length(min = 1))]
+    pub icon: String,
+    /// The module it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// What it is good at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its id in the place it was exported from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<String>,
+}
+
+/// Who an agent is.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Persona {
+    /// What it does.
+    #[schemars(length(min = 1))]
+    pub role: String,
+    /// Where it comes from.
+    #[schemars(length(min = 1))]
+    pub identity: String,
+    /// How it speaks.
+    #[schemars(length(min = 1))]
+    pub communication_style: String,
+    /// What it holds to.
+    pub principles: Principles,
+}
+
+/// One text or several.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Principles {
+    /// One text.
+    Text(#[schemars(length(min = 1))] String),
+    /// Several.
+    List(#[schemars(length(min = 1), inner(length(min = 1)))] Vec<String>),
+}
+
+/// A prompt that a menu can name.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Prompt {
+    /// Named as `#id` in an `action`.
+    #[schemars(length(min = 1))]
+    pub id: String,
+    /// What is said to the model.
+    pub content: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// One line of a menu. Other keys are kept and ignored.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct MenuItem {
+    /// What the user reads.
+    #[schemars(length(min = 1))]
+    pub description: String,
+    /// What the user types.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+    /// Another spelling of the trigger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cmd: Option<String>,
+    /// Aliases and handlers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub triggers: Vec<Trigger>,
+    /// What it does.
+    #[serde(flatten)]
+    pub target: MenuTarget,
+    /// Everything a start needs is checked first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validate_workflow: Option<Json>,
+    /// Not shown in a browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ide_only: Option<bool>,
+    /// Shown only in a browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub web_only: Option<bool>,
+}
+
+/// What a menu item or a handler does.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct MenuTarget {
+    /// Starts a workflow: an id, or the path of its document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+    /// Runs a Markdown script, or a workflow by its document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exec: Option<String>,
+    /// `#id` of a prompt, a builtin, or an instruction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// A file that is loaded first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+}
+
+impl MenuTarget {
+    /// True when there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.workflow.is_none() && self.exec.is_none() && self.action.is_none()
+    }
+}
+
+/// Another way to reach a menu item. Other keys are kept and ignored.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Trigger {
+    /// `alias`, `handler`, or something this runtime does not know and ignores.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// What the user types.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matches: Option<String>,
+    /// What a handler does.
+    #[serde(flatten)]
+    pub target: MenuTarget,
+}
+
+impl Trigger {
+    /// True for another spelling of the item's trigger.
+    pub fn is_alias(&self) -> bool {
+        self.kind.as_deref() == Some("alias")
+    }
+
+    /// True for a trigger that does something of its own.
+    pub fn is_handler(&self) -> bool {
+        self.kind.as_deref() == Some("handler")
+    }
+}
+
+/// The tool policy of an agent.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct AgentTools {
+    /// File tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fs: Option<FileTools>,
+    /// Tools of MCP servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<McpTools>,
+}
+
+/// Limits on file tools.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct FileTools {
+    /// On unless false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// The largest read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_read_bytes: Option<u64>,
+    /// The largest write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_write_bytes: Option<u64>,
+}
+
+/// Which MCP servers an agent may use.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct McpTools {
+    /// Off unless true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// The servers by name; all enabled ones when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_servers: Option<Vec<String>>,
+}
+
+/// What could be read of the agents.
+#[derive(Default)]
+pub(super) struct AgentsDraft {
+    /// A hole for every agent that could not be read.
+    pub(super) agents: Vec<Option<Agent>>,
+    /// Everything, when nothing is wrong.
+    pub(super) whole: Option<Agents>,
+}
+
+impl AgentsDraft {
+    pub(super) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Self {
+        let mut draft = Self::default();
+        draft.whole = draft.fill(tree, reader);
+        draft
+    }
+
+    fn fill(&mut self, tree: &Tree, reader: &mut Reader<'_>) -> Option<Agents> {
+        let mut object = Object::open(tree, reader)?;
+        let schema_version = object.required("schemaVersion", reader, versioned);
+        let agents = object.required("agents", reader, |tree, reader| {
+            self.agents = shape::items(tree, reader, agent)?;
+            not_empty(tree, &self.agents, "an agent", reader)?;
+            self.agents.iter().cloned().collect::<Option<Vec<_>>>()
+        });
+        object.close(reader)?;
+        Some(Agents { schema_version: schema_version?, agents: agents? })
+    }
+}
+
+/// Reports a list without items.
+pub(super) fn not_empty<T>(tree: &Tree, items: &[T], what: &str, reader: &mut Reader<'_>) -> Option<()> {
+    if !items.is_empty() {
+        return Some(());
+    }
+    let message = format!("`{}` must have at least one item", reader.trail());
+    reader.report(Code::EmptyValue, tree.span, message, format!("add {what}"));
+    None
+}
+
+fn agent(tree: &Tree, reader: &mut Reader<'_>) -> Option<Agent> {
+    let mut object = Object::open(tree, reader)?;
+    let id = object.required("id", reader, shape::id(AgentId::new));
+    let metadata = object.required("metadata", reader, metadata);
+    let persona = object.required("persona", reader, persona);
+    let critical_actions = object.list("critical_actions", reader, shape::string);
+    let prompts = object.list("prompts", reader, prompt);
+    let menu = object.list("menu", reader, menu_item);
+    let system_prompt = object.optional("systemPrompt", reader, shape::string);
+    let user_prompt_template = object.optional("userPromptTemplate", reader, shape::string);
+    let discussion = object.optional("discussion", reader, anything);
+    let webskip = object.optional("webskip", reader, anything);
+    let conversational_knowledge = object.list("conversational_knowledge", reader, anything);
+    let tools = object.optional("tools", reader, tools);
+    object.close(reader)?;
+    Some(Agent {
+        id: id?,
+        metadata: metadata?,
+        persona: persona?,
+        critical_actions: critical_actions?,
+        prompts: prompts?,
+        menu: menu?,
+        system_prompt: system_prompt?,
+        user_prompt_template: user_prompt_template?,
+        discussion: discussion?,
+        webskip: webskip?,
+        conversational_knowledge: conversational_knowledge?,
+        tools: tools?,
+    })
+}
+
+fn anything(tree: &Tree, _: &mut Reader<'_>) -> Option<Json> {
+    Some(tree.to_json())
+}
+
+fn metadata(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentMetadata> {
+    let mut object = Object::open(tree, reader)?;
+    let name = object.required("name", reader, shape::text);
+    let title = object.required("title", reader, shape::text);
+    let icon = object.required("icon", reader, shape::text);
+    let module = object.optional("module", reader, shape::string);
+    let description = object.optional("description", reader, shape::string);
+    let source_id = object.optional("sourceId", reader, shape::string);
+    object.close(reader)?;
+    Some(AgentMetadata {
+        name: name?,
+        title: title?,
+        icon: icon?,
+        module: module?,
+        description: description?,
+        source_id: source_id?,
+    })
+}
+
+fn persona(tree: &Tree, reader: &mut Reader<'_>) -> Option<Persona> {
+    let mut object = Object::open(tree, reader)?;
+    let role = object.required("role", reader, shape::text);
+    let identity = object.required("identity", reader, shape::text);
+    let communication_style = object.required("communication_style", reader, shape::text);
+    let principles = object.required("principles", reader, |tree, reader| {
+        if matches!(tree.value, Value::List(_)) {
+            let list = shape::list(tree, reader, shape::text)?;
+            not_empty(tree, &list, "a principle", reader)?;
+            return Some(Principles::List(list));
+        }
+        shape::text(tree, reader).map(Principles::Text)
+    });
+    object.close(reader)?;
+    Some(Persona { role: role?, identity: identity?, communication_style: communication_style?, principles: principles? })
+}
+
+fn prompt(tree: &Tree, reader: &mut Reader<'_>) -> Option<Prompt> {
+    let mut object = Object::open(tree, reader)?;
+    let id = object.required("id", reader, shape::text);
+    let content = object.required("content", reader, shape::string);
+    let description = object.optional("description", reader, shape::string);
+    object.close(reader)?;
+    Some(Prompt { id: id?, content: content?, description: description? })
+}
+
+fn menu_item(tree: &Tree, reader: &mut Reader<'_>) -> Option<MenuItem> {
+    let mut object = Object::open(tree, reader)?;
+    let description = object.required("description", reader, shape::text);
+    let trigger = object.optional("trigger", reader, shape::string);
+    let cmd = object.optional("cmd", reader, shape::string);
+    let triggers = object.list("triggers", reader, |tree, reader| {
+        let mut object = Object::open(tree, reader)?;
+        let kind = object.optional("type", reader, shape::string);
+        let matches = object.optional("match", reader, shape::string);
+        let target = menu_target(&mut object, reader);
+        Some(Trigger { kind: kind?, matches: matches?, target: target? })
+    });
+    let target = menu_target(&mut object, reader);
+    let validate_workflow = object.optional("validate-workflow", reader, anything);
+    let ide_only = object.optional("ide-only", reader, shape::boolean);
+    let web_only = object.optional("web-only", reader, shape::boolean);
+    Some(MenuItem {
+        description: description?,
+        trigger: trigger?,
+        cmd: cmd?,
+        triggers: triggers?,
+        target: target?,
+        validate_workflow: validate_workflow?.filter(|value| !matches!(value, Json::Null | Json::Bool(false))),
+        ide_only: ide_only?,
+        web_only: web_only?,
+    })
+}
+
+fn menu_target(object: &mut Object<'_>, reader: &mut Reader<'_>) -> Option<MenuTarget> {
+    let workflow = object.optional("workflow", reader, shape::text);
+    let exec = object.optional("exec", reader, shape::text);
+    let action = object.optional("action", reader, shape::text);
+    let data = object.optional("data", reader, shape::text);
+    Some(MenuTarget { workflow: workflow?, exec: exec?, action: action?, data: data? })
+}
+
+fn tools(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentTools> {
+    let mut object = Object::open(tree, reader)?;
+    let fs = object.optional("fs", reader, |tree, reader| {
+        let mut object = Object::open(tree, reader)?;
+        let enabled = object.optional("enabled", reader, shape::boolean);
+        let max_read_bytes = object.optional("maxReadBytes", reader, shape::positive);
+        let max_write_bytes = object.optional("maxWriteBytes", reader, shape::positive);
+        object.close(reader)?;
+        Some(FileTools { enabled: enabled?, max_read_bytes: max_read_bytes?, max_write_bytes: max_write_bytes? })
+    });
+    let mcp = object.optional("mcp", reader, |tree, reader| {
+        let mut object = Object::open(tree, reader)?;
+        let enabled = object.optional("enabled", reader, shape::boolean);
+        let allowed_servers = object.optional("allowedServers", reader, |tree, reader| shape::list(tree, reader, shape::string));
+        object.close(reader)?;
+        Some(McpTools { enabled: enabled?, allowed_servers: allowed_servers? })
+    });
+    object.close(reader)?;
+    Some(AgentTools { fs: fs?, mcp: mcp? })
+}

@@ -1,0 +1,63 @@
+//! A document of the package as it was read: its text, its tree, and the places in it.
+
+use std::sync::Arc;
+
+use crate::diagnostic::Place;
+use crate::path::PackagePath;
+use crate::syntax::Tree;
+
+/// One step on the way to a value inside a document.
+#[derive(Clone, Copy)]
+pub(super) enum Key<'k> {
+    Name(&'k str),
+    Index(usize),
+}
+
+impl<'k> From<&'k str> for Key<'k> {
+    fn from(name: &'k str) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl From<usize> for Key<'_> {
+    fn from(index: usize) -> Self {
+        Self::Index(index)
+    }
+}
+
+/// A parsed document.
+#[derive(Clone)]
+pub(super) struct Document {
+    pub(super) path: PackagePath,
+    pub(super) text: Arc<str>,
+    pub(super) tree: Tree,
+}
+
+impl Document {
+    /// The place of a value; where it is not written, the nearest thing above it.
+    pub(super) fn place(&self, keys: &[Key<'_>]) -> Place {
+        let mut tree = &self.tree;
+        let mut span = tree.span.head(&self.text);
+        for key in keys {
+            let (next, next_span) = match key {
+                Key::Name(name) => match tree.get(name) {
+                    Some(entry) if is_short(&entry.tree) => (&entry.tree, entry.tree.span),
+                    Some(entry) => (&entry.tree, entry.key_span),
+                    None => break,
+                },
+                Key::Index(index) => match tree.item(*index) {
+                    Some(item) if is_short(item) => (item, item.span),
+                    Some(item) => (item, item.span.head(&self.text)),
+                    None => break,
+                },
+            };
+            (tree, span) = (next, next_span);
+        }
+        Place::at(self.path.as_str(), span)
+    }
+}
+
+/// A scalar can be underlined whole; a collection is better pointed at.
+fn is_short(tree: &Tree) -> bool {
+    tree.as_list().is_none() && tree.as_map().is_none()
+}

@@ -1,0 +1,246 @@
+//! `bmad.json`: what a package is called and where its parts are.
+
+use schemars::JsonSchema;
+use semver::Version;
+use serde::Serialize;
+
+use super::versioned;
+use crate::diagnostic::Code;
+use crate::id::WorkflowId;
+use crate::integrity::Digest;
+use crate::path::PackagePath;
+use crate::shape::{self, Object, Reader};
+use crate::syntax::Tree;
+use crate::version::SchemaVersion;
+
+/// The manifest of a package.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct Manifest {
+    /// Version of the package format.
+    pub schema_version: SchemaVersion,
+    /// Name of the package.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// Version of the package, by semantic versioning.
+    #[schemars(with = "String", regex(pattern = SEMVER))]
+    pub version: Version,
+    /// What the package is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Who wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// When it was made, RFC 3339 with offset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub created_at: Option<String>,
+    /// Where the default workflow and the agents are.
+    pub entry: ManifestEntry,
+    /// The workflows of the package, when it has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub workflows: Vec<WorkflowEntry>,
+    /// What the package asks of the runtime.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<RuntimeNeeds>,
+    /// The digest of the package's content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub integrity: Option<Integrity>,
+}
+
+/// The pattern that semver.org gives for versions.
+const SEMVER: &str = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$";
+
+/// Where the parts of a package are.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct ManifestEntry {
+    /// The document of the default workflow.
+    pub workflow: PackagePath,
+    /// The graph of the default workflow.
+    pub graph: PackagePath,
+    /// The agents.
+    pub agents: PackagePath,
+    /// The folder of templates and static files; `assets/` when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assets_dir: Option<String>,
+}
+
+/// One of several workflows.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct WorkflowEntry {
+    /// Its id.
+    pub id: WorkflowId,
+    /// Its document.
+    pub workflow: PackagePath,
+    /// Its graph.
+    pub graph: PackagePath,
+    /// What people call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Words to find it by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub tags: Vec<String>,
+}
+
+/// What a package asks of the runtime.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct RuntimeNeeds {
+    /// The oldest runtime that can run it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", regex(pattern = SEMVER))]
+    pub min_runtime_version: Option<Version>,
+    /// Whether its steps need the network; shown before import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requires_network: Option<bool>,
+}
+
+/// The digest of a package's content.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Integrity {
+    /// See [`crate::integrity`].
+    #[serde(serialize_with = "digest_as_text")]
+    #[schemars(with = "String", regex(pattern = "^[0-9A-Fa-f]{64}$"))]
+    pub sha256: Digest,
+}
+
+fn digest_as_text<S: serde::Serializer>(digest: &Digest, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(digest)
+}
+
+/// What could be read of a manifest: enough to go on looking for mistakes elsewhere.
+#[derive(Default)]
+pub(super) struct ManifestDraft {
+    pub(super) workflow: Option<PackagePath>,
+    pub(super) graph: Option<PackagePath>,
+    pub(super) agents: Option<PackagePath>,
+    pub(super) workflows: Vec<Option<WorkflowEntry>>,
+    /// Everything, when nothing is wrong.
+    pub(super) manifest: Option<Manifest>,
+}
+
+impl ManifestDraft {
+    pub(super) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Self {
+        let mut draft = Self::default();
+        draft.manifest = draft.fill(tree, reader);
+        draft
+    }
+
+    fn fill(&mut self, tree: &Tree, reader: &mut Reader<'_>) -> Option<Manifest> {
+        let mut object = Object::open(tree, reader)?;
+        let schema_version = object.required("schemaVersion", reader, versioned);
+        let name = object.required("name", reader, shape::text);
+        let version = object.required("version", reader, semantic_version);
+        let description = object.optional("description", reader, shape::string);
+        let author = object.optional("author", reader, shape::string);
+        let created_at = object.optional("createdAt", reader, shape::date_time);
+        let entry = object.required("entry", reader, |tree, reader| self.entry(tree, reader));
+        let workflows = object.optional("workflows", reader, |tree, reader| {
+            self.workflows = shape::items(tree, reader, workflow_entry)?;
+            self.workflows.iter().cloned().collect::<Option<Vec<_>>>()
+        });
+        let runtime = object.optional("runtime", reader, runtime_needs);
+        let integrity = object.optional("integrity", reader, integrity);
+        object.close(reader)?;
+        Some(Manifest {
+            schema_version: schema_version?,
+            name: name?,
+            version: version?,
+            description: description?,
+            author: author?,
+            created_at: created_at?.flatten(),
+            entry: entry?,
+            workflows: workflows?.unwrap_or_default(),
+            runtime: runtime?,
+            integrity: integrity?,
+        })
+    }
+
+    fn entry(&mut self, tree: &Tree, reader: &mut Reader<'_>) -> Option<ManifestEntry> {
+        let mut object = Object::open(tree, reader)?;
+        self.workflow = object.required("workflow", reader, shape::package_path);
+        self.graph = object.required("graph", reader, shape::package_path);
+        self.agents = object.required("agents", reader, shape::package_path);
+        let assets_dir = object.optional("assetsDir", reader, |tree, reader| {
+            let text = shape::text(tree, reader)?;
+            let folder = text.strip_suffix('/').unwrap_or(&text).to_owned();
+            // The same rules as for a file; only the slash at the end is extra.
+            shape::package_path(&Tree { span: tree.span, value: crate::syntax::Value::String(folder) }, reader)?;
+            Some(text)
+        });
+        object.close(reader)?;
+        Some(ManifestEntry {
+            workflow: self.workflow.clone()?,
+            graph: self.graph.clone()?,
+            agents: self.agents.clone()?,
+            assets_dir: assets_dir?,
+        })
+    }
+}
+
+fn workflow_entry(tree: &Tree, reader: &mut Reader<'_>) -> Option<WorkflowEntry> {
+    let mut object = Object::open(tree, reader)?;
+    let id = object.required("id", reader, shape::id(WorkflowId::new));
+    let workflow = object.required("workflow", reader, shape::package_path);
+    let graph = object.required("graph", reader, shape::package_path);
+    let display_name = object.optional("displayName", reader, shape::string);
+    let description = object.optional("description", reader, shape::string);
+    let tags = object.list("tags", reader, shape::string);
+    object.close(reader)?;
+    Some(WorkflowEntry {
+        id: id?,
+        workflow: workflow?,
+        graph: graph?,
+        display_name: display_name?,
+        description: description?,
+        tags: tags?,
+    })
+}
+
+fn runtime_needs(tree: &Tree, reader: &mut Reader<'_>) -> Option<RuntimeNeeds> {
+    let mut object = Object::open(tree, reader)?;
+    let min_runtime_version = object.optional("minRuntimeVersion", reader, semantic_version);
+    let requires_network = object.optional("requiresNetwork", reader, shape::boolean);
+    object.close(reader)?;
+    Some(RuntimeNeeds { min_runtime_version: min_runtime_version?, requires_network: requires_network? })
+}
+
+fn integrity(tree: &Tree, reader: &mut Reader<'_>) -> Option<Integrity> {
+    let mut object = Object::open(tree, reader)?;
+    let sha256 = object.required("sha256", reader, |tree, reader| {
+        let text = shape::string(tree, reader)?;
+        let digest = Digest::parse(&text);
+        if digest.is_none() {
+            let message = format!("`integrity.sha256` must have 64 hexadecimal digits, but it has {} characters", text.chars().count());
+            let message = if text.chars().count() == 64 { "`integrity.sha256` has characters that are not hexadecimal digits".into() } else { message };
+            reader.report(Code::BadDigest, tree.span, message, "run `crewagent package pack`, which writes it, or remove `integrity`");
+        }
+        digest
+    });
+    object.close(reader)?;
+    Some(Integrity { sha256: sha256? })
+}
+
+fn semantic_version(tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
+    let text = shape::string(tree, reader)?;
+    match Version::parse(&text) {
+        Ok(version) => Some(version),
+        Err(error) => {
+            let message = format!("`{}` is not a semantic version: {error}", reader.trail());
+            reader.report(Code::BadVersion, tree.span, message, "write three numbers, for example 0.1.0 or 1.0.0-beta.2");
+            None
+        }
+    }
+}

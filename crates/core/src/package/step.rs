@@ -1,0 +1,144 @@
+//! `steps/*.md`: what is done at a node.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::markdown::Outline;
+use super::versioned;
+use crate::frontmatter::Frontmatter;
+use crate::id::NodeId;
+use crate::shape::{self, Object, Reader};
+use crate::syntax::Tree;
+use crate::version::SchemaVersion;
+
+/// A step file.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its frontmatter.
+    pub front: StepFront,
+    /// The whole file, as its author wrote it.
+    pub text: Arc<str>,
+    /// The body's part of [`Step::text`].
+    pub body: std::ops::Range<usize>,
+    pub(super) outline: Outline,
+}
+
+impl Step {
+    /// What stands below the frontmatter.
+    pub fn body(&self) -> &str {
+        self.text.get(self.body.clone()).unwrap_or_default()
+    }
+}
+
+/// The frontmatter of a step. Other keys are kept and ignored.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepFront {
+    /// Version of the package format.
+    pub schema_version: SchemaVersion,
+    /// The node it belongs to.
+    pub node_id: NodeId,
+    /// The node's type; the graph's word counts.
+    #[serde(rename = "type")]
+    #[schemars(extend("enum" = ["step", "decision", "merge", "end", "subworkflow"]))]
+    pub kind: String,
+    /// What people call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The node's agent; may be empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// What it reads; the graph's list counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Vec<String>>,
+    /// What it writes; the graph's list counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Vec<String>>,
+    /// Variables that must be set before the node is left.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, with = "Option<Vec<String>>")]
+    pub sets_variables: Vec<String>,
+    /// Where it leads; the graph's edges count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transitions: Option<Vec<Transition>>,
+    /// Format 1.1: the workflow that a subworkflow node calls, by id or by the path of its document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subworkflow: Option<String>,
+    /// Format 1.1: whether the child starts with the parent's variables and artifacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_context: Option<bool>,
+    /// Format 1.1: variables that are copied back when the child returns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, with = "Option<Vec<String>>")]
+    pub result_variables: Vec<String>,
+}
+
+/// A move as a step repeats it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct Transition {
+    /// Where it leads.
+    pub to: NodeId,
+    /// What it is called.
+    #[schemars(length(min = 1))]
+    pub label: String,
+    /// Taken when no other condition holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_default: Option<bool>,
+    /// When to take it, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition_text: Option<String>,
+}
+
+impl Step {
+    pub(super) fn read(document: &Frontmatter, reader: &mut Reader<'_>) -> Option<Self> {
+        let front = front(document.tree(), reader)?;
+        let span = document.body_span();
+        let outline = Outline::read(document.body(), span.start);
+        Some(Self { front, text: document.text().clone(), body: span.start..span.end, outline })
+    }
+}
+
+fn front(tree: &Tree, reader: &mut Reader<'_>) -> Option<StepFront> {
+    let mut object = Object::open(tree, reader)?;
+    let schema_version = object.required("schemaVersion", reader, versioned);
+    let node_id = object.required("nodeId", reader, shape::id(NodeId::new));
+    // An unknown word is only a disagreement with the graph, whose word counts.
+    let kind = object.required("type", reader, shape::text);
+    let title = object.optional("title", reader, shape::string);
+    let agent_id = object.optional("agentId", reader, shape::string);
+    let inputs = object.optional("inputs", reader, |tree, reader| shape::list(tree, reader, shape::string));
+    let outputs = object.optional("outputs", reader, |tree, reader| shape::list(tree, reader, shape::string));
+    let sets_variables = object.list("setsVariables", reader, shape::text);
+    let transitions = object.optional("transitions", reader, |tree, reader| shape::list(tree, reader, transition));
+    let subworkflow = object.optional("subworkflow", reader, shape::string);
+    let pass_context = object.optional("passContext", reader, shape::boolean);
+    let result_variables = object.list("resultVariables", reader, shape::text);
+    Some(StepFront {
+        schema_version: schema_version?,
+        node_id: node_id?,
+        kind: kind?,
+        title: title?,
+        agent_id: agent_id?,
+        inputs: inputs?,
+        outputs: outputs?,
+        sets_variables: sets_variables?,
+        transitions: transitions?,
+        subworkflow: subworkflow?.filter(|name| !name.trim().is_empty()),
+        pass_context: pass_context?,
+        result_variables: result_variables?,
+    })
+}
+
+fn transition(tree: &Tree, reader: &mut Reader<'_>) -> Option<Transition> {
+    let mut object = Object::open(tree, reader)?;
+    let to = object.required("to", reader, shape::id(NodeId::new));
+    let label = object.required("label", reader, shape::text);
+    let is_default = object.optional("isDefault", reader, shape::boolean);
+    let condition_text = object.optional("conditionText", reader, shape::string);
+    object.close(reader)?;
+    Some(Transition { to: to?, label: label?, is_default: is_default?, condition_text: condition_text? })
+}

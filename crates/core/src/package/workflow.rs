@@ -1,0 +1,156 @@
+//! `workflow.md`: the template of a run's state document.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+use super::versioned;
+use crate::shape::{self, Object, Reader};
+use crate::syntax::Tree;
+use crate::version::SchemaVersion;
+
+/// The frontmatter of a workflow document, which is the state of a run. Other keys are kept.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowFront {
+    /// Version of the package format.
+    pub schema_version: SchemaVersion,
+    /// What kind of workflow it is.
+    #[schemars(length(min = 1))]
+    pub workflow_type: String,
+    /// Where the run is; blank before it starts.
+    #[schemars(with = "Option<String>", required)]
+    pub current_node_id: String,
+    /// The nodes that are done.
+    #[schemars(with = "Option<Vec<String>>", required)]
+    pub steps_completed: Vec<String>,
+    /// What conditions and later steps look at.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schemars(default, with = "Option<Map<String, Json>>")]
+    pub variables: Map<String, Json>,
+    /// The branches that were taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, with = "Option<Vec<Decision>>")]
+    pub decision_log: Vec<Decision>,
+    /// The files that were made, from the root of the project.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, with = "Option<Vec<String>>")]
+    pub artifacts: Vec<String>,
+    /// The run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// The user's project.
+    #[serde(rename = "project_name", skip_serializing_if = "Option::is_none")]
+    pub project_name: Option<String>,
+    /// The user.
+    #[serde(rename = "user_name", skip_serializing_if = "Option::is_none")]
+    pub user_name: Option<String>,
+    /// A date, as the author likes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// When the state last changed; blank counts as absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "blank_or_date_time")]
+    pub updated_at: Option<String>,
+    /// Documents that came from outside.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, with = "Option<Vec<String>>")]
+    pub input_documents: Vec<String>,
+    /// The agent of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_agent_id: Option<String>,
+    /// Which workflow of the package this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow_ref: Option<String>,
+}
+
+/// A branch that was taken.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct Decision {
+    /// The node that was left.
+    pub from: String,
+    /// The node that was entered.
+    pub to: String,
+    /// The edge's label.
+    pub label: String,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When; blank counts as absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "blank_or_date_time")]
+    pub decided_at: Option<String>,
+}
+
+fn blank_or_date_time(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "anyOf": [{ "type": "string", "format": "date-time" }, { "type": "string", "pattern": r"^\s*$" }, { "type": "null" }]
+    })
+}
+
+impl WorkflowFront {
+    /// The current node, unless the run has not started.
+    pub fn current_node(&self) -> Option<&str> {
+        Some(self.current_node_id.trim()).filter(|id| !id.is_empty())
+    }
+
+    pub(super) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Self> {
+        let mut object = Object::open(tree, reader)?;
+        let schema_version = object.required("schemaVersion", reader, versioned);
+        let workflow_type = object.required("workflowType", reader, shape::text);
+        // Both are required, and both may be written without a value in a template.
+        let current_node_id = blank_or_required(&mut object, "currentNodeId", reader, shape::string);
+        let steps_completed =
+            blank_or_required(&mut object, "stepsCompleted", reader, |tree, reader| shape::list(tree, reader, shape::string));
+        let variables = object.optional("variables", reader, shape::open_map);
+        let decision_log = object.list("decisionLog", reader, decision);
+        let artifacts = object.list("artifacts", reader, shape::string);
+        let run_id = object.optional("runId", reader, shape::string);
+        let project_name = object.optional("project_name", reader, shape::string);
+        let user_name = object.optional("user_name", reader, shape::string);
+        let date = object.optional("date", reader, shape::string);
+        let updated_at = object.optional("updatedAt", reader, shape::date_time);
+        let input_documents = object.list("inputDocuments", reader, shape::string);
+        let active_agent_id = object.optional("activeAgentId", reader, shape::string);
+        let workflow_ref = object.optional("workflowRef", reader, shape::string);
+        Some(Self {
+            schema_version: schema_version?,
+            workflow_type: workflow_type?,
+            current_node_id: current_node_id?,
+            steps_completed: steps_completed?,
+            variables: variables?.unwrap_or_default(),
+            decision_log: decision_log?,
+            artifacts: artifacts?,
+            run_id: run_id?,
+            project_name: project_name?,
+            user_name: user_name?,
+            date: date?,
+            updated_at: updated_at?.flatten(),
+            input_documents: input_documents?,
+            active_agent_id: active_agent_id?,
+            workflow_ref: workflow_ref?,
+        })
+    }
+}
+
+fn blank_or_required<T: Default>(
+    object: &mut Object<'_>,
+    key: &'static str,
+    reader: &mut Reader<'_>,
+    read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
+) -> Option<T> {
+    if object.has(key) { object.optional(key, reader, read).map(Option::unwrap_or_default) } else { object.required(key, reader, read) }
+}
+
+fn decision(tree: &Tree, reader: &mut Reader<'_>) -> Option<Decision> {
+    let mut object = Object::open(tree, reader)?;
+    let from = object.required("from", reader, shape::string);
+    let to = object.required("to", reader, shape::string);
+    let label = object.required("label", reader, shape::string);
+    let reason = object.optional("reason", reader, shape::string);
+    let decided_at = object.optional("decidedAt", reader, shape::date_time);
+    object.close(reader)?;
+    Some(Decision { from: from?, to: to?, label: label?, reason: reason?, decided_at: decided_at?.flatten() })
+}

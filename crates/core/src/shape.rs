@@ -1,0 +1,367 @@
+//! Reads typed values out of a [`Tree`] and reports everything that does not fit, with its place.
+//!
+//! A field reader returns `None` when it has reported something; callers go on, so that one check finds all mistakes.
+
+use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::id::PATTERN;
+use crate::path::{PackagePath, PathError};
+use crate::syntax::{Entry, Tree, Value};
+use crate::text::Span;
+
+/// The file that is being read, and where its findings go.
+pub(crate) struct Reader<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) findings: &'a mut Findings,
+    pub(crate) tolerance: Tolerance,
+    trail: Vec<Step>,
+}
+
+/// How forgiving a document kind is with blank values. Shipped templates need this in frontmatter.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Tolerance {
+    /// JSON: a value is what it is.
+    Exact,
+    /// Frontmatter: null counts as absent, and so does an empty date-time.
+    Blank,
+}
+
+#[derive(Clone)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(file: &'a str, text: &'a str, tolerance: Tolerance, findings: &'a mut Findings) -> Self {
+        Self { file, text, findings, tolerance, trail: Vec::new() }
+    }
+
+    /// Records a finding about a range of this file.
+    pub(crate) fn report(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        let place = Place::at(self.file, span);
+        self.findings.push(Diagnostic::new(code, place, message).help(help));
+    }
+
+    /// The path of the value that is being read, such as `nodes[2].type`.
+    pub(crate) fn trail(&self) -> String {
+        let mut text = String::new();
+        for step in &self.trail {
+            match step {
+                Step::Key(key) if text.is_empty() => text.push_str(key),
+                Step::Key(key) => text.push_str(&format!(".{key}")),
+                Step::Index(index) => text.push_str(&format!("[{index}]")),
+            }
+        }
+        text
+    }
+
+    fn inside<T>(&mut self, step: Step, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.trail.push(step);
+        let result = read(self);
+        self.trail.pop();
+        result
+    }
+
+    fn wrong_type<T>(&mut self, tree: &Tree, wanted: &str) -> Option<T> {
+        let name = self.name();
+        let span = if matches!(tree.value, Value::List(_) | Value::Map(_)) { tree.span.head(self.text) } else { tree.span };
+        self.report(
+            Code::WrongType,
+            span,
+            format!("{name} must be {wanted}, but this is {}", tree.kind()),
+            format!("write {wanted} here"),
+        );
+        None
+    }
+
+    fn name(&self) -> String {
+        if self.trail.is_empty() { "the document".into() } else { format!("`{}`", self.trail()) }
+    }
+}
+
+/// An object whose keys are being read.
+pub(crate) struct Object<'t> {
+    tree: &'t Tree,
+    entries: &'t [Entry],
+    known: Vec<&'static str>,
+}
+
+impl<'t> Object<'t> {
+    /// Starts to read an object.
+    pub(crate) fn open(tree: &'t Tree, reader: &mut Reader<'_>) -> Option<Self> {
+        match tree.as_map() {
+            Some(entries) => Some(Self { tree, entries, known: Vec::new() }),
+            None => reader.wrong_type(tree, "an object"),
+        }
+    }
+
+    /// The entry of a key, when it is there and not blank.
+    fn entry(&mut self, key: &'static str, reader: &Reader<'_>) -> Option<&'t Entry> {
+        self.known.push(key);
+        let entry = self.entries.iter().find(|entry| entry.key == key)?;
+        let blank = reader.tolerance == Tolerance::Blank && entry.tree.value == Value::Null;
+        (!blank).then_some(entry)
+    }
+
+    /// Marks a key as known without reading it.
+    pub(crate) fn allow(&mut self, key: &'static str) {
+        self.known.push(key);
+    }
+
+    /// True when a key is written, even with a blank value.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|entry| entry.key == key)
+    }
+
+    /// Reads a key that must be there.
+    pub(crate) fn required<T>(
+        &mut self,
+        key: &'static str,
+        reader: &mut Reader<'_>,
+        read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
+    ) -> Option<T> {
+        match self.entry(key, reader) {
+            Some(entry) => reader.inside(Step::Key(key.into()), |reader| read(&entry.tree, reader)),
+            None => {
+                self.missing(key, reader);
+                None
+            }
+        }
+    }
+
+    fn missing(&self, key: &'static str, reader: &mut Reader<'_>) {
+        let owner = if reader.trail.is_empty() { "the document".into() } else { reader.name() };
+        let present = self.entries.iter().find(|entry| entry.key == key);
+        let span = present.map_or_else(|| self.tree.span.head(reader.text), |entry| entry.key_span);
+        let similar = nearest(key, self.entries.iter().map(|entry| entry.key.as_str()).filter(|name| !self.known.contains(name)));
+        let help = match similar {
+            Some(similar) => format!("`{similar}` looks like a misspelling of it"),
+            None => format!("add `{key}`"),
+        };
+        let message =
+            if present.is_some() { format!("`{key}` has no value") } else { format!("{owner} has no `{key}`, which is required") };
+        reader.report(Code::MissingKey, span, message, help);
+    }
+
+    /// Reads a key that may be absent. `Some(None)` means absent, `None` means that it was there and wrong.
+    pub(crate) fn optional<T>(
+        &mut self,
+        key: &'static str,
+        reader: &mut Reader<'_>,
+        read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match self.entry(key, reader) {
+            Some(entry) => reader.inside(Step::Key(key.into()), |reader| read(&entry.tree, reader)).map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// Reads a list that may be absent, which counts as empty.
+    pub(crate) fn list<T>(
+        &mut self,
+        key: &'static str,
+        reader: &mut Reader<'_>,
+        read: impl FnMut(&Tree, &mut Reader<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        self.optional(key, reader, |tree, reader| list(tree, reader, read)).map(Option::unwrap_or_default)
+    }
+
+    /// Ends a closed object: every key that nobody asked for is an error.
+    pub(crate) fn close(self, reader: &mut Reader<'_>) -> Option<()> {
+        let mut clean = true;
+        for entry in self.entries.iter().filter(|entry| !self.known.contains(&entry.key.as_str())) {
+            clean = false;
+            self.unknown(entry, reader);
+        }
+        clean.then_some(())
+    }
+
+    fn unknown(&self, entry: &Entry, reader: &mut Reader<'_>) {
+        let owner = if reader.trail.is_empty() { "this document".into() } else { reader.name() };
+        let free = self.known.iter().copied().filter(|name| !self.entries.iter().any(|entry| entry.key == *name));
+        let help = match nearest(&entry.key, free) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => format!("{owner} may have: {}", self.known.join(", ")),
+        };
+        reader.report(Code::UnknownKey, entry.key_span, format!("{owner} may not have the key {}", quoted(&entry.key)), help);
+    }
+}
+
+/// Reads a list; items that do not fit are reported one by one, and the whole list fails if any does.
+pub(crate) fn list<T>(
+    tree: &Tree,
+    reader: &mut Reader<'_>,
+    read: impl FnMut(&Tree, &mut Reader<'_>) -> Option<T>,
+) -> Option<Vec<T>> {
+    items(tree, reader, read)?.into_iter().collect()
+}
+
+/// Reads a list and keeps a hole for every item that did not fit, so that indices stay those of the file.
+pub(crate) fn items<T>(
+    tree: &Tree,
+    reader: &mut Reader<'_>,
+    mut read: impl FnMut(&Tree, &mut Reader<'_>) -> Option<T>,
+) -> Option<Vec<Option<T>>> {
+    let Some(list) = tree.as_list() else { return reader.wrong_type(tree, "a list") };
+    let read_item = |(index, item)| reader.inside(Step::Index(index), |reader| read(item, reader));
+    Some(list.iter().enumerate().map(read_item).collect())
+}
+
+/// A string.
+pub(crate) fn string(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
+    match tree.as_str() {
+        Some(text) => Some(text.to_owned()),
+        None => reader.wrong_type(tree, "a string"),
+    }
+}
+
+/// A string with something in it.
+pub(crate) fn text(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
+    let text = string(tree, reader)?;
+    if text.trim().is_empty() {
+        let name = reader.name();
+        reader.report(Code::EmptyValue, tree.span, format!("{name} must not be empty"), "write a value, or remove what needs it");
+        return None;
+    }
+    Some(text)
+}
+
+/// `true` or `false`.
+pub(crate) fn boolean(tree: &Tree, reader: &mut Reader<'_>) -> Option<bool> {
+    let Value::Bool(value) = tree.value else { return reader.wrong_type(tree, "true or false") };
+    Some(value)
+}
+
+/// A whole number of at least 1.
+pub(crate) fn positive(tree: &Tree, reader: &mut Reader<'_>) -> Option<u64> {
+    let Value::Number(number) = &tree.value else { return reader.wrong_type(tree, "a number") };
+    // 1.0 is a whole number too, in JSON Schema and to a person.
+    let whole = number.as_u64().or_else(|| number.as_f64().filter(|value| value.fract() == 0.0 && *value < 9e15).map(|value| value as u64));
+    if let Some(value) = whole.filter(|value| *value >= 1) {
+        return Some(value);
+    }
+    let name = reader.name();
+    reader.report(
+        Code::NumberOutOfRange,
+        tree.span,
+        format!("{name} must be a whole number of at least 1, but it is {number}"),
+        "write a number of bytes, for example 524288",
+    );
+    None
+}
+
+/// An object of any content.
+pub(crate) fn open_map(tree: &Tree, reader: &mut Reader<'_>) -> Option<serde_json::Map<String, serde_json::Value>> {
+    let Some(entries) = tree.as_map() else { return reader.wrong_type(tree, "an object") };
+    Some(entries.iter().map(|entry| (entry.key.clone(), entry.tree.to_json())).collect())
+}
+
+/// An id, made by `make`.
+pub(crate) fn id<T>(make: impl Fn(String) -> Option<T>) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
+    move |tree, reader| {
+        let value = string(tree, reader)?;
+        if let Some(id) = make(value.clone()) {
+            return Some(id);
+        }
+        let name = reader.name();
+        let help = format!("begin with a letter or digit and use only letters, digits, `.`, `_`, `:` and `-` ({PATTERN})");
+        reader.report(Code::BadId, tree.span, format!("{name} is not a valid id: {}", quoted(&value)), help);
+        None
+    }
+}
+
+/// One of a few words.
+pub(crate) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
+    move |tree, reader| {
+        let value = string(tree, reader)?;
+        if let Some((_, choice)) = words.iter().find(|(word, _)| *word == value) {
+            return Some(*choice);
+        }
+        let name = reader.name();
+        let all = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+        let help = match nearest(&value, words.iter().map(|(word, _)| *word)) {
+            Some(similar) => format!("did you mean `{similar}`? It may be one of: {all}"),
+            None => format!("it may be one of: {all}"),
+        };
+        reader.report(Code::BadChoice, tree.span, format!("{name} cannot be {}", quoted(&value)), help);
+        None
+    }
+}
+
+/// A path inside the package.
+pub(crate) fn package_path(tree: &Tree, reader: &mut Reader<'_>) -> Option<PackagePath> {
+    let value = text(tree, reader)?;
+    match PackagePath::reference(&value) {
+        Ok(path) => Some(path),
+        Err(error) => {
+            let name = reader.name();
+            let help = match error {
+                PathError::Absolute | PathError::Parent => "paths start at the root of the package and stay inside it",
+                PathError::Name(_) => "rename the file and the reference",
+            };
+            let message = format!("{name} is not a path inside the package: {error}");
+            reader.report(Code::PathOutside, tree.span, message, help);
+            None
+        }
+    }
+}
+
+/// A date-time of RFC 3339. In frontmatter a blank one counts as absent, which is `Some(None)`.
+pub(crate) fn date_time(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<String>> {
+    let value = string(tree, reader)?;
+    if value.trim().is_empty() && reader.tolerance == Tolerance::Blank {
+        return Some(None);
+    }
+    if is_rfc3339(&value) {
+        return Some(Some(value));
+    }
+    let name = reader.name();
+    let help = "write date, time and offset, for example 2026-11-15T09:30:00Z or 2026-11-15T17:30:00+08:00";
+    reader.report(Code::BadDateTime, tree.span, format!("{name} is not an RFC 3339 date-time: {}", quoted(&value)), help);
+    None
+}
+
+fn is_rfc3339(value: &str) -> bool {
+    // jiff also reads wider forms, such as a bracketed zone or a date without seconds.
+    let bytes = value.as_bytes();
+    let digits = |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    digits(0..4)
+        && digits(5..7)
+        && digits(8..10)
+        && digits(11..13)
+        && bytes.get(13) == Some(&b':')
+        && digits(14..16)
+        && bytes.get(16) == Some(&b':')
+        && digits(17..19)
+        && matches!(bytes.get(10), Some(b'T' | b't'))
+        && !value.contains('[')
+        && value.parse::<jiff::Timestamp>().is_ok()
+}
+
+/// A value as it is shown in a message: quoted, escaped, and cut when it is long.
+pub(crate) fn quoted(value: &str) -> String {
+    const SHOWN: usize = 60;
+    if value.chars().count() <= SHOWN {
+        return format!("{value:?}");
+    }
+    let head: String = value.chars().take(SHOWN).collect();
+    format!("{head:?}…")
+}
+
+/// The candidate that `word` is most likely a misspelling of.
+pub(crate) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    // Long words are not misspellings, and comparing them costs the product of their lengths.
+    const LONGEST: usize = 128;
+    if word.len() > LONGEST {
+        return None;
+    }
+    let lower = word.to_lowercase();
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len() <= LONGEST)
+        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(word.chars().count()) / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,110 @@
+//! JSON and YAML as trees that remember where everything stood.
+
+pub mod json;
+pub mod yaml;
+
+use crate::diagnostic::Code;
+use crate::text::Span;
+
+/// A value and the place it was written at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// Where it stands. For a YAML collection this is only its beginning.
+    pub span: Span,
+    /// What it is.
+    pub value: Value,
+}
+
+/// What JSON and YAML have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// Any number.
+    Number(serde_json::Number),
+    /// A string.
+    String(String),
+    /// A list.
+    List(Vec<Tree>),
+    /// A map, in the order of the file, keys unique.
+    Map(Vec<Entry>),
+}
+
+/// A key and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key stands.
+    pub key_span: Span,
+    /// Its value.
+    pub tree: Tree,
+}
+
+/// Why a text could not be read as a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Which kind of mistake.
+    pub code: Code,
+    /// Where.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Tree {
+    /// The text, if this is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Value::String(text) = &self.value { Some(text) } else { None }
+    }
+
+    /// The items, if this is a list.
+    pub fn as_list(&self) -> Option<&[Tree]> {
+        if let Value::List(items) = &self.value { Some(items) } else { None }
+    }
+
+    /// The entries, if this is a map.
+    pub fn as_map(&self) -> Option<&[Entry]> {
+        if let Value::Map(entries) = &self.value { Some(entries) } else { None }
+    }
+
+    /// The value of `key`, if this is a map that has it.
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        self.as_map()?.iter().find(|entry| entry.key == key)
+    }
+
+    /// The `index`-th item, if this is a list that has it.
+    pub fn item(&self, index: usize) -> Option<&Tree> {
+        self.as_list()?.get(index)
+    }
+
+    /// The same value without places.
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(value) => (*value).into(),
+            Value::Number(value) => value.clone().into(),
+            Value::String(value) => value.clone().into(),
+            Value::List(items) => items.iter().map(Tree::to_json).collect(),
+            Value::Map(entries) => {
+                entries.iter().map(|entry| (entry.key.clone(), entry.tree.to_json())).collect::<serde_json::Map<_, _>>().into()
+            }
+        }
+    }
+
+    /// What a person calls this kind of value.
+    pub fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::List(_) => "a list",
+            Value::Map(_) => "an object",
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Reads JSON into a [`Tree`]. The parsing is `serde_json`'s; raw values tell us where each part stood.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::Deserializer as _;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{Entry, SyntaxError, Tree, Value};
+use crate::diagnostic::Code;
+use crate::text::Span;
+
+/// Objects and lists may stand this deep inside each other.
+pub const MAX_DEPTH: usize = 64;
+
+/// Reads a whole JSON text. A byte order mark is skipped. Every duplicate key is reported, not only the first.
+pub fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let raw: &RawValue = serde_json::from_str(body).map_err(|error| vec![syntax_error(text, body, &error)])?;
+    let mut reader = Reader { text, duplicates: Vec::new() };
+    let tree = reader.tree(raw, 0).map_err(|error| vec![error])?;
+    if reader.duplicates.is_empty() { Ok(tree) } else { Err(reader.duplicates) }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    duplicates: Vec<SyntaxError>,
+}
+
+impl<'t> Reader<'t> {
+    fn span(&self, raw: &'t RawValue) -> Span {
+        // A raw value borrows from the text, so the distance of the two addresses is its offset.
+        let start = raw.get().as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
+        Span::new(start, start + raw.get().len())
+    }
+
+    fn tree(&mut self, raw: &'t RawValue, depth: usize) -> Result<Tree, SyntaxError> {
+        let span = self.span(raw);
+        if depth > MAX_DEPTH {
+            return Err(SyntaxError {
+                code: Code::TooDeep,
+                span: span.head(self.text),
+                message: format!("this JSON is nested more than {MAX_DEPTH} levels deep"),
+                help: Some("no part of a package needs such depth; flatten the value".into()),
+            });
+        }
+        let value = match raw.get().as_bytes().first() {
+            Some(b'{') => self.map(raw, depth)?,
+            Some(b'[') => {
+                let items: Vec<&'t RawValue> = read(raw, span)?;
+                Value::List(items.into_iter().map(|item| self.tree(item, depth + 1)).collect::<Result<_, _>>()?)
+            }
+            Some(b'"') => Value::String(read(raw, span)?),
+            Some(b'n') => Value::Null,
+            Some(b't' | b'f') => Value::Bool(read(raw, span)?),
+            _ => Value::Number(read(raw, span)?),
+        };
+        Ok(Tree { span, value })
+    }
+
+    fn map(&mut self, raw: &'t RawValue, depth: usize) -> Result<Value, SyntaxError> {
+        let pairs = serde_json::Deserializer::from_str(raw.get())
+            .deserialize_map(Pairs)
+            .map_err(|error| broken(self.span(raw), &error))?;
+        let mut entries: Vec<Entry> = Vec::with_capacity(pairs.len());
+        let mut seen: HashMap<String, Span> = HashMap::new();
+        for (key, value) in pairs {
+            let key_span = self.span(key);
+            let key: String = read(key, key_span)?;
+            let tree = self.tree(value, depth + 1)?;
+            match seen.get(&key) {
+                Some(_) => self.duplicates.push(duplicate_key(&key, key_span)),
+                None => {
+                    seen.insert(key.clone(), key_span);
+                    entries.push(Entry { key, key_span, tree });
+                }
+            }
+        }
+        Ok(Value::Map(entries))
+    }
+}
+
+/// Collects the keys and values of one object without looking inside the values.
+struct Pairs;
+
+impl<'de> Visitor<'de> for Pairs {
+    type Value = Vec<(&'de RawValue, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(pairs)
+    }
+}
+
+fn read<'t, T: serde::Deserialize<'t>>(raw: &'t RawValue, span: Span) -> Result<T, SyntaxError> {
+    serde_json::from_str(raw.get()).map_err(|error| broken(span, &error))
+}
+
+fn broken(span: Span, error: &serde_json::Error) -> SyntaxError {
+    SyntaxError { code: Code::JsonSyntax, span, message: capitalised(error), help: None }
+}
+
+/// The finding for a key that an object already has.
+pub(super) fn duplicate_key(key: &str, span: Span) -> SyntaxError {
+    SyntaxError {
+        code: Code::DuplicateKey,
+        span,
+        message: format!("the key `{key}` stands twice in this object"),
+        help: Some("keep one of the two; which one a reader would take is not defined".into()),
+    }
+}
+
+fn capitalised(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
+fn syntax_error(text: &str, body: &str, error: &serde_json::Error) -> SyntaxError {
+    let skipped = text.len() - body.len();
+    let line_start: usize = body.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let mut start = (line_start + error.column().saturating_sub(1)).min(body.len());
+    while !body.is_char_boundary(start) {
+        start -= 1;
+    }
+    let end = body.get(start..).and_then(|rest| rest.chars().next()).map_or(start, |next| start + next.len_utf8());
+    let help = hint(body, start);
+    SyntaxError {
+        code: Code::JsonSyntax,
+        span: Span::new(start, end).shifted(skipped),
+        message: if body.trim().is_empty() { "the file is empty".into() } else { capitalised(error) },
+        help,
+    }
+}
+
+/// Recognises what people write when they expect JSON to be friendlier than it is.
+fn hint(body: &str, at: usize) -> Option<String> {
+    let rest = body.get(at..)?;
+    let before = body.get(..at)?.trim_end();
+    let hint = if body.trim().is_empty() {
+        "write a JSON object here; `crewagent package new` makes a complete package to start from"
+    } else if rest.starts_with(['}', ']']) && before.ends_with(',') {
+        "JSON allows no comma after the last item; remove it"
+    } else if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
+        "JSON has no comments; remove it, or use a `description`"
+    } else if rest.starts_with('\'') {
+        "JSON strings stand in double quotes"
+    } else if rest.starts_with('"') && before.ends_with(['"', '}', ']']) {
+        "a comma is missing between the two items"
+    } else {
+        return None;
+    };
+    Some(hint.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spanned(text: &str, path: &[&str]) -> String {
+        let tree = parse(text).unwrap();
+        let mut at = &tree;
+        for part in path {
+            at = match part.parse::<usize>() {
+                Ok(index) => at.item(index).unwrap(),
+                Err(_) => &at.get(part).unwrap().tree,
+            };
+        }
+        text[at.span.start..at.span.end].to_owned()
+    }
+
+    fn check_error(text: &str, code: Code, at: &str, message: &str) {
+        let errors = parse(text).unwrap_err();
+        let error = &errors[0];
+        assert_eq!(error.code, code, "{error:?}");
+        assert_eq!(text.get(error.span.start..error.span.end), Some(at), "{error:?}");
+        let all = format!("{} {}", error.message, error.help.as_deref().unwrap_or_default());
+        assert!(all.contains(message), "{all:?} does not say {message:?}");
+    }
+
+    #[test]
+    fn every_value_knows_its_bytes() {
+        let text = "\u{feff}{\"a\" : [1, {\"b\\n\": \"中\"}, null] , \"c\":true}";
+        assert_eq!(spanned(text, &["a", "0"]), "1");
+        assert_eq!(spanned(text, &["a", "1", "b\n"]), "\"中\"");
+        assert_eq!(spanned(text, &["a", "2"]), "null");
+        assert_eq!(spanned(text, &["c"]), "true");
+        let tree = parse(text).unwrap();
+        let key = tree.get("c").unwrap().key_span;
+        assert_eq!(&text[key.start..key.end], "\"c\"");
+    }
+
+    #[test]
+    fn mistakes_are_explained_where_they_are() {
+        check_error("", Code::JsonSyntax, "", "empty");
+        check_error("{\"a\": 1,}", Code::JsonSyntax, "}", "no comma after the last");
+        check_error("{\n  // note\n}", Code::JsonSyntax, "/", "no comments");
+        check_error("{'a': 1}", Code::JsonSyntax, "'", "double quotes");
+        check_error("{\"a\": 1 \"b\": 2}", Code::JsonSyntax, "\"", "expected `,`");
+        check_error("{\"a\": \"b\" \"c\": 2}", Code::JsonSyntax, "\"", "comma is missing");
+        check_error("{\"中\": \"文", Code::JsonSyntax, "文", "EOF while parsing a string");
+        check_error("{} x", Code::JsonSyntax, "x", "trailing characters");
+    }
+
+    #[test]
+    fn all_duplicate_keys_are_reported() {
+        let errors = parse(r#"{"a":1,"a":2,"b":{"c":1,"c":2}}"#).unwrap_err();
+        assert_eq!(errors.iter().map(|error| error.code).collect::<Vec<_>>(), [Code::DuplicateKey, Code::DuplicateKey]);
+    }
+
+    #[test]
+    fn depth_is_bounded_before_the_stack_is() {
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+        assert_eq!(parse(&deep).unwrap_err()[0].code, Code::TooDeep);
+        let fine = "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH);
+        assert!(parse(&fine).is_ok());
+    }
+}

@@ -1,0 +1,171 @@
+//! The command line of `cargo xtask`, parsed into one value.
+
+use anyhow::{Context as _, bail, ensure};
+
+use crate::fuzz::{self, Plan};
+use crate::steps::{Selection, Step};
+use crate::tidy::Mode;
+
+/// Shown for `help`, for no command and for one we do not know.
+pub(crate) const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+Commands:
+  test [--skip STEP]... [--only STEP]...  all checks, as CI runs them
+                                          steps: fmt clippy test tidy doc deny fuzz
+  tidy [--shrink]                         what the architecture promises; --shrink lowers
+                                          xtask/size-exceptions.toml to the sizes found
+  fuzz [TARGET]... [--seconds N]          fuzz each target of fuzz/ (default 60 seconds)
+  advisories                              known vulnerabilities; fetches a database
+  help                                    this text";
+
+/// What to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Help,
+    Test(Selection),
+    Tidy(Mode),
+    Fuzz(Plan),
+    Advisories,
+}
+
+impl Command {
+    /// Reads the words after `cargo xtask`.
+    pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> anyhow::Result<Self> {
+        let mut words = Words::new(words);
+        let Some(command) = words.next() else { bail!("no command") };
+        match command.as_str() {
+            "help" | "--help" | "-h" => Ok(Self::Help),
+            "test" => test(words).map(Self::Test),
+            "tidy" => tidy(words).map(Self::Tidy),
+            "fuzz" => fuzz(words).map(Self::Fuzz),
+            "advisories" => match words.next() {
+                None => Ok(Self::Advisories),
+                Some(word) => unexpected(&word),
+            },
+            _ => bail!("unknown command `{command}`"),
+        }
+    }
+}
+
+fn test(mut words: Words) -> anyhow::Result<Selection> {
+    let mut only = Vec::new();
+    let mut skip = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--only" => only.push(Step::parse(&words.value_of(&word)?)?),
+            "--skip" => skip.push(Step::parse(&words.value_of(&word)?)?),
+            _ => return unexpected(&word),
+        }
+    }
+    let selection = Selection::new(&only, &skip);
+    ensure!(!selection.is_empty(), "`--skip` leaves no step to run");
+    Ok(selection)
+}
+
+fn tidy(mut words: Words) -> anyhow::Result<Mode> {
+    let mut mode = Mode::Check;
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--shrink" => mode = Mode::Shrink,
+            _ => return unexpected(&word),
+        }
+    }
+    Ok(mode)
+}
+
+fn fuzz(mut words: Words) -> anyhow::Result<Plan> {
+    let mut plan = Plan { targets: Vec::new(), seconds: fuzz::DEFAULT_SECONDS };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--seconds" => {
+                let value = words.value_of(&word)?;
+                plan.seconds = value
+                    .parse()
+                    .with_context(|| format!("`--seconds` takes a number, not `{value}`"))?;
+                // libFuzzer reads 0 as "for ever".
+                ensure!(plan.seconds > 0, "`--seconds` must be at least 1");
+            }
+            _ if word.starts_with('-') => return unexpected(&word),
+            _ => plan.targets.push(word),
+        }
+    }
+    Ok(plan)
+}
+
+fn unexpected<T>(word: &str) -> anyhow::Result<T> {
+    bail!("unexpected argument `{word}`")
+}
+
+/// The words left to read; `--flag=value` counts as two.
+struct Words(std::vec::IntoIter<String>);
+
+impl Words {
+    fn new(words: impl IntoIterator<Item = String>) -> Self {
+        let split = words.into_iter().flat_map(|word| match word.split_once('=') {
+            Some((flag, value)) if flag.starts_with("--") => vec![flag.into(), value.into()],
+            Some(_) | None => vec![word],
+        });
+        Self(split.collect::<Vec<_>>().into_iter())
+    }
+
+    fn next(&mut self) -> Option<String> {
+        self.0.next()
+    }
+
+    fn value_of(&mut self, flag: &str) -> anyhow::Result<String> {
+        self.next().with_context(|| format!("`{flag}` needs a value"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Command, String> {
+        Command::parse(line.split_whitespace().map(String::from)).map_err(|error| error.to_string())
+    }
+
+    fn check_error(line: &str, expected: &str) {
+        let error = parse(line).unwrap_err();
+        assert!(error.contains(expected), "`{line}` gave `{error}`");
+    }
+
+    #[test]
+    fn each_command_has_its_value() {
+        assert_eq!(parse("help"), Ok(Command::Help));
+        assert_eq!(parse("test"), Ok(Command::Test(Selection::new(&[], &[]))));
+        assert_eq!(parse("tidy"), Ok(Command::Tidy(Mode::Check)));
+        assert_eq!(parse("tidy --shrink"), Ok(Command::Tidy(Mode::Shrink)));
+        assert_eq!(parse("advisories"), Ok(Command::Advisories));
+    }
+
+    #[test]
+    fn a_flag_takes_its_value_after_a_space_or_an_equals_sign() {
+        let expected = Ok(Command::Test(Selection::new(&[], &[Step::Fuzz, Step::Deny])));
+        assert_eq!(parse("test --skip fuzz --skip=deny"), expected);
+        let expected = Ok(Command::Fuzz(Plan { targets: vec!["graph".into()], seconds: 5 }));
+        assert_eq!(parse("fuzz graph --seconds 5"), expected);
+        assert_eq!(parse("fuzz --seconds=5 graph"), expected);
+    }
+
+    #[test]
+    fn an_unknown_step_lists_the_valid_ones() {
+        check_error("test --only lint", "fmt, clippy, test, tidy, doc, deny, fuzz");
+        check_error("test --skip lint", "`lint`");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error() {
+        check_error("", "no command");
+        check_error("tset", "`tset`");
+        check_error("test fmt", "`fmt`");
+        check_error("test --only", "needs a value");
+        check_error("test --only fmt --skip fmt", "no step");
+        check_error("tidy --grow", "`--grow`");
+        check_error("fuzz --minutes 1", "`--minutes`");
+        check_error("fuzz --seconds soon", "`soon`");
+        check_error("fuzz --seconds 0", "at least 1");
+        check_error("advisories now", "`now`");
+    }
+}

@@ -1,0 +1,47 @@
+//! Repository chores: `cargo xtask test` is what CI runs, `cargo xtask tidy` keeps the promises of the architecture.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a developer's tool talks to its terminal"
+)]
+
+mod args;
+mod fuzz;
+mod shell;
+mod steps;
+mod tidy;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use args::Command;
+
+fn main() -> ExitCode {
+    let command = match Command::parse(std::env::args().skip(1)) {
+        Ok(command) => command,
+        Err(error) => {
+            eprintln!("error: {error}\n\n{}", args::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match run(command, &shell::repo_root()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command, root: &Path) -> anyhow::Result<()> {
+    match command {
+        Command::Help => {
+            println!("{}", args::USAGE);
+            Ok(())
+        }
+        Command::Test(selection) => steps::run(root, &selection),
+        Command::Tidy(mode) => tidy::run(root, mode),
+        Command::Fuzz(plan) => fuzz::run(root, &plan),
+        Command::Advisories => steps::advisories(root),
+    }
+}

@@ -1,0 +1,242 @@
+//! `cargo xtask test`: the named steps, each run whatever the others did, and a summary.
+
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use crate::shell::{self, cargo};
+use crate::{fuzz, tidy};
+
+/// One part of `cargo xtask test`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Fmt,
+    Clippy,
+    Test,
+    Tidy,
+    Doc,
+    Deny,
+    Fuzz,
+}
+
+impl Step {
+    const ALL: [Self; 7] =
+        [Self::Fmt, Self::Clippy, Self::Test, Self::Tidy, Self::Doc, Self::Deny, Self::Fuzz];
+
+    pub(crate) fn parse(name: &str) -> anyhow::Result<Self> {
+        let Some(step) = Self::ALL.into_iter().find(|step| step.name() == name) else {
+            let valid = Self::ALL.map(Self::name).join(", ");
+            bail!("unknown step `{name}`; the steps are {valid}");
+        };
+        Ok(step)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fmt => "fmt",
+            Self::Clippy => "clippy",
+            Self::Test => "test",
+            Self::Tidy => "tidy",
+            Self::Doc => "doc",
+            Self::Deny => "deny",
+            Self::Fuzz => "fuzz",
+        }
+    }
+
+    fn purpose(self) -> &'static str {
+        match self {
+            Self::Fmt => "the code is formatted",
+            Self::Clippy => "no compiler or clippy warning",
+            Self::Test => "doc tests, unit tests, integration tests",
+            Self::Tidy => "the promises of the architecture",
+            Self::Doc => "the API documentation builds without a warning",
+            Self::Deny => "licences, banned crates, sources",
+            Self::Fuzz => "a short run of each fuzz target",
+        }
+    }
+
+    fn run(self, root: &Path) -> anyhow::Result<()> {
+        match self {
+            Self::Fmt => check_format(root),
+            Self::Clippy => shell::run(&mut cargo(
+                root,
+                &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+            )),
+            Self::Test => run_tests(root),
+            Self::Tidy => tidy::run(root, tidy::Mode::Check),
+            Self::Doc => shell::run(
+                cargo(root, &["doc", "--workspace", "--no-deps", "--locked"])
+                    .env("RUSTDOCFLAGS", "-Dwarnings"),
+            ),
+            Self::Deny => deny(root, &["bans", "licenses", "sources"]),
+            Self::Fuzz => fuzz::run(root, &fuzz::Plan::smoke()),
+        }
+    }
+}
+
+/// Which steps to run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Selection(Vec<Step>);
+
+impl Selection {
+    /// All steps, or those named by `--only`, less those named by `--skip`.
+    pub(crate) fn new(only: &[Step], skip: &[Step]) -> Self {
+        let wanted = |step: &Step| (only.is_empty() || only.contains(step)) && !skip.contains(step);
+        Self(Step::ALL.into_iter().filter(wanted).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Runs the selected steps; an error when one failed.
+pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
+    let mut summary = Summary::default();
+    for step in Step::ALL {
+        if !selection.0.contains(&step) {
+            summary.rows.push((step, Outcome::Skipped));
+            continue;
+        }
+        println!("\n==> {}: {}", step.name(), step.purpose());
+        let start = Instant::now();
+        let result = step.run(root);
+        let elapsed = start.elapsed();
+        let outcome = match result {
+            Ok(()) => Outcome::Passed(elapsed),
+            Err(error) => {
+                eprintln!("error: {error:#}");
+                Outcome::Failed(elapsed)
+            }
+        };
+        println!("<== {}: {outcome}", step.name());
+        summary.rows.push((step, outcome));
+    }
+    println!("\n{summary}");
+    match summary.failed().as_slice() {
+        [] => Ok(()),
+        failed => bail!("failed: {}", failed.join(", ")),
+    }
+}
+
+/// `cargo xtask advisories`.
+pub(crate) fn advisories(root: &Path) -> anyhow::Result<()> {
+    deny(root, &["advisories"])
+}
+
+fn deny(root: &Path, checks: &[&str]) -> anyhow::Result<()> {
+    shell::CARGO_DENY.ensure(root)?;
+    let args = ["deny", "--locked", "--workspace", "check", "--hide-inclusion-graph"];
+    shell::run(cargo(root, &args).args(checks))
+}
+
+fn check_format(root: &Path) -> anyhow::Result<()> {
+    let workspace = shell::run(&mut cargo(root, &["fmt", "--all", "--check"]));
+    // The fuzz crate is a workspace of its own, so `--all` does not reach it.
+    if root.join("fuzz/Cargo.toml").exists() {
+        let args = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
+        shell::run(&mut cargo(root, &args))?;
+    }
+    workspace
+}
+
+fn run_tests(root: &Path) -> anyhow::Result<()> {
+    // Before the others: a reader looks for the count of tests in the last lines of a runner.
+    let doc_tests = shell::run(&mut cargo(root, &["test", "--doc", "--workspace", "--locked"]));
+    if shell::has_subcommand(root, "nextest") {
+        shell::run(&mut cargo(root, &["nextest", "run", "--workspace", "--locked"]))?;
+    } else {
+        // Naming the targets leaves the doc tests out.
+        let args = ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"];
+        shell::run(&mut cargo(root, &args))?;
+    }
+    doc_tests
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Outcome {
+    Passed(Duration),
+    Failed(Duration),
+    Skipped,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed(elapsed) => write!(f, "passed  {:>7.1} s", elapsed.as_secs_f64()),
+            Self::Failed(elapsed) => write!(f, "FAILED  {:>7.1} s", elapsed.as_secs_f64()),
+            Self::Skipped => f.write_str("skipped"),
+        }
+    }
+}
+
+/// The closing table, and one line that counts.
+#[derive(Default)]
+struct Summary {
+    rows: Vec<(Step, Outcome)>,
+}
+
+impl Summary {
+    fn failed(&self) -> Vec<&'static str> {
+        let failed = self.rows.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Failed(_)));
+        failed.map(|(step, _)| step.name()).collect()
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut passed = 0;
+        let mut skipped = 0;
+        for (step, outcome) in &self.rows {
+            writeln!(f, "{:<8}{outcome}", step.name())?;
+            match outcome {
+                Outcome::Passed(_) => passed += 1,
+                Outcome::Failed(_) => {}
+                Outcome::Skipped => skipped += 1,
+            }
+        }
+        let failed = self.failed().len();
+        write!(f, "steps: {passed} passed, {failed} failed, {skipped} skipped")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_and_skip_choose_steps_in_their_order() {
+        assert_eq!(Selection::new(&[], &[]).0, Step::ALL);
+        assert_eq!(Selection::new(&[Step::Doc, Step::Fmt], &[]).0, [Step::Fmt, Step::Doc]);
+        assert_eq!(Selection::new(&[Step::Doc, Step::Fmt], &[Step::Fmt]).0, [Step::Doc]);
+    }
+
+    #[test]
+    fn every_step_is_found_by_its_name() {
+        for step in Step::ALL {
+            assert_eq!(Step::parse(step.name()).unwrap(), step);
+        }
+        assert!(Step::parse("Fmt").is_err());
+    }
+
+    #[test]
+    fn the_summary_closes_on_a_count() {
+        let second = Duration::from_secs(1);
+        let rows = vec![
+            (Step::Fmt, Outcome::Passed(second)),
+            (Step::Clippy, Outcome::Failed(second)),
+            (Step::Doc, Outcome::Skipped),
+        ];
+        let summary = Summary { rows };
+        assert_eq!(
+            summary.to_string(),
+            "fmt     passed      1.0 s\n\
+             clippy  FAILED      1.0 s\n\
+             doc     skipped\n\
+             steps: 1 passed, 1 failed, 1 skipped"
+        );
+        assert_eq!(summary.failed(), ["clippy"]);
+    }
+}

@@ -1,0 +1,185 @@
+//! Who may depend on what: the crates' trees, their manifests, and the size of the lock file.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::limits::{Limits, Tree};
+use super::repo::Repo;
+use super::{Finding, Rule};
+use crate::shell::{self, cargo};
+
+const DEPENDENCY_TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+
+/// Asks cargo for the trees that must not hold certain crates.
+pub(super) fn check_trees(root: &Path, limits: &Limits) -> Vec<Finding> {
+    let check = |tree: &Tree| {
+        let args = ["tree", "--locked", "-p", &tree.package, "-e", "normal", "--prefix", "none"];
+        match shell::capture(&mut cargo(root, &args)) {
+            Ok(listing) => check_listing(tree, &listing),
+            Err(error) => vec![Rule::Layers.at(&tree.manifest, 1, format!("no tree: {error:#}"))],
+        }
+    };
+    limits.tree.iter().flat_map(check).collect()
+}
+
+/// The listing has one crate a line: `name v1.2.3 (more)`.
+fn check_listing(tree: &Tree, listing: &str) -> Vec<Finding> {
+    let names: BTreeSet<_> =
+        listing.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let banned = tree.without.iter().filter(|name| names.contains(name.as_str()));
+    let finding = |name: &String| {
+        let message = format!(
+            "{package} must not depend on `{name}`; \
+             `cargo tree -p {package} -e normal -i {name}` shows who brings it",
+            package = tree.package,
+        );
+        Rule::Layers.at(&tree.manifest, 1, message)
+    };
+    banned.map(finding).collect()
+}
+
+/// Crates that only some manifests may name.
+pub(super) fn check_manifests(repo: &Repo, limits: &Limits) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in repo.texts_ending("Cargo.toml") {
+        let manifest = match text.parse::<Table>() {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                let message = format!("is not TOML: {}", error.message());
+                findings.push(Rule::Parse.at(path, 1, message));
+                continue;
+            }
+        };
+        for (key, package) in dependencies(&manifest) {
+            let Some(allowed) = limits.only_in.get(&package) else { continue };
+            if !allowed.iter().any(|manifest| manifest == path) {
+                let message =
+                    format!("`{package}` may be named only in {}; do without", allowed.join(", "));
+                findings.push(Rule::Dependency.at(path, line_of_key(text, &key), message));
+            }
+        }
+    }
+    findings
+}
+
+/// Every dependency of a manifest, of all kinds and targets: its key and its package.
+fn dependencies(manifest: &Table) -> Vec<(String, String)> {
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let per_target = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table);
+    let tables = std::iter::once(manifest).chain(per_target);
+    let entries = tables.flat_map(|table| {
+        let kinds = DEPENDENCY_TABLES.into_iter().filter_map(|kind| table.get(kind)?.as_table());
+        kinds.flat_map(Table::iter)
+    });
+    let named = entries.map(|(key, value)| {
+        let package = value.get("package").and_then(Value::as_str).unwrap_or(key);
+        (key.clone(), package.to_string())
+    });
+    named.collect()
+}
+
+fn line_of_key(text: &str, key: &str) -> usize {
+    let is_it = |line: &str| {
+        let head = line.split(['=', '.']).next().unwrap_or_default();
+        head.trim() == key || line.trim_end().ends_with(&format!("dependencies.{key}]"))
+    };
+    text.lines().position(is_it).map_or(1, |index| index + 1)
+}
+
+/// The ceiling on packages in the lock file.
+pub(super) fn check_lock(repo: &Repo, limits: &Limits) -> Vec<Finding> {
+    let Some(text) = repo.text("Cargo.lock") else {
+        return vec![Rule::Lock.at("Cargo.lock", 1, "is missing; commit it")];
+    };
+    let packages = text.lines().filter(|line| *line == "[[package]]").count();
+    if packages <= limits.lock.packages {
+        return Vec::new();
+    }
+    let message = format!(
+        "has {packages} packages, the ceiling in xtask/tidy.toml is {}; drop a dependency",
+        limits.lock.packages
+    );
+    vec![Rule::Lock.at("Cargo.lock", 1, message)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assert_places;
+    use super::*;
+
+    fn core_without(names: &[&str]) -> Tree {
+        Tree {
+            package: "crewagent-core".into(),
+            manifest: "crates/core/Cargo.toml".into(),
+            without: names.iter().map(|name| name.to_string()).collect(),
+        }
+    }
+
+    const LISTING: &str =
+        "crewagent-core v0.1.0 (path)\nserde v1.0.0\ntokio-macros v2.0.0\nserde v1.0.0 (*)\n";
+
+    #[test]
+    fn a_banned_crate_in_the_tree_is_found() {
+        let findings = check_listing(&core_without(&["tokio-macros", "axum"]), LISTING);
+        assert_places(&findings, &["crates/core/Cargo.toml:1"]);
+        assert!(findings[0].message.contains("-i tokio-macros"), "{findings:?}");
+    }
+
+    #[test]
+    fn a_crate_whose_name_only_starts_alike_is_no_finding() {
+        assert_places(&check_listing(&core_without(&["tokio"]), LISTING), &[]);
+    }
+
+    #[test]
+    fn a_tree_that_cargo_cannot_draw_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let limits = Limits { tree: vec![core_without(&[])], ..Limits::for_test() };
+        assert_places(&check_trees(root.path(), &limits), &["crates/core/Cargo.toml:1"]);
+    }
+
+    fn check_anyhow(path: &str, manifest: &str, expected: &[&str]) {
+        let mut limits = Limits::for_test();
+        limits.only_in.insert("anyhow".into(), vec!["crates/cli/Cargo.toml".into()]);
+        assert_places(&check_manifests(&Repo::of(&[(path, manifest)]), &limits), expected);
+    }
+
+    #[test]
+    fn a_crate_named_in_another_manifest_is_found() {
+        let path = "crates/core/Cargo.toml";
+        let at = |line: usize| format!("{path}:{line}");
+        check_anyhow(path, "[dependencies]\nserde = \"1\"\nanyhow = \"1\"\n", &[&at(3)]);
+        check_anyhow(path, "[dev-dependencies]\nanyhow.workspace = true\n", &[&at(2)]);
+        check_anyhow(path, "[dependencies.anyhow]\nversion = \"1\"\n", &[&at(1)]);
+        check_anyhow(path, "[dependencies]\nany = { package = \"anyhow\" }\n", &[&at(2)]);
+        check_anyhow(path, "[target.'cfg(unix)'.dependencies]\nanyhow = \"1\"\n", &[&at(2)]);
+    }
+
+    #[test]
+    fn a_crate_named_where_it_may_be_is_no_finding() {
+        check_anyhow("crates/cli/Cargo.toml", "[dependencies]\nanyhow = \"1\"\n", &[]);
+        check_anyhow("Cargo.toml", "[workspace.dependencies]\nanyhow = \"1\"\n", &[]);
+        check_anyhow("crates/core/Cargo.toml", "[dependencies]\nanyhow-like = \"1\"\n", &[]);
+    }
+
+    #[test]
+    fn a_broken_manifest_is_found() {
+        check_anyhow("crates/core/Cargo.toml", "[dependencies\n", &["crates/core/Cargo.toml:1"]);
+    }
+
+    fn check_lock_of(packages: usize, expected: &[&str]) {
+        let lock = "[[package]]\nname = \"a\"\n\n".repeat(packages);
+        assert_places(
+            &check_lock(&Repo::of(&[("Cargo.lock", &lock)]), &Limits::for_test()),
+            expected,
+        );
+    }
+
+    #[test]
+    fn a_lock_file_over_the_ceiling_is_found() {
+        check_lock_of(3, &[]);
+        check_lock_of(4, &["Cargo.lock:1"]);
+        assert_places(&check_lock(&Repo::default(), &Limits::for_test()), &["Cargo.lock:1"]);
+    }
+}

@@ -1,0 +1,185 @@
+//! `xtask/size-exceptions.toml`: what may be larger than the limits, a list that only shrinks.
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::limits::Limits;
+use super::size::{Measured, Subject};
+use super::{EXCEPTIONS_PATH, Finding, Rule, line_at};
+
+/// Written above the entries, so that shrinking does not lose the explanation.
+const COMMENT: &str = r#"# Files and functions over the limits of tidy.toml, with the size they may have.
+# The list may only shrink: `cargo xtask tidy --shrink` lowers it to the sizes found.
+#
+# [[exception]]
+# path = "crates/core/src/example.rs"
+# function = "Example::run"    # left out when the whole file is meant
+# lines = 96
+"#;
+
+/// The listed exceptions.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Exceptions(Vec<Exception>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Exception {
+    subject: Subject,
+    lines: usize,
+    /// Where it stands in the list.
+    line: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    exception: Vec<Entry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    path: Spanned<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<String>,
+    lines: usize,
+}
+
+impl Exceptions {
+    pub(super) fn parse(text: &str) -> anyhow::Result<Self> {
+        let document: Document = toml::from_str(text)?;
+        let exceptions = document.exception.into_iter().map(|entry| Exception {
+            line: line_at(text, entry.path.span().start),
+            subject: Subject { path: entry.path.into_inner(), function: entry.function },
+            lines: entry.lines,
+        });
+        Ok(Self(exceptions.collect()))
+    }
+
+    pub(super) fn render(&self) -> anyhow::Result<String> {
+        let entry = |exception: &Exception| Entry {
+            path: Spanned::new(0..0, exception.subject.path.clone()),
+            function: exception.subject.function.clone(),
+            lines: exception.lines,
+        };
+        if self.0.is_empty() {
+            return Ok(COMMENT.to_string());
+        }
+        let document = Document { exception: self.0.iter().map(entry).collect() };
+        Ok(format!("{COMMENT}\n{}", toml::to_string(&document)?))
+    }
+
+    pub(super) fn lines_for(&self, subject: &Subject) -> Option<usize> {
+        self.0.iter().find(|exception| exception.subject == *subject).map(|found| found.lines)
+    }
+
+    /// Entries that allow more than is there.
+    pub(super) fn check(&self, measured: &Measured, limits: &Limits) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for exception in &self.0 {
+            let what = format!("{} of {}", exception.subject.describe(), exception.subject.path);
+            let message = match exception.fate(measured, limits) {
+                Fate::Needed => continue,
+                Fate::Lower(lines) => {
+                    format!("{what} is down to {lines} lines; lower the entry to that")
+                }
+                Fate::Small => format!("{what} is within the limit now; remove the entry"),
+                Fate::Gone => format!("{what} does not exist; remove the entry"),
+            };
+            let message = format!("{message} (`cargo xtask tidy --shrink` does it)");
+            findings.push(Rule::Size.at(EXCEPTIONS_PATH, exception.line, message));
+        }
+        findings
+    }
+
+    /// The same list, lowered to the sizes found; nothing is added or raised.
+    pub(super) fn shrink(&self, measured: &Measured, limits: &Limits) -> Self {
+        let shrunk = self.0.iter().filter_map(|exception| match exception.fate(measured, limits) {
+            Fate::Needed => Some(exception.clone()),
+            Fate::Lower(lines) => Some(Exception { lines, ..exception.clone() }),
+            Fate::Small | Fate::Gone => None,
+        });
+        Self(shrunk.collect())
+    }
+}
+
+enum Fate {
+    Needed,
+    Lower(usize),
+    Small,
+    Gone,
+}
+
+impl Exception {
+    fn fate(&self, measured: &Measured, limits: &Limits) -> Fate {
+        match measured.get(&self.subject) {
+            None => Fate::Gone,
+            Some(size) if size.lines <= self.subject.limit(limits) => Fate::Small,
+            Some(size) if size.lines < self.lines => Fate::Lower(size.lines),
+            Some(_) => Fate::Needed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assert_places;
+    use super::super::repo::Repo;
+    use super::super::size::measure;
+    use super::super::source::Sources;
+    use super::*;
+
+    const LISTED: &str = "\
+[[exception]]
+path = \"large.rs\"
+lines = 600
+
+[[exception]]
+path = \"small.rs\"
+lines = 600
+
+[[exception]]
+path = \"gone.rs\"
+function = \"f\"
+lines = 90
+";
+
+    fn measured(lines: usize) -> Measured {
+        let large = "fn f() {}\n".repeat(lines);
+        let repo = Repo::of(&[("large.rs", &large), ("small.rs", "fn f() {}\n")]);
+        measure(&Sources::parse(&repo).0)
+    }
+
+    #[test]
+    fn an_entry_larger_than_need_be_is_found_at_its_line() {
+        let exceptions = Exceptions::parse(LISTED).unwrap();
+        let places = ["xtask/size-exceptions.toml:6", "xtask/size-exceptions.toml:10"];
+        assert_places(&exceptions.check(&measured(600), &Limits::for_test()), &places);
+        let findings = exceptions.check(&measured(599), &Limits::for_test());
+        assert!(findings[0].message.contains("down to 599"), "{findings:?}");
+        assert!(findings[1].message.contains("within the limit"), "{findings:?}");
+        assert!(findings[2].message.contains("`f` of gone.rs does not exist"), "{findings:?}");
+    }
+
+    #[test]
+    fn shrinking_lowers_and_removes_and_never_raises() {
+        let exceptions = Exceptions::parse(LISTED).unwrap();
+        for (actual, expected) in [(599, 599), (600, 600), (700, 600)] {
+            let shrunk = exceptions.shrink(&measured(actual), &Limits::for_test());
+            let [only] = shrunk.0.as_slice() else { panic!("{shrunk:?}") };
+            assert_eq!((only.subject.path.as_str(), only.lines), ("large.rs", expected));
+        }
+        let shrunk = exceptions.shrink(&measured(500), &Limits::for_test());
+        assert_eq!(shrunk.render().unwrap(), COMMENT);
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let exceptions = Exceptions::parse(LISTED).unwrap();
+        let again = Exceptions::parse(&exceptions.render().unwrap()).unwrap();
+        let plain = |list: Exceptions| -> Vec<_> {
+            list.0.into_iter().map(|exception| (exception.subject, exception.lines)).collect()
+        };
+        assert_eq!(plain(again), plain(exceptions));
+    }
+}
