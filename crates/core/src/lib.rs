@@ -5,13 +5,14 @@
 
 pub mod condition;
 pub mod diagnostic;
-// pub mod draw;
+pub mod draw;
 pub mod frontmatter;
 pub mod id;
 pub mod integrity;
 pub mod package;
 pub mod path;
-// pub mod schema;
+pub mod scaffold;
+pub mod schema;
 mod shape;
 pub mod syntax;
 pub mod text;

@@ -79,6 +79,8 @@ fn escaped_lines(lines: &[String]) -> String {
 /// Text inside a quoted Mermaid label. Letters and digits stand for themselves; everything that could be a quote,
 /// HTML, Markdown or one of Mermaid's own entities becomes an entity.
 fn escaped(text: &str) -> String {
+    // Line breaks, formulas and icons are looked for after entities are resolved; an invisible joint hides them.
+    let text = text.replace("\\n", "\\\u{2060}n").replace("$$", "$\u{2060}$").replace(":fa-", ":\u{2060}fa-");
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use super::versioned;
 use crate::diagnostic::Code;
 use crate::id::AgentId;
+use crate::schema::NonBlank;
 use crate::shape::{self, Object, Reader};
 use crate::syntax::{Tree, Value};
 use crate::version::SchemaVersion;
@@ -168,15 +169,19 @@ pub struct MenuItem {
 pub struct MenuTarget {
     /// Starts a workflow: an id, or the path of its document.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<NonBlank>")]
     pub workflow: Option<String>,
     /// Runs a Markdown script, or a workflow by its document.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<NonBlank>")]
     pub exec: Option<String>,
     /// `#id` of a prompt, a builtin, or an instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<NonBlank>")]
     pub action: Option<String>,
     /// A file that is loaded first.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<NonBlank>")]
     pub data: Option<String>,
 }
 

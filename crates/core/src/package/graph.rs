@@ -12,6 +12,7 @@ use crate::condition::Condition;
 use crate::diagnostic::Code;
 use crate::id::{AgentId, NodeId, WorkflowId};
 use crate::path::PackagePath;
+use crate::schema::NonBlank;
 use crate::shape::{self, Object, Reader};
 use crate::syntax::Tree;
 use crate::version::{Minor, SchemaVersion};
@@ -73,7 +74,7 @@ pub struct Node {
     pub pass_context: Option<bool>,
     /// Format 1.2: variables that are copied back when the child returns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[schemars(default, with = "Vec<NonBlank>")]
     pub result_variables: Vec<String>,
 }
 

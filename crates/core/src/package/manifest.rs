@@ -9,6 +9,7 @@ use crate::diagnostic::Code;
 use crate::id::WorkflowId;
 use crate::integrity::Digest;
 use crate::path::PackagePath;
+use crate::schema::NonBlank;
 use crate::shape::{self, Object, Reader};
 use crate::syntax::Tree;
 use crate::version::SchemaVersion;
@@ -66,6 +67,7 @@ pub struct ManifestEntry {
     pub agents: PackagePath,
     /// The folder of templates and static files; `assets/` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<NonBlank>")]
     pub assets_dir: Option<String>,
 }
 

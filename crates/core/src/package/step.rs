@@ -9,6 +9,7 @@ use super::markdown::Outline;
 use super::versioned;
 use crate::frontmatter::Frontmatter;
 use crate::id::NodeId;
+use crate::schema::NonBlank;
 use crate::shape::{self, Object, Reader};
 use crate::syntax::Tree;
 use crate::version::SchemaVersion;
@@ -58,7 +59,7 @@ pub struct StepFront {
     pub outputs: Option<Vec<String>>,
     /// Variables that must be set before the node is left.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default, with = "Option<Vec<String>>")]
+    #[schemars(default, with = "Option<Vec<NonBlank>>")]
     pub sets_variables: Vec<String>,
     /// Where it leads; the graph's edges count.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +72,7 @@ pub struct StepFront {
     pub pass_context: Option<bool>,
     /// Format 1.1: variables that are copied back when the child returns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default, with = "Option<Vec<String>>")]
+    #[schemars(default, with = "Option<Vec<NonBlank>>")]
     pub result_variables: Vec<String>,
 }
 

@@ -19,10 +19,10 @@ pub struct WorkflowFront {
     #[schemars(length(min = 1))]
     pub workflow_type: String,
     /// Where the run is; blank before it starts.
-    #[schemars(with = "Option<String>", required)]
+    #[schemars(schema_with = "blank_or_text")]
     pub current_node_id: String,
     /// The nodes that are done.
-    #[schemars(with = "Option<Vec<String>>", required)]
+    #[schemars(schema_with = "blank_or_list")]
     pub steps_completed: Vec<String>,
     /// What conditions and later steps look at.
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -50,7 +50,7 @@ pub struct WorkflowFront {
     pub date: Option<String>,
     /// When the state last changed; blank counts as absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "blank_or_date_time")]
+    #[schemars(default, schema_with = "blank_or_date_time")]
     pub updated_at: Option<String>,
     /// Documents that came from outside.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -80,8 +80,16 @@ pub struct Decision {
     pub reason: Option<String>,
     /// When; blank counts as absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "blank_or_date_time")]
+    #[schemars(default, schema_with = "blank_or_date_time")]
     pub decided_at: Option<String>,
+}
+
+fn blank_or_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": ["string", "null"] })
+}
+
+fn blank_or_list(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": ["array", "null"], "items": { "type": "string" } })
 }
 
 fn blank_or_date_time(_: &mut schemars::SchemaGenerator) -> schemars::Schema {

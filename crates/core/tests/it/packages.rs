@@ -1,4 +1,6 @@
-//! The example packages are clean; every broken package shows its code.
+//! The examples and every new package are clean.
+
+use crewagent_core::scaffold::{self, Plan, Shape};
 
 use crate::support::{MemoryFiles, checked, lines, repository};
 
@@ -12,16 +14,17 @@ fn the_examples_are_clean() {
 }
 
 #[test]
-fn x_bad() {
-    let mut dirs: Vec<_> = std::fs::read_dir(repository().join("tests/packages/bad")).unwrap().map(|e| e.unwrap().path()).collect();
-    dirs.sort();
-    for dir in dirs {
-        if !dir.join("package").is_dir() { continue; }
-        let c = checked(&MemoryFiles::from_folder(&dir.join("package")));
-        let l = lines(&c);
-        let name = dir.file_name().unwrap().to_str().unwrap().to_owned();
-        let code = &name[..5];
-        let mark = if l.len() == 1 && l[0].starts_with(code) { "ok " } else { "BAD" };
-        println!("{mark} {name}\n     {}", l.join("\n     "));
+fn every_new_package_is_clean_whatever_its_author_types() {
+    for shape in [Shape::Linear, Shape::Branch, Shape::Loop] {
+        for name in ["demo", "My \"quoted\" name", "---\n# x", "中文"] {
+            let plan = Plan { name: name.into(), description: name.into(), author: String::new(), shape };
+            let mut files = MemoryFiles::default();
+            for (path, text) in scaffold::files(&plan) {
+                files.put(&path, text);
+            }
+            let checked = checked(&files);
+            assert_eq!(lines(&checked), Vec::<String>::new(), "{shape:?} {name:?}");
+            assert_eq!(checked.package.unwrap().manifest().name, name);
+        }
     }
 }

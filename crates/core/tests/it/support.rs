@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use crewagent_core::package::{Checked, Files, check};
 use crewagent_core::path::PackagePath;
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 
 /// A package in memory.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct MemoryFiles {
     sizes: BTreeMap<PackagePath, u64>,
     contents: BTreeMap<PackagePath, Arc<[u8]>>,
@@ -31,6 +32,10 @@ impl MemoryFiles {
                 self.put(&name, std::fs::read(entry.path()).unwrap());
             }
         }
+    }
+
+    pub(crate) fn text(&self, path: &str) -> String {
+        String::from_utf8(self.contents.get(path).unwrap().to_vec()).unwrap()
     }
 
     pub(crate) fn put(&mut self, path: &str, content: impl Into<Vec<u8>>) {
@@ -66,4 +71,15 @@ pub(crate) fn lines(checked: &Checked) -> Vec<String> {
         format!("{} {}{at} {} / {}", found.code.as_str(), found.place.file, found.message, found.help.as_deref().unwrap_or("-"))
     };
     checked.findings.iter().map(line).collect()
+}
+
+/// The same cases on every machine and every day. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for more and others.
+pub(crate) fn cases(count: u32) -> ProptestConfig {
+    let asked = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    ProptestConfig {
+        cases: asked("PROPTEST_CASES").map_or(count, |cases: u64| cases as u32),
+        rng_seed: RngSeed::Fixed(asked("PROPTEST_RNG_SEED").unwrap_or(1)),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }

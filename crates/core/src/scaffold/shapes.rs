@@ -1,0 +1,243 @@
+//! The three shapes a new package can have, with steps that do real work from the first run.
+
+/// The shape of a new workflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Steps one after the other.
+    Linear,
+    /// A decision with two branches.
+    Branch,
+    /// Draft, review, revise, until it is good.
+    Loop,
+}
+
+/// A node and its step.
+pub(super) struct NodePlan {
+    pub(super) id: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) title: &'static str,
+    pub(super) inputs: &'static [&'static str],
+    pub(super) outputs: &'static [&'static str],
+    pub(super) sets: &'static [&'static str],
+    pub(super) goal: &'static str,
+    pub(super) instructions: &'static str,
+    pub(super) completion: &'static str,
+}
+
+impl NodePlan {
+    pub(super) fn file(&self) -> String {
+        format!("steps/{}.md", self.id)
+    }
+}
+
+/// An edge.
+pub(super) struct EdgePlan {
+    pub(super) from: &'static str,
+    pub(super) to: &'static str,
+    pub(super) label: &'static str,
+    pub(super) is_default: bool,
+    pub(super) when: Option<When>,
+}
+
+/// When an edge is taken: in words, and as a variable with a value.
+pub(super) struct When {
+    pub(super) text: &'static str,
+    pub(super) variable: &'static str,
+    pub(super) value: &'static str,
+}
+
+impl Shape {
+    pub(super) fn nodes(self) -> &'static [NodePlan] {
+        match self {
+            Self::Linear => LINEAR,
+            Self::Branch => BRANCH,
+            Self::Loop => LOOP,
+        }
+    }
+
+    pub(super) fn edges(self) -> &'static [EdgePlan] {
+        match self {
+            Self::Linear => LINEAR_EDGES,
+            Self::Branch => BRANCH_EDGES,
+            Self::Loop => LOOP_EDGES,
+        }
+    }
+
+    pub(super) fn menu_text(self) -> &'static str {
+        match self {
+            Self::Linear => "Turn a request into a one-page brief.",
+            Self::Branch => "Turn a request into a plan, quick or thorough.",
+            Self::Loop => "Draft a document and revise it until the review is satisfied.",
+        }
+    }
+
+    pub(super) fn workflow_type(self) -> &'static str {
+        match self {
+            Self::Linear => "brief",
+            Self::Branch => "plan",
+            Self::Loop => "reviewed-document",
+        }
+    }
+}
+
+const fn next(from: &'static str, to: &'static str) -> EdgePlan {
+    EdgePlan { from, to, label: "next", is_default: false, when: None }
+}
+
+const ASK: NodePlan = NodePlan {
+    id: "step-01-ask",
+    kind: "step",
+    title: "Ask for the request",
+    inputs: &[],
+    outputs: &["artifacts/request.md"],
+    sets: &["topic"],
+    goal: "Know what the user wants, in the user's own words.",
+    instructions: "1. If the user has already said what they want, use that. Otherwise ask one question and wait: what should be made, and for whom?\n2. Write `@project/artifacts/request.md` with `fs.write`: the request as one paragraph, then a list of what is known and a list of what is open.\n3. Set the variable `topic` to a short name for the request.",
+    completion: "`artifacts/request.md` exists and `topic` is set. Then move to the next node.",
+};
+
+const END: NodePlan = NodePlan {
+    id: "end-99",
+    kind: "end",
+    title: "Wrap up",
+    inputs: &[],
+    outputs: &[],
+    sets: &[],
+    goal: "Leave the user with a clear picture of what was made.",
+    instructions: "1. Name every file that this run made, each with one line on what is in it.\n2. Name what is still open, if anything, and who could decide it.\n3. Mark this node as completed in `@state/workflow.md`.",
+    completion: "This node is in `stepsCompleted`, and the closing words are said.",
+};
+
+const LINEAR: &[NodePlan] = &[
+    ASK,
+    NodePlan {
+        id: "step-02-write",
+        kind: "step",
+        title: "Write the brief",
+        inputs: &["artifacts/request.md"],
+        outputs: &["artifacts/brief.md"],
+        sets: &[],
+        goal: "A brief of one page that somebody else could act on.",
+        instructions: "1. Read `@project/artifacts/request.md` with `fs.read`.\n2. Search the project with `fs.search` for words of the topic, and read what is relevant.\n3. Write `@project/artifacts/brief.md`: purpose, audience, what is in, what is out, first three actions, open questions. Mark every assumption as one.",
+        completion: "`artifacts/brief.md` exists and has all six sections. Then move to the next node.",
+    },
+    END,
+];
+
+const LINEAR_EDGES: &[EdgePlan] = &[next("step-01-ask", "step-02-write"), next("step-02-write", "end-99")];
+
+const BRANCH: &[NodePlan] = &[
+    ASK,
+    NodePlan {
+        id: "decide-02-depth",
+        kind: "decision",
+        title: "Quick or thorough",
+        inputs: &["artifacts/request.md"],
+        outputs: &[],
+        sets: &["depth"],
+        goal: "Choose how much planning this request deserves.",
+        instructions: "1. Read `@project/artifacts/request.md`.\n2. A request that one person can finish in a day is `quick`. One that touches several people, systems or deadlines is `thorough`. If it is not clear, ask the user.\n3. Set the variable `depth` to `quick` or `thorough`, and log the decision with its reason.",
+        completion: "`depth` is set and the decision is in `decisionLog`. Then take the branch with that label.",
+    },
+    NodePlan {
+        id: "step-03-quick",
+        kind: "step",
+        title: "Plan quickly",
+        inputs: &["artifacts/request.md"],
+        outputs: &["artifacts/plan.md"],
+        sets: &[],
+        goal: "A plan that fits on half a page.",
+        instructions: "1. Read `@project/artifacts/request.md`.\n2. Write `@project/artifacts/plan.md`: the result in one sentence, then at most five actions in order, each with a way to see that it is done.",
+        completion: "`artifacts/plan.md` exists. Then move to the next node.",
+    },
+    NodePlan {
+        id: "step-03-thorough",
+        kind: "step",
+        title: "Plan thoroughly",
+        inputs: &["artifacts/request.md"],
+        outputs: &["artifacts/plan.md"],
+        sets: &[],
+        goal: "A plan that survives its first surprise.",
+        instructions: "1. Read `@project/artifacts/request.md`, and search the project for what already exists.\n2. Write `@project/artifacts/plan.md`: goal and measure of success, who is involved, milestones with dates or order, risks with a counter-measure each, open decisions with an owner.",
+        completion: "`artifacts/plan.md` exists and names at least three risks. Then move to the next node.",
+    },
+    END,
+];
+
+const BRANCH_EDGES: &[EdgePlan] = &[
+    next("step-01-ask", "decide-02-depth"),
+    EdgePlan {
+        from: "decide-02-depth",
+        to: "step-03-quick",
+        label: "quick",
+        is_default: true,
+        when: Some(When { text: "One person can finish it in a day", variable: "depth", value: "quick" }),
+    },
+    EdgePlan {
+        from: "decide-02-depth",
+        to: "step-03-thorough",
+        label: "thorough",
+        is_default: false,
+        when: Some(When { text: "Several people, systems or deadlines are touched", variable: "depth", value: "thorough" }),
+    },
+    next("step-03-quick", "end-99"),
+    next("step-03-thorough", "end-99"),
+];
+
+const LOOP: &[NodePlan] = &[
+    ASK,
+    NodePlan {
+        id: "step-02-draft",
+        kind: "step",
+        title: "Draft",
+        inputs: &["artifacts/request.md"],
+        outputs: &["artifacts/draft.md"],
+        sets: &[],
+        goal: "A complete first version, good enough to be criticised.",
+        instructions: "1. Read `@project/artifacts/request.md`.\n2. Write `@project/artifacts/draft.md`: the whole document, no placeholders. Where a fact is missing, say so in the text.",
+        completion: "`artifacts/draft.md` exists. Then move to the next node.",
+    },
+    NodePlan {
+        id: "decide-03-review",
+        kind: "decision",
+        title: "Review",
+        inputs: &["artifacts/draft.md"],
+        outputs: &["artifacts/review.md"],
+        sets: &["verdict"],
+        goal: "Decide whether the document is good enough, and say what is not.",
+        instructions: "1. Read `@project/artifacts/draft.md` and `@project/artifacts/request.md`.\n2. Write `@project/artifacts/review.md`: at most five findings, each with the place, the problem and a suggestion. After three rounds, only findings that would mislead a reader count.\n3. Set the variable `verdict` to `approved` when nothing must change, else to `revise`, and log the decision with its reason.",
+        completion: "`artifacts/review.md` exists and `verdict` is set. Then take the branch with that label.",
+    },
+    NodePlan {
+        id: "step-04-revise",
+        kind: "step",
+        title: "Revise",
+        inputs: &["artifacts/draft.md", "artifacts/review.md"],
+        outputs: &["artifacts/draft.md"],
+        sets: &[],
+        goal: "Answer every finding of the review.",
+        instructions: "1. Read `@project/artifacts/review.md` and `@project/artifacts/draft.md`.\n2. Change the draft with `fs.apply_patch`, finding by finding. Where you do not follow a suggestion, write one line at its end in the review that says why.",
+        completion: "Every finding is answered. Then move back to the review.",
+    },
+    END,
+];
+
+const LOOP_EDGES: &[EdgePlan] = &[
+    next("step-01-ask", "step-02-draft"),
+    next("step-02-draft", "decide-03-review"),
+    EdgePlan {
+        from: "decide-03-review",
+        to: "end-99",
+        label: "approved",
+        is_default: false,
+        when: Some(When { text: "Nothing in the document must change", variable: "verdict", value: "approved" }),
+    },
+    EdgePlan {
+        from: "decide-03-review",
+        to: "step-04-revise",
+        label: "revise",
+        is_default: true,
+        when: Some(When { text: "At least one finding must be answered", variable: "verdict", value: "revise" }),
+    },
+    EdgePlan { from: "step-04-revise", to: "decide-03-review", label: "again", is_default: false, when: None },
+];
