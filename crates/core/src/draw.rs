@@ -25,7 +25,10 @@ mod style;
 mod svg;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_geometry;
 mod text;
+mod uncross;
 mod words;
 
 /// A workflow graph, reduced to what a picture shows.

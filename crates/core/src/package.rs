@@ -2,6 +2,7 @@
 
 pub mod agents;
 mod check;
+mod diagram;
 mod document;
 mod files;
 pub mod graph;

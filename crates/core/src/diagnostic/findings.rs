@@ -49,10 +49,10 @@ impl Findings {
         }
     }
 
-    /// The findings that were kept: by file, then by place.
+    /// The findings that were kept: errors before warnings, then by file and place.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         let mut all: Vec<&Diagnostic> = self.errors.iter().chain(&self.warnings).collect();
-        all.sort_by_key(|found| (&found.place, found.code));
+        all.sort_by_key(|found| (found.severity(), &found.place, found.code));
         all.into_iter()
     }
 

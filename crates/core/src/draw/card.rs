@@ -18,13 +18,13 @@ const CHIP_PAD: f64 = 6.0;
 const PORT: f64 = 15.0;
 const MOST_PORTS: usize = 24;
 
-/// How many edges a node has.
+/// What the edges of a node need.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Traffic {
     pub(super) entering: usize,
     pub(super) leaving: usize,
-    /// From the node to itself, at its side.
-    pub(super) loops: usize,
+    /// The height that loops to the node itself take at its side.
+    pub(super) loops: f64,
 }
 
 /// A node, measured: its outline and the text inside, relative to the top left corner.
@@ -59,14 +59,14 @@ pub(super) enum SpanRole {
 type Row = Vec<(SpanRole, String, f64)>;
 
 impl Card {
-    /// Measures a node that has this many edges.
+    /// Measures a node.
     pub(super) fn of(node: &DiagramNode, traffic: Traffic) -> Card {
         let words = Words::of(node);
         let title_lines = wrap(&words.title, TITLE, MAX_CONTENT, 3);
         let rows = meta_rows(&words);
 
         let title_width = title_lines.iter().map(|line| TITLE.width(line)).fold(0.0, f64::max);
-        let content_width = rows.iter().map(|row| row_width(row)).fold(title_width, f64::max);
+        let content_width = rows.iter().map(row_width).fold(title_width, f64::max);
         let content_height =
             TITLE_LEADING * title_lines.len() as f64 + (ROW_GAP + ROW) * rows.len() as f64;
 
@@ -84,7 +84,13 @@ impl Card {
         for line in title {
             let x = if centred { width / 2.0 } else { left };
             let (role, text) = (SpanRole::Title, line.clone());
-            self.spans.push(Span { role, x, y: y + TITLE_LEADING / 2.0, width: TITLE.width(line), text });
+            self.spans.push(Span {
+                role,
+                x,
+                y: y + TITLE_LEADING / 2.0,
+                width: TITLE.width(line),
+                text,
+            });
             y += TITLE_LEADING;
         }
         for row in rows {
@@ -122,7 +128,7 @@ fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Tr
         NodeShape::End => (96.0, 44.0, 11.0),
     };
     let height: f64 = content_height + 2.0 * padding;
-    let height = height.max(least_height).max(traffic.loops as f64 * 26.0);
+    let height = height.max(least_height).max(traffic.loops);
     let bare = Outline { kind, width: 0.0, height };
     let sides = match kind {
         NodeShape::Step | NodeShape::Subworkflow => side_padding(kind),
@@ -139,7 +145,8 @@ fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Tr
 fn meta_rows(words: &Words) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let id = words.id.as_deref().map(|id| piece(SpanRole::Id, cut(id, CODE, MAX_CONTENT)));
-    let agent = words.agent.as_deref().map(|agent| piece(SpanRole::Agent, cut(agent, SMALL, MAX_AGENT)));
+    let agent =
+        words.agent.as_deref().map(|agent| piece(SpanRole::Agent, cut(agent, SMALL, MAX_AGENT)));
     match (id, agent) {
         (Some(id), Some(agent)) if id.2 + PIECE_GAP + agent.2 <= MAX_CONTENT => {
             rows.push(vec![id, agent]);

@@ -9,6 +9,9 @@ use super::rows::{Item, ItemKind, Rows};
 /// The least distance of nodes and labels in one band, whatever the placing did.
 const LEAST_GAP: f64 = 12.0;
 
+/// How far from its beginning the label of an edge is tried.
+const BANDS_TRIED: usize = 4;
+
 /// The columns of a picture. Lists run like the graph's nodes or links.
 #[derive(Debug)]
 pub(super) struct Columns {
@@ -31,10 +34,19 @@ pub(super) enum Way {
     Own,
 }
 
+impl Way {
+    pub(super) fn down(&self) -> Option<&Down> {
+        match self {
+            Way::Down(down) => Some(down),
+            Way::Back(_) | Way::Own => None,
+        }
+    }
+}
+
 /// A way down, through the bands between its nodes.
 #[derive(Debug)]
 pub(super) struct Down {
-    /// The x in each of those bands, from top to bottom.
+    /// The x in each of those bands, from top to bottom; empty for a way straight through, behind everything.
     pub(super) bends: Vec<f64>,
     pub(super) label_band: usize,
 }
@@ -94,8 +106,11 @@ fn net(parts: &Parts) -> Net {
     let shift = usize::from(graph.entry.is_some());
     let mut widths: Vec<f64> = graph.entry.iter().map(|_| START_DOT).collect();
     // Room for own loops is kept on both sides, because the placing centres a node on its width.
-    widths.extend(parts.cards.iter().zip(&parts.own).map(|(card, own)| card.outline.width + 2.0 * own));
-    let links = graph.links.iter().zip(&parts.labels).filter(|(link, _)| link.flow == Flow::Forward);
+    widths.extend(
+        parts.cards.iter().zip(&parts.own).map(|(card, own)| card.outline.width + 2.0 * own),
+    );
+    let links =
+        graph.links.iter().zip(&parts.labels).filter(|(link, _)| link.flow == Flow::Forward);
     let mut arcs: Vec<Arc> = links
         .map(|(link, label)| Arc {
             from: link.from + shift,
@@ -121,7 +136,9 @@ fn separate(net: &Net, placed: &mut Placed) {
     for (at, arc) in net.arcs.iter().enumerate() {
         let band = placed.label_band(arc);
         let bend = band - placed.band[arc.from] - 1;
-        bands[band].push((placed.bends[at][bend], arc.label, Whose::Label(at, bend)));
+        if let Some(&x) = placed.bends[at].get(bend) {
+            bands[band].push((x, arc.label, Whose::Label(at, bend)));
+        }
     }
     for band in &mut bands {
         band.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -137,7 +154,11 @@ fn separate(net: &Net, placed: &mut Placed) {
     }
 }
 
-fn ways_down(parts: &Parts, net: &Net, placed: &mut Placed) -> (Option<StartColumn>, Vec<Option<Down>>) {
+fn ways_down(
+    parts: &Parts,
+    net: &Net,
+    placed: &mut Placed,
+) -> (Option<StartColumn>, Vec<Option<Down>>) {
     let mut arcs = net.arcs.iter().enumerate();
     let downs = parts.graph.links.iter().map(|link| match link.flow {
         Flow::Forward => arcs.next().map(|(at, arc)| Down {
@@ -196,7 +217,7 @@ fn move_labels_up(parts: &Parts, band: &[usize], rows: &mut Rows, downs: &mut [O
     for (link, down) in downs.iter_mut().enumerate() {
         let Some(down) = down else { continue };
         let first = band[parts.graph.links[link].from] + 1;
-        for (at, &x) in down.bends.iter().enumerate() {
+        for (at, &x) in down.bends.iter().enumerate().take(BANDS_TRIED) {
             let candidate = first + at;
             if candidate == down.label_band {
                 break;

@@ -17,15 +17,33 @@ pub(super) fn write(graph: &Graph) -> String {
 
 fn body(out: &mut String, graph: &Graph) -> std::fmt::Result {
     writeln!(out, "digraph workflow {{")?;
-    writeln!(out, "  graph [label=\"{}\", labelloc=t, rankdir=TB, fontname=\"sans-serif\"];", escaped(&clean(graph.title)))?;
-    writeln!(out, "  node [fontname=\"sans-serif\", fontsize=11, color=\"#8a94a3\", fillcolor=\"#ffffff\"];")?;
-    writeln!(out, "  edge [fontname=\"sans-serif\", fontsize=9, color=\"#8a94a3\", fontcolor=\"#4a5361\"];")?;
+    writeln!(
+        out,
+        "  graph [label=\"{}\", labelloc=t, rankdir=TB, fontname=\"sans-serif\"];",
+        escaped(&clean(graph.title))
+    )?;
+    writeln!(
+        out,
+        "  node [fontname=\"sans-serif\", fontsize=11, color=\"#8a94a3\", fillcolor=\"#ffffff\"];"
+    )?;
+    writeln!(
+        out,
+        "  edge [fontname=\"sans-serif\", fontsize=9, color=\"#8a94a3\", fontcolor=\"#4a5361\"];"
+    )?;
     for (index, node) in graph.nodes.iter().enumerate() {
         let tooltip = escaped(&Words::of(node).title);
-        writeln!(out, "  n{index} [label=\"{}\", tooltip=\"{tooltip}\", {}];", node_label(node), shape(node.kind))?;
+        writeln!(
+            out,
+            "  n{index} [label=\"{}\", tooltip=\"{tooltip}\", {}];",
+            node_label(node),
+            shape(node.kind)
+        )?;
     }
     if let Some(entry) = graph.entry {
-        writeln!(out, "  start [shape=point, width=0.15, color=\"#3b4fd8\", fillcolor=\"#3b4fd8\"];")?;
+        writeln!(
+            out,
+            "  start [shape=point, width=0.15, color=\"#3b4fd8\", fillcolor=\"#3b4fd8\"];"
+        )?;
         writeln!(out, "  start -> n{entry} [color=\"#3b4fd8\"];")?;
     }
     for link in &graph.links {

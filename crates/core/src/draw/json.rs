@@ -83,8 +83,18 @@ pub(super) fn write(layout: &Layout) -> String {
         width: layout.width,
         height: layout.height,
         start: layout.start.as_ref().map(start),
-        nodes: graph.nodes.iter().zip(&layout.nodes).map(|(node, placed)| self::node(node, placed)).collect(),
-        edges: graph.links.iter().zip(&layout.edges).map(|(link, placed)| edge(link, placed)).collect(),
+        nodes: graph
+            .nodes
+            .iter()
+            .zip(&layout.nodes)
+            .map(|(node, placed)| self::node(node, placed))
+            .collect(),
+        edges: graph
+            .links
+            .iter()
+            .zip(&layout.edges)
+            .map(|(link, placed)| edge(link, placed))
+            .collect(),
     };
     // Strings and finite numbers always serialize.
     serde_json::to_string_pretty(&picture).unwrap_or_default()
@@ -102,7 +112,10 @@ fn node<'a>(node: &'a DiagramNode, placed: &'a PlacedNode) -> Node<'a> {
         title: node.title.as_deref(),
         agent: node.agent.as_deref(),
         calls: node.calls.as_deref(),
-        lines: spans.filter(|span| span.role == SpanRole::Title).map(|span| span.text.as_str()).collect(),
+        lines: spans
+            .filter(|span| span.role == SpanRole::Title)
+            .map(|span| span.text.as_str())
+            .collect(),
         x: placed.corner.x,
         y: placed.corner.y,
         width: placed.card.outline.width,

@@ -8,8 +8,12 @@ const LANE_GAP: f64 = 24.0;
 const GAP_TURN_COST: f64 = 90.0;
 /// What crossing another edge costs.
 const CROSSING_COST: f64 = 36.0;
-/// Places looked at before a lane goes around the whole picture; keeps dense graphs fast.
-const TRIES: usize = 60;
+/// Places looked at before a lane goes around everything, and items looked at for all lanes together: dense graphs
+/// must stay fast.
+const MOST_TRIES: usize = 60;
+const MOST_LOOKS: usize = 20_000_000;
+/// Bands tried for a label at each of these places.
+const MOST_LABEL_BANDS: usize = 5;
 
 /// A link that leads back and needs a lane.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +93,8 @@ impl Tracks {
     fn take(&mut self, gap: usize, a: f64, b: f64) -> usize {
         let Some(tracks) = self.gaps.get_mut(gap) else { return 0 };
         let (left, right) = (a.min(b) - 10.0, a.max(b) + 10.0);
-        let is_free = |track: &Vec<(f64, f64)>| track.iter().all(|taken| right < taken.0 || left > taken.1);
+        let is_free =
+            |track: &Vec<(f64, f64)>| track.iter().all(|taken| right < taken.0 || left > taken.1);
         let level = tracks.iter().position(is_free).unwrap_or(tracks.len());
         match tracks.get_mut(level) {
             Some(track) => track.push((left, right)),
@@ -103,9 +108,11 @@ impl Tracks {
 pub(super) fn find(rows: &mut Rows, bands: usize, mut returns: Vec<Return>) -> (Vec<Lane>, Tracks) {
     returns.sort_by_key(|back| (back.from.band.saturating_sub(back.to.band), back.link));
     let mut tracks = Tracks::new(bands);
+    let looks = rows.len().max(1) * returns.len().max(1);
+    let tries = (MOST_LOOKS / looks).min(MOST_TRIES);
     let lanes = returns.iter().map(|back| {
-        let right = Offer::of(rows, back, Side::Right);
-        let left = Offer::of(rows, back, Side::Left);
+        let right = Offer::of(rows, back, Side::Right, tries);
+        let left = Offer::of(rows, back, Side::Left, tries);
         let offer = if left.cost + 1.0 < right.cost { left } else { right };
         offer.accept(rows, &mut tracks, back)
     });
@@ -124,18 +131,19 @@ struct Offer {
 }
 
 impl Offer {
-    fn of(rows: &Rows, back: &Return, side: Side) -> Offer {
+    fn of(rows: &Rows, back: &Return, side: Side, tries: usize) -> Offer {
         let sign = side.sign();
         let edge = |stand: &Stand| if side == Side::Right { stand.right } else { -stand.left };
         let nearest = edge(&back.from).max(edge(&back.to)) + LANE_GAP;
-        let (out, label_band) = clear_lane(rows, back, sign, nearest);
+        let (out, label_band) = clear_lane(rows, back, sign, nearest, tries);
         let is_beside = |stand: &Stand| {
             let taken = side == Side::Right && stand.right_is_taken;
             !taken && is_open(rows.band(stand.band), sign, edge(stand), out)
         };
         let (leaves_beside, enters_beside) = (is_beside(&back.from), is_beside(&back.to));
         let gap_turns = f64::from(u8::from(!leaves_beside) + u8::from(!enters_beside));
-        let crossed = [back.from, back.to].map(|stand| crossings(rows.band(stand.band), sign, edge(&stand), out));
+        let crossed = [back.from, back.to]
+            .map(|stand| crossings(rows.band(stand.band), sign, edge(&stand), out));
         let length = 2.0 * out - edge(&back.from) - edge(&back.to);
         let cost = length + gap_turns * GAP_TURN_COST + crossed.iter().sum::<f64>() * CROSSING_COST;
         Offer { side, x: out * sign, label_band, leaves_beside, enters_beside, cost }
@@ -168,16 +176,17 @@ fn is_open(row: &[Item], sign: f64, side: f64, lane: f64) -> bool {
 
 /// How many ways pass between a node's side and the lane.
 fn crossings(row: &[Item], sign: f64, side: f64, lane: f64) -> f64 {
-    let passes = |item: &&Item| item.kind == ItemKind::Way && (side..lane).contains(&(item.left * sign));
+    let passes =
+        |item: &&Item| item.kind == ItemKind::Way && (side..lane).contains(&(item.left * sign));
     row.iter().filter(passes).count() as f64
 }
 
 /// The first distance from `nearest` outwards where the lane and its label touch nothing.
-fn clear_lane(rows: &Rows, back: &Return, sign: f64, nearest: f64) -> (f64, usize) {
+fn clear_lane(rows: &Rows, back: &Return, sign: f64, nearest: f64, tries: usize) -> (f64, usize) {
     let (top, bottom) = (back.to.band, back.from.band);
     let label_bands = label_bands(rows, top, bottom);
     let mut out = nearest;
-    for _ in 0..TRIES {
+    for _ in 0..tries {
         let in_the_way = (top..=bottom).flat_map(|band| rows.band(band));
         let mut blocked = in_the_way.filter(|item| item.blocks(out * sign, out * sign));
         if let Some(item) = blocked.next() {
@@ -190,9 +199,9 @@ fn clear_lane(rows: &Rows, back: &Return, sign: f64, nearest: f64) -> (f64, usiz
         }
         out += 10.0;
     }
-    let all = (top..=bottom).flat_map(|band| rows.band(band));
-    let outermost = all.map(|item| beyond(item, sign)).fold(nearest, f64::max);
-    (outermost + back.label / 2.0, label_bands.first().copied().unwrap_or(top))
+    let (left, right) = rows.extent(top..=bottom).unwrap_or_default();
+    let outermost = (left * sign).max(right * sign) + LANE_GAP;
+    (outermost.max(nearest) + back.label / 2.0, label_bands.first().copied().unwrap_or(top))
 }
 
 /// The nearest place on the far side of an item that it does not block.
@@ -208,5 +217,6 @@ fn label_bands(rows: &Rows, top: usize, bottom: usize) -> Vec<usize> {
         bands = (top + 1..bottom).collect();
     }
     bands.sort_by_key(|&band| ((2 * band).abs_diff(middle), band));
+    bands.truncate(MOST_LABEL_BANDS);
     bands
 }

@@ -92,6 +92,13 @@ impl Label {
     }
 }
 
+impl Label {
+    /// The height a loop with this label takes at the side of its node.
+    pub(super) fn loop_height(&self) -> f64 {
+        self.height.max(20.0) + 6.0
+    }
+}
+
 /// The measured parts of a picture.
 pub(super) struct Parts<'g, 'a> {
     pub(super) graph: &'g Graph<'a>,
@@ -103,13 +110,14 @@ pub(super) struct Parts<'g, 'a> {
 
 impl<'g, 'a> Parts<'g, 'a> {
     fn of(graph: &'g Graph<'a>) -> Parts<'g, 'a> {
-        let labels: Vec<Label> = graph.links.iter().map(|link| Label::of(&link.edge.label)).collect();
+        let labels: Vec<Label> =
+            graph.links.iter().map(|link| Label::of(&link.edge.label)).collect();
         let mut traffic = vec![Traffic::default(); graph.nodes.len()];
         let mut own = vec![0.0f64; graph.nodes.len()];
         for (link, label) in graph.links.iter().zip(&labels) {
             match link.flow {
                 Flow::Own => {
-                    traffic[link.from].loops += 1;
+                    traffic[link.from].loops += label.loop_height();
                     own[link.from] = own[link.from].max(OWN_LOOP + 8.0 + label.width);
                 }
                 Flow::Forward => {
@@ -132,7 +140,7 @@ impl<'a> Layout<'a> {
         let graph = Graph::of(diagram);
         let parts = Parts::of(&graph);
         let mut columns = Columns::of(&parts);
-        let (left, right) = columns.rows.extent().unwrap_or((0.0, 0.0));
+        let (left, right) = columns.rows.extent(..).unwrap_or((0.0, 0.0));
         columns.shift(MARGIN - left);
         let levels = Levels::of(&parts, &columns, MARGIN);
         let (edges, start) = route::all(&parts, &columns, &levels);

@@ -85,6 +85,7 @@ fn heights(parts: &Parts, columns: &Columns) -> Vec<f64> {
     }
     for (label, way) in parts.labels.iter().zip(&columns.ways) {
         match way {
+            Way::Down(down) if down.bends.is_empty() => {}
             Way::Down(down) => grow(down.label_band, label.height),
             Way::Back(lane) => grow(lane.label_band, label.height),
             Way::Own => {}
@@ -97,7 +98,7 @@ fn heights(parts: &Parts, columns: &Columns) -> Vec<f64> {
 fn slants(parts: &Parts, columns: &Columns) -> Vec<f64> {
     let mut widest = vec![0.0f64; columns.bands + 1];
     for (link, way) in parts.graph.links.iter().zip(&columns.ways) {
-        let Way::Down(down) = way else { continue };
+        let Some(down) = way.down().filter(|down| !down.bends.is_empty()) else { continue };
         let mut last = columns.x[link.from];
         let ends = down.bends.iter().chain(std::iter::once(&columns.x[link.to]));
         for (gap, &x) in ends.enumerate() {

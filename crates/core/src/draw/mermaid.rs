@@ -80,11 +80,16 @@ fn escaped_lines(lines: &[String]) -> String {
 /// HTML, Markdown or one of Mermaid's own entities becomes an entity.
 fn escaped(text: &str) -> String {
     // Line breaks, formulas and icons are looked for after entities are resolved; an invisible joint hides them.
-    let text = text.replace("\\n", "\\\u{2060}n").replace("$$", "$\u{2060}$").replace(":fa-", ":\u{2060}fa-");
+    let text = text
+        .replace("\\n", "\\\u{2060}n")
+        .replace("$$", "$\u{2060}$")
+        .replace(":fa-", ":\u{2060}fa-");
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            _ if c.is_alphanumeric() || !c.is_ascii() || matches!(c, ' ' | ',' | '?' | '!') => out.push(c),
+            _ if c.is_alphanumeric() || !c.is_ascii() || matches!(c, ' ' | ',' | '?' | '!') => {
+                out.push(c)
+            }
             '-' | '_' | '.' | ':' | '/' | '(' | ')' => out.push(c),
             _ => out.push_str(&format!("#{};", u32::from(c))),
         }

@@ -5,6 +5,7 @@ use dagre::layout::types::LabelPos;
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
 
 use super::stack;
+use super::uncross::uncross;
 
 /// Space between nodes of one band.
 pub(super) const NODE_GAP: f64 = 40.0;
@@ -14,6 +15,9 @@ pub(super) const EDGE_GAP: f64 = 24.0;
 /// `dagre` recurses along paths and takes more than linear time; both stay harmless below these.
 const MOST_NODES: usize = 400;
 const MOST_CELLS: usize = 4_000;
+
+/// Up to this size several layouts are tried.
+const SEVERAL_STARTS: usize = 600;
 
 /// A graph without cycles, as the placing sees it.
 #[derive(Debug)]
@@ -41,7 +45,8 @@ pub(super) struct Placed {
     pub(super) band: Vec<usize>,
     /// The centre of every node.
     pub(super) x: Vec<f64>,
-    /// Where every arc passes the bands strictly between its ends, from top to bottom: never empty.
+    /// Where every arc passes the bands strictly between its ends, from top to bottom; empty if it was too long to
+    /// get places there.
     pub(super) bends: Vec<Vec<f64>>,
 }
 
@@ -59,22 +64,58 @@ pub(super) fn middle_band(from: usize, to: usize) -> usize {
 
 /// Places a net; large ones get the simpler layout of [`stack`].
 pub(super) fn place(net: &Net) -> Placed {
-    let small = net.widths.len() <= MOST_NODES && stack::cells(net) <= MOST_CELLS;
-    small.then(|| by_dagre(net)).flatten().unwrap_or_else(|| stack::place(net))
+    let cells = stack::cells(net);
+    if net.widths.len() > MOST_NODES || cells > MOST_CELLS {
+        return stack::place(net);
+    }
+    // The layout improves what it starts from and may end in a dead end, so a small picture gets several starts.
+    let starts = if cells <= SEVERAL_STARTS { Start::ALL } else { &Start::ALL[..1] };
+    let mut best: Option<(usize, Placed)> = None;
+    for &start in starts {
+        let Some(mut placed) = by_dagre(net, start) else { continue };
+        uncross(net, &mut placed);
+        let crossings = crossings(net, &placed);
+        if best.as_ref().is_none_or(|(fewest, _)| crossings < *fewest) {
+            best = Some((crossings, placed));
+        }
+        if crossings == 0 {
+            break;
+        }
+    }
+    best.map_or_else(|| stack::place(net), |(_, placed)| placed)
+}
+
+/// What a layout starts from.
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    /// Arcs from last to first.
+    is_reversed: bool,
+    /// Of equally good orders, the first one found.
+    keeps_first: bool,
+}
+
+impl Start {
+    /// The first keeps branches in the order of the file.
+    const ALL: &[Start] = &[
+        Start { is_reversed: false, keeps_first: true },
+        Start { is_reversed: false, keeps_first: false },
+        Start { is_reversed: true, keeps_first: true },
+        Start { is_reversed: true, keeps_first: false },
+    ];
 }
 
 fn node_name(index: usize) -> String {
     format!("n{index}")
 }
 
-fn by_dagre(net: &Net) -> Option<Placed> {
+fn by_dagre(net: &Net, start: Start) -> Option<Placed> {
     let options = GraphOptions { directed: true, multigraph: true, compound: false };
     let mut graph: DagreGraph<NodeLabel, EdgeLabel> = DagreGraph::with_options(options);
     for (index, &width) in net.widths.iter().enumerate() {
         let label = NodeLabel { width, height: 10.0, ..NodeLabel::default() };
         graph.set_node(node_name(index), Some(label));
     }
-    for (index, arc) in net.arcs.iter().enumerate() {
+    let add = |(index, arc): (usize, &Arc)| {
         let label = EdgeLabel {
             width: arc.label.max(1.0),
             height: 10.0,
@@ -84,11 +125,37 @@ fn by_dagre(net: &Net) -> Option<Placed> {
         };
         let name = index.to_string();
         graph.set_edge(node_name(arc.from), node_name(arc.to), Some(label), Some(&name));
-    }
-    let spacing =
-        LayoutOptions { nodesep: NODE_GAP, edgesep: EDGE_GAP, ranksep: 40.0, tie_keep_first: true, ..LayoutOptions::default() };
-    dagre::layout(&mut graph, Some(spacing));
+    };
+    let arcs = net.arcs.iter().enumerate();
+    if start.is_reversed { arcs.rev().for_each(add) } else { arcs.for_each(add) }
+    let options = LayoutOptions {
+        nodesep: NODE_GAP,
+        edgesep: EDGE_GAP,
+        ranksep: 40.0,
+        tie_keep_first: start.keeps_first,
+        ..LayoutOptions::default()
+    };
+    dagre::layout(&mut graph, Some(options));
     read(net, &graph)
+}
+
+/// How often arcs cross between one band and the next.
+fn crossings(net: &Net, placed: &Placed) -> usize {
+    let mut gaps: Vec<Vec<(f64, f64)>> = vec![Vec::new(); placed.bands];
+    for (arc, bends) in net.arcs.iter().zip(&placed.bends) {
+        let mut last = placed.x[arc.from];
+        for (at, &x) in bends.iter().chain([&placed.x[arc.to]]).enumerate() {
+            gaps[placed.band[arc.from] + at].push((last, x));
+            last = x;
+        }
+    }
+    let mut count = 0;
+    for gap in gaps {
+        for (at, a) in gap.iter().enumerate() {
+            count += gap[at + 1..].iter().filter(|b| (a.0 - b.0) * (a.1 - b.1) < 0.0).count();
+        }
+    }
+    count
 }
 
 /// Takes bands and columns out of a finished layout; `None` if it is not what the rest relies on.
@@ -107,7 +174,8 @@ fn read(net: &Net, graph: &DagreGraph<NodeLabel, EdgeLabel>) -> Option<Placed> {
         // The first and last point are where dagre cuts the way at the two boxes.
         let inner = edge.points.get(1..edge.points.len().checked_sub(1)?)?;
         let between = band[arc.to].checked_sub(band[arc.from] + 1)?;
-        if between == 0 || inner.len() != between || inner.iter().any(|point| !point.x.is_finite()) {
+        if between == 0 || inner.len() != between || inner.iter().any(|point| !point.x.is_finite())
+        {
             return None;
         }
         bends.push(inner.iter().map(|point| point.x).collect());

@@ -47,7 +47,8 @@ fn wanted(sorted: &[f64], at: usize, flat: f64) -> f64 {
     }
     let is_far = |other: &&f64| other.abs() > flat && other.signum() == x.signum();
     let group = sorted.iter().filter(is_far).count() as f64;
-    let further_out = sorted.iter().filter(is_far).filter(|other| other.abs() > x.abs()).count() as f64;
+    let further_out =
+        sorted.iter().filter(is_far).filter(|other| other.abs() > x.abs()).count() as f64;
     let middle = FAR.min(flat - (group - 1.0) / 2.0 * APART);
     (middle + ((group - 1.0) / 2.0 - further_out) * APART).copysign(x)
 }

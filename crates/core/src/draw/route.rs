@@ -16,20 +16,27 @@ const LOOP_CORNER: f64 = 10.0;
 const MOST_LEAN: f64 = 1.1;
 
 /// Routes all links and the arrow from the start dot.
-pub(super) fn all(parts: &Parts, columns: &Columns, levels: &Levels) -> (Vec<PlacedEdge>, Option<Start>) {
+pub(super) fn all(
+    parts: &Parts,
+    columns: &Columns,
+    levels: &Levels,
+) -> (Vec<PlacedEdge>, Option<Start>) {
     let router = Router { parts, columns, levels, ports: Ports::of(parts, columns) };
-    let mut own_seen = vec![0usize; parts.cards.len()];
-    let mut own_total = vec![0usize; parts.cards.len()];
-    for (link, way) in parts.graph.links.iter().zip(&columns.ways) {
-        own_total[link.from] += usize::from(matches!(way, Way::Own));
+    // Where the next loop at the side of each node begins, from its centre: together they stand in the middle.
+    let mut own_top = vec![0.0f64; parts.cards.len()];
+    for ((link, way), label) in parts.graph.links.iter().zip(&columns.ways).zip(&parts.labels) {
+        if let Way::Own = way {
+            own_top[link.from] -= label.loop_height() / 2.0;
+        }
     }
     let edges = columns.ways.iter().enumerate().map(|(link, way)| match way {
         Way::Down(down) => router.down(link, down),
         Way::Back(lane) => router.back(link, lane),
         Way::Own => {
             let node = parts.graph.links[link].from;
-            own_seen[node] += 1;
-            router.own(link, own_seen[node] - 1, own_total[node])
+            let height = parts.labels[link].loop_height();
+            own_top[node] += height;
+            router.own(link, own_top[node] - height / 2.0)
         }
     });
     let edges = edges.collect();
@@ -62,7 +69,8 @@ impl Ports {
         }
         for (at, (link, way)) in parts.graph.links.iter().zip(&columns.ways).enumerate() {
             let (from, to) = (columns.x[link.from], columns.x[link.to]);
-            let mut leave = |x: f64| below[link.from].push(Claim { link: Some(at), towards: x - from });
+            let mut leave =
+                |x: f64| below[link.from].push(Claim { link: Some(at), towards: x - from });
             let mut enter = |x: f64| above[link.to].push(Claim { link: Some(at), towards: x - to });
             match way {
                 Way::Down(down) => {
@@ -115,7 +123,9 @@ impl Ports {
         for (node, card) in parts.cards.iter().enumerate() {
             for side in &mut sides[node] {
                 side.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.total_cmp(&b.0)));
-                for (&(_, link, is_leaving), dy) in side.iter().zip(ports::beside(card.outline, side.len())) {
+                for (&(_, link, is_leaving), dy) in
+                    side.iter().zip(ports::beside(card.outline, side.len()))
+                {
                     let ports = if is_leaving { &mut self.leave } else { &mut self.enter };
                     ports[link] = dy;
                 }
@@ -166,7 +176,8 @@ impl Router<'_, '_, '_> {
     fn down(&self, link: usize, down: &Down) -> PlacedEdge {
         let ends = &self.parts.graph.links[link];
         let centre = self.centre(ends.from);
-        let tail = Point::new(centre.x + self.ports.leave[link], centre.y + self.half_height(ends.from));
+        let tail =
+            Point::new(centre.x + self.ports.leave[link], centre.y + self.half_height(ends.from));
         let from_band = self.columns.band[ends.from];
         let turn = self.levels.end(from_band) + STUB;
         let (arrival, tip) = self.arrive(ends.to, self.ports.enter[link]);
@@ -178,7 +189,8 @@ impl Router<'_, '_, '_> {
             let next = down.bends.get(at + 1).copied().unwrap_or(tip.at.x);
             let last = knots.last().map_or(x, |knot| knot.at.x);
             // On the way to one side, a stop at the label would look like a kink.
-            let goes_on = (x - last) * (next - x) > 0.0 && (x - last).abs().min((next - x).abs()) > 12.0;
+            let goes_on =
+                (x - last) * (next - x) > 0.0 && (x - last).abs().min((next - x).abs()) > 12.0;
             if goes_on && band == down.label_band && self.is_alone(band, link, last, next) {
                 label_knot = Some(knots.len());
                 knots.push(Knot::vertical(x, self.levels.middle(band)));
@@ -190,13 +202,16 @@ impl Router<'_, '_, '_> {
         if let Some(at) = label_knot {
             lean(&mut knots, at);
         }
-        let x = down.bends.get(down.label_band - from_band - 1).copied().unwrap_or(tail.x);
+        let label_at = match down.bends.get(down.label_band - from_band - 1) {
+            Some(&x) => Point::new(x, self.levels.middle(down.label_band)),
+            None => Point::new((tail.x + tip.at.x) / 2.0, (tail.y + tip.at.y) / 2.0),
+        };
         PlacedEdge {
             path: Path::flowing(&knots),
             tail: End { at: tail, heading: Heading::Down },
             tip,
             label: self.parts.labels[link].clone(),
-            label_at: Point::new(x, self.levels.middle(down.label_band)),
+            label_at,
         }
     }
 
@@ -238,7 +253,15 @@ impl Router<'_, '_, '_> {
     }
 
     /// Where a lane touches a node: at its side, or at the bottom (`1.0`) or top (`-1.0`).
-    fn meet(&self, node: usize, port: f64, lane: &Lane, turn: Turn, sideways: Heading, end: f64) -> End {
+    fn meet(
+        &self,
+        node: usize,
+        port: f64,
+        lane: &Lane,
+        turn: Turn,
+        sideways: Heading,
+        end: f64,
+    ) -> End {
         let centre = self.centre(node);
         match turn {
             Turn::Beside => {
@@ -252,14 +275,12 @@ impl Router<'_, '_, '_> {
         }
     }
 
-    /// One of the loops of a node to itself, below each other at its right side.
-    fn own(&self, link: usize, number: usize, total: usize) -> PlacedEdge {
+    /// A loop of a node to itself at its right side, `y` from its centre.
+    fn own(&self, link: usize, y: f64) -> PlacedEdge {
         let node = self.parts.graph.links[link].from;
         let outline = self.parts.cards[node].outline;
         let centre = self.centre(node);
-        let room = outline.height / total.max(1) as f64;
-        let y = (number as f64 + 0.5) * room - outline.height / 2.0;
-        let half = (room * 0.3).min(9.0);
+        let half = 8.0;
         let border = |dy: f64| Point::new(centre.x + outline.reach(dy), centre.y + dy);
         let (tail, tip) = (border(y - half), border(y + half));
         let out = centre.x + outline.width / 2.0 + OWN_LOOP;
@@ -296,7 +317,9 @@ impl Router<'_, '_, '_> {
 /// Lets a path run slanted through its label.
 fn lean(knots: &mut [Knot], at: usize) {
     let slope = |a: Point, b: Point| (b.x - a.x) / (b.y - a.y).max(1.0);
-    let Some([before, here, after]) = at.checked_sub(1).and_then(|first| knots.get_mut(first..first + 3)) else {
+    let Some([before, here, after]) =
+        at.checked_sub(1).and_then(|first| knots.get_mut(first..first + 3))
+    else {
         return;
     };
     let (above, below) = (slope(before.at, here.at), slope(here.at, after.at));

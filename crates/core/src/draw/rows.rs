@@ -1,5 +1,7 @@
 //! Who stands where in every band: nodes, labels and edges on their way, so that nothing new is put on top.
 
+use std::ops::RangeBounds;
+
 /// Something with a place in a band.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
@@ -50,22 +52,33 @@ impl Item {
 /// The bands of a picture and what is in them.
 #[derive(Debug)]
 pub(super) struct Rows {
-    rows: Vec<Vec<Item>>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Row {
+    items: Vec<Item>,
+    has_node: bool,
+    /// The left and right end of all items.
+    extent: Option<(f64, f64)>,
 }
 
 impl Rows {
     pub(super) fn new(bands: usize) -> Rows {
-        Rows { rows: vec![Vec::new(); bands] }
+        Rows { rows: vec![Row::default(); bands] }
     }
 
     pub(super) fn add(&mut self, band: usize, item: Item) {
         if let Some(row) = self.rows.get_mut(band) {
-            row.push(item);
+            row.items.push(item);
+            row.has_node |= item.kind == ItemKind::Node;
+            let (left, right) = row.extent.unwrap_or((item.left, item.right));
+            row.extent = Some((left.min(item.left), right.max(item.right)));
         }
     }
 
     pub(super) fn band(&self, band: usize) -> &[Item] {
-        self.rows.get(band).map_or(&[], Vec::as_slice)
+        self.rows.get(band).map_or(&[], |row| row.items.as_slice())
     }
 
     /// Whether a label of `link` would touch nothing but the link itself.
@@ -77,26 +90,37 @@ impl Rows {
     /// Takes the label of a link out of a band.
     pub(super) fn remove_label(&mut self, band: usize, link: usize) {
         if let Some(row) = self.rows.get_mut(band) {
-            row.retain(|item| item.kind != ItemKind::Label || item.owner != link);
+            row.items.retain(|item| item.kind != ItemKind::Label || item.owner != link);
+            let ends = row.items.iter().map(|item| (item.left, item.right));
+            row.extent = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         }
     }
 
     /// Whether a band is for labels only.
     pub(super) fn has_no_node(&self, band: usize) -> bool {
-        self.band(band).iter().all(|item| item.kind != ItemKind::Node)
+        self.rows.get(band).is_none_or(|row| !row.has_node)
     }
 
     /// Moves everything to the right.
     pub(super) fn shift(&mut self, by: f64) {
-        for item in self.rows.iter_mut().flatten() {
-            item.left += by;
-            item.right += by;
+        for row in &mut self.rows {
+            row.extent = row.extent.map(|(left, right)| (left + by, right + by));
+            for item in &mut row.items {
+                item.left += by;
+                item.right += by;
+            }
         }
     }
 
-    /// The left and right end of everything.
-    pub(super) fn extent(&self) -> Option<(f64, f64)> {
-        let items = self.rows.iter().flatten();
-        items.map(|item| (item.left, item.right)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    /// The left and right end of everything in some bands.
+    pub(super) fn extent(&self, bands: impl RangeBounds<usize>) -> Option<(f64, f64)> {
+        let bounds = (bands.start_bound().cloned(), bands.end_bound().cloned());
+        let rows = self.rows.get(bounds)?.iter();
+        rows.filter_map(|row| row.extent).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// How many items there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.iter().map(|row| row.items.len()).sum()
     }
 }

@@ -2,7 +2,11 @@
 
 /// The positions nearest to `wanted` (by least squares) in which each stands at least `gap(i)` right of position
 /// `i - 1`. The order of `wanted` is kept even where its values are not sorted.
-pub(super) fn spread(wanted: &[f64], weight: impl Fn(usize) -> f64, gap: impl Fn(usize) -> f64) -> Vec<f64> {
+pub(super) fn spread(
+    wanted: &[f64],
+    weight: impl Fn(usize) -> f64,
+    gap: impl Fn(usize) -> f64,
+) -> Vec<f64> {
     // With the gaps taken out, the task is isotonic regression: merge neighbours that would overtake each other.
     struct Block {
         sum: f64,
@@ -19,13 +23,16 @@ pub(super) fn spread(wanted: &[f64], weight: impl Fn(usize) -> f64, gap: impl Fn
         offsets.push(offset);
         let w = weight(i);
         let mut block = Block { sum: (want - offset) * w, weight: w, count: 1 };
-        while let Some(last) = blocks.pop_if(|last| last.sum / last.weight > block.sum / block.weight) {
+        while let Some(last) =
+            blocks.pop_if(|last| last.sum / last.weight > block.sum / block.weight)
+        {
             block.sum += last.sum;
             block.weight += last.weight;
             block.count += last.count;
         }
         blocks.push(block);
     }
-    let levels = blocks.iter().flat_map(|block| std::iter::repeat_n(block.sum / block.weight, block.count));
+    let levels =
+        blocks.iter().flat_map(|block| std::iter::repeat_n(block.sum / block.weight, block.count));
     levels.zip(offsets).map(|(level, offset)| level + offset).collect()
 }

@@ -2,11 +2,11 @@
 //!
 //! Every step is linear in the size of the picture and none recurses, so thousands of nodes are fine.
 
-use super::place::{EDGE_GAP, NODE_GAP, Net, Placed};
+use super::place::{EDGE_GAP, NODE_GAP, Net, Placed, middle_band};
 use super::spread::spread;
 
-/// Arcs get cells of their own in the bands they pass until this many; later ones run straight, behind the nodes.
-const MOST_CELLS: usize = 60_000;
+/// Short arcs get cells in the bands they pass until there are this many; the others run straight, behind the nodes.
+const MOST_CELLS: usize = 40_000;
 const SWEEPS: usize = 6;
 
 /// How many places a net takes: its nodes, and every band an arc passes.
@@ -30,16 +30,8 @@ pub(super) fn place(net: &Net) -> Placed {
         grid.even_rows(sweep % 2 == 0);
     }
     let x: Vec<f64> = grid.cells[..net.widths.len()].iter().map(|cell| cell.x).collect();
-    let bends = net.arcs.iter().zip(&grid.chains).map(|(arc, chain)| {
-        let between = band[arc.to] - band[arc.from] - 1;
-        if chain.len() == between {
-            return chain.iter().map(|&cell| grid.cells[cell].x).collect();
-        }
-        let (from, to) = (x[arc.from], x[arc.to]);
-        let share = |at: usize| (at + 1) as f64 / (between + 1) as f64;
-        (0..between).map(|at| from + (to - from) * share(at)).collect()
-    });
-    let bends = bends.collect();
+    let column = |&cell: &usize| grid.cells[cell].x;
+    let bends = grid.chains.iter().map(|chain| chain.iter().map(column).collect()).collect();
     Placed { bands, band, x, bends }
 }
 
@@ -73,6 +65,24 @@ fn ranks(net: &Net) -> Vec<usize> {
     rank
 }
 
+/// The length up to which all arcs together stay within [`MOST_CELLS`].
+fn longest_with_cells(net: &Net, band: &[usize]) -> usize {
+    let mut lengths: Vec<usize> =
+        net.arcs.iter().map(|arc| band[arc.to] - band[arc.from]).collect();
+    lengths.sort_unstable();
+    let mut used = 0;
+    let within = lengths.iter().take_while(|&&length| {
+        used += length;
+        used <= MOST_CELLS
+    });
+    let fitting = within.count();
+    if fitting == lengths.len() {
+        return usize::MAX;
+    }
+    // Arcs of one length are treated alike, so the first that does not fit draws the line.
+    lengths.get(fitting).map_or(usize::MAX, |&length| length.saturating_sub(1))
+}
+
 /// A place in a band: a node, or an arc that passes.
 struct Cell {
     width: f64,
@@ -92,24 +102,25 @@ struct Grid {
 
 impl Grid {
     fn of(net: &Net, band: &[usize], bands: usize) -> Grid {
-        let mut grid = Grid { cells: Vec::new(), rows: vec![Vec::new(); bands], chains: Vec::new() };
+        let mut grid =
+            Grid { cells: Vec::new(), rows: vec![Vec::new(); bands], chains: Vec::new() };
         for (node, &width) in net.widths.iter().enumerate() {
             grid.add(width, NODE_GAP, band[node]);
         }
+        let longest = longest_with_cells(net, band);
         for arc in &net.arcs {
             let (top, bottom) = (band[arc.from], band[arc.to]);
-            let mut chain = Vec::new();
+            let passed = if bottom - top > longest { bottom..bottom } else { top + 1..bottom };
+            let mut chain = Vec::with_capacity(passed.len());
             let mut last = arc.from;
-            if grid.cells.len() < MOST_CELLS {
-                for row in top + 1..bottom {
-                    let width = if row == super::place::middle_band(top, bottom) { arc.label } else { 0.0 };
-                    let cell = grid.add(width, EDGE_GAP, row);
-                    grid.join(last, cell);
-                    chain.push(cell);
-                    last = cell;
-                }
-                grid.join(last, arc.to);
+            for row in passed {
+                let width = if row == middle_band(top, bottom) { arc.label } else { 0.0 };
+                let cell = grid.add(width, EDGE_GAP, row);
+                grid.join(last, cell);
+                chain.push(cell);
+                last = cell;
             }
+            grid.join(last, arc.to);
             grid.chains.push(chain);
         }
         grid
@@ -140,7 +151,11 @@ impl Grid {
     }
 
     fn order(&self, downwards: bool) -> Vec<usize> {
-        if downwards { (0..self.rows.len()).collect() } else { (0..self.rows.len()).rev().collect() }
+        if downwards {
+            (0..self.rows.len()).collect()
+        } else {
+            (0..self.rows.len()).rev().collect()
+        }
     }
 
     fn sort_rows(&mut self, downwards: bool) {

@@ -60,7 +60,8 @@ fn summary(layout: &Layout) -> String {
         1 => format!("1 {one}"),
         _ => format!("{number} {one}s"),
     };
-    let mut text = format!("{}, {}.", count(graph.nodes.len(), "node"), count(graph.links.len(), "edge"));
+    let mut text =
+        format!("{}, {}.", count(graph.nodes.len(), "node"), count(graph.links.len(), "edge"));
     if let Some(entry) = graph.entry.and_then(|entry| graph.nodes.get(entry)) {
         let _ = write!(text, " Starts at {}.", Words::of(entry).title);
     }
@@ -114,9 +115,8 @@ fn pair(at: Point) -> String {
 /// A closed triangle whose point touches the border.
 fn arrow(tip: End) -> String {
     let (ux, uy) = unit(tip.heading);
-    let corner = |side: f64| {
-        Point::new(tip.at.x - 8.0 * ux - side * uy, tip.at.y - 8.0 * uy + side * ux)
-    };
+    let corner =
+        |side: f64| Point::new(tip.at.x - 8.0 * ux - side * uy, tip.at.y - 8.0 * uy + side * ux);
     format!("M{}L{}L{}Z", pair(tip.at), pair(corner(3.8)), pair(corner(-3.8)))
 }
 
@@ -124,7 +124,9 @@ fn arrow(tip: End) -> String {
 fn slash(tail: End) -> String {
     let (ux, uy) = unit(tail.heading);
     let at = Point::new(tail.at.x + 7.0 * ux, tail.at.y + 7.0 * uy);
-    let end = |way: f64| Point::new(at.x + way * (3.0 * ux - 4.5 * uy), at.y + way * (3.0 * uy - 4.5 * ux));
+    let end = |way: f64| {
+        Point::new(at.x + way * (3.0 * ux - 4.5 * uy), at.y + way * (3.0 * uy - 4.5 * ux))
+    };
     format!("M{}L{}", pair(end(-1.0)), pair(end(1.0)))
 }
 
@@ -147,7 +149,13 @@ fn write_label(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Re
     )?;
     for (at, line) in label.lines.iter().enumerate() {
         let y = top + 3.0 + 14.0 * (at as f64 + 0.5) + 3.9;
-        write!(out, r#"<text x="{}" y="{}">{}</text>"#, rounded(edge.label_at.x), rounded(y), escaped(line))?;
+        write!(
+            out,
+            r#"<text x="{}" y="{}">{}</text>"#,
+            rounded(edge.label_at.x),
+            rounded(y),
+            escaped(line)
+        )?;
     }
     out.push_str("</g>\n");
     Ok(())
@@ -197,7 +205,11 @@ fn write_outline(out: &mut String, placed: &PlacedNode) -> std::fmt::Result {
             let corners = [(x, middle), (left, y), (right, y), (x + width, middle)];
             let rest = [(right, y + height), (left, y + height)];
             let corners = corners.iter().chain(&rest).map(|&(x, y)| pair(Point::new(x, y)));
-            writeln!(out, r#"<path class="ca-shape" d="M{}Z"/>"#, corners.collect::<Vec<_>>().join("L"))
+            writeln!(
+                out,
+                r#"<path class="ca-shape" d="M{}Z"/>"#,
+                corners.collect::<Vec<_>>().join("L")
+            )
         }
         NodeShape::Merge => write_box(out, "ca-shape", [x, y, width, height], height / 2.0),
         NodeShape::End => {
@@ -211,7 +223,10 @@ fn write_outline(out: &mut String, placed: &PlacedNode) -> std::fmt::Result {
 fn write_box(out: &mut String, class: &str, rect: [f64; 4], radius: f64) -> std::fmt::Result {
     let [x, y, width, height] = rect.map(rounded);
     let radius = rounded(radius);
-    writeln!(out, r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}" rx="{radius}"/>"#)
+    writeln!(
+        out,
+        r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}" rx="{radius}"/>"#
+    )
 }
 
 fn write_span(out: &mut String, kind: NodeShape, corner: Point, span: &Span) -> std::fmt::Result {
@@ -232,7 +247,10 @@ fn write_span(out: &mut String, kind: NodeShape, corner: Point, span: &Span) -> 
         SpanRole::Calls => {
             // A small arrow that turns into the other workflow.
             let start = pair(Point::new(x + 1.5, middle - 5.0));
-            writeln!(out, r#"<path class="ca-into" d="M{start}v3.5q0 3 3 3h5m-2.8-2.8l2.8 2.8l-2.8 2.8"/>"#)?;
+            writeln!(
+                out,
+                r#"<path class="ca-into" d="M{start}v3.5q0 3 3 3h5m-2.8-2.8l2.8 2.8l-2.8 2.8"/>"#
+            )?;
             writeln!(out, "{}", line("ca-calls", x + CALLS_MARK, 3.9))
         }
     }

@@ -1,1 +1,340 @@
-//! tests
+//! What the pictures promise: escaping, completeness, the same bytes every time.
+
+use super::text::{CODE, SMALL, TITLE, clean, cut, wrap};
+use super::{Diagram, DiagramEdge, DiagramNode, NodeShape, Theme, dot, json, mermaid, svg};
+
+pub(super) fn node(id: &str, title: &str, kind: NodeShape) -> DiagramNode {
+    let title = Some(title.to_owned()).filter(|title| !title.is_empty());
+    DiagramNode { id: id.to_owned(), title, kind, agent: None, calls: None }
+}
+
+pub(super) fn edge(from: &str, to: &str, label: &str) -> DiagramEdge {
+    let [from, to, label] = [from, to, label].map(str::to_owned);
+    DiagramEdge { from, to, label, is_default: false, condition: None }
+}
+
+pub(super) fn diagram(nodes: Vec<DiagramNode>, edges: Vec<DiagramEdge>) -> Diagram {
+    let entry = nodes.first().map(|node| node.id.clone()).unwrap_or_default();
+    Diagram { title: "Test".to_owned(), entry, nodes, edges }
+}
+
+/// Draft, review, revise or publish.
+pub(super) fn review_loop() -> Diagram {
+    let mut nodes = vec![
+        node("draft", "Draft", NodeShape::Step),
+        node("review", "Review?", NodeShape::Decision),
+        node("revise", "Revise", NodeShape::Subworkflow),
+        node("join", "", NodeShape::Merge),
+        node("end", "End", NodeShape::End),
+    ];
+    nodes[0].agent = Some("writer".to_owned());
+    nodes[2].calls = Some("rework".to_owned());
+    let mut edges = vec![
+        edge("draft", "review", "next"),
+        edge("review", "revise", "changes"),
+        edge("review", "join", "ok"),
+        edge("revise", "review", "again"),
+        edge("join", "end", "next"),
+    ];
+    edges[1].condition = Some("score < 3".to_owned());
+    edges[2].is_default = true;
+    diagram(nodes, edges)
+}
+
+/// Everything a title should not contain, in every place that takes text.
+pub(super) fn hostile() -> Diagram {
+    let texts = [
+        "quote \" and ' and `code`",
+        "<script>alert(1)</script> & &amp; ]]> -->",
+        "brackets ] ) } | ; : % # $ ^ * _ ~ \\",
+        "two\nlines\r\n\tand\u{0}nul\u{7}\u{1b}[31m",
+        "日本語のタイトルと 👩‍👩‍👧‍👦🇩🇪👍🏽",
+        "\u{202e}turned \u{fffe}\u{ffff}",
+        "#quot; #35; \\n \\N $$x$$ fa:fa-car",
+        "   ",
+    ];
+    let kinds = [NodeShape::Step, NodeShape::Decision, NodeShape::Merge, NodeShape::End];
+    let mut nodes: Vec<DiagramNode> = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        let mut hostile = node(&format!("{at}{text}"), text, kinds[at % kinds.len()]);
+        hostile.agent = Some((*text).to_owned());
+        hostile.calls = Some((*text).to_owned());
+        nodes.push(hostile);
+    }
+    nodes.push(node(&"id".repeat(250), &"word ".repeat(100), NodeShape::Step));
+    nodes.push(node("", &"字".repeat(500), NodeShape::Decision));
+    let mut edges = Vec::new();
+    for (at, pair) in nodes.windows(2).enumerate() {
+        let mut hostile = edge(&pair[0].id, &pair[1].id, texts[at % texts.len()]);
+        hostile.condition = Some(texts[at % texts.len()].to_owned());
+        edges.push(hostile);
+    }
+    Diagram { title: texts.join(" "), ..diagram(nodes, edges) }
+}
+
+/// A strict look at the XML the writer produces: balanced tags, quoted attributes, known entities.
+fn check_well_formed(xml: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = xml.trim_end();
+    while let Some(start) = rest.find('<') {
+        check_text(&rest[..start]);
+        let end = rest[start..].find('>').map(|end| start + end).expect("a tag ends");
+        let tag = &rest[start + 1..end];
+        assert!(!tag.contains('<'), "a tag inside a tag: {tag}");
+        let name = |tag: &'_ str| tag.find(' ').unwrap_or(tag.len());
+        if let Some(closing) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(closing));
+        } else {
+            let body = tag.trim_end_matches('/');
+            assert_eq!(body.matches('"').count() % 2, 0, "{body}");
+            check_text(&body.replace('"', ""));
+            if !tag.ends_with('/') {
+                open.push(&tag[..name(tag)]);
+            }
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty() && rest.is_empty(), "left open: {open:?} {rest}");
+}
+
+fn check_text(text: &str) {
+    assert!(
+        !text
+            .chars()
+            .any(|c| (c.is_control() && c != '\n') || matches!(c, '\u{fffe}' | '\u{ffff}')),
+        "{text:?}"
+    );
+    for after in text.split('&').skip(1) {
+        let entity = after.split(';').next().unwrap_or_default();
+        assert!(["amp", "lt", "gt", "quot", "#39"].contains(&entity), "&{entity}");
+    }
+}
+
+#[test]
+fn svg_is_well_formed_whatever_the_titles_contain() {
+    for theme in [Theme::Auto, Theme::Light, Theme::Dark] {
+        check_well_formed(&svg(&hostile(), theme));
+        check_well_formed(&svg(&review_loop(), theme));
+    }
+}
+
+#[test]
+fn no_markup_of_a_title_becomes_markup_of_a_picture() {
+    let svg = svg(&hostile(), Theme::Auto);
+    assert!(!svg.contains("<script") && svg.contains("&lt;script&gt;"));
+    let mermaid = mermaid(&hostile());
+    let graph = mermaid.split_once("flowchart").map_or("", |(_, graph)| graph);
+    assert!(!graph.contains("<script") && !graph.contains("&amp"));
+}
+
+#[test]
+fn every_line_of_mermaid_has_exactly_the_quotes_that_hold_its_label() {
+    for line in mermaid(&hostile()).lines().skip(4) {
+        let quotes = line.matches('"').count();
+        assert!(quotes == 0 || quotes == 2, "{line}");
+    }
+}
+
+#[test]
+fn every_quote_and_backslash_of_dot_is_escaped() {
+    for line in dot(&hostile()).lines() {
+        let bare = line.replace("\\\\", "").replace("\\\"", "").replace("\\n", "");
+        assert!(!bare.contains('\\'), "{line}");
+        assert_eq!(bare.matches('"').count() % 2, 0, "{line}");
+    }
+}
+
+#[test]
+fn mermaid_of_a_review_loop() {
+    insta::assert_snapshot!(mermaid(&review_loop()), @r#"
+    ---
+    title: "Test"
+    ---
+    flowchart TD
+        n0("Draft<br/>draft<br/>writer")
+        n1{"Review?<br/>review"}
+        n2[["Revise<br/>revise<br/>↳ rework"]]
+        n3(("join"))
+        n4(["End<br/>end"])
+        start((" ")) --> n0
+        n0 -->|"next"| n1
+        n1 -.->|"changes"| n2
+        n1 ==>|"ok"| n3
+        n2 -->|"again"| n1
+        n3 -->|"next"| n4
+        style start fill:#3b4fd8,stroke:#3b4fd8
+    "#);
+}
+
+#[test]
+fn dot_of_a_review_loop() {
+    insta::assert_snapshot!(dot(&review_loop()), @r##"
+    digraph workflow {
+      graph [label="Test", labelloc=t, rankdir=TB, fontname="sans-serif"];
+      node [fontname="sans-serif", fontsize=11, color="#8a94a3", fillcolor="#ffffff"];
+      edge [fontname="sans-serif", fontsize=9, color="#8a94a3", fontcolor="#4a5361"];
+      n0 [label="Draft\ndraft\nwriter", tooltip="Draft", shape=box, style="rounded,filled"];
+      n1 [label="Review?\nreview", tooltip="Review?", shape=diamond, style=filled];
+      n2 [label="Revise\nrevise\ncalls rework", tooltip="Revise", shape=box3d, style=filled];
+      n3 [label="join", tooltip="join", shape=ellipse, style=filled, fillcolor="#f0f2f5"];
+      n4 [label="End\nend", tooltip="End", shape=box, style="rounded,filled", peripheries=2];
+      start [shape=point, width=0.15, color="#3b4fd8", fillcolor="#3b4fd8"];
+      start -> n0 [color="#3b4fd8"];
+      n0 -> n1 [label="next", tooltip="next"];
+      n1 -> n2 [label="changes", tooltip="changes", style=dashed];
+      n1 -> n3 [label="ok", tooltip="ok", style=bold, penwidth=2, color="#4a5361"];
+      n2 -> n1 [label="again", tooltip="again"];
+      n3 -> n4 [label="next", tooltip="next"];
+    }
+    "##);
+}
+
+#[test]
+fn json_of_a_review_loop() {
+    let value: serde_json::Value = serde_json::from_str(&json(&review_loop())).expect("it is JSON");
+    assert_eq!(value["entry"], "draft");
+    assert_eq!(value["nodes"][1]["kind"], "decision");
+    assert_eq!(value["edges"][2]["isDefault"], true);
+    assert_eq!(value["edges"][1]["condition"], "score < 3");
+    let flows: Vec<&str> = value["edges"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|edge| edge["flow"].as_str())
+        .collect();
+    assert_eq!(flows, ["forward", "forward", "forward", "back", "forward"]);
+    for part in value["nodes"].as_array().into_iter().chain(value["edges"].as_array()).flatten() {
+        let shape = if part["labelBox"].is_null() { part } else { &part["labelBox"] };
+        for key in ["x", "y", "width", "height"] {
+            assert!(shape[key].as_f64().is_some_and(|number| number > 0.0), "{key} of {part}");
+        }
+    }
+    assert!(value["edges"][0]["points"].as_array().is_some_and(|points| points.len() > 1));
+}
+
+#[test]
+fn json_keeps_texts_as_they_are() {
+    let value: serde_json::Value = serde_json::from_str(&json(&hostile())).expect("it is JSON");
+    for (at, node) in hostile().nodes.iter().enumerate() {
+        assert_eq!(value["nodes"][at]["id"].as_str(), Some(node.id.as_str()));
+        assert_eq!(value["nodes"][at]["title"].as_str(), node.title.as_deref());
+    }
+}
+
+#[test]
+fn the_same_diagram_gives_the_same_bytes() {
+    for diagram in [review_loop(), hostile()] {
+        let all = |diagram: &Diagram| {
+            [mermaid(diagram), dot(diagram), svg(diagram, Theme::Auto), json(diagram)]
+        };
+        let first = all(&diagram);
+        for _ in 0..12 {
+            assert_eq!(all(&diagram), first);
+        }
+        let threads: Vec<_> = [diagram.clone(), diagram.clone()]
+            .map(|diagram| std::thread::spawn(move || svg(&diagram, Theme::Auto)))
+            .into_iter()
+            .collect();
+        for thread in threads {
+            assert_eq!(thread.join().expect("it draws"), first[2]);
+        }
+    }
+}
+
+#[test]
+fn every_node_and_edge_is_drawn_once() {
+    for diagram in [review_loop(), hostile()] {
+        let svg = svg(&diagram, Theme::Light);
+        assert_eq!(svg.matches(" data-node=\"").count(), diagram.nodes.len());
+        assert_eq!(svg.matches("<g class=\"ca-edge").count(), diagram.edges.len());
+    }
+}
+
+#[test]
+fn edges_to_nowhere_and_repeated_ids_are_left_out() {
+    let mut diagram = review_loop();
+    diagram.edges.push(edge("draft", "nowhere", "lost"));
+    diagram.edges.push(edge("nowhere", "draft", "lost"));
+    diagram.nodes.push(node("draft", "Another draft", NodeShape::End));
+    assert_eq!(svg(&diagram, Theme::Auto), svg(&review_loop(), Theme::Auto));
+    assert_eq!(mermaid(&diagram), mermaid(&review_loop()));
+    assert_eq!(dot(&diagram), dot(&review_loop()));
+}
+
+#[test]
+fn an_empty_diagram_is_a_picture() {
+    let empty = Diagram::default();
+    check_well_formed(&svg(&empty, Theme::Auto));
+    assert_eq!(mermaid(&empty), "flowchart TD\n");
+    assert!(dot(&empty).ends_with("}\n") && json(&empty).contains("\"nodes\": []"));
+}
+
+#[test]
+fn an_unknown_entry_has_no_start_mark() {
+    let mut diagram = review_loop();
+    diagram.entry = "nowhere".to_owned();
+    assert!(!svg(&diagram, Theme::Auto).contains("<circle"));
+    assert!(!mermaid(&diagram).contains("start"));
+}
+
+#[test]
+fn only_a_default_among_several_moves_is_marked() {
+    let marks = |diagram: &Diagram| svg(diagram, Theme::Auto).matches("class=\"ca-slash\"").count();
+    let mut diagram = review_loop();
+    assert_eq!(marks(&diagram), 1);
+    diagram.edges[4].is_default = true;
+    assert_eq!(marks(&diagram), 1);
+}
+
+#[test]
+fn a_theme_is_fixed_unless_it_is_automatic() {
+    let sheet = |theme| svg(&review_loop(), theme);
+    assert!(sheet(Theme::Auto).contains("prefers-color-scheme:dark"));
+    assert!(
+        !sheet(Theme::Light).contains("prefers-color-scheme")
+            && sheet(Theme::Light).contains("#ffffff")
+    );
+    assert!(
+        !sheet(Theme::Dark).contains("prefers-color-scheme")
+            && !sheet(Theme::Dark).contains("#ffffff")
+    );
+}
+
+fn check_wrap(text: &str, expected: &[&str]) {
+    let lines = wrap(text, TITLE, 120.0, 3);
+    assert_eq!(lines, expected);
+    assert!(lines.iter().all(|line| TITLE.width(line) <= 120.0), "{lines:?}");
+}
+
+#[test]
+fn titles_wrap_at_words_into_even_lines() {
+    check_wrap("Draft", &["Draft"]);
+    check_wrap("", &[""]);
+    check_wrap("Update the sprint status", &["Update the", "sprint status"]);
+    check_wrap("step-04-validate-story", &["step-04-", "validate-story"]);
+    check_wrap("整理需求、编写验收标准", &["整理需求、编", "写验收标准"]);
+    check_wrap("Pneumonoultramicroscopic", &["Pneumonoultrami", "croscopic"]);
+}
+
+#[test]
+fn what_does_not_fit_ends_in_an_ellipsis() {
+    let lines = wrap(&"word ".repeat(100), TITLE, 120.0, 3);
+    assert_eq!(lines.len(), 3);
+    assert!(lines[2].ends_with('…') && lines.iter().all(|line| TITLE.width(line) <= 120.0));
+    assert!(CODE.width(&cut(&"x".repeat(900), CODE, 90.0)) <= 90.0);
+}
+
+#[test]
+fn what_is_seen_as_one_character_is_never_split() {
+    let family = "👩‍👩‍👧‍👦";
+    for max in 1..60 {
+        let shown = cut(&family.repeat(5), SMALL, f64::from(max));
+        assert!(shown.trim_end_matches('…').replace(family, "").is_empty(), "{shown}");
+    }
+}
+
+#[test]
+fn clean_text_is_one_line_without_control_characters() {
+    assert_eq!(clean(" a\n\tb\u{0}c \u{202e}d\u{2069} "), "a b c d");
+    assert_eq!(clean("\n \t"), "");
+}

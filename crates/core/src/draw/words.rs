@@ -16,7 +16,8 @@ pub(super) struct Words {
 
 impl Words {
     pub(super) fn of(node: &DiagramNode) -> Words {
-        let said = |text: &Option<String>| text.as_deref().map(clean).filter(|text| !text.is_empty());
+        let said =
+            |text: &Option<String>| text.as_deref().map(clean).filter(|text| !text.is_empty());
         let id = clean(&node.id);
         let title = said(&node.title).unwrap_or_else(|| id.clone());
         let id = Some(id).filter(|id| *id != title && !id.is_empty());

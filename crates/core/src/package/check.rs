@@ -1,6 +1,6 @@
 //! Reads a package through its manifest and finds every mistake in one pass.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -40,8 +40,14 @@ pub struct Checked {
 
 /// Checks a package whole. `runtime` is the version of this program, which the package may have an opinion about.
 pub fn check(files: &dyn Files, runtime: &Version) -> Checked {
-    let mut check =
-        Check { files, findings: Findings::default(), sources: Sources::default(), steps: HashMap::new(), suggestions: 20 };
+    let mut check = Check {
+        files,
+        findings: Findings::default(),
+        sources: Sources::default(),
+        steps: HashMap::new(),
+        unreadable: BTreeSet::new(),
+        suggestions: 20,
+    };
     let package = check.run(runtime);
     let Check { mut findings, sources, .. } = check;
     findings.locate(&sources);
@@ -55,6 +61,8 @@ struct Check<'f> {
     sources: Sources,
     /// Steps by file, so that a file that two graphs share is read and reported once.
     steps: HashMap<PackagePath, Option<Rc<StepDraft>>>,
+    /// Files that could not be read, so that each is reported once.
+    unreadable: BTreeSet<PackagePath>,
     /// Looking for a similar name costs time; a hostile package gets only a few.
     suggestions: usize,
 }
@@ -167,10 +175,14 @@ impl Check<'_> {
     fn integrity(&mut self, document: &Document, draft: &ManifestDraft) {
         let Some(stated) = draft.manifest.as_ref().and_then(|manifest| manifest.integrity.as_ref()) else { return };
         let files = self.files;
-        let digests: Result<BTreeMap<PackagePath, Digest>, String> =
-            files.sizes().keys().map(|path| Ok((path.clone(), Digest::of(&files.read(path)?)))).collect();
-        // A file that cannot be read is reported where it is referred to; without it there is no digest to compare.
-        let Ok(digests) = digests else { return };
+        let mut digests: BTreeMap<PackagePath, Digest> = BTreeMap::new();
+        for path in files.sizes().keys() {
+            match files.read(path) {
+                Ok(bytes) => drop(digests.insert(path.clone(), Digest::of(&bytes))),
+                // Without it there is no digest to compare.
+                Err(reason) => return self.unreadable(path, &reason),
+            }
+        }
         let actual = integrity::package_digest(document.text.as_bytes(), &digests);
         if actual != stated.sha256 {
             let place = document.place(&["integrity".into(), "sha256".into()]);
@@ -262,8 +274,7 @@ impl Check<'_> {
         let bytes = match self.files.read(path) {
             Ok(bytes) => bytes,
             Err(reason) => {
-                let message = format!("`{path}` cannot be read: {reason}");
-                self.findings.push(Diagnostic::new(Code::UnreadableFile, here, message).help("check its permissions and that it is a regular file"));
+                self.unreadable(path, &reason);
                 return None;
             }
         };
@@ -277,6 +288,14 @@ impl Check<'_> {
                 self.not_utf8(path, &bytes, error.valid_up_to());
                 None
             }
+        }
+    }
+
+    fn unreadable(&mut self, path: &PackagePath, reason: &str) {
+        if self.unreadable.insert(path.clone()) {
+            let message = format!("`{path}` cannot be read: {reason}");
+            let finding = Diagnostic::new(Code::UnreadableFile, Place::file(path.as_str()), message);
+            self.findings.push(finding.help("check its permissions and that it is a regular file"));
         }
     }
 

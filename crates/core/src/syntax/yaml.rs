@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::options::{AliasLimits, DuplicateKeyPolicy, MergeKeyPolicy};
 use serde_saphyr::{Error, Location, Options, Spanned};
 
@@ -141,22 +142,24 @@ fn explain(text: &str, error: &Error) -> SyntaxError {
         return duplicate_key(key.as_deref().unwrap_or("?"), at);
     }
     let message = first_line(&error.to_string());
-    let (code, help) = match error {
-        Error::Budget { .. } if message.contains("depth") => {
-            (Code::TooDeep, Some(format!("frontmatter may be nested {MAX_DEPTH} levels deep; flatten the value")))
-        }
+    let too_deep = || {
+        let message = format!("this frontmatter is nested more than {MAX_DEPTH} levels deep");
+        SyntaxError { code: Code::TooDeep, span: at, message, help: Some("no part of a package needs such depth; flatten the value".into()) }
+    };
+    match error {
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } | Error::AliasReplayStackDepthExceeded { .. } => too_deep(),
         Error::Budget { .. }
         | Error::AliasReplayLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayCounterOverflow { .. } => (
-            Code::YamlLimit,
-            Some(format!("frontmatter may have {MAX_NODES} values and {MAX_ALIASES} aliases; write the values out")),
-        ),
-        _ if message.contains("nest") || message.contains("recursion") => (Code::TooDeep, None),
-        _ => (Code::YamlSyntax, yaml_hint(text, at)),
-    };
-    SyntaxError { code, span: at, message, help }
+        | Error::AliasReplayCounterOverflow { .. } => SyntaxError {
+            code: Code::YamlLimit,
+            span: at,
+            message: format!("this frontmatter has more than {MAX_NODES} values, or more than {MAX_ALIASES} aliases"),
+            help: Some("write the values out instead of using aliases, and keep bulk content in the body".into()),
+        },
+        _ if message.contains("nest") || message.contains("recursion") => too_deep(),
+        _ => SyntaxError { code: Code::YamlSyntax, span: at, message, help: yaml_hint(text, at) },
+    }
 }
 
 /// Recognises the two mistakes that YAML punishes most.

@@ -157,7 +157,7 @@ fn branches(walk: &Walk<'_>, index: usize, findings: &mut Findings) {
         (NodeKind::Subworkflow, ..) if node.subworkflow_ref.is_some() => return,
         (NodeKind::Decision, 0 | 1, _) => (
             Code::FewBranches,
-            format!("decision `{}` has {count} outgoing edges; a decision needs at least two", node.id),
+            format!("decision `{}` has {}; a decision needs at least two", node.id, if count == 0 { "no outgoing edge" } else { "one outgoing edge" }),
             "add the other branch, or make it a `step`",
         ),
         (NodeKind::Decision, _, 0) => (

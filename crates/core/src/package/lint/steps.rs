@@ -75,7 +75,7 @@ fn disagreements(document: &Document, node: &Node, step: &Step, findings: &mut F
         findings.push(Diagnostic::new(code, document.place(&[key.into()]), message).help(GRAPH_WINS));
     };
     if step.front.kind != node.kind.word() {
-        let message = format!("the step's type is {}, but its node is a `{}`", shape::quoted(&step.front.kind), node.kind.word());
+        let message = format!("the step's type is {}, but its node's is `{}`", shape::quoted(&step.front.kind), node.kind.word());
         report(Code::TypeDisagrees, "type", message);
     }
     let stated = step.front.agent_id.as_deref().map(str::trim).filter(|agent| !agent.is_empty());

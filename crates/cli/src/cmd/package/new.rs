@@ -1,0 +1,119 @@
+//! `crewagent package new`: asks a few questions, or takes flags, and writes a package that works.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use crewagent_core::scaffold::{self, Plan, Shape};
+use crewagent_engine::author;
+use inquire::{Select, Text};
+
+use crate::args::{New, Template};
+use crate::console::Console;
+use crate::outcome::{Outcome, Usage};
+use crate::paint::{self, GOOD, NAME};
+
+pub(super) fn run(args: New, console: &mut Console) -> anyhow::Result<Outcome> {
+    let interactive = !args.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if let Some(folder) = &args.folder {
+        author::check_folder(folder).map_err(|error| Usage(error.to_string()))?;
+    }
+    let Some((folder, plan)) = (if interactive { ask(args)? } else { Some(from_flags(args)?) }) else {
+        console.line("Nothing was written.");
+        return Ok(Outcome::Done);
+    };
+    let files = scaffold::files(&plan);
+    author::write(&folder, &files)?;
+    let shown = folder.display();
+    console.line(format_args!("{} {} in {shown}", paint::styled(GOOD, "created"), paint::styled(NAME, paint::printable(&plan.name))));
+    for (path, _) in &files {
+        console.line(format_args!("  {path}"));
+    }
+    console.line(format_args!("\nNext:\n  crewagent package validate {shown}\n  crewagent package graph {shown} -o graph.svg\n  crewagent package import {shown}"));
+    Ok(Outcome::Done)
+}
+
+fn from_flags(args: New) -> anyhow::Result<(PathBuf, Plan)> {
+    let name = match (args.name, &args.folder) {
+        (Some(name), _) => checked_name(name)?,
+        (None, Some(folder)) => checked_name(folder_name(folder)?)?,
+        (None, None) => return Err(Usage("name the package: `crewagent package new DIR`, or add --name NAME".into()).into()),
+    };
+    let folder = args.folder.unwrap_or_else(|| PathBuf::from(slug(&name)));
+    let plan = Plan {
+        name,
+        description: args.description.unwrap_or_default(),
+        author: args.author.unwrap_or_default(),
+        shape: args.template.map_or(Shape::Linear, shape),
+    };
+    Ok((folder, plan))
+}
+
+/// Asks for what no flag has said. `None` when the user changes their mind.
+fn ask(args: New) -> anyhow::Result<Option<(PathBuf, Plan)>> {
+    let suggested = match &args.folder {
+        Some(folder) => folder_name(folder)?,
+        None => "my-workflow".to_owned(),
+    };
+    let answers = || -> Result<Plan, inquire::InquireError> {
+        let text = |given: Option<String>, question: &str, default: &str| match given {
+            Some(given) => Ok(given),
+            None if default.is_empty() => Text::new(question).prompt(),
+            None => Text::new(question).with_default(default).prompt(),
+        };
+        let name = text(args.name.clone(), "Name of the package:", &suggested)?;
+        let description = text(args.description.clone(), "What is it for? (may be empty)", "")?;
+        let author = text(args.author.clone(), "Author? (may be empty)", "")?;
+        let shape = match args.template {
+            Some(template) => shape(template),
+            None => choose_shape()?,
+        };
+        Ok(Plan { name, description, author, shape })
+    };
+    match answers() {
+        Ok(plan) => {
+            let plan = Plan { name: checked_name(plan.name)?, ..plan };
+            let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from(slug(&plan.name)));
+            Ok(Some((folder, plan)))
+        }
+        Err(inquire::InquireError::OperationCanceled | inquire::InquireError::OperationInterrupted) => Ok(None),
+        Err(error) => Err(error).context("cannot ask questions in this terminal; use flags, see `crewagent package new --help`"),
+    }
+}
+
+fn choose_shape() -> Result<Shape, inquire::InquireError> {
+    const LINEAR: &str = "linear: steps one after the other";
+    const BRANCH: &str = "branch: a decision with two branches";
+    const LOOP: &str = "loop: draft, review, revise, until it is good";
+    let chosen = Select::new("Which shape?", vec![LINEAR, BRANCH, LOOP]).prompt()?;
+    Ok(match chosen {
+        BRANCH => Shape::Branch,
+        LOOP => Shape::Loop,
+        _ => Shape::Linear,
+    })
+}
+
+fn shape(template: Template) -> Shape {
+    match template {
+        Template::Linear => Shape::Linear,
+        Template::Branch => Shape::Branch,
+        Template::Loop => Shape::Loop,
+    }
+}
+
+fn folder_name(folder: &Path) -> anyhow::Result<String> {
+    let absolute = std::path::absolute(folder).with_context(|| format!("cannot find `{}`", folder.display()))?;
+    let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
+    name.ok_or_else(|| Usage(format!("`{}` has no name to take over; add --name NAME", folder.display())).into())
+}
+
+fn checked_name(name: String) -> Result<String, Usage> {
+    if name.trim().is_empty() { Err(Usage("the name of a package must not be empty".into())) } else { Ok(name.trim().to_owned()) }
+}
+
+/// A folder name that works everywhere.
+fn slug(name: &str) -> String {
+    let mapped: String = name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    let parts: Vec<&str> = mapped.split('-').filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "package".into() } else { parts.join("-") }
+}

@@ -1,0 +1,102 @@
+//! `crewagent package show`: what is in a package, on one screen.
+
+use crewagent_core::diagnostic::Severity;
+use crewagent_core::package::agents::{Agent, MenuItem};
+use crewagent_core::package::graph::NodeKind;
+use crewagent_core::package::{Package, Workflow};
+use crewagent_engine::store::Store;
+use serde_json::{Value as Json, json};
+
+use crate::args::Show;
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, NAME, QUIET, WARNING};
+
+pub(super) fn run(args: &Show, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+    let Some(package) = super::load(&args.package, store, console)? else { return Ok(Outcome::Invalid) };
+    if args.json {
+        console.line(serde_json::to_string_pretty(&as_json(&package))?);
+    } else {
+        human(&package, console);
+        let warnings = super::look_up(&args.package, store)?.findings.count(Severity::Warning);
+        if warnings > 0 {
+            let count = paint::styled(WARNING, paint::counted(warnings, "warning"));
+            console.line(format_args!("\n{count}; see them with `crewagent package validate {}`", args.package));
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn human(package: &Package, console: &mut Console) {
+    let manifest = package.manifest();
+    let title = format!("{} {}", paint::printable(&manifest.name), manifest.version);
+    console.line(paint::styled(NAME, title));
+    for text in [&manifest.description, &manifest.author].into_iter().flatten() {
+        console.line(paint::printable(text));
+    }
+    let network = manifest.runtime.as_ref().and_then(|needs| needs.requires_network);
+    let network = if network == Some(true) { ", needs the network" } else { "" };
+    console.line(paint::styled(QUIET, format_args!("format {}{network}", manifest.schema_version)));
+    console.line(format_args!("\n{}", paint::styled(NAME, "Workflows")));
+    for (index, workflow) in package.workflows().iter().enumerate() {
+        show_workflow(workflow, index == 0 && package.workflows().len() > 1, console);
+    }
+    console.line(format_args!("\n{}", paint::styled(NAME, "Agents")));
+    for agent in package.agents() {
+        show_agent(agent, console);
+    }
+}
+
+fn show_workflow(workflow: &Workflow, is_default: bool, console: &mut Console) {
+    let graph = &workflow.graph;
+    let count = |kind: NodeKind| graph.nodes().iter().filter(|node| node.kind == kind).count();
+    let mut facts = vec![paint::counted(graph.nodes().len(), "node"), paint::counted(graph.edges().len(), "edge")];
+    for (kind, word) in [(NodeKind::Decision, "decision"), (NodeKind::Subworkflow, "sub-workflow call")] {
+        if count(kind) > 0 {
+            facts.push(paint::counted(count(kind), word));
+        }
+    }
+    let id = workflow.id.as_ref().map(|id| format!("{id}  ")).unwrap_or_default();
+    let default = if is_default { " (default)" } else { "" };
+    let name = workflow.display_name.as_deref().unwrap_or(&workflow.front.workflow_type);
+    console.line(format_args!("  {}{}{default}", paint::styled(NAME, id), paint::printable(name)));
+    console.line(format_args!("    {}", paint::styled(QUIET, facts.join(", "))));
+    for node in graph.nodes() {
+        let title = node.title.as_deref().map(paint::printable).unwrap_or_default();
+        let kind = if node.kind == NodeKind::Step { String::new() } else { format!(" [{}]", node.kind.word()) };
+        let calls = workflow.calls.get(&node.id).map(|call| format!(" → {}", call.workflow)).unwrap_or_default();
+        console.line(format_args!("    {}{}{calls}  {}", node.id, paint::styled(QUIET, kind), paint::styled(QUIET, title)));
+    }
+}
+
+fn show_agent(agent: &Agent, console: &mut Console) {
+    let metadata = &agent.metadata;
+    let name = paint::printable(&format!("{} {}, {}", metadata.icon, metadata.name, metadata.title));
+    console.line(format_args!("  {}  {}", paint::styled(NAME, &agent.id), name));
+    for (index, item) in agent.menu.iter().enumerate() {
+        let trigger = item.trigger.as_deref().or(item.cmd.as_deref()).map(|word| format!("{word}: ")).unwrap_or_default();
+        console.line(format_args!("    {}. {}", index + 1, paint::printable(&format!("{trigger}{}", item.description))));
+    }
+}
+
+fn as_json(package: &Package) -> Json {
+    let workflow = |workflow: &Workflow| {
+        json!({
+            "id": workflow.id,
+            "displayName": workflow.display_name,
+            "description": workflow.description,
+            "workflow": workflow.document_path,
+            "graph": workflow.graph,
+            "calls": workflow.calls.iter().map(|(node, call)| (node.to_string(), json!(call.workflow))).collect::<serde_json::Map<_, _>>(),
+        })
+    };
+    let menu = |item: &MenuItem| json!({ "trigger": item.trigger, "description": item.description });
+    let agent = |agent: &Agent| {
+        json!({ "id": agent.id, "metadata": agent.metadata, "menu": agent.menu.iter().map(menu).collect::<Vec<_>>() })
+    };
+    json!({
+        "manifest": package.manifest(),
+        "workflows": package.workflows().iter().map(workflow).collect::<Vec<_>>(),
+        "agents": package.agents().iter().map(agent).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,46 @@
+//! Standard output and standard error, without panics when the reader has gone and without colour where it does not help.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+
+use anstream::AutoStream;
+
+/// The two streams of this process. Colour goes away by itself in a pipe and under `NO_COLOR`.
+pub(crate) struct Console {
+    out: BufWriter<AutoStream<io::Stdout>>,
+    err: AutoStream<io::Stderr>,
+    failed: Option<io::Error>,
+}
+
+impl Console {
+    pub(crate) fn new() -> Self {
+        Self { out: BufWriter::new(AutoStream::auto(io::stdout())), err: AutoStream::auto(io::stderr()), failed: None }
+    }
+
+    /// One line on standard output. A failure is remembered and ends the program quietly at the next flush.
+    pub(crate) fn line(&mut self, text: impl fmt::Display) {
+        if self.failed.is_none() {
+            self.failed = writeln!(self.out, "{text}").err();
+        }
+    }
+
+    /// Text that brings its own line ends.
+    pub(crate) fn text(&mut self, text: &str) {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(text.as_bytes()).err();
+        }
+    }
+
+    /// One line on standard error, after everything that was said before.
+    pub(crate) fn error(&mut self, text: impl fmt::Display) {
+        if self.failed.is_none() {
+            self.failed = self.out.flush().err();
+        }
+        // Nobody to tell when standard error is gone.
+        let _ = writeln!(self.err, "{text}");
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.failed.take().map_or_else(|| self.out.flush(), Err)
+    }
+}

@@ -1,0 +1,28 @@
+//! The binary `crewagent`: reads the command line, runs one command, and turns its result into an exit code.
+
+mod args;
+mod cmd;
+mod console;
+mod outcome;
+mod paint;
+mod render;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Args;
+use crate::console::Console;
+use crate::outcome::Outcome;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let mut console = Console::new();
+    let outcome = cmd::run(args, &mut console).unwrap_or_else(|error| Outcome::of_error(&error, &mut console));
+    match console.flush() {
+        Ok(()) => outcome.exit_code(),
+        // Whoever read our output has seen enough, as with `crewagent package list | head -1`.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

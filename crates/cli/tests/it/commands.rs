@@ -1,0 +1,221 @@
+//! Each command as a user types it, with what it prints and how it exits.
+
+use std::process::Stdio;
+
+use crate::support::{World, copy_folder, example, repository};
+
+#[test]
+fn the_demo_works_offline_and_says_where_everything_is() {
+    let world = World::new();
+    let ran = world.run(&["demo"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for said in ["no errors, no warnings", "BM503", "packed", "imported", "already imported", "graph.svg", "flowchart TD"] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn the_demo_carries_the_published_example() {
+    let world = World::new();
+    world.run(&["demo"]);
+    let made = std::fs::read_dir(world.folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("crewagent-demo-"))
+        .unwrap();
+    let differs = std::process::Command::new("diff")
+        .arg("-r")
+        .arg(made.join("create-story-micro"))
+        .arg(example("create-story-micro"))
+        .output()
+        .unwrap();
+    assert!(differs.status.success(), "{}", String::from_utf8_lossy(&differs.stdout));
+}
+
+#[test]
+fn several_packages_are_validated_at_once_and_one_bad_one_decides_the_exit_code() {
+    let world = World::new();
+    let bad = repository().join("tests/packages/bad/BM503-unknown-edge-end/package");
+    let ran = world.run(&["package", "validate", &example("hello-branch"), bad.to_str().unwrap(), "no-such-package"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.out.contains("no errors, no warnings"));
+    assert!(ran.out.contains("BM503"));
+    assert!(ran.err.contains("there is no package `no-such-package`"), "{}", ran.err);
+    assert_eq!(world.run(&["package", "validate", &example("hello-branch"), &example("nested-review")]).code, 0);
+}
+
+#[test]
+fn the_json_report_has_places_and_counts() {
+    let world = World::new();
+    let bad = repository().join("tests/packages/bad/BM501-duplicate-node-id/package");
+    let ran = world.run(&["package", "validate", "--format", "json", bad.to_str().unwrap(), "missing.bmad"]);
+    assert_eq!(ran.code, 2);
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["valid"], false);
+    let finding = &report["packages"][0]["findings"][0];
+    assert_eq!(finding["code"], "BM501");
+    assert_eq!(finding["severity"], "error");
+    assert_eq!((finding["line"].as_u64(), finding["column"].as_u64()), (Some(7), Some(13)));
+    assert_eq!(finding["related"]["line"], 6);
+    assert!(report["packages"][1]["problem"].as_str().unwrap().contains("does not exist"));
+}
+
+#[test]
+fn warnings_pass_unless_strict() {
+    let world = World::new();
+    let warned = repository().join("tests/packages/bad/BM607-no-goal/package");
+    let warned = warned.to_str().unwrap();
+    assert_eq!(world.run(&["package", "validate", warned]).code, 0);
+    assert_eq!(world.run(&["package", "validate", "--strict", warned]).code, 2);
+}
+
+#[test]
+fn a_hundred_thousand_findings_stay_readable() {
+    let world = World::new();
+    copy_folder(example("hello-branch").as_ref(), &world.path("many"));
+    let graph = world.path("many/workflow.graph.json");
+    let mut value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&graph).unwrap()).unwrap();
+    let edges = value["edges"].as_array_mut().unwrap();
+    for index in 0..100_000 {
+        edges.push(serde_json::json!({ "from": "step-01-intake", "to": format!("nowhere-{index}"), "label": "x" }));
+    }
+    std::fs::write(&graph, value.to_string()).unwrap();
+    let ran = world.run(&["package", "validate", "many"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.out.lines().count() < 100, "{} lines", ran.out.lines().count());
+    assert!(ran.out.contains("99,995 more of 100,000"), "{}", ran.out);
+    assert!(ran.out.contains("100,000 errors"));
+}
+
+#[test]
+fn packing_twice_gives_the_same_bytes_and_the_archive_is_the_same_package() {
+    let world = World::new();
+    let first = world.run(&["package", "pack", &example("hello-branch"), "-o", "a.bmad"]);
+    assert_eq!(first.code, 0, "{first:?}");
+    copy_folder(example("hello-branch").as_ref(), &world.path("copy"));
+    world.write("copy/.DS_Store", "litter");
+    assert_eq!(world.run(&["package", "pack", "copy", "-o", "b.bmad"]).code, 0);
+    assert!(std::fs::read(world.path("a.bmad")).unwrap() == std::fs::read(world.path("b.bmad")).unwrap());
+    assert_eq!(world.run(&["package", "validate", "a.bmad"]).code, 0);
+    let named = world.run(&["package", "pack", "copy"]);
+    assert!(named.out.contains("hello-branch-0.1.0.bmad"), "{named:?}");
+}
+
+#[test]
+fn a_package_lives_in_the_store_until_it_is_removed() {
+    let world = World::new();
+    assert!(world.run(&["package", "list"]).out.contains("No packages yet"));
+    world.run(&["package", "pack", &example("hello-branch"), "-o", "a.bmad"]);
+    assert!(world.run(&["package", "import", "a.bmad"]).out.starts_with("imported hello-branch 0.1.0"));
+    assert!(world.run(&["package", "import", &example("hello-branch")]).out.starts_with("already imported"));
+    let listed = world.run(&["package", "list"]).out;
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert!(world.run(&["package", "show", "hello-branch@0.1.0"]).out.contains("decide-02-project-type"));
+    assert_eq!(world.run(&["package", "validate", "hello-branch"]).code, 0);
+    let slip = world.run(&["package", "rm", "hello-branch", "helo-branch"]);
+    assert_eq!(slip.code, 2);
+    assert!(slip.err.contains("did you mean `hello-branch`"), "{}", slip.err);
+    assert_eq!(world.run(&["package", "rm", "hello-branch"]).code, 0);
+    assert!(world.run(&["package", "list"]).out.contains("No packages yet"));
+}
+
+#[test]
+fn show_fits_on_a_screen_and_has_a_json_twin() {
+    let world = World::new();
+    insta::assert_snapshot!("show_nested_review", world.run(&["package", "show", &example("nested-review")]).out);
+    let ran = world.run(&["package", "show", "--json", &example("multi-workflows")]);
+    let shown: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(shown["workflows"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_new_package_validates_packs_and_draws() {
+    let world = World::new();
+    for template in ["linear", "branch", "loop"] {
+        let made = world.run(&["package", "new", template, "--template", template, "--description", "A \"test\""]);
+        assert_eq!(made.code, 0, "{made:?}");
+        let checked = world.run(&["package", "validate", "--strict", template]);
+        assert!(checked.out.contains("no errors, no warnings"), "{checked:?}");
+        assert_eq!(world.run(&["package", "pack", template, "-o", "x.bmad"]).code, 0);
+        assert!(world.run(&["package", "graph", template]).out.contains("flowchart TD"));
+    }
+    let again = world.run(&["package", "new", "linear"]);
+    assert_eq!(again.code, 2);
+    assert!(again.err.contains("already has files in it"), "{}", again.err);
+    assert!(world.run(&["package", "new"]).err.contains("name the package"));
+}
+
+#[test]
+fn a_graph_is_drawn_in_every_format() {
+    let world = World::new();
+    let package = example("multi-workflows");
+    for (format, begins) in [("mermaid", "---"), ("dot", "digraph"), ("svg", "<svg"), ("json", "{")] {
+        let ran = world.run(&["package", "graph", &package, "--workflow", "draft-review", "--format", format]);
+        assert!(ran.out.starts_with(begins), "{format}: {}", ran.out);
+        assert_eq!(ran.code, 0);
+    }
+    assert_eq!(world.run(&["package", "graph", &package, "-o", "x.svg"]).code, 0);
+    assert!(std::fs::read_to_string(world.path("x.svg")).unwrap().contains("</svg>"));
+    let unclear = world.run(&["package", "graph", &package, "-o", "x.png"]);
+    assert_eq!(unclear.code, 2);
+    assert!(unclear.err.contains("--format"), "{}", unclear.err);
+    let unknown = world.run(&["package", "graph", &package, "--workflow", "nope"]);
+    assert!(unknown.err.contains("hello-linear, draft-review") && unknown.code == 2, "{}", unknown.err);
+}
+
+#[test]
+fn explain_knows_every_code_by_number_and_name() {
+    let world = World::new();
+    let page = world.run(&["package", "explain", "BM501"]);
+    assert_eq!(page.code, 0);
+    assert_eq!(page.out, world.run(&["package", "explain", "duplicate-node-id"]).out);
+    assert!(page.out.contains("Fix"));
+    assert!(world.run(&["package", "explain"]).out.lines().count() > 80);
+    assert_eq!(world.run(&["package", "explain", "BM999"]).code, 2);
+}
+
+#[test]
+fn bad_input_gets_one_clear_sentence_and_leaves_the_store_alone() {
+    let world = World::new();
+    world.run(&["package", "import", &example("hello-branch")]);
+    let before = world.store_listing();
+    world.write("empty.bmad", "");
+    world.write("text.bmad", "hello");
+    world.write("plain/readme.txt", "not a package");
+    for (package, says) in [
+        ("missing.bmad", "does not exist"),
+        ("missing-folder/", "does not exist"),
+        ("empty.bmad", "BM101"),
+        ("text.bmad", "BM101"),
+        ("plain", "BM201"),
+        ("/dev/null", "neither a file nor a folder"),
+    ] {
+        for command in ["validate", "import"] {
+            let ran = world.run(&["package", command, package]);
+            let said = format!("{}{}", ran.out, ran.err);
+            assert!(said.contains(says), "{command} {package}: {said}");
+            assert_ne!(ran.code, 0, "{command} {package}");
+        }
+    }
+    assert!(world.store_listing() == before, "the store changed");
+}
+
+#[test]
+fn output_into_a_closed_pipe_is_no_crash() {
+    let world = World::new();
+    let mut child = world.command().args(["package", "explain"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_bad_setting_is_named_with_its_line() {
+    let world = World::new();
+    world.write("store/config.toml", "[import]\nmax-entires = 5\n");
+    let ran = world.run(&["package", "list"]);
+    assert_ne!(ran.code, 0);
+    assert!(ran.err.contains("max-entires") && ran.err.contains("config.toml"), "{}", ran.err);
+}

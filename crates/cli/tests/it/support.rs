@@ -1,0 +1,132 @@
+//! Runs the binary in a world of its own: a scratch home, no colour, no environment from outside.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A scratch folder with a store in it.
+pub(crate) struct World {
+    pub(crate) folder: TempDir,
+}
+
+/// What a command printed and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) code: i32,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crewagent"));
+        command.env_clear().env("CREWAGENT_HOME", self.path("store")).env("TMPDIR", self.folder.path());
+        command.current_dir(self.folder.path()).stdin(std::process::Stdio::null());
+        command
+    }
+
+    /// Runs `crewagent` with these arguments.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        let output = self.command().args(args).output().unwrap();
+        self.ran(output)
+    }
+
+    /// Runs `crewagent` as a user whom permissions stop, even when the tests run as root.
+    #[cfg(unix)]
+    pub(crate) fn run_without_privileges(&self, args: &[&str]) -> Ran {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+        use std::os::unix::process::CommandExt as _;
+        const NOBODY: u32 = 65534;
+        if std::fs::metadata(self.folder.path()).unwrap().uid() != 0 {
+            return self.run(args);
+        }
+        let binary = self.path("crewagent");
+        std::fs::copy(env!("CARGO_BIN_EXE_crewagent"), &binary).unwrap();
+        std::fs::set_permissions(self.folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let output = Command::new(&binary)
+            .args(args)
+            .env_clear()
+            .env("CREWAGENT_HOME", self.path("store"))
+            .current_dir(self.folder.path())
+            .stdin(std::process::Stdio::null())
+            .uid(NOBODY)
+            .gid(NOBODY)
+            .output()
+            .unwrap();
+        self.ran(output)
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn run_without_privileges(&self, args: &[&str]) -> Ran {
+        self.run(args)
+    }
+
+    fn ran(&self, output: Output) -> Ran {
+        let text = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).unwrap();
+            // Both spellings: where the temporary folder is itself behind a link.
+            let real = self.folder.path().canonicalize().unwrap();
+            text.replace(real.to_str().unwrap(), "[WORLD]").replace(self.folder.path().to_str().unwrap(), "[WORLD]")
+        };
+        Ran { out: text(output.stdout), err: text(output.stderr), code: output.status.code().unwrap_or(-1) }
+    }
+
+    /// Everything below the store, with contents, to show that nothing changed.
+    pub(crate) fn store_listing(&self) -> Vec<(String, Vec<u8>)> {
+        let mut found = Vec::new();
+        collect(&self.path("store"), "", &mut found);
+        found.sort();
+        found
+    }
+}
+
+fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, Vec<u8>)>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type().unwrap().is_dir() {
+            found.push((format!("{name}/"), Vec::new()));
+            collect(&entry.path(), &format!("{name}/"), found);
+        } else {
+            found.push((name, std::fs::read(entry.path()).unwrap()));
+        }
+    }
+}
+
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+pub(crate) fn example(name: &str) -> String {
+    repository().join("spec/examples").join(name).to_str().unwrap().to_owned()
+}
+
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), &target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Takes out crossings the layout left: two neighbouring edges change places where that helps.
+
+use super::place::{Arc, Net, Placed};
+
+/// Every swap takes a crossing away, so this only bounds the work.
+const ROUNDS: usize = 8;
+
+/// Swaps neighbouring arcs, over all bands in which they run side by side, while there are fewer crossings after.
+pub(super) fn uncross(net: &Net, placed: &mut Placed) {
+    let mut rows = rows(net, placed);
+    for _ in 0..ROUNDS {
+        let mut is_better = false;
+        for band in 0..placed.bands {
+            for at in 1..rows[band].len() {
+                let (Cell::Arc(left), Cell::Arc(right)) = (rows[band][at - 1], rows[band][at]) else { continue };
+                let pair = Pair { net, left, right };
+                if let Some(end) = pair.worth_swapping(placed, &rows, band) {
+                    for (row, cells) in rows.iter_mut().enumerate().take(end + 1).skip(band) {
+                        pair.swap(placed, row, cells);
+                    }
+                    is_better = true;
+                }
+            }
+        }
+        if !is_better {
+            return;
+        }
+    }
+}
+
+/// What stands in a band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Node,
+    Arc(usize),
+}
+
+/// All bands, each from left to right.
+fn rows(net: &Net, placed: &Placed) -> Vec<Vec<Cell>> {
+    let mut rows: Vec<Vec<(f64, Cell)>> = vec![Vec::new(); placed.bands];
+    for (&band, &x) in placed.band.iter().zip(&placed.x) {
+        rows[band].push((x, Cell::Node));
+    }
+    for (at, (arc, bends)) in net.arcs.iter().zip(&placed.bends).enumerate() {
+        for (row, &x) in bends.iter().enumerate() {
+            rows[placed.band[arc.from] + 1 + row].push((x, Cell::Arc(at)));
+        }
+    }
+    let sorted = rows.into_iter().map(|mut row| {
+        row.sort_by(|a, b| a.0.total_cmp(&b.0));
+        row.into_iter().map(|(_, cell)| cell).collect()
+    });
+    sorted.collect()
+}
+
+/// Two arcs side by side.
+struct Pair<'n> {
+    net: &'n Net,
+    left: usize,
+    right: usize,
+}
+
+impl Pair<'_> {
+    /// The last band of the swap, if one that begins in `band` takes a crossing away.
+    fn worth_swapping(&self, placed: &Placed, rows: &[Vec<Cell>], band: usize) -> Option<usize> {
+        let before = self.order(placed, band.checked_sub(1)?)?;
+        let mut end = band;
+        while rows.get(end + 1).is_some_and(|row| self.are_neighbours(row)) {
+            end += 1;
+        }
+        let after = self.order(placed, end + 1)?;
+        let crossed = |wrong: f64| usize::from(before == wrong) + usize::from(after == wrong);
+        (crossed(-1.0) < crossed(1.0)).then_some(end)
+    }
+
+    fn are_neighbours(&self, row: &[Cell]) -> bool {
+        row.windows(2).any(|pair| pair == [Cell::Arc(self.left), Cell::Arc(self.right)])
+    }
+
+    /// -1 if the arcs stand as they do here, 1 if the other way round, 0 if they meet.
+    fn order(&self, placed: &Placed, band: usize) -> Option<f64> {
+        let [left, right] = [self.left, self.right].map(|arc| x_at(placed, arc, &self.net.arcs[arc], band));
+        let apart = left? - right?;
+        Some(if apart.abs() < 0.01 { 0.0 } else { apart.signum() })
+    }
+
+    /// Changes places inside the room the two have together.
+    fn swap(&self, placed: &mut Placed, band: usize, row: &mut [Cell]) {
+        let (first, second) = (&self.net.arcs[self.left], &self.net.arcs[self.right]);
+        let width = |arc: &Arc| if placed.label_band(arc) == band { arc.label } else { 0.0 };
+        let (first_width, second_width) = (width(first), width(second));
+        let first_at = band - placed.band[first.from] - 1;
+        let second_at = band - placed.band[second.from] - 1;
+        let from = placed.bends[self.left][first_at] - first_width / 2.0;
+        let to = placed.bends[self.right][second_at] + second_width / 2.0;
+        placed.bends[self.left][first_at] = to - first_width / 2.0;
+        placed.bends[self.right][second_at] = from + second_width / 2.0;
+        for cell in row {
+            *cell = match *cell {
+                Cell::Arc(arc) if arc == self.left => Cell::Arc(self.right),
+                Cell::Arc(arc) if arc == self.right => Cell::Arc(self.left),
+                other => other,
+            };
+        }
+    }
+}
+
+/// Where an arc is in a band it touches.
+fn x_at(placed: &Placed, index: usize, arc: &Arc, band: usize) -> Option<f64> {
+    let (top, bottom) = (placed.band[arc.from], placed.band[arc.to]);
+    match band {
+        _ if band == top => Some(placed.x[arc.from]),
+        _ if band == bottom => Some(placed.x[arc.to]),
+        _ => placed.bends[index].get(band.checked_sub(top + 1)?).copied(),
+    }
+}

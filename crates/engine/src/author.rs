@@ -1,0 +1,60 @@
+//! Writes the files of a new package into a folder of their own.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a new package was not written.
+#[derive(Debug, Error)]
+pub enum NewError {
+    /// The folder has something in it that a new package could destroy.
+    #[error("`{}` already has files in it; choose a folder that is new or empty", path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder is a file.
+    #[error("`{}` is a file; choose a folder that is new or empty", path.display())]
+    NotAFolder {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The disk failed.
+    #[error("`{}` cannot be written: {error}", path.display())]
+    Io {
+        /// What was written.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+/// Checks that a new package may go into `folder`, before anybody is asked anything.
+pub fn check_folder(folder: &Path) -> Result<(), NewError> {
+    let path = || folder.to_owned();
+    match fs::read_dir(folder) {
+        Ok(mut entries) => {
+            // An empty repository is a good place to start.
+            let occupied = entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != ".git"));
+            if occupied { Err(NewError::NotEmpty { path: path() }) } else { Ok(()) }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(NewError::NotAFolder { path: path() }),
+        Err(error) => Err(NewError::Io { path: path(), error }),
+    }
+}
+
+/// Writes the files. Existing files are never overwritten.
+pub fn write(folder: &Path, files: &[(String, String)]) -> Result<(), NewError> {
+    check_folder(folder)?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        let failed = |error| NewError::Io { path: path.clone(), error };
+        fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(failed)?;
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
+        io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! The world around the rules of `crewagent-core`: packages on disk, and the store that keeps them.
+//!
+//! A package comes in through [`source::Source`], is checked whole by [`inspect::inspect`], is written by
+//! [`pack::pack`], and lives in a [`store::Store`].
+
+pub mod author;
+mod durable;
+pub mod inspect;
+pub mod pack;
+pub mod source;
+pub mod store;
+
+/// The version of this runtime, which a package may have an opinion about.
+pub fn runtime_version() -> semver::Version {
+    semver::Version::parse(env!("CARGO_PKG_VERSION")).unwrap_or_else(|_| semver::Version::new(0, 0, 0))
+}

@@ -1,0 +1,226 @@
+//! Packs a package into one file: the same tree gives the same bytes, on every machine and at any time.
+
+mod writer;
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crewagent_core::diagnostic::{Code, Findings, Severity, Sources};
+use crewagent_core::integrity::{Digest, MANIFEST, with_integrity};
+use crewagent_core::package::{Files, check};
+use crewagent_core::path::PackagePath;
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+use self::writer::Writer;
+use crate::durable::sync_folder;
+use crate::inspect::{Inspected, Rejection, inspect};
+use crate::runtime_version;
+use crate::source::{Limits, ReadError, Source, SourceError, is_litter};
+
+/// A package that was packed.
+#[derive(Debug)]
+pub struct Packed {
+    /// The file.
+    pub path: PathBuf,
+    /// The digest of the package, which also stands in its `bmad.json`.
+    pub digest: Digest,
+    /// How many files it holds.
+    pub files: usize,
+    /// Their size together.
+    pub unpacked_bytes: u64,
+    /// The size of the packed file.
+    pub packed_bytes: u64,
+    /// What the author should look at.
+    pub findings: Findings,
+    /// The texts that the findings point into.
+    pub sources: Sources,
+}
+
+/// Why a package could not be packed. No file was written.
+#[derive(Debug, Error)]
+pub enum PackError {
+    /// The input cannot be looked at.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The package has errors.
+    #[error("the package has errors; correct them, then pack it again")]
+    Rejected(Box<Rejection>),
+    /// The output would become part of the package.
+    #[error(
+        "`{}` is inside the package, so the next packing would pack it too; \
+         write it elsewhere, or as a `.bmad` file at the root of the package", path.display()
+    )]
+    Inside {
+        /// Where the output should have gone.
+        path: PathBuf,
+    },
+    /// A file of the package cannot be read.
+    #[error("`{path}` of the package cannot be read: {error}")]
+    Read {
+        /// The file.
+        path: PackagePath,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The package does not fit into a ZIP archive without extensions that some tools do not know.
+    #[error("the package is too large for one archive: at most 65,535 files and 4 GiB fit in")]
+    TooLarge,
+    /// The output cannot be written.
+    #[error("`{}` cannot be written: {error}; check that its folder exists, is writable and has room", path.display())]
+    Write {
+        /// Where the output should have gone.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+impl From<ReadError> for PackError {
+    fn from(ReadError { path, error }: ReadError) -> Self {
+        Self::Read { path, error }
+    }
+}
+
+/// Packs the folder or archive `input` into the file `out`, which is replaced as a whole or not at all.
+pub fn pack(input: &Path, out: &Path, limits: &Limits) -> Result<Packed, PackError> {
+    let inspected = inspect(input, limits)?;
+    let failed = |error| PackError::Write { path: out.to_owned(), error };
+    let folder = parent(out);
+    refuse_inside(input, out).map_err(failed)??;
+    let Inspected { source: Some(source), package, findings, sources } = inspected else {
+        return Err(PackError::Rejected(Box::new(Rejection {
+            findings: inspected.findings,
+            sources: inspected.sources,
+        })));
+    };
+    if package.is_none() && !only_integrity(&findings) {
+        return Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
+    }
+    let digests = source.digests()?;
+    let sealed = Sealed::new(&source, digests.package)?;
+    let (findings, sources) = match package {
+        Some(_) => (findings, sources),
+        // An old digest is replaced, so what counts is the package with the new one.
+        None => {
+            let checked = check(&sealed, &runtime_version());
+            if checked.package.is_none() {
+                let (findings, sources) = (checked.findings, checked.sources);
+                return Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
+            }
+            (checked.findings, checked.sources)
+        }
+    };
+    let packed_bytes = write(&sealed, folder, out)?;
+    Ok(Packed {
+        path: out.to_owned(),
+        digest: digests.package,
+        files: sealed.sizes.len(),
+        unpacked_bytes: sealed.sizes.values().sum(),
+        packed_bytes,
+        findings,
+        sources,
+    })
+}
+
+/// True when the only errors are about the digest that packing replaces.
+fn only_integrity(findings: &Findings) -> bool {
+    findings.counts().keys().all(|code| {
+        code.severity() == Severity::Warning || matches!(code, Code::IntegrityMismatch | Code::BadDigest)
+    })
+}
+
+/// The output must not become part of the input.
+fn refuse_inside(input: &Path, out: &Path) -> io::Result<Result<(), PackError>> {
+    let folder = parent(out).canonicalize()?;
+    let Ok(inner) = folder.strip_prefix(input.canonicalize()?) else { return Ok(Ok(())) };
+    let relative = inner.join(out.file_name().unwrap_or_default());
+    let names: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    let inside = !is_litter(&names.join("/"));
+    Ok(if inside { Err(PackError::Inside { path: out.to_owned() }) } else { Ok(()) })
+}
+
+fn parent(out: &Path) -> &Path {
+    match out.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The package with its digest in `bmad.json`.
+struct Sealed<'a> {
+    source: &'a Source,
+    sizes: BTreeMap<PackagePath, u64>,
+    manifest: Arc<[u8]>,
+}
+
+impl<'a> Sealed<'a> {
+    fn new(source: &'a Source, digest: Digest) -> Result<Self, PackError> {
+        let mut sizes = source.sizes().clone();
+        let path = sizes.get_key_value(MANIFEST).map(|(path, _)| path.clone());
+        // A package without a manifest does not get here.
+        let Some(path) = path else { return Ok(Self { source, sizes, manifest: Arc::default() }) };
+        let content = source.content(&path)?;
+        let text = String::from_utf8_lossy(&content);
+        let sealed = with_integrity(&text, digest).unwrap_or_else(|| text.clone().into_owned());
+        let manifest: Arc<[u8]> = sealed.into_bytes().into();
+        sizes.insert(path, manifest.len() as u64);
+        Ok(Self { source, sizes, manifest })
+    }
+
+    fn content(&self, path: &PackagePath) -> Result<Arc<[u8]>, ReadError> {
+        if path.as_str() == MANIFEST { Ok(self.manifest.clone()) } else { self.source.content(path) }
+    }
+}
+
+impl Files for Sealed<'_> {
+    fn sizes(&self) -> &BTreeMap<PackagePath, u64> {
+        &self.sizes
+    }
+
+    fn read(&self, path: &PackagePath) -> Result<Arc<[u8]>, String> {
+        if path.as_str() == MANIFEST { Ok(self.manifest.clone()) } else { self.source.read(path) }
+    }
+}
+
+/// Writes beside the output, flushes, and puts it in place with one rename.
+fn write(sealed: &Sealed<'_>, folder: &Path, out: &Path) -> Result<u64, PackError> {
+    let failed = |error| PackError::Write { path: out.to_owned(), error };
+    if out.is_dir() {
+        return Err(failed(io::ErrorKind::IsADirectory.into()));
+    }
+    let mut temporary = temporary(folder).map_err(failed)?;
+    let mut writer = Writer::new(BufWriter::new(temporary.as_file_mut()));
+    // The manifest comes first, so that a reader finds it without looking far.
+    let manifest = sealed.sizes.keys().filter(|path| path.as_str() == MANIFEST);
+    let others = sealed.sizes.keys().filter(|path| path.as_str() != MANIFEST);
+    for path in manifest.chain(others) {
+        let content = sealed.content(path)?;
+        writer.add(path.as_str(), &content).map_err(failed)?;
+    }
+    let packed = match writer.finish().map_err(failed)? {
+        Some((mut buffer, packed)) => {
+            buffer.flush().map_err(failed)?;
+            packed
+        }
+        None => return Err(PackError::TooLarge),
+    };
+    temporary.as_file().sync_all().map_err(failed)?;
+    temporary.persist(out).map_err(|error| failed(error.error))?;
+    sync_folder(folder).map_err(failed)?;
+    Ok(packed)
+}
+
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    // If we die, what is left is litter to the next packing.
+    builder.prefix("._packing-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}

@@ -1,0 +1,109 @@
+//! Writes a ZIP archive whose every byte follows from the names and contents.
+
+use std::io::{self, Write};
+
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+
+/// 1980-01-01 00:00, the beginning of the format's time.
+const DOS_TIME: u16 = 0;
+const DOS_DATE: u16 = 1 << 5 | 1;
+/// Made on Unix by version 2.0, and needs 2.0 to be read.
+const MADE_BY: u16 = 3 << 8 | 20;
+const NEEDED: u16 = 20;
+const UTF8_NAME: u16 = 1 << 11;
+const MODE: u32 = 0o100_644 << 16;
+const LEVEL: u32 = 9;
+
+/// Takes files in the order in which they shall stand.
+pub(super) struct Writer<W> {
+    out: W,
+    written: u64,
+    directory: Vec<u8>,
+    entries: u64,
+    deflate: Compress,
+    /// Some number did not fit its field.
+    overflowed: bool,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(out: W) -> Self {
+        let deflate = Compress::new(Compression::new(LEVEL), false);
+        Self { out, written: 0, directory: Vec::new(), entries: 0, deflate, overflowed: false }
+    }
+
+    pub(super) fn add(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
+        let packed = self.deflated(content)?;
+        let (method, data) = packed.as_deref().map_or((0_u16, content), |packed| (8, packed));
+        let mut crc = Crc::new();
+        crc.update(content);
+        let offset = self.field(self.written);
+        // What the local header and the directory have in common.
+        let mut common = Vec::with_capacity(26);
+        let flags = if name.is_ascii() { 0 } else { UTF8_NAME };
+        for short in [NEEDED, flags, method, DOS_TIME, DOS_DATE] {
+            common.extend(short.to_le_bytes());
+        }
+        for long in [crc.sum(), self.field(data.len() as u64), self.field(content.len() as u64)] {
+            common.extend(long.to_le_bytes());
+        }
+        let name_len = u16::try_from(name.len()).map_err(io::Error::other)?;
+        common.extend(name_len.to_le_bytes());
+        common.extend([0; 2]);
+
+        let local = [b"PK\x03\x04".as_slice(), &common, name.as_bytes()].concat();
+        self.put(&local)?;
+        self.put(data)?;
+
+        self.directory.extend(b"PK\x01\x02");
+        self.directory.extend(MADE_BY.to_le_bytes());
+        self.directory.extend(&common);
+        // No comment, disk 0, no internal attributes.
+        self.directory.extend([0; 6]);
+        self.directory.extend(MODE.to_le_bytes());
+        self.directory.extend(offset.to_le_bytes());
+        self.directory.extend(name.as_bytes());
+        self.entries += 1;
+        Ok(())
+    }
+
+    /// Writes the directory. Gives the number of bytes written, or nothing when the archive became too large.
+    pub(super) fn finish(mut self) -> io::Result<Option<(W, u64)>> {
+        let offset = self.field(self.written);
+        let size = self.field(self.directory.len() as u64);
+        let Some(entries) = u16::try_from(self.entries).ok().filter(|entries| *entries < u16::MAX) else {
+            return Ok(None);
+        };
+        let directory = std::mem::take(&mut self.directory);
+        self.put(&directory)?;
+        let mut end = b"PK\x05\x06\0\0\0\0".to_vec();
+        end.extend(entries.to_le_bytes());
+        end.extend(entries.to_le_bytes());
+        end.extend(size.to_le_bytes());
+        end.extend(offset.to_le_bytes());
+        end.extend([0; 2]);
+        self.put(&end)?;
+        Ok((!self.overflowed).then_some((self.out, self.written)))
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.written += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    fn field(&mut self, value: u64) -> u32 {
+        // The largest value means "look elsewhere".
+        u32::try_from(value).ok().filter(|value| *value < u32::MAX).unwrap_or_else(|| {
+            self.overflowed = true;
+            0
+        })
+    }
+
+    /// The content, deflated, if that makes it smaller.
+    fn deflated(&mut self, content: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        self.deflate.reset();
+        let mut packed = Vec::with_capacity(content.len());
+        let status =
+            self.deflate.compress_vec(content, &mut packed, FlushCompress::Finish).map_err(io::Error::other)?;
+        Ok(Some(packed).filter(|packed| status == Status::StreamEnd && packed.len() < content.len()))
+    }
+}

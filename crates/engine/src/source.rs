@@ -1,0 +1,282 @@
+//! Where a package comes from: a folder or an archive, let in through one gate.
+
+mod archive;
+mod contents;
+mod folder;
+mod gate;
+mod limits;
+mod litter;
+mod parallel;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crewagent_core::diagnostic::Findings;
+use crewagent_core::integrity::{Digest, MANIFEST, package_digest};
+use crewagent_core::package::Files;
+use crewagent_core::path::PackagePath;
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
+
+pub use self::limits::Limits;
+pub use self::litter::is_litter;
+
+use self::archive::{Archive, Scratch};
+use self::contents::Contents;
+use self::folder::Folder;
+pub(crate) use self::parallel::for_each;
+
+/// The files of a package whose names, number and sizes are fine. What is in them is another question.
+///
+/// A file that was read once is the same when it is read again, or the second read is an error.
+#[derive(Debug)]
+pub struct Source {
+    container: Container,
+    sizes: BTreeMap<PackagePath, u64>,
+    /// Each path's place in the order of the paths.
+    places: HashMap<PackagePath, usize>,
+    contents: Contents,
+}
+
+#[derive(Debug)]
+enum Container {
+    Folder(Folder),
+    Archive(Archive),
+}
+
+/// What came out of the gate.
+#[derive(Debug)]
+pub enum Opened {
+    /// The container is fine.
+    Passed(Source),
+    /// The container was refused; these are all the reasons.
+    Refused(Findings),
+}
+
+/// Why a package could not even be looked at.
+#[derive(Debug, Error)]
+pub enum SourceError {
+    /// Nothing is there.
+    #[error("`{}` does not exist; check the path", path.display())]
+    NotFound {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// Something is there that we may not read.
+    #[error("`{}` may not be read: permission denied; change its permissions, or run as a user who may", path.display())]
+    Denied {
+        /// What may not be read.
+        path: PathBuf,
+    },
+    /// A pipe, a device or a socket.
+    #[error("`{}` is neither a file nor a folder; give a package folder, or a `.bmad` or `.zip` file", path.display())]
+    NotAFile {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The disk failed.
+    #[error("`{}` cannot be read: {error}; check the disk or the network share it is on, then try again", path.display())]
+    Io {
+        /// What was read.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+impl SourceError {
+    /// Sorts a system error by what the user can do about it.
+    pub(crate) fn new(path: &Path, error: io::Error) -> Self {
+        let path = path.to_owned();
+        let kind = error.kind();
+        if matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
+            Self::NotFound { path }
+        } else if kind == io::ErrorKind::PermissionDenied {
+            Self::Denied { path }
+        } else {
+            Self::Io { path, error }
+        }
+    }
+}
+
+impl Source {
+    /// Opens a folder, or a file as an archive, whatever it is called.
+    pub fn open(path: &Path, limits: &Limits) -> Result<Opened, SourceError> {
+        let failed = |error| SourceError::new(path, error);
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            let opened = Folder::open(path, limits).map_err(|walk| SourceError::new(&walk.path, walk.error))?;
+            return Ok(match opened {
+                Ok((folder, sizes)) => {
+                    let contents = Contents::new(sizes.len());
+                    Opened::Passed(Self::new(Container::Folder(folder), sizes, contents))
+                }
+                Err(findings) => Opened::Refused(findings),
+            });
+        }
+        if !metadata.is_file() {
+            return Err(SourceError::NotAFile { path: path.to_owned() });
+        }
+        let file = open_without_waiting(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(SourceError::NotAFile { path: path.to_owned() });
+        }
+        Ok(match Archive::open(file, limits).map_err(failed)? {
+            Ok(passed) => {
+                Opened::Passed(Self::new(Container::Archive(passed.archive), passed.sizes, passed.contents))
+            }
+            Err(findings) => Opened::Refused(findings),
+        })
+    }
+
+    fn new(container: Container, sizes: BTreeMap<PackagePath, u64>, contents: Contents) -> Self {
+        let places = sizes.keys().enumerate().map(|(place, path)| (path.clone(), place)).collect();
+        Self { container, sizes, places, contents }
+    }
+
+    /// All files together.
+    pub fn unpacked_bytes(&self) -> u64 {
+        self.sizes.values().sum()
+    }
+
+    /// The digest of every file, and of the package as a whole. Reads what was not read before.
+    pub(crate) fn digests(&self) -> Result<Digests, ReadError> {
+        let paths: Vec<&PackagePath> = self.sizes.keys().collect();
+        for_each(paths.len(), Reader::new, |reader, index| self.digest(reader, index, paths[index]))?;
+        let files: BTreeMap<PackagePath, Digest> = paths
+            .iter()
+            .enumerate()
+            .filter_map(|(index, path)| Some(((*path).clone(), self.contents.digest(index)?)))
+            .collect();
+        let manifest = match self.sizes.get_key_value(MANIFEST) {
+            Some((path, _)) => self.content(path)?,
+            None => Arc::default(),
+        };
+        let package = package_digest(&manifest, &files);
+        Ok(Digests { package, files })
+    }
+
+    fn digest(&self, reader: &mut Reader, index: usize, path: &PackagePath) -> Result<(), ReadError> {
+        if self.contents.digest(index).is_some() {
+            return Ok(());
+        }
+        let size = self.sizes.get(path).copied().unwrap_or_default();
+        if !Contents::is_small(size) {
+            return self.deliver(reader, path, &mut |_| Ok(())).map(drop);
+        }
+        let content = self.content(path)?;
+        if self.contents.digest(index).is_none() {
+            self.contents.note_digest(index, Digest::of(&content));
+        }
+        Ok(())
+    }
+
+    /// Hands on the content of a file in pieces, small ones in one piece, and gives its digest.
+    pub(crate) fn deliver(
+        &self,
+        reader: &mut Reader,
+        path: &PackagePath,
+        take: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<Digest, ReadError> {
+        let failed = |error| ReadError { path: path.clone(), error };
+        let index = self.place(path).map_err(failed)?;
+        if let Some(content) = self.contents.kept(index) {
+            take(content).map_err(failed)?;
+            let digest = self.contents.digest(index).unwrap_or_else(|| Digest::of(content));
+            self.contents.note_digest(index, digest);
+            return Ok(digest);
+        }
+        let mut hasher = Sha256::new();
+        let mut both = |piece: &[u8]| {
+            hasher.update(piece);
+            take(piece)
+        };
+        match &self.container {
+            Container::Folder(folder) => {
+                let size = self.sizes.get(path).copied().unwrap_or_default();
+                folder.stream(path, size, &mut both).map_err(failed)?;
+            }
+            Container::Archive(archive) => archive.stream(index, &mut reader.scratch, &mut both).map_err(failed)?,
+        }
+        let digest = Digest::from_bytes(hasher.finalize().into());
+        if self.contents.note_digest(index, digest) { Ok(digest) } else { Err(failed(folder::changed())) }
+    }
+
+    /// The whole content of a file.
+    pub(crate) fn content(&self, path: &PackagePath) -> Result<Arc<[u8]>, ReadError> {
+        let failed = |error| ReadError { path: path.clone(), error };
+        let index = self.place(path).map_err(failed)?;
+        if let Some(content) = self.contents.kept(index) {
+            return Ok(content.clone());
+        }
+        let size = self.sizes.get(path).copied().unwrap_or_default();
+        let content = match &self.container {
+            Container::Folder(folder) => folder.read(path, size),
+            Container::Archive(archive) => archive.read(index),
+        };
+        let content = content.map_err(failed)?;
+        if self.contents.digest(index).is_none() && self.contents.reserve(size) {
+            return Ok(self.contents.keep(index, content).clone());
+        }
+        if self.contents.note_digest(index, Digest::of(&content)) {
+            Ok(content)
+        } else {
+            Err(failed(folder::changed()))
+        }
+    }
+
+    fn place(&self, path: &PackagePath) -> io::Result<usize> {
+        self.places.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// The digests of a package.
+pub(crate) struct Digests {
+    pub(crate) package: Digest,
+    pub(crate) files: BTreeMap<PackagePath, Digest>,
+}
+
+/// The buffers of one thread that reads many files.
+pub(crate) struct Reader {
+    scratch: Scratch,
+}
+
+impl Reader {
+    pub(crate) fn new() -> Self {
+        Self { scratch: Scratch::new() }
+    }
+}
+
+/// A file of the package could not be read, or its reader could not go on.
+#[derive(Debug)]
+pub(crate) struct ReadError {
+    pub(crate) path: PackagePath,
+    pub(crate) error: io::Error,
+}
+
+impl Files for Source {
+    fn sizes(&self) -> &BTreeMap<PackagePath, u64> {
+        &self.sizes
+    }
+
+    fn read(&self, path: &PackagePath) -> Result<Arc<[u8]>, String> {
+        self.content(path).map_err(|ReadError { error, .. }| {
+            if error.kind() == io::ErrorKind::NotFound { "it is gone".to_owned() } else { error.to_string() }
+        })
+    }
+}
+
+/// Opens a file for reading; a pipe that took its place meanwhile does not hold us up.
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    }
+    options.open(path)
+}

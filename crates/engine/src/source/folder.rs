@@ -1,0 +1,185 @@
+//! A package in a folder: walked through directory handles, so that no link leads out of it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, DirEntry, File, FileType, OpenOptions};
+use crewagent_core::diagnostic::Findings;
+use crewagent_core::path::{PackagePath, PathError};
+
+use super::gate::{Gate, Kind, bad_name, printable, special};
+use super::limits::Limits;
+use super::litter::is_litter;
+
+/// Bytes that are handed on at a time.
+const CHUNK: usize = 128 * 1024;
+
+/// An open folder.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    root: Dir,
+}
+
+/// What went wrong on the disk, and where below the folder.
+pub(crate) struct WalkError {
+    pub(crate) path: PathBuf,
+    pub(crate) error: io::Error,
+}
+
+/// A folder that has passed the gate, and the sizes of its files.
+pub(crate) type Passed = (Folder, BTreeMap<PackagePath, u64>);
+
+impl Folder {
+    /// Puts a folder through the gate.
+    pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Result<Passed, Findings>, WalkError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |error| WalkError { path, error }
+        };
+        let root = Dir::open_ambient_dir(path, ambient_authority()).map_err(at(path))?;
+        let mut walk = Walk { gate: Gate::new(limits), sizes: BTreeMap::new(), folders: Vec::new() };
+        walk.list(&root, None).map_err(at(path))?;
+        while let Some(folder) = walk.folders.pop() {
+            if walk.gate.overflowed() {
+                break;
+            }
+            let listed = root.open_dir_nofollow(folder.as_str()).and_then(|dir| walk.list(&dir, Some(&folder)));
+            listed.map_err(at(&path.join(folder.as_str())))?;
+        }
+        let Walk { mut gate, sizes, .. } = walk;
+        gate.total();
+        Ok(if gate.findings.is_empty() { Ok((Self { root }, sizes)) } else { Err(gate.findings) })
+    }
+
+    /// Opens a file that was listed with this size. What is no longer a regular file is refused,
+    /// and opening never waits for the other end of a pipe.
+    fn file(&self, path: &PackagePath, size: u64) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).nonblock(true).follow(FollowSymlinks::No);
+        let file = self.root.open_with(path.as_str(), &options)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.len() != size {
+            return Err(changed());
+        }
+        Ok(file)
+    }
+
+    /// The whole content of a file.
+    pub(crate) fn read(&self, path: &PackagePath, size: u64) -> io::Result<Arc<[u8]>> {
+        let mut file = self.file(path, size)?;
+        let len = usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let mut content: Arc<[u8]> = std::iter::repeat_n(0, len).collect();
+        if let Some(buffer) = Arc::get_mut(&mut content) {
+            file.read_exact(buffer).map_err(shortened)?;
+        }
+        if file.read(&mut [0])? != 0 {
+            return Err(changed());
+        }
+        Ok(content)
+    }
+
+    /// The same in pieces.
+    pub(crate) fn stream(
+        &self,
+        path: &PackagePath,
+        size: u64,
+        take: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut file = self.file(path, size)?;
+        let mut buffer = vec![0; CHUNK];
+        let mut left = size;
+        while left > 0 {
+            let piece = &mut buffer[..CHUNK.min(usize::try_from(left).unwrap_or(CHUNK))];
+            file.read_exact(piece).map_err(shortened)?;
+            left -= piece.len() as u64;
+            take(piece)?;
+        }
+        if file.read(&mut [0])? != 0 {
+            return Err(changed());
+        }
+        Ok(())
+    }
+}
+
+/// The error of a file that is no longer what the walk saw.
+pub(crate) fn changed() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it changed while it was being read")
+}
+
+fn shortened(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error }
+}
+
+struct Walk<'a> {
+    gate: Gate<'a>,
+    sizes: BTreeMap<PackagePath, u64>,
+    /// Folders that are still to be listed.
+    folders: Vec<PackagePath>,
+}
+
+impl Walk<'_> {
+    fn list(&mut self, dir: &Dir, folder: Option<&PackagePath>) -> io::Result<()> {
+        for entry in dir.entries()? {
+            if self.gate.overflowed() {
+                return Ok(());
+            }
+            self.entry(&entry?, folder)?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, entry: &DirEntry, folder: Option<&PackagePath>) -> io::Result<()> {
+        let name = entry.file_name();
+        let lossy = name.to_string_lossy();
+        let text = folder.map_or_else(|| lossy.clone().into_owned(), |folder| format!("{folder}/{lossy}"));
+        if is_litter(&text) {
+            return Ok(());
+        }
+        let shown = printable(text.as_bytes());
+        if name.to_str().is_none() {
+            self.gate.findings.push(bad_name(&shown, &PathError::Name("it is not UTF-8".to_owned())));
+            return Ok(());
+        }
+        let kind = entry.file_type()?;
+        if !kind.is_dir() && !kind.is_file() {
+            self.gate.findings.push(special(&shown, special_kind(kind)));
+            return Ok(());
+        }
+        let Some(path) = self.gate.name(&shown, &text) else { return Ok(()) };
+        let wanted = if kind.is_dir() { Kind::Folder } else { Kind::File };
+        if !self.gate.place(&path, wanted) {
+            return Ok(());
+        }
+        if kind.is_dir() {
+            self.folders.push(path);
+            return Ok(());
+        }
+        let size = entry.metadata()?.len();
+        self.gate.size(&shown, size);
+        self.sizes.insert(path, size);
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn special_kind(kind: FileType) -> &'static str {
+    use cap_std::fs::FileTypeExt;
+    if kind.is_symlink() {
+        "a symbolic link"
+    } else if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+#[cfg(not(unix))]
+fn special_kind(kind: FileType) -> &'static str {
+    if kind.is_symlink() { "a link" } else { "a special file" }
+}

@@ -1,0 +1,221 @@
+//! What folder and archive have in common: which names may be in a package, and how many.
+
+use std::collections::HashMap;
+
+use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Place};
+use crewagent_core::path::{PackagePath, PathError};
+
+use super::limits::{Limits, bytes};
+
+/// How much of a hostile name is shown.
+const SHOWN_CHARS: usize = 200;
+
+/// What an entry says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Folder,
+}
+
+/// Collects the names of a package one by one, and what is wrong with them.
+pub(crate) struct Gate<'a> {
+    limits: &'a Limits,
+    pub(crate) findings: Findings,
+    /// Every file and folder so far; an index into it is an id, the root has none.
+    nodes: Vec<Node>,
+    /// From parent and folded name to the nodes that have it.
+    twins: HashMap<(Option<u32>, Box<str>), Vec<u32>>,
+    unpacked: u64,
+    /// A bound of the whole package is broken: nothing may be unpacked.
+    overflowed: bool,
+}
+
+struct Node {
+    /// The last name of its path, as written.
+    name: Box<str>,
+    kind: Kind,
+    /// Stands in the package itself, not only as part of a longer path.
+    listed: bool,
+}
+
+impl<'a> Gate<'a> {
+    pub(crate) fn new(limits: &'a Limits) -> Self {
+        Self {
+            limits,
+            findings: Findings::default(),
+            nodes: Vec::new(),
+            twins: HashMap::new(),
+            unpacked: 0,
+            overflowed: false,
+        }
+    }
+
+    /// True when the package as a whole is too large to be looked at further.
+    pub(crate) fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    /// How many findings there are so far.
+    pub(crate) fn count(&self) -> usize {
+        self.findings.counts().values().sum()
+    }
+
+    /// Reads a name. `shown` is how findings name the entry.
+    pub(crate) fn name(&mut self, shown: &str, name: &str) -> Option<PackagePath> {
+        match PackagePath::new(name) {
+            Ok(path) => Some(path),
+            Err(error) => {
+                self.findings.push(bad_name(shown, &error));
+                None
+            }
+        }
+    }
+
+    /// Takes a name into the package, unless another one stands in its way.
+    pub(crate) fn place(&mut self, path: &PackagePath, kind: Kind) -> bool {
+        let folded = path.folded();
+        let mut parent = None;
+        let mut end = 0;
+        let mut pairs = path.as_str().split('/').zip(folded.split('/')).peekable();
+        while let Some((name, folded)) = pairs.next() {
+            end += name.len();
+            let last = pairs.peek().is_none();
+            let wanted = if last { kind } else { Kind::Folder };
+            let shown = &path.as_str()[..end];
+            match self.step(parent, name, folded, wanted, last, shown) {
+                Some(node) => parent = Some(node),
+                None => return false,
+            }
+            end += 1;
+        }
+        true
+    }
+
+    /// One component of a path: finds or makes its node.
+    fn step(&mut self, parent: Option<u32>, name: &str, folded: &str, kind: Kind, listed: bool, shown: &str) -> Option<u32> {
+        let twins = self.twins.entry((parent, folded.into())).or_default();
+        let exact = twins.iter().copied().find(|id| *self.nodes[*id as usize].name == *name);
+        if let Some(id) = exact {
+            let node = &mut self.nodes[id as usize];
+            if node.kind != kind {
+                self.findings.push(both_kinds(shown));
+                return None;
+            }
+            if listed && node.listed {
+                self.findings.push(duplicate(shown));
+                return None;
+            }
+            node.listed |= listed;
+            return Some(id);
+        }
+        if self.nodes.len() as u64 >= self.limits.max_entries {
+            self.too_many();
+            return None;
+        }
+        let id = self.nodes.len() as u32;
+        if let Some(twin) = twins.first() {
+            let twin = &self.nodes[*twin as usize].name;
+            let folder = shown.strip_suffix(name).unwrap_or_default();
+            self.findings.push(case_twins(shown, &format!("{folder}{twin}")));
+        }
+        twins.push(id);
+        self.nodes.push(Node { name: name.into(), kind, listed });
+        Some(id)
+    }
+
+    /// Says once that there are too many entries. Nothing else is looked at after that.
+    pub(crate) fn too_many(&mut self) {
+        if !self.overflowed {
+            let limit = self.limits.max_entries;
+            let message = format!("the package has more than {limit} files and folders");
+            self.findings.push(Diagnostic::new(Code::TooManyEntries, Place::file(""), message).help(
+                "remove what is not needed, or raise `max-entries` under `[import]` in `config.toml`",
+            ));
+        }
+        self.overflowed = true;
+    }
+
+    /// Checks the size of one file and adds it to the sum.
+    pub(crate) fn size(&mut self, shown: &str, size: u64) -> bool {
+        self.unpacked = self.unpacked.saturating_add(size);
+        let limit = self.limits.max_file_bytes;
+        if size <= limit {
+            return true;
+        }
+        let message = format!("the file has {}, more than the limit of {}", bytes(size), bytes(limit));
+        self.findings.push(Diagnostic::new(Code::FileTooLarge, Place::file(shown), message).help(
+            "make the file smaller, or raise `max-file-bytes` under `[import]` in `config.toml`",
+        ));
+        false
+    }
+
+    /// Called when all sizes are known.
+    pub(crate) fn total(&mut self) {
+        let limit = self.limits.max_unpacked_bytes;
+        if self.unpacked <= limit {
+            return;
+        }
+        self.overflowed = true;
+        let message =
+            format!("the package unpacks to {}, more than the limit of {}", bytes(self.unpacked), bytes(limit));
+        self.findings.push(Diagnostic::new(Code::PackageTooLarge, Place::file(""), message).help(
+            "remove what is not needed, or raise `max-unpacked-bytes` under `[import]` in `config.toml`",
+        ));
+    }
+}
+
+/// A name that can be shown: no control characters, not endless.
+pub(crate) fn printable(raw: &[u8]) -> String {
+    let text = String::from_utf8_lossy(raw);
+    let mut shown = String::new();
+    for (count, c) in text.chars().enumerate() {
+        if count == SHOWN_CHARS {
+            shown.push('…');
+            break;
+        }
+        if c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}') {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// A finding about a name that is no path inside a package.
+pub(crate) fn bad_name(shown: &str, error: &PathError) -> Diagnostic {
+    let (code, help) = match error {
+        PathError::Absolute => (
+            Code::AbsoluteEntry,
+            "name entries relative to the root of the package, such as `steps/step-01.md`",
+        ),
+        PathError::Parent => {
+            (Code::ParentEntry, "name entries relative to the root of the package, without `..`")
+        }
+        PathError::Name(_) => (Code::BadEntryName, "rename it so that it works on every platform"),
+    };
+    Diagnostic::new(code, Place::file(shown), format!("this name cannot be used: {error}")).help(help)
+}
+
+/// A finding about a link or a device.
+pub(crate) fn special(shown: &str, what: &str) -> Diagnostic {
+    Diagnostic::new(Code::LinkEntry, Place::file(shown), format!("this is {what}, not a file or a folder"))
+        .help("put a copy of the file in its place")
+}
+
+fn both_kinds(shown: &str) -> Diagnostic {
+    Diagnostic::new(Code::FileAndFolder, Place::file(shown), "this path is both a file and a folder")
+        .help("rename one of them")
+}
+
+fn duplicate(shown: &str) -> Diagnostic {
+    Diagnostic::new(Code::DuplicateEntry, Place::file(shown), "this path stands in the archive more than once")
+        .help("pack the archive again, with each file once")
+}
+
+fn case_twins(shown: &str, earlier: &str) -> Diagnostic {
+    let message = format!("`{shown}` and `{earlier}` are the same name on Windows and macOS");
+    Diagnostic::new(Code::CaseCollision, Place::file(shown), message)
+        .related(Place::file(earlier), "the other one")
+        .help("rename one of them so that they differ in more than upper and lower case")
+}

@@ -1,0 +1,84 @@
+//! How much a package may hold before the gate refuses it. The `[import]` table of the settings.
+
+use serde::{Deserialize, Serialize};
+
+const MIB: u64 = 1024 * 1024;
+
+/// The bounds of one package. A broken bound is a finding, never a half-read package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Limits {
+    /// Files and folders, in an archive also the entries that are ignored.
+    pub max_entries: u64,
+    /// All files together, unpacked.
+    pub max_unpacked_bytes: u64,
+    /// One file, unpacked.
+    pub max_file_bytes: u64,
+    /// Unpacked size over packed size of one entry, for entries of more than 1 MiB.
+    pub max_ratio: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_entries: 20_000,
+            max_unpacked_bytes: 512 * MIB,
+            max_file_bytes: 64 * MIB,
+            max_ratio: 200,
+        }
+    }
+}
+
+impl Limits {
+    /// For packages that have passed the gate before, perhaps under other settings.
+    pub(crate) const NONE: Self = Self {
+        max_entries: u64::MAX,
+        max_unpacked_bytes: u64::MAX,
+        max_file_bytes: u64::MAX,
+        max_ratio: u64::MAX,
+    };
+}
+
+/// A number of bytes as a person reads it: `64 MiB`, `1.5 KiB`, `12 bytes`.
+pub(crate) fn bytes(count: u64) -> String {
+    let units = ["KiB", "MiB", "GiB", "TiB"];
+    if count < 1024 {
+        return format!("{count} byte{}", if count == 1 { "" } else { "s" });
+    }
+    let mut value = count as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let text = format!("{value:.1}");
+    format!("{} {}", text.strip_suffix(".0").unwrap_or(&text), units[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_readable() {
+        for (count, text) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (1023, "1023 bytes"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            (64 * MIB, "64 MiB"),
+            (2048 * MIB, "2 GiB"),
+            (u64::MAX, "16777216 TiB"),
+        ] {
+            assert_eq!(bytes(count), text);
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_the_documented_ones() {
+        let text = "max-entries = 20000\nmax-unpacked-bytes = 536870912\nmax-file-bytes = 67108864\nmax-ratio = 200\n";
+        assert_eq!(toml::from_str::<Limits>(text).unwrap(), Limits::default());
+        assert_eq!(toml::from_str::<Limits>("").unwrap(), Limits::default());
+    }
+}

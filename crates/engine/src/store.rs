@@ -1,0 +1,99 @@
+//! The store: everything the runtime keeps for a user, in one folder.
+
+mod layout;
+mod packages;
+mod settings;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use thiserror::Error;
+
+pub use self::packages::{
+    Damaged, FindError, ImportError, Imported, Installed, Listing, Outcome, Packages, Prepared,
+};
+pub use self::settings::{Settings, SettingsError};
+
+use self::layout::Layout;
+
+/// An open store. Nothing is created before something is put in.
+#[derive(Debug)]
+pub struct Store {
+    layout: Layout,
+    settings: Settings,
+}
+
+/// Why the store cannot do what was asked.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// There is no place for a store.
+    #[error("the home folder of this user is not known; set `CREWAGENT_HOME` to the folder the store shall be in")]
+    NoHome,
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The disk failed.
+    #[error("cannot {action} `{}`: {error}{}", path.display(), advice(error))]
+    Io {
+        /// What was tried, as in "cannot write".
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+impl StoreError {
+    /// For `map_err`: says what was tried on which path.
+    fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io { action, path: path.to_owned(), error }
+    }
+}
+
+/// What a person can do about a system error, as the end of a sentence.
+fn advice(error: &io::Error) -> &'static str {
+    use io::ErrorKind as Kind;
+    let kind = error.kind();
+    if matches!(kind, Kind::StorageFull | Kind::QuotaExceeded) {
+        "; free some space, or set `CREWAGENT_HOME` to a folder on another disk"
+    } else if matches!(kind, Kind::PermissionDenied | Kind::ReadOnlyFilesystem) {
+        "; make the store writable, or set `CREWAGENT_HOME` to a folder that is"
+    } else if matches!(kind, Kind::NotADirectory | Kind::AlreadyExists) {
+        "; move the file out of the way, or set `CREWAGENT_HOME` to another folder"
+    } else {
+        ""
+    }
+}
+
+impl Store {
+    /// Opens the store in `home`, or in [`Store::default_home`].
+    pub fn open(home: Option<PathBuf>) -> Result<Self, StoreError> {
+        let home = home.map_or_else(Self::default_home, Ok)?;
+        let layout = Layout::new(home);
+        let settings = Settings::load(&layout.config())?;
+        Ok(Self { layout, settings })
+    }
+
+    /// The folder `crewagent` in the place where this platform keeps the data of programs.
+    pub fn default_home() -> Result<PathBuf, StoreError> {
+        let strategy = etcetera::base_strategy::choose_native_strategy().map_err(|_| StoreError::NoHome)?;
+        Ok(strategy.data_dir().join("crewagent"))
+    }
+
+    /// The folder the store is in.
+    pub fn home(&self) -> &Path {
+        self.layout.home()
+    }
+
+    /// What `config.toml` says.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The imported packages.
+    pub fn packages(&self) -> Packages<'_> {
+        Packages::new(self)
+    }
+}

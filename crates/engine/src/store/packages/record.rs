@@ -1,0 +1,88 @@
+//! `import.json`: what is known about a package in the store. Written once, never changed.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crewagent_core::integrity::Digest;
+use jiff::Timestamp;
+use semver::Version;
+use serde::{Deserialize, Serialize};
+
+use super::{FILES, Installed, record_path};
+use crate::durable::Flush;
+
+/// The name of the record in a package's folder.
+pub(super) const RECORD: &str = "import.json";
+
+/// The form of the record that this runtime writes.
+const FORMAT: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Record {
+    format: u32,
+    name: String,
+    version: Version,
+    sha256: String,
+    imported: Timestamp,
+    origin: String,
+    files: u64,
+    bytes: u64,
+}
+
+impl Record {
+    pub(super) fn new(installed: &Installed) -> Self {
+        Self {
+            format: FORMAT,
+            name: installed.name.clone(),
+            version: installed.version.clone(),
+            sha256: installed.digest.to_string(),
+            imported: installed.imported,
+            origin: installed.origin.clone(),
+            files: installed.files,
+            bytes: installed.bytes,
+        }
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(self).map_err(io::Error::other)?;
+        text.push(b'\n');
+        let mut file = fs::File::create_new(record_path(folder))?;
+        file.write_all(&text)?;
+        if Flush::EACH_FILE {
+            file.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Reads the record of a folder. `None` when the folder has nothing to do with us, an error when it is damaged.
+    pub(super) fn read(folder: &Path) -> Result<Option<Installed>, String> {
+        let has_files = folder.join(FILES).is_dir();
+        let text = match fs::read(record_path(folder)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !has_files => return Ok(None),
+            Err(error) => return Err(format!("`{RECORD}` cannot be read: {error}")),
+        };
+        let record: Self =
+            serde_json::from_slice(&text).map_err(|error| format!("`{RECORD}` cannot be understood: {error}"))?;
+        if record.format != FORMAT {
+            return Err(format!("`{RECORD}` is of format {}, written by another version of this program", record.format));
+        }
+        let digest =
+            Digest::parse(&record.sha256).ok_or_else(|| format!("`sha256` in `{RECORD}` is not a digest"))?;
+        if !has_files {
+            return Err(format!("its files are gone: there is no folder `{FILES}`"));
+        }
+        Ok(Some(Installed {
+            name: record.name,
+            version: record.version,
+            digest,
+            folder: folder.to_owned(),
+            imported: record.imported,
+            origin: record.origin,
+            files: record.files,
+            bytes: record.bytes,
+        }))
+    }
+}

@@ -1,0 +1,330 @@
+//! Writes ZIP archives byte by byte, wrong ones too.
+//!
+//! Every field of an entry can be set to something that is not true, so that a test can say in one line what is
+//! wrong with an archive. An archive without such settings is one that every tool reads.
+
+use std::io::Write;
+
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
+
+/// The mode of a plain file.
+pub const FILE_MODE: u32 = 0o100_644;
+/// The mode of a folder.
+pub const FOLDER_MODE: u32 = 0o040_755;
+/// The mode of a symbolic link.
+pub const LINK_MODE: u32 = 0o120_777;
+/// Set in the flags of an encrypted entry.
+pub const ENCRYPTED: u16 = 1;
+
+const UNIX: u16 = 3 << 8 | 20;
+const UTF8_NAME: u16 = 1 << 11;
+const DOS_DATE: u16 = 1 << 5 | 1;
+
+/// One entry, true until it is told to lie.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    name: Vec<u8>,
+    local_name: Option<Vec<u8>>,
+    packed: Vec<u8>,
+    size: u64,
+    crc: u32,
+    method: u16,
+    flags: u16,
+    mode: u32,
+    made_by: u16,
+    listed_packed: Option<u64>,
+    listed_size: Option<u64>,
+    listed_offset: Option<u32>,
+    extra: Vec<u8>,
+}
+
+impl Entry {
+    /// A file, deflated.
+    pub fn file(name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Self {
+        let content = content.as_ref();
+        Self { packed: deflated(content), method: 8, ..Self::stored(name, content) }
+    }
+
+    /// A file that is not compressed.
+    pub fn stored(name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Self {
+        let (name, content) = (name.as_ref(), content.as_ref());
+        Self {
+            name: name.to_vec(),
+            local_name: None,
+            packed: content.to_vec(),
+            size: content.len() as u64,
+            crc: checksum(content),
+            method: 0,
+            flags: if name.is_ascii() { 0 } else { UTF8_NAME },
+            mode: FILE_MODE,
+            made_by: UNIX,
+            listed_packed: None,
+            listed_size: None,
+            listed_offset: None,
+            extra: Vec::new(),
+        }
+    }
+
+    /// A folder; its name should end in `/`.
+    pub fn folder(name: impl AsRef<[u8]>) -> Self {
+        Self::stored(name, b"").mode(FOLDER_MODE)
+    }
+
+    /// A symbolic link.
+    pub fn link(name: impl AsRef<[u8]>, target: &str) -> Self {
+        Self::stored(name, target).mode(LINK_MODE)
+    }
+
+    /// An entry whose packed bytes are given, with the size they claim to have unpacked.
+    pub fn packed(name: impl AsRef<[u8]>, packed: Vec<u8>, size: u64) -> Self {
+        Self { packed, size, method: 8, ..Self::stored(name, b"") }
+    }
+
+    /// Sets the Unix mode.
+    #[must_use]
+    pub fn mode(mut self, mode: u32) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets the system that the entry says it was made on, 0 for DOS and 3 for Unix.
+    #[must_use]
+    pub fn system(mut self, system: u8) -> Self {
+        self.made_by = u16::from(system) << 8 | 20;
+        self
+    }
+
+    /// Sets flags.
+    #[must_use]
+    pub fn flags(mut self, flags: u16) -> Self {
+        self.flags |= flags;
+        self
+    }
+
+    /// Sets the number of the compression method.
+    #[must_use]
+    pub fn method(mut self, method: u16) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// Sets a checksum that need not be right.
+    #[must_use]
+    pub fn crc(mut self, crc: u32) -> Self {
+        self.crc = crc;
+        self
+    }
+
+    /// Sets an unpacked size that need not be right.
+    #[must_use]
+    pub fn size(mut self, size: u64) -> Self {
+        self.size = size;
+        self
+    }
+
+    /// Gives the directory another unpacked size than the local header.
+    #[must_use]
+    pub fn listed_size(mut self, size: u64) -> Self {
+        self.listed_size = Some(size);
+        self
+    }
+
+    /// Sets a packed size that need not be right, in both headers.
+    #[must_use]
+    pub fn packed_size(mut self, size: u64) -> Self {
+        self.listed_packed = Some(size);
+        self
+    }
+
+    /// Gives the local header another name than the directory.
+    #[must_use]
+    pub fn local_name(mut self, name: impl AsRef<[u8]>) -> Self {
+        self.local_name = Some(name.as_ref().to_vec());
+        self
+    }
+
+    /// Points the directory to this place instead of the local header.
+    #[must_use]
+    pub fn offset(mut self, offset: u32) -> Self {
+        self.listed_offset = Some(offset);
+        self
+    }
+
+    /// Adds an extra field to both headers.
+    #[must_use]
+    pub fn extra(mut self, id: u16, data: &[u8]) -> Self {
+        self.extra.extend(id.to_le_bytes());
+        self.extra.extend((data.len() as u16).to_le_bytes());
+        self.extra.extend(data);
+        self
+    }
+
+    /// The local header alone.
+    pub fn local_header(&self) -> Vec<u8> {
+        let name = self.local_name.as_ref().unwrap_or(&self.name);
+        let mut header = b"PK\x03\x04".to_vec();
+        self.common(&mut header, name, self.size);
+        header.extend(name);
+        header.extend(&self.extra);
+        header
+    }
+
+    fn record(&self, offset: u32) -> Vec<u8> {
+        let mut record = b"PK\x01\x02".to_vec();
+        record.extend(self.made_by.to_le_bytes());
+        self.common(&mut record, &self.name, self.listed_size.unwrap_or(self.size));
+        record.extend([0; 6]);
+        record.extend((self.mode << 16).to_le_bytes());
+        record.extend(self.listed_offset.unwrap_or(offset).to_le_bytes());
+        record.extend(&self.name);
+        record.extend(&self.extra);
+        record
+    }
+
+    /// The fields from "version needed" to "extra length".
+    fn common(&self, out: &mut Vec<u8>, name: &[u8], size: u64) {
+        for short in [20, self.flags, self.method, 0, DOS_DATE] {
+            out.extend(short.to_le_bytes());
+        }
+        let packed = self.listed_packed.unwrap_or(self.packed.len() as u64);
+        for long in [u64::from(self.crc), packed, size] {
+            out.extend((long as u32).to_le_bytes());
+        }
+        out.extend((name.len() as u16).to_le_bytes());
+        out.extend((self.extra.len() as u16).to_le_bytes());
+    }
+}
+
+/// An archive of entries.
+#[derive(Clone, Debug, Default)]
+pub struct Archive {
+    entries: Vec<Entry>,
+    comment: Vec<u8>,
+    count: Option<u16>,
+    zip64: bool,
+}
+
+impl Archive {
+    /// An archive of these entries, in this order.
+    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Self {
+        Self { entries: entries.into_iter().collect(), ..Self::default() }
+    }
+
+    /// An archive of a package's files.
+    pub fn of_files<N: AsRef<str>, C: AsRef<[u8]>>(files: impl IntoIterator<Item = (N, C)>) -> Self {
+        Self::of(files.into_iter().map(|(name, content)| Entry::file(name.as_ref(), content)))
+    }
+
+    /// Adds an entry.
+    #[must_use]
+    pub fn with(mut self, entry: Entry) -> Self {
+        self.entries.push(entry);
+        self
+    }
+
+    /// Sets the comment of the archive.
+    #[must_use]
+    pub fn comment(mut self, comment: &[u8]) -> Self {
+        self.comment = comment.to_vec();
+        self
+    }
+
+    /// Makes the end record count so many entries.
+    #[must_use]
+    pub fn count(mut self, count: u16) -> Self {
+        self.count = Some(count);
+        self
+    }
+
+    /// Writes the end records of ZIP64, which hold more than 65,535 entries.
+    #[must_use]
+    pub fn zip64(mut self) -> Self {
+        self.zip64 = true;
+        self
+    }
+
+    /// The archive.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut directory = Vec::new();
+        for entry in &self.entries {
+            directory.extend(entry.record(out.len() as u32));
+            out.extend(entry.local_header());
+            out.extend(&entry.packed);
+        }
+        self.end(&mut out, &directory, self.entries.len() as u64);
+        out
+    }
+
+    /// Entries that share bytes: each one's packed content holds the header of the next as a stored block, and goes
+    /// on with the next one's content. A small archive unpacks to the size of the last entry, once for each entry.
+    pub fn overlapping(names: &[&str], kernel: &[u8]) -> Vec<u8> {
+        let mut size = kernel.len() as u64;
+        let mut tail = deflated(kernel);
+        let mut entries: Vec<(Vec<u8>, usize)> = Vec::new();
+        let mut next: Option<Vec<u8>> = None;
+        for name in names.iter().rev() {
+            if let Some(header) = next.take() {
+                let len = header.len() as u16;
+                size += u64::from(len);
+                let quote = [&[0][..], &len.to_le_bytes(), &(!len).to_le_bytes(), &header].concat();
+                tail = [quote, tail].concat();
+            }
+            // The checksum is not right: nothing may come so far as to look at it.
+            let entry = Entry::packed(name, Vec::new(), size).packed_size(tail.len() as u64);
+            let header = entry.local_header();
+            entries.push((entry.record(0), tail.len() + header.len()));
+            next = Some(header);
+        }
+        let mut out = [next.unwrap_or_default(), tail].concat();
+        let end = out.len();
+        let mut directory = Vec::new();
+        for (mut record, from_end) in entries.into_iter().rev() {
+            record[42..46].copy_from_slice(&((end - from_end) as u32).to_le_bytes());
+            directory.extend(record);
+        }
+        Self::default().end(&mut out, &directory, names.len() as u64);
+        out
+    }
+
+    fn end(&self, out: &mut Vec<u8>, directory: &[u8], entries: u64) {
+        let (offset, size) = (out.len() as u64, directory.len() as u64);
+        out.extend(directory);
+        if self.zip64 {
+            let at = out.len() as u64;
+            out.extend(b"PK\x06\x06");
+            out.extend(44_u64.to_le_bytes());
+            out.extend([45, 3, 45, 0]);
+            out.extend([0; 8]);
+            for long in [entries, entries, size, offset] {
+                out.extend(long.to_le_bytes());
+            }
+            out.extend(b"PK\x06\x07\0\0\0\0");
+            out.extend(at.to_le_bytes());
+            out.extend(1_u32.to_le_bytes());
+        }
+        let count = if self.zip64 { u16::MAX } else { self.count.unwrap_or(entries as u16) };
+        out.extend(b"PK\x05\x06\0\0\0\0");
+        out.extend(count.to_le_bytes());
+        out.extend(count.to_le_bytes());
+        out.extend((size as u32).to_le_bytes());
+        out.extend((offset as u32).to_le_bytes());
+        out.extend((self.comment.len() as u16).to_le_bytes());
+        out.extend(&self.comment);
+    }
+}
+
+/// The content as a deflate stream.
+pub fn deflated(content: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(9));
+    // Writing into memory does not fail.
+    encoder.write_all(content).and_then(|()| encoder.finish()).unwrap_or_default()
+}
+
+/// The checksum of the format.
+pub fn checksum(content: &[u8]) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(content);
+    crc.sum()
+}
