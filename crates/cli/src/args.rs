@@ -6,7 +6,13 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 /// Runs `.bmad` workflow packages on your project with any chat-completions model: the model decides, the runtime enforces.
 #[derive(Debug, Parser)]
-#[command(name = "crewagent", version, about, propagate_version = true, disable_help_subcommand = true)]
+#[command(
+    name = "crewagent",
+    version,
+    about,
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
 #[command(after_help = "Exit codes: 0 done · 1 failed · 2 bad usage or invalid package")]
 pub(crate) struct Args {
     /// Where CrewAgent keeps packages and runs [default: the platform's data folder]

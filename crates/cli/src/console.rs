@@ -14,7 +14,11 @@ pub(crate) struct Console {
 
 impl Console {
     pub(crate) fn new() -> Self {
-        Self { out: BufWriter::new(AutoStream::auto(io::stdout())), err: AutoStream::auto(io::stderr()), failed: None }
+        Self {
+            out: BufWriter::new(AutoStream::auto(io::stdout())),
+            err: AutoStream::auto(io::stderr()),
+            failed: None,
+        }
     }
 
     /// One line on standard output. A failure is remembered and ends the program quietly at the next flush.

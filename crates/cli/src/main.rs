@@ -18,7 +18,8 @@ use crate::outcome::Outcome;
 fn main() -> ExitCode {
     let args = Args::parse();
     let mut console = Console::new();
-    let outcome = cmd::run(args, &mut console).unwrap_or_else(|error| Outcome::of_error(&error, &mut console));
+    let outcome = cmd::run(args, &mut console)
+        .unwrap_or_else(|error| Outcome::of_error(&error, &mut console));
     match console.flush() {
         Ok(()) => outcome.exit_code(),
         // Whoever read our output has seen enough, as with `crewagent package list | head -1`.

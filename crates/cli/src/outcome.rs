@@ -32,7 +32,11 @@ impl Outcome {
         }
         let causes: Vec<String> = error.chain().map(|cause| cause.to_string()).collect();
         let mut lines = causes.iter().map(String::as_str);
-        console.error(format_args!("{} {}", paint::styled(ERROR, "error:"), paint::printable(lines.next().unwrap_or_default())));
+        console.error(format_args!(
+            "{} {}",
+            paint::styled(ERROR, "error:"),
+            paint::printable(lines.next().unwrap_or_default())
+        ));
         for cause in lines {
             console.error(format_args!("  because: {}", paint::printable(cause)));
         }

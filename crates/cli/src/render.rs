@@ -26,7 +26,13 @@ pub(crate) enum Amount {
 }
 
 /// Prints the findings of one package, and how many there are.
-pub(crate) fn findings(name: &str, findings: &Findings, sources: &Sources, amount: Amount, console: &mut Console) {
+pub(crate) fn findings(
+    name: &str,
+    findings: &Findings,
+    sources: &Sources,
+    amount: Amount,
+    console: &mut Console,
+) {
     let mut shown: BTreeMap<Code, usize> = BTreeMap::new();
     let mut total = 0;
     for found in findings.iter() {
@@ -64,13 +70,20 @@ fn summary(name: &str, findings: &Findings, shown: usize, console: &mut Console)
     if warnings > 0 {
         parts.push(paint::styled(WARNING, paint::counted(warnings, "warning")));
     }
-    let verdict = if errors > 0 { paint::styled(ERROR, "invalid") } else { paint::styled(GOOD, "ok") };
+    let verdict =
+        if errors > 0 { paint::styled(ERROR, "invalid") } else { paint::styled(GOOD, "ok") };
     console.line(format_args!("{verdict} {name}: {}", parts.join(", ")));
     if shown < errors + warnings {
-        console.line(paint::styled(QUIET, "Fix these first, or see every finding with `--all` or `--format json`."));
+        console.line(paint::styled(
+            QUIET,
+            "Fix these first, or see every finding with `--all` or `--format json`.",
+        ));
     }
     if let Some(code) = findings.iter().next().map(|first| first.code) {
-        console.line(paint::styled(QUIET, format_args!("More about a code: crewagent package explain {}", code.as_str())));
+        console.line(paint::styled(
+            QUIET,
+            format_args!("More about a code: crewagent package explain {}", code.as_str()),
+        ));
     }
 }
 
@@ -90,7 +103,8 @@ pub(crate) fn finding(found: &Diagnostic, sources: &Sources) -> String {
     if let Some(related) = &found.related
         && let Some(excerpt) = excerpt(&related.place, sources)
     {
-        group = group.element(excerpt.snippet(AnnotationKind::Context, Some(related.message.clone())));
+        group =
+            group.element(excerpt.snippet(AnnotationKind::Context, Some(related.message.clone())));
     }
     if let Some(help) = &found.help {
         group = group.element(Level::HELP.message(paint::printable(help)));
@@ -117,7 +131,11 @@ struct Excerpt {
 }
 
 impl Excerpt {
-    fn snippet(self, kind: AnnotationKind, label: Option<String>) -> Snippet<'static, annotate_snippets::Annotation<'static>> {
+    fn snippet(
+        self,
+        kind: AnnotationKind,
+        label: Option<String>,
+    ) -> Snippet<'static, annotate_snippets::Annotation<'static>> {
         let annotation = kind.span(self.mark).label(label);
         Snippet::source(self.line).line_start(self.number).path(self.file).annotation(annotation)
     }
@@ -129,6 +147,10 @@ fn excerpt(place: &Place, sources: &Sources) -> Option<Excerpt> {
     let line = text.get(start..)?.lines().next().unwrap_or_default();
     let mark_start = (span.start - start).min(line.len());
     let mark = mark_start..(span.end - start).clamp(mark_start, line.len());
-    (line.len() <= LONGEST_LINE)
-        .then(|| Excerpt { file: place.file.clone(), line: line.to_owned(), number: position.line, mark })
+    (line.len() <= LONGEST_LINE).then(|| Excerpt {
+        file: place.file.clone(),
+        line: line.to_owned(),
+        number: position.line,
+        mark,
+    })
 }

@@ -87,7 +87,10 @@ impl Condition {
         } else {
             reader.errors.push(ConditionError {
                 span: tree.span,
-                message: format!("a condition must be a JSONLogic object, but this is {}", tree.kind()),
+                message: format!(
+                    "a condition must be a JSONLogic object, but this is {}",
+                    tree.kind()
+                ),
                 help: r#"write for example {"==": [{"var": "projectType"}, "greenfield"]}"#.into(),
             });
         }
@@ -97,7 +100,8 @@ impl Condition {
         let rule = tree.to_json();
         if let Err(error) = engine().compile(&rule) {
             let message = format!("this condition is not valid JSONLogic: {error}");
-            let help = "simplify the condition, or leave it to the model with `conditionText`".into();
+            let help =
+                "simplify the condition, or leave it to the model with `conditionText`".into();
             return Err(vec![ConditionError { span: tree.span, message, help }]);
         }
         Ok(Self { rule, variables: reader.variables })
@@ -114,11 +118,16 @@ impl Condition {
     }
 
     /// Whether it holds for these variables.
-    pub fn holds(&self, variables: &serde_json::Map<String, Json>) -> Result<bool, EvaluationError> {
+    pub fn holds(
+        &self,
+        variables: &serde_json::Map<String, Json>,
+    ) -> Result<bool, EvaluationError> {
         // `!!` gives JSONLogic's own idea of truth.
         let rule = serde_json::json!({ "!!": [self.rule] });
         let data = Json::Object(variables.clone());
-        engine().eval_into::<bool, _, _>(&rule, &data).map_err(|error| EvaluationError(error.to_string()))
+        engine()
+            .eval_into::<bool, _, _>(&rule, &data)
+            .map_err(|error| EvaluationError(error.to_string()))
     }
 }
 
@@ -148,7 +157,10 @@ impl Reader {
         let [entry] = entries else {
             self.errors.push(ConditionError {
                 span: entries.get(1).map_or(tree.span, |second| second.key_span),
-                message: format!("an operation is an object with exactly one key, but this one has {}", entries.len()),
+                message: format!(
+                    "an operation is an object with exactly one key, but this one has {}",
+                    entries.len()
+                ),
                 help: r#"combine several conditions with {"and": [ … ]} or {"or": [ … ]}"#.into(),
             });
             return;
@@ -166,7 +178,8 @@ impl Reader {
             self.note_variables(operator, arguments);
         }
         for (index, argument) in arguments.iter().enumerate() {
-            let inner = if index == 1 && PER_ITEM.contains(&operator) { Scope::Item } else { scope };
+            let inner =
+                if index == 1 && PER_ITEM.contains(&operator) { Scope::Item } else { scope };
             self.expression(argument, inner);
         }
     }
@@ -175,7 +188,9 @@ impl Reader {
         let names: Vec<&Tree> = match operator {
             "var" => arguments.iter().take(1).collect(),
             "missing" => arguments.iter().collect(),
-            "missing_some" => arguments.get(1).and_then(Tree::as_list).unwrap_or_default().iter().collect(),
+            "missing_some" => {
+                arguments.get(1).and_then(Tree::as_list).unwrap_or_default().iter().collect()
+            }
             _ => return,
         };
         let first_parts = names.into_iter().filter_map(|name| name.as_str()?.split('.').next());
@@ -200,11 +215,20 @@ fn unknown_operator(operator: &str, span: Span) -> ConditionError {
     ConditionError {
         span,
         message: format!("`{operator}` is not a JSONLogic operator"),
-        help: meant.map_or_else(|| format!("the operators are: {all}"), |meant| format!("did you mean `{meant}`?")),
+        help: meant.map_or_else(
+            || format!("the operators are: {all}"),
+            |meant| format!("did you mean `{meant}`?"),
+        ),
     }
 }
 
-fn wrong_count(operator: &str, given: usize, least: usize, most: usize, span: Span) -> ConditionError {
+fn wrong_count(
+    operator: &str,
+    given: usize,
+    least: usize,
+    most: usize,
+    span: Span,
+) -> ConditionError {
     let wanted = match (least, most) {
         (least, usize::MAX) => format!("at least {least}"),
         (least, most) if least == most => least.to_string(),
@@ -230,7 +254,11 @@ mod tests {
 
     fn check_holds(rule: &str, variables: Json, expected: bool) {
         let condition = parse(rule).unwrap();
-        assert_eq!(condition.holds(variables.as_object().unwrap()).unwrap(), expected, "{rule} on {variables}");
+        assert_eq!(
+            condition.holds(variables.as_object().unwrap()).unwrap(),
+            expected,
+            "{rule} on {variables}"
+        );
     }
 
     fn check_refused(rule: &str, at: &str, says: &str) {
@@ -247,9 +275,17 @@ mod tests {
         check_holds(rule, json!({"projectType": "greenfield"}), true);
         check_holds(rule, json!({"projectType": "brownfield"}), false);
         check_holds(rule, json!({}), false);
-        check_holds(r#"{"and": [{"var": "a"}, {">": [{"var": "b.c"}, 2]}]}"#, json!({"a": 1, "b": {"c": 3}}), true);
+        check_holds(
+            r#"{"and": [{"var": "a"}, {">": [{"var": "b.c"}, 2]}]}"#,
+            json!({"a": 1, "b": {"c": 3}}),
+            true,
+        );
         check_holds(r#"{"!": {"var": "a"}}"#, json!({"a": []}), true);
-        check_holds(r#"{"some": [{"var": "list"}, {"==": [{"var": ""}, 2]}]}"#, json!({"list": [1, 2]}), true);
+        check_holds(
+            r#"{"some": [{"var": "list"}, {"==": [{"var": ""}, 2]}]}"#,
+            json!({"list": [1, 2]}),
+            true,
+        );
         check_holds(r#"{"in": ["x", {"var": "tags"}]}"#, json!({"tags": ["x"]}), true);
         check_holds(r#"{"missing": ["a"]}"#, json!({"a": 1}), false);
     }

@@ -1,8 +1,9 @@
 //! Pictures of a workflow graph: Mermaid and DOT text, a finished SVG, and JSON with positions for the web app.
 //!
-//! The way of a picture: [`Diagram`] → `graph` (clean indices, loops found) → `card` (size of every node) →
-//! `place` (layers and columns) → `rows` and `lanes` (who stands where, loop-backs) → `layout` (coordinates and
-//! paths) → `svg` or `json`. Everything is pure: the same diagram always gives the same bytes.
+//! The way of a picture: [`Diagram`] → `graph` (clean indices, loops found) → `card` (the size of every node) →
+//! `place` (bands and columns; `stack` for large graphs) → `columns` (labels, and `lanes` for loops) → `levels`
+//! (heights) → `route` (ports and paths) → `svg` or `json`. Mermaid and DOT lay out for themselves and need only the
+//! `graph`. Everything is pure: the same diagram always gives the same bytes.
 
 mod card;
 mod columns;

@@ -24,27 +24,33 @@ pub struct Frontmatter {
 
 impl Frontmatter {
     /// Splits and reads a document.
-    pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, SyntaxError> {
+    pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, Vec<SyntaxError>> {
         let text = text.into();
-        let (yaml, body) = split(&text)?;
+        let (yaml, body) = split(&text).map_err(|error| vec![error])?;
         let inside = text.get(yaml.start..yaml.end).unwrap_or_default();
         if inside.len() > MAX_BYTES {
-            return Err(SyntaxError {
+            return Err(vec![SyntaxError {
                 code: Code::YamlLimit,
                 span: Span::new(yaml.start, yaml.start),
-                message: format!("this frontmatter has {} bytes; the limit is {MAX_BYTES}", inside.len()),
+                message: format!(
+                    "this frontmatter has {} bytes; the limit is {MAX_BYTES}",
+                    inside.len()
+                ),
                 help: Some("move long text into the body, below the closing `---`".into()),
-            });
+            }]);
         }
-        let mut tree = yaml::parse(inside).map_err(|error| moved(error, yaml.start))?;
+        let mut tree = yaml::parse(inside).map_err(|errors| moved(errors, yaml.start))?;
         shift(&mut tree, yaml.start);
         if tree.as_map().is_none() {
-            return Err(SyntaxError {
+            return Err(vec![SyntaxError {
                 code: Code::FrontmatterNotMap,
-                span: tree.span,
-                message: format!("frontmatter must be a map of keys and values, but this is {}", tree.kind()),
+                span: tree.span.head(&text),
+                message: format!(
+                    "frontmatter must be a map of keys and values, but this is {}",
+                    tree.kind()
+                ),
                 help: Some("write lines of the form `key: value`".into()),
-            });
+            }]);
         }
         Ok(Self { text, yaml, body, tree })
     }
@@ -67,6 +73,11 @@ impl Frontmatter {
     /// The frontmatter as a tree whose places are those of the whole document. Always a map.
     pub fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// The tree alone.
+    pub fn into_tree(self) -> Tree {
+        self.tree
     }
 
     /// The keys of the frontmatter.
@@ -104,17 +115,24 @@ fn split(text: &str) -> Result<(Span, Span), SyntaxError> {
 }
 
 fn is_fence(line: &str) -> bool {
-    line.strip_prefix("---").is_some_and(|blanks| blanks.chars().all(|c| matches!(c, ' ' | '\t' | '\r' | '\n')))
+    line.strip_prefix("---")
+        .is_some_and(|blanks| blanks.chars().all(|c| matches!(c, ' ' | '\t' | '\r' | '\n')))
 }
 
 fn no_frontmatter(rest: &str, start: usize) -> SyntaxError {
     let later = rest.split_inclusive('\n').take(50).any(is_fence);
     let (message, help) = if rest.trim().is_empty() {
-        ("the file is empty; it needs frontmatter", "begin the file with `---`, the keys, and a closing `---`")
+        (
+            "the file is empty; it needs frontmatter",
+            "begin the file with `---`, the keys, and a closing `---`",
+        )
     } else if later {
         ("something stands before the frontmatter", "move the opening `---` to the very first line")
     } else {
-        ("the file does not begin with frontmatter", "begin the file with `---`, the keys, and a closing `---`")
+        (
+            "the file does not begin with frontmatter",
+            "begin the file with `---`, the keys, and a closing `---`",
+        )
     };
     let line = rest.lines().next().unwrap_or_default();
     SyntaxError {
@@ -125,9 +143,11 @@ fn no_frontmatter(rest: &str, start: usize) -> SyntaxError {
     }
 }
 
-fn moved(mut error: SyntaxError, offset: usize) -> SyntaxError {
-    error.span = error.span.shifted(offset);
-    error
+fn moved(mut errors: Vec<SyntaxError>, offset: usize) -> Vec<SyntaxError> {
+    for error in &mut errors {
+        error.span = error.span.shifted(offset);
+    }
+    errors
 }
 
 fn shift(tree: &mut Tree, offset: usize) {
@@ -149,7 +169,7 @@ mod tests {
     use super::*;
 
     fn check_error(text: &str, code: Code, line: &str) {
-        let error = Frontmatter::parse(text).unwrap_err();
+        let error = Frontmatter::parse(text).unwrap_err().remove(0);
         assert_eq!(error.code, code, "{error:?}");
         let rest = &text[error.span.start..];
         assert!(rest.starts_with(line), "{error:?} points at {rest:?}");
@@ -157,7 +177,11 @@ mod tests {
 
     #[test]
     fn fences_may_have_blanks_a_bom_and_either_line_ending() {
-        for text in ["---\na: 1\n---\nbody", "\u{feff}--- \r\na: 1\r\n---\t\r\nbody", "---\na: 1\n---  \nbody"] {
+        for text in [
+            "---\na: 1\n---\nbody",
+            "\u{feff}--- \r\na: 1\r\n---\t\r\nbody",
+            "---\na: 1\n---  \nbody",
+        ] {
             let document = Frontmatter::parse(text).unwrap();
             assert_eq!(document.body(), "body");
             assert_eq!(document.entries().len(), 1);
@@ -192,13 +216,15 @@ mod tests {
 
     #[test]
     fn bombs_are_refused_quickly() {
-        let laughs = (1..10).fold("a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned(), |text, level| {
-            let list = vec![format!("*a{}", level - 1); 9].join(", ");
-            format!("{text}a{level}: &a{level} [{list}]\n")
-        });
+        let laughs =
+            (1..10).fold("a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned(), |text, level| {
+                let list = vec![format!("*a{}", level - 1); 9].join(", ");
+                format!("{text}a{level}: &a{level} [{list}]\n")
+            });
         check_error(&format!("---\n{laughs}---\n"), Code::YamlLimit, "");
         check_error(&format!("---\na: {}\n---\n", "[".repeat(20_000)), Code::TooDeep, "");
-        let block = (0..3000).fold(String::new(), |text, depth| format!("{text}{}k:\n", " ".repeat(depth)));
+        let block =
+            (0..3000).fold(String::new(), |text, depth| format!("{text}{}k:\n", " ".repeat(depth)));
         check_error(&format!("---\n{}\n---\n", &block[..200_000]), Code::TooDeep, "");
         let large = format!("---\na: {}\n---\n", "x".repeat(MAX_BYTES));
         check_error(&large, Code::YamlLimit, "");
@@ -206,8 +232,13 @@ mod tests {
 
     #[test]
     fn words_are_not_booleans_and_dates_stay_text() {
-        let document = Frontmatter::parse("---\na: no\nb: yes\nc: 2026-01-02\nd: true\ne: 1.1\nf:\n---\n").unwrap();
+        let document =
+            Frontmatter::parse("---\na: no\nb: yes\nc: 2026-01-02\nd: true\ne: 1.1\nf:\n---\n")
+                .unwrap();
         let json = document.tree().to_json();
-        assert_eq!(json, serde_json::json!({"a": "no", "b": "yes", "c": "2026-01-02", "d": true, "e": 1.1, "f": null}));
+        assert_eq!(
+            json,
+            serde_json::json!({"a": "no", "b": "yes", "c": "2026-01-02", "d": true, "e": 1.1, "f": null})
+        );
     }
 }

@@ -105,8 +105,11 @@ fn canonical_manifest(bytes: &[u8]) -> Vec<u8> {
 /// The same manifest text with `integrity.sha256` set, everything else as the author wrote it.
 /// `None` when the text is not a JSON object.
 pub fn with_integrity(manifest: &str, digest: Digest) -> Option<String> {
-    let mut value: Json = serde_json::from_str(manifest.strip_prefix('\u{feff}').unwrap_or(manifest)).ok()?;
-    value.as_object_mut()?.insert("integrity".into(), serde_json::json!({ "sha256": digest.to_string() }));
+    let mut value: Json =
+        serde_json::from_str(manifest.strip_prefix('\u{feff}').unwrap_or(manifest)).ok()?;
+    value
+        .as_object_mut()?
+        .insert("integrity".into(), serde_json::json!({ "sha256": digest.to_string() }));
     let mut text = serde_json::to_string_pretty(&value).ok()?;
     text.push('\n');
     Some(text)
@@ -119,7 +122,9 @@ mod tests {
     fn digest(manifest: &str, files: &[(&str, &str)]) -> String {
         let files = files
             .iter()
-            .map(|(path, content)| (PackagePath::new(path).unwrap(), Digest::of(content.as_bytes())))
+            .map(|(path, content)| {
+                (PackagePath::new(path).unwrap(), Digest::of(content.as_bytes()))
+            })
             .collect();
         package_digest(manifest.as_bytes(), &files).to_string()
     }
@@ -128,8 +133,10 @@ mod tests {
     fn the_digest_is_the_documented_one() {
         // sha256 of: "a.md\0<sha256 of x>\n" + "bmad.json\0<sha256 of {"name":"n"}>\n" + "z.md\0<sha256 of y>\n"
         let expected = {
-            let line = |path: &str, content: &str| format!("{path}\0{}\n", Digest::of(content.as_bytes()));
-            let all = line("a.md", "x") + &line("bmad.json", r#"{"name":"n"}"#) + &line("z.md", "y");
+            let line =
+                |path: &str, content: &str| format!("{path}\0{}\n", Digest::of(content.as_bytes()));
+            let all =
+                line("a.md", "x") + &line("bmad.json", r#"{"name":"n"}"#) + &line("z.md", "y");
             Digest::of(all.as_bytes()).to_string()
         };
         assert_eq!(digest(r#"{ "name": "n" }"#, &[("a.md", "x"), ("z.md", "y")]), expected);
@@ -138,7 +145,13 @@ mod tests {
     #[test]
     fn the_integrity_key_and_the_layout_of_the_manifest_do_not_count() {
         let plain = digest(r#"{"version":"1","name":"n"}"#, &[("a", "x")]);
-        assert_eq!(digest("\u{feff}{\n \"name\": \"n\",\n \"version\": \"1\",\n \"integrity\": {\"sha256\": \"00\"}}", &[("a", "x")]), plain);
+        assert_eq!(
+            digest(
+                "\u{feff}{\n \"name\": \"n\",\n \"version\": \"1\",\n \"integrity\": {\"sha256\": \"00\"}}",
+                &[("a", "x")]
+            ),
+            plain
+        );
         assert_ne!(digest(r#"{"version":"1","name":"m"}"#, &[("a", "x")]), plain);
         assert_ne!(digest(r#"{"version":"1","name":"n"}"#, &[("a", "y")]), plain);
         assert_ne!(digest(r#"{"version":"1","name":"n"}"#, &[("b", "x")]), plain);

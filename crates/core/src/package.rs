@@ -92,7 +92,9 @@ impl Package {
 
     /// The workflow with this id.
     pub fn workflow(&self, id: &str) -> Option<&Workflow> {
-        self.workflows.iter().find(|workflow| workflow.id.as_ref().is_some_and(|own| own.as_str() == id))
+        self.workflows
+            .iter()
+            .find(|workflow| workflow.id.as_ref().is_some_and(|own| own.as_str() == id))
     }
 }
 
@@ -100,7 +102,11 @@ impl Workflow {
     /// What to show a person: the display name, else the id, else a word for the default workflow.
     pub fn label(&self) -> &str {
         let id = self.id.as_ref().map(WorkflowId::as_str);
-        self.display_name.as_deref().filter(|name| !name.trim().is_empty()).or(id).unwrap_or("default workflow")
+        self.display_name
+            .as_deref()
+            .filter(|name| !name.trim().is_empty())
+            .or(id)
+            .unwrap_or("default workflow")
     }
 }
 
@@ -110,19 +116,34 @@ fn versioned(tree: &Tree, reader: &mut Reader<'_>) -> Option<SchemaVersion> {
         Value::Number(number) if reader.tolerance == Tolerance::Blank => {
             let text = number.to_string();
             if SchemaVersion::parse(&text).is_some() {
-                let message = format!("`schemaVersion` is the number {text}; it should be a string");
-                reader.report(Code::VersionAsNumber, tree.span, message, format!("write schemaVersion: \"{text}\""));
+                let message =
+                    format!("`schemaVersion` is the number {text}; it should be a string");
+                reader.report(
+                    Code::VersionAsNumber,
+                    tree.span,
+                    message,
+                    format!("write schemaVersion: \"{text}\""),
+                );
             }
             text
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::List(_) | Value::Map(_) => {
-            shape::string(tree, reader)?
-        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::List(_)
+        | Value::Map(_) => shape::string(tree, reader)?,
     };
     let version = SchemaVersion::parse(&text);
     if version.is_none() {
-        let message = format!("the format version {} is not one this runtime reads", shape::quoted(&text));
-        reader.report(Code::UnsupportedSchema, tree.span, message, "use \"1.1\", or \"1.2\" for a package with sub-workflows");
+        let message =
+            format!("the format version {} is not one this runtime reads", shape::quoted(&text));
+        reader.report(
+            Code::UnsupportedSchema,
+            tree.span,
+            message,
+            "use \"1.1\", or \"1.2\" for a package with sub-workflows",
+        );
     }
     version
 }

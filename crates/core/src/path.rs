@@ -172,10 +172,12 @@ fn spelled(c: char) -> String {
 fn is_device(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
-        || stem
-            .strip_prefix("com")
-            .or_else(|| stem.strip_prefix("lpt"))
-            .is_some_and(|port| matches!(port, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³"))
+        || stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt")).is_some_and(|port| {
+            matches!(
+                port,
+                "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³"
+            )
+        })
 }
 
 #[cfg(test)]
@@ -212,7 +214,9 @@ mod tests {
         check_refused("x/COM1", "device");
         check_refused(&"x".repeat(256), "longer than 255");
         check_refused(&"x/".repeat(600), "longer than 1024");
-        for fine in ["a", "steps/step-01.md", ".hidden", "ünïcode/中文.md", "a b.md", "console.md", "com10"] {
+        for fine in
+            ["a", "steps/step-01.md", ".hidden", "ünïcode/中文.md", "a b.md", "console.md", "com10"]
+        {
             assert!(PackagePath::new(fine).is_ok(), "{fine}");
         }
     }

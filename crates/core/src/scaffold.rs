@@ -108,8 +108,12 @@ fn graph(nodes: &[NodePlan], edges: &[EdgePlan]) -> Json {
 }
 
 fn workflow(plan: &Plan, nodes: &[NodePlan]) -> String {
-    let index: String = nodes.iter().map(|node| format!("- [{}]({}): {}\n", node.id, node.file(), node.title)).collect();
-    let purpose = if plan.description.is_empty() { plan.shape.menu_text() } else { &plan.description };
+    let index: String = nodes
+        .iter()
+        .map(|node| format!("- [{}]({}): {}\n", node.id, node.file(), node.title))
+        .collect();
+    let purpose =
+        if plan.description.is_empty() { plan.shape.menu_text() } else { &plan.description };
     format!(
         "---\nschemaVersion: \"1.1\"\nworkflowType: {}\ncurrentNodeId: \"\"\nstepsCompleted: []\nvariables: {{}}\ndecisionLog: []\nartifacts: []\n---\n\n# {}\n\n{purpose}\n\n## Steps Index\n\n{index}",
         plan.shape.workflow_type(),
@@ -124,7 +128,11 @@ fn step(node: &NodePlan, edges: &[EdgePlan]) -> String {
     );
     let list = |text: &mut String, key: &str, items: &[&str]| {
         if !items.is_empty() {
-            let _ = write!(text, "{key}:\n{}", items.iter().map(|item| format!("  - {item}\n")).collect::<String>());
+            let _ = write!(
+                text,
+                "{key}:\n{}",
+                items.iter().map(|item| format!("  - {item}\n")).collect::<String>()
+            );
         }
     };
     list(&mut text, "inputs", node.inputs);

@@ -31,10 +31,19 @@ impl JsonSchema for NonBlank {
 /// The schemas by file name, as they are published in `spec/schemas/`.
 pub fn schemas() -> Vec<(&'static str, Json)> {
     vec![
-        ("bmad.schema.json", json_document::<Manifest>("bmad.json: the manifest of a .bmad package")),
-        ("agents.schema.json", json_document::<Agents>("agents.json: the agents of a .bmad package")),
+        (
+            "bmad.schema.json",
+            json_document::<Manifest>("bmad.json: the manifest of a .bmad package"),
+        ),
+        (
+            "agents.schema.json",
+            json_document::<Agents>("agents.json: the agents of a .bmad package"),
+        ),
         ("workflow-graph.schema.json", versioned_graph()),
-        ("workflow.schema.json", frontmatter::<WorkflowFront>("workflow.md: the frontmatter of a workflow document")),
+        (
+            "workflow.schema.json",
+            frontmatter::<WorkflowFront>("workflow.md: the frontmatter of a workflow document"),
+        ),
         ("step.schema.json", frontmatter::<StepFront>("steps/*.md: the frontmatter of a step")),
     ]
 }
@@ -75,9 +84,13 @@ fn versioned_graph() -> Json {
 /// A text that must not be empty must not be blank either; formats that only Rust knows are left out.
 fn tidy(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
-    if object.get("format").and_then(Json::as_str).is_some_and(|format| format.starts_with("uint")) {
+    if object.get("format").and_then(Json::as_str).is_some_and(|format| format.starts_with("uint"))
+    {
         object.remove("format");
-        object.remove("minimum").filter(|least| *least != json!(0)).map(|least| object.insert("minimum".into(), least));
+        object
+            .remove("minimum")
+            .filter(|least| *least != json!(0))
+            .map(|least| object.insert("minimum".into(), least));
     }
     let text = object.get("type") == Some(&json!("string"));
     if text && object.get("minLength") == Some(&json!(1)) && !object.contains_key("pattern") {

@@ -26,19 +26,30 @@ pub(crate) enum Tolerance {
     Blank,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 enum Step {
-    Key(String),
+    Key(&'static str),
     Index(usize),
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(file: &'a str, text: &'a str, tolerance: Tolerance, findings: &'a mut Findings) -> Self {
+    pub(crate) fn new(
+        file: &'a str,
+        text: &'a str,
+        tolerance: Tolerance,
+        findings: &'a mut Findings,
+    ) -> Self {
         Self { file, text, findings, tolerance, trail: Vec::new() }
     }
 
     /// Records a finding about a range of this file.
-    pub(crate) fn report(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) {
+    pub(crate) fn report(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
         let place = Place::at(self.file, span);
         self.findings.push(Diagnostic::new(code, place, message).help(help));
     }
@@ -65,7 +76,11 @@ impl<'a> Reader<'a> {
 
     fn wrong_type<T>(&mut self, tree: &Tree, wanted: &str) -> Option<T> {
         let name = self.name();
-        let span = if matches!(tree.value, Value::List(_) | Value::Map(_)) { tree.span.head(self.text) } else { tree.span };
+        let span = if matches!(tree.value, Value::List(_) | Value::Map(_)) {
+            tree.span.head(self.text)
+        } else {
+            tree.span
+        };
         self.report(
             Code::WrongType,
             span,
@@ -122,7 +137,7 @@ impl<'t> Object<'t> {
         read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
     ) -> Option<T> {
         match self.entry(key, reader) {
-            Some(entry) => reader.inside(Step::Key(key.into()), |reader| read(&entry.tree, reader)),
+            Some(entry) => reader.inside(Step::Key(key), |reader| read(&entry.tree, reader)),
             None => {
                 self.missing(key, reader);
                 None
@@ -134,13 +149,22 @@ impl<'t> Object<'t> {
         let owner = if reader.trail.is_empty() { "the document".into() } else { reader.name() };
         let present = self.entries.iter().find(|entry| entry.key == key);
         let span = present.map_or_else(|| self.tree.span.head(reader.text), |entry| entry.key_span);
-        let similar = nearest(key, self.entries.iter().map(|entry| entry.key.as_str()).filter(|name| !self.known.contains(name)));
+        let similar = nearest(
+            key,
+            self.entries
+                .iter()
+                .map(|entry| entry.key.as_str())
+                .filter(|name| !self.known.contains(name)),
+        );
         let help = match similar {
             Some(similar) => format!("`{similar}` looks like a misspelling of it"),
             None => format!("add `{key}`"),
         };
-        let message =
-            if present.is_some() { format!("`{key}` has no value") } else { format!("{owner} has no `{key}`, which is required") };
+        let message = if present.is_some() {
+            format!("`{key}` has no value")
+        } else {
+            format!("{owner} has no `{key}`, which is required")
+        };
         reader.report(Code::MissingKey, span, message, help);
     }
 
@@ -152,7 +176,9 @@ impl<'t> Object<'t> {
         read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
     ) -> Option<Option<T>> {
         match self.entry(key, reader) {
-            Some(entry) => reader.inside(Step::Key(key.into()), |reader| read(&entry.tree, reader)).map(Some),
+            Some(entry) => {
+                reader.inside(Step::Key(key), |reader| read(&entry.tree, reader)).map(Some)
+            }
             None => Some(None),
         }
     }
@@ -164,7 +190,8 @@ impl<'t> Object<'t> {
         reader: &mut Reader<'_>,
         read: impl FnMut(&Tree, &mut Reader<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
-        self.optional(key, reader, |tree, reader| list(tree, reader, read)).map(Option::unwrap_or_default)
+        self.optional(key, reader, |tree, reader| list(tree, reader, read))
+            .map(Option::unwrap_or_default)
     }
 
     /// Ends a closed object: every key that nobody asked for is an error.
@@ -179,12 +206,21 @@ impl<'t> Object<'t> {
 
     fn unknown(&self, entry: &Entry, reader: &mut Reader<'_>) {
         let owner = if reader.trail.is_empty() { "this document".into() } else { reader.name() };
-        let free = self.known.iter().copied().filter(|name| !self.entries.iter().any(|entry| entry.key == *name));
+        let free = self
+            .known
+            .iter()
+            .copied()
+            .filter(|name| !self.entries.iter().any(|entry| entry.key == *name));
         let help = match nearest(&entry.key, free) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => format!("{owner} may have: {}", self.known.join(", ")),
         };
-        reader.report(Code::UnknownKey, entry.key_span, format!("{owner} may not have the key {}", quoted(&entry.key)), help);
+        reader.report(
+            Code::UnknownKey,
+            entry.key_span,
+            format!("{owner} may not have the key {}", quoted(&entry.key)),
+            help,
+        );
     }
 }
 
@@ -221,7 +257,12 @@ pub(crate) fn text(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
     let text = string(tree, reader)?;
     if text.trim().is_empty() {
         let name = reader.name();
-        reader.report(Code::EmptyValue, tree.span, format!("{name} must not be empty"), "write a value, or remove what needs it");
+        reader.report(
+            Code::EmptyValue,
+            tree.span,
+            format!("{name} must not be empty"),
+            "write a value, or remove what needs it",
+        );
         return None;
     }
     Some(text)
@@ -237,7 +278,12 @@ pub(crate) fn boolean(tree: &Tree, reader: &mut Reader<'_>) -> Option<bool> {
 pub(crate) fn positive(tree: &Tree, reader: &mut Reader<'_>) -> Option<u64> {
     let Value::Number(number) = &tree.value else { return reader.wrong_type(tree, "a number") };
     // 1.0 is a whole number too, in JSON Schema and to a person.
-    let whole = number.as_u64().or_else(|| number.as_f64().filter(|value| value.fract() == 0.0 && *value < 9e15).map(|value| value as u64));
+    let whole = number.as_u64().or_else(|| {
+        number
+            .as_f64()
+            .filter(|value| value.fract() == 0.0 && *value < 9e15)
+            .map(|value| value as u64)
+    });
     if let Some(value) = whole.filter(|value| *value >= 1) {
         return Some(value);
     }
@@ -252,27 +298,41 @@ pub(crate) fn positive(tree: &Tree, reader: &mut Reader<'_>) -> Option<u64> {
 }
 
 /// An object of any content.
-pub(crate) fn open_map(tree: &Tree, reader: &mut Reader<'_>) -> Option<serde_json::Map<String, serde_json::Value>> {
+pub(crate) fn open_map(
+    tree: &Tree,
+    reader: &mut Reader<'_>,
+) -> Option<serde_json::Map<String, serde_json::Value>> {
     let Some(entries) = tree.as_map() else { return reader.wrong_type(tree, "an object") };
     Some(entries.iter().map(|entry| (entry.key.clone(), entry.tree.to_json())).collect())
 }
 
 /// An id, made by `make`.
-pub(crate) fn id<T>(make: impl Fn(String) -> Option<T>) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
+pub(crate) fn id<T>(
+    make: impl Fn(String) -> Option<T>,
+) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
     move |tree, reader| {
         let value = string(tree, reader)?;
         if let Some(id) = make(value.clone()) {
             return Some(id);
         }
         let name = reader.name();
-        let help = format!("begin with a letter or digit and use only letters, digits, `.`, `_`, `:` and `-` ({PATTERN})");
-        reader.report(Code::BadId, tree.span, format!("{name} is not a valid id: {}", quoted(&value)), help);
+        let help = format!(
+            "begin with a letter or digit and use only letters, digits, `.`, `_`, `:` and `-` ({PATTERN})"
+        );
+        reader.report(
+            Code::BadId,
+            tree.span,
+            format!("{name} is not a valid id: {}", quoted(&value)),
+            help,
+        );
         None
     }
 }
 
 /// One of a few words.
-pub(crate) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
+pub(crate) fn choice<T: Copy>(
+    words: &'static [(&'static str, T)],
+) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
     move |tree, reader| {
         let value = string(tree, reader)?;
         if let Some((_, choice)) = words.iter().find(|(word, _)| *word == value) {
@@ -284,7 +344,12 @@ pub(crate) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&T
             Some(similar) => format!("did you mean `{similar}`? It may be one of: {all}"),
             None => format!("it may be one of: {all}"),
         };
-        reader.report(Code::BadChoice, tree.span, format!("{name} cannot be {}", quoted(&value)), help);
+        reader.report(
+            Code::BadChoice,
+            tree.span,
+            format!("{name} cannot be {}", quoted(&value)),
+            help,
+        );
         None
     }
 }
@@ -297,7 +362,9 @@ pub(crate) fn package_path(tree: &Tree, reader: &mut Reader<'_>) -> Option<Packa
         Err(error) => {
             let name = reader.name();
             let help = match error {
-                PathError::Absolute | PathError::Parent => "paths start at the root of the package and stay inside it",
+                PathError::Absolute | PathError::Parent => {
+                    "paths start at the root of the package and stay inside it"
+                }
                 PathError::Name(_) => "rename the file and the reference",
             };
             let message = format!("{name} is not a path inside the package: {error}");
@@ -318,14 +385,21 @@ pub(crate) fn date_time(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<S
     }
     let name = reader.name();
     let help = "write date, time and offset, for example 2026-11-15T09:30:00Z or 2026-11-15T17:30:00+08:00";
-    reader.report(Code::BadDateTime, tree.span, format!("{name} is not an RFC 3339 date-time: {}", quoted(&value)), help);
+    reader.report(
+        Code::BadDateTime,
+        tree.span,
+        format!("{name} is not an RFC 3339 date-time: {}", quoted(&value)),
+        help,
+    );
     None
 }
 
 fn is_rfc3339(value: &str) -> bool {
     // jiff also reads wider forms, such as a bracketed zone or a date without seconds.
     let bytes = value.as_bytes();
-    let digits = |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let digits = |range: std::ops::Range<usize>| {
+        bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
     digits(0..4)
         && digits(5..7)
         && digits(8..10)
@@ -350,7 +424,10 @@ pub(crate) fn quoted(value: &str) -> String {
 }
 
 /// The candidate that `word` is most likely a misspelling of.
-pub(crate) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+pub(crate) fn nearest<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
     // Long words are not misspellings, and comparing them costs the product of their lengths.
     const LONGEST: usize = 128;
     if word.len() > LONGEST {
@@ -360,8 +437,12 @@ pub(crate) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c s
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= LONGEST)
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(word.chars().count()) / 3)
+        .map(|candidate| {
+            (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate)
+        })
+        .filter(|(distance, candidate)| {
+            *distance <= candidate.chars().count().max(word.chars().count()) / 3
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }

@@ -3,6 +3,8 @@
 pub mod json;
 pub mod yaml;
 
+use std::collections::HashSet;
+
 use crate::diagnostic::Code;
 use crate::text::Span;
 
@@ -41,6 +43,27 @@ pub struct Entry {
     pub key_span: Span,
     /// Its value.
     pub tree: Tree,
+}
+
+/// The keys of a map that is being read. Most maps are small, and looking through a few keys beats hashing them.
+#[derive(Default)]
+struct Keys {
+    many: HashSet<String>,
+}
+
+impl Keys {
+    const FEW: usize = 16;
+
+    /// True when `key` is not among `entries`, which only ever grow.
+    fn is_new(&mut self, key: &str, entries: &[Entry]) -> bool {
+        if entries.len() < Self::FEW {
+            return !entries.iter().any(|entry| entry.key == key);
+        }
+        if self.many.is_empty() {
+            self.many.extend(entries.iter().map(|entry| entry.key.clone()));
+        }
+        self.many.insert(key.to_owned())
+    }
 }
 
 /// Why a text could not be read as a tree.
@@ -90,9 +113,11 @@ impl Tree {
             Value::Number(value) => value.clone().into(),
             Value::String(value) => value.clone().into(),
             Value::List(items) => items.iter().map(Tree::to_json).collect(),
-            Value::Map(entries) => {
-                entries.iter().map(|entry| (entry.key.clone(), entry.tree.to_json())).collect::<serde_json::Map<_, _>>().into()
-            }
+            Value::Map(entries) => entries
+                .iter()
+                .map(|entry| (entry.key.clone(), entry.tree.to_json()))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
         }
     }
 

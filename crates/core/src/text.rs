@@ -24,7 +24,8 @@ impl Span {
 
     /// The first character of this range, for findings about something that is missing inside it.
     pub fn head(self, text: &str) -> Self {
-        let width = text.get(self.start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        let width =
+            text.get(self.start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         Self { start: self.start, end: (self.start + width).min(self.end.max(self.start)) }
     }
 }
@@ -57,7 +58,9 @@ impl LineIndex {
     /// Reads `text` once.
     pub fn new(text: &str) -> Self {
         let starts = std::iter::once(0)
-            .chain(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1))
+            .chain(
+                text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1),
+            )
             .collect();
         Self { starts }
     }

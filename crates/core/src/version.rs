@@ -34,7 +34,8 @@ impl SchemaVersion {
             return Some(Self { minor, patch: None });
         }
         let digits = rest.strip_prefix('.')?;
-        let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+        let plain = digits.bytes().all(|byte| byte.is_ascii_digit())
+            && (digits == "0" || !digits.starts_with('0'));
         let patch = digits.parse().ok().filter(|_| plain)?;
         Some(Self { minor, patch: Some(patch) })
     }
@@ -84,7 +85,20 @@ mod tests {
         for text in ["1.1", "1.1.0", "1.1.12", "1.2", "1.2.3"] {
             assert_eq!(SchemaVersion::parse(text).unwrap().to_string(), text);
         }
-        for text in ["", "1", "1.10", "1.3", "2.0", "1.1.", "1.1.x", "1.1.01", "1.1.+1", "1.2.3.4", " 1.1", "1.1.99999999999"] {
+        for text in [
+            "",
+            "1",
+            "1.10",
+            "1.3",
+            "2.0",
+            "1.1.",
+            "1.1.x",
+            "1.1.01",
+            "1.1.+1",
+            "1.2.3.4",
+            " 1.1",
+            "1.1.99999999999",
+        ] {
             assert_eq!(SchemaVersion::parse(text), None, "{text:?}");
         }
     }

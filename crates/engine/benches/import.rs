@@ -13,6 +13,7 @@ use crewagent_engine::pack::pack;
 use crewagent_engine::source::Limits;
 use crewagent_engine::store::{Outcome, Store};
 use crewagent_testkit::package::generated;
+use crewagent_testkit::report;
 
 const FILES: usize = 5_000;
 const NODES: usize = 1_000;
@@ -66,24 +67,26 @@ fn run() -> Result<bool, Box<dyn Error>> {
         unzips.push(one);
         imports.push(other);
     }
-    let (unzip, import) = (median(unzips), median(imports));
+    let (unzip, import) = (report::median(&mut unzips), report::median(&mut imports));
     let ratio = import.as_secs_f64() / unzip.as_secs_f64();
-    println!("| {FILES} files, {} KiB, packed {} KiB | median of {ROUNDS} | ratio |", bytes / 1024, packed.packed_bytes / 1024);
-    println!("|---|---|---|");
-    println!("| `unzip -q -o` | {:.0} ms | 1 |", unzip.as_secs_f64() * 1e3);
-    println!("| import: gate, check, digests, write, flush | {:.0} ms | {ratio:.2} (goal ≤ {GOAL}) |", import.as_secs_f64() * 1e3);
+    let (unpacked, packed) = (bytes / 1024, packed.packed_bytes / 1024);
+    let table = format!(
+        "| {FILES} files, {unpacked} KiB, packed {packed} KiB | median of {ROUNDS} | ratio | goal |\n\
+         |---|--:|--:|--:|\n\
+         | `unzip -q -o` | {} | 1 | |\n\
+         | import: gate, check, digest, write, flush | {} | **{ratio:.2}** | ≤ {GOAL} |\n",
+        report::millis(unzip),
+        report::millis(import),
+    );
+    report::publish("import", &table);
     Ok(ratio <= GOAL)
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
 }
 
 fn unzip(archive: &Path, to: &Path) -> Result<Duration, Box<dyn Error>> {
     settle(archive)?;
     let start = Instant::now();
-    let status = Command::new("unzip").args(["-q", "-o"]).arg(archive).arg("-d").arg(to).status()?;
+    let status =
+        Command::new("unzip").args(["-q", "-o"]).arg(archive).arg("-d").arg(to).status()?;
     let time = start.elapsed();
     if status.success() { Ok(time) } else { Err(format!("unzip failed: {status}").into()) }
 }
@@ -113,7 +116,10 @@ fn write_package(folder: &Path) -> Result<u64, Box<dyn Error>> {
     for number in files.len()..FILES {
         // More small files than large ones, as in real packages.
         let size = (512.0 * 40_f64.powf(random.below(1_000) as f64 / 1_000.0)) as usize;
-        files.push((format!("assets/{:02}/asset-{number:04}.md", number % 40), text(&mut random, size)));
+        files.push((
+            format!("assets/{:02}/asset-{number:04}.md", number % 40),
+            text(&mut random, size),
+        ));
     }
     let mut bytes = 0;
     for (name, content) in files {
@@ -127,7 +133,18 @@ fn write_package(folder: &Path) -> Result<u64, Box<dyn Error>> {
 
 fn text(random: &mut Random, size: usize) -> String {
     const WORDS: [&str; 12] = [
-        "story", "the", "sprint", "of", "architecture", "and", "acceptance", "criteria", "review", "a", "developer", "decides",
+        "story",
+        "the",
+        "sprint",
+        "of",
+        "architecture",
+        "and",
+        "acceptance",
+        "criteria",
+        "review",
+        "a",
+        "developer",
+        "decides",
     ];
     let mut text = String::new();
     while text.len() < size {

@@ -37,11 +37,14 @@ pub fn check_folder(folder: &Path) -> Result<(), NewError> {
     match fs::read_dir(folder) {
         Ok(mut entries) => {
             // An empty repository is a good place to start.
-            let occupied = entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != ".git"));
+            let occupied =
+                entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != ".git"));
             if occupied { Err(NewError::NotEmpty { path: path() }) } else { Ok(()) }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(NewError::NotAFolder { path: path() }),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            Err(NewError::NotAFolder { path: path() })
+        }
         Err(error) => Err(NewError::Io { path: path(), error }),
     }
 }
@@ -53,7 +56,8 @@ pub fn write(folder: &Path, files: &[(String, String)]) -> Result<(), NewError> 
         let path = folder.join(name);
         let failed = |error| NewError::Io { path: path.clone(), error };
         fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(failed)?;
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
+        let mut file =
+            fs::OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
         io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
     }
     Ok(())

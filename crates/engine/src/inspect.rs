@@ -35,7 +35,12 @@ pub fn inspect(path: &Path, limits: &Limits) -> Result<Inspected, SourceError> {
     let source = match Source::open(path, limits)? {
         Opened::Passed(source) => source,
         Opened::Refused(findings) => {
-            return Ok(Inspected { source: None, package: None, findings, sources: Sources::default() });
+            return Ok(Inspected {
+                source: None,
+                package: None,
+                findings,
+                sources: Sources::default(),
+            });
         }
     };
     let checked = check(&source, &runtime_version());

@@ -12,5 +12,6 @@ pub mod store;
 
 /// The version of this runtime, which a package may have an opinion about.
 pub fn runtime_version() -> semver::Version {
-    semver::Version::parse(env!("CARGO_PKG_VERSION")).unwrap_or_else(|_| semver::Version::new(0, 0, 0))
+    semver::Version::parse(env!("CARGO_PKG_VERSION"))
+        .unwrap_or_else(|_| semver::Version::new(0, 0, 0))
 }

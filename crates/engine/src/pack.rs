@@ -99,8 +99,8 @@ pub fn pack(input: &Path, out: &Path, limits: &Limits) -> Result<Packed, PackErr
     if package.is_none() && !only_integrity(&findings) {
         return Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
     }
-    let digests = source.digests()?;
-    let sealed = Sealed::new(&source, digests.package)?;
+    let digest = source.digest()?;
+    let sealed = Sealed::new(&source, digest)?;
     let (findings, sources) = match package {
         Some(_) => (findings, sources),
         // An old digest is replaced, so what counts is the package with the new one.
@@ -116,7 +116,7 @@ pub fn pack(input: &Path, out: &Path, limits: &Limits) -> Result<Packed, PackErr
     let packed_bytes = write(&sealed, folder, out)?;
     Ok(Packed {
         path: out.to_owned(),
-        digest: digests.package,
+        digest,
         files: sealed.sizes.len(),
         unpacked_bytes: sealed.sizes.values().sum(),
         packed_bytes,
@@ -128,7 +128,8 @@ pub fn pack(input: &Path, out: &Path, limits: &Limits) -> Result<Packed, PackErr
 /// True when the only errors are about the digest that packing replaces.
 fn only_integrity(findings: &Findings) -> bool {
     findings.counts().keys().all(|code| {
-        code.severity() == Severity::Warning || matches!(code, Code::IntegrityMismatch | Code::BadDigest)
+        code.severity() == Severity::Warning
+            || matches!(code, Code::IntegrityMismatch | Code::BadDigest)
     })
 }
 
@@ -137,7 +138,8 @@ fn refuse_inside(input: &Path, out: &Path) -> io::Result<Result<(), PackError>> 
     let folder = parent(out).canonicalize()?;
     let Ok(inner) = folder.strip_prefix(input.canonicalize()?) else { return Ok(Ok(())) };
     let relative = inner.join(out.file_name().unwrap_or_default());
-    let names: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    let names: Vec<_> =
+        relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
     let inside = !is_litter(&names.join("/"));
     Ok(if inside { Err(PackError::Inside { path: out.to_owned() }) } else { Ok(()) })
 }
@@ -171,7 +173,11 @@ impl<'a> Sealed<'a> {
     }
 
     fn content(&self, path: &PackagePath) -> Result<Arc<[u8]>, ReadError> {
-        if path.as_str() == MANIFEST { Ok(self.manifest.clone()) } else { self.source.content(path) }
+        if path.as_str() == MANIFEST {
+            Ok(self.manifest.clone())
+        } else {
+            self.source.content(path)
+        }
     }
 }
 

@@ -27,6 +27,7 @@ pub use self::litter::is_litter;
 use self::archive::{Archive, Scratch};
 use self::contents::Contents;
 use self::folder::Folder;
+pub(crate) use self::limits::is_suspicious;
 pub(crate) use self::parallel::for_each;
 
 /// The files of a package whose names, number and sizes are fine. What is in them is another question.
@@ -108,7 +109,8 @@ impl Source {
         let failed = |error| SourceError::new(path, error);
         let metadata = fs::metadata(path).map_err(failed)?;
         if metadata.is_dir() {
-            let opened = Folder::open(path, limits).map_err(|walk| SourceError::new(&walk.path, walk.error))?;
+            let opened = Folder::open(path, limits)
+                .map_err(|walk| SourceError::new(&walk.path, walk.error))?;
             return Ok(match opened {
                 Ok((folder, sizes)) => {
                     let contents = Contents::new(sizes.len());
@@ -125,9 +127,11 @@ impl Source {
             return Err(SourceError::NotAFile { path: path.to_owned() });
         }
         Ok(match Archive::open(file, limits).map_err(failed)? {
-            Ok(passed) => {
-                Opened::Passed(Self::new(Container::Archive(passed.archive), passed.sizes, passed.contents))
-            }
+            Ok(passed) => Opened::Passed(Self::new(
+                Container::Archive(passed.archive),
+                passed.sizes,
+                passed.contents,
+            )),
             Err(findings) => Opened::Refused(findings),
         })
     }
@@ -142,10 +146,12 @@ impl Source {
         self.sizes.values().sum()
     }
 
-    /// The digest of every file, and of the package as a whole. Reads what was not read before.
-    pub(crate) fn digests(&self) -> Result<Digests, ReadError> {
+    /// The digest of the package as a whole. Reads what was not read before, and remembers the digest of every file.
+    pub(crate) fn digest(&self) -> Result<Digest, ReadError> {
         let paths: Vec<&PackagePath> = self.sizes.keys().collect();
-        for_each(paths.len(), Reader::new, |reader, index| self.digest(reader, index, paths[index]))?;
+        for_each(paths.len(), Reader::new, |reader, index| {
+            self.note_digest(reader, index, paths[index])
+        })?;
         let files: BTreeMap<PackagePath, Digest> = paths
             .iter()
             .enumerate()
@@ -155,11 +161,15 @@ impl Source {
             Some((path, _)) => self.content(path)?,
             None => Arc::default(),
         };
-        let package = package_digest(&manifest, &files);
-        Ok(Digests { package, files })
+        Ok(package_digest(&manifest, &files))
     }
 
-    fn digest(&self, reader: &mut Reader, index: usize, path: &PackagePath) -> Result<(), ReadError> {
+    fn note_digest(
+        &self,
+        reader: &mut Reader,
+        index: usize,
+        path: &PackagePath,
+    ) -> Result<(), ReadError> {
         if self.contents.digest(index).is_some() {
             return Ok(());
         }
@@ -199,10 +209,16 @@ impl Source {
                 let size = self.sizes.get(path).copied().unwrap_or_default();
                 folder.stream(path, size, &mut both).map_err(failed)?;
             }
-            Container::Archive(archive) => archive.stream(index, &mut reader.scratch, &mut both).map_err(failed)?,
+            Container::Archive(archive) => {
+                archive.stream(index, &mut reader.scratch, &mut both).map_err(failed)?
+            }
         }
         let digest = Digest::from_bytes(hasher.finalize().into());
-        if self.contents.note_digest(index, digest) { Ok(digest) } else { Err(failed(folder::changed())) }
+        if self.contents.note_digest(index, digest) {
+            Ok(digest)
+        } else {
+            Err(failed(folder::changed()))
+        }
     }
 
     /// The whole content of a file.
@@ -233,12 +249,6 @@ impl Source {
     }
 }
 
-/// The digests of a package.
-pub(crate) struct Digests {
-    pub(crate) package: Digest,
-    pub(crate) files: BTreeMap<PackagePath, Digest>,
-}
-
 /// The buffers of one thread that reads many files.
 pub(crate) struct Reader {
     scratch: Scratch,
@@ -264,7 +274,11 @@ impl Files for Source {
 
     fn read(&self, path: &PackagePath) -> Result<Arc<[u8]>, String> {
         self.content(path).map_err(|ReadError { error, .. }| {
-            if error.kind() == io::ErrorKind::NotFound { "it is gone".to_owned() } else { error.to_string() }
+            if error.kind() == io::ErrorKind::NotFound {
+                "it is gone".to_owned()
+            } else {
+                error.to_string()
+            }
         })
     }
 }
@@ -279,4 +293,26 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
     }
     options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Root may read everything, so a test on the disk would prove nothing there.
+    #[test]
+    fn a_system_error_becomes_what_the_user_can_do() {
+        for (kind, expected) in [
+            (io::ErrorKind::NotFound, "`pkg/x.bmad` does not exist; check the path"),
+            (io::ErrorKind::NotADirectory, "does not exist"),
+            (
+                io::ErrorKind::PermissionDenied,
+                "`pkg/x.bmad` may not be read: permission denied; change its permissions",
+            ),
+            (io::ErrorKind::TimedOut, "`pkg/x.bmad` cannot be read: timed out; check the disk"),
+        ] {
+            let text = SourceError::new(Path::new("pkg/x.bmad"), kind.into()).to_string();
+            assert!(text.contains(expected), "{text:?} has no {expected:?}");
+        }
+    }
 }

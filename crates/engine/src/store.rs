@@ -28,7 +28,9 @@ pub struct Store {
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// There is no place for a store.
-    #[error("the home folder of this user is not known; set `CREWAGENT_HOME` to the folder the store shall be in")]
+    #[error(
+        "the home folder of this user is not known; set `CREWAGENT_HOME` to the folder the store shall be in"
+    )]
     NoHome,
     /// The settings cannot be used.
     #[error(transparent)]
@@ -78,7 +80,8 @@ impl Store {
 
     /// The folder `crewagent` in the place where this platform keeps the data of programs.
     pub fn default_home() -> Result<PathBuf, StoreError> {
-        let strategy = etcetera::base_strategy::choose_native_strategy().map_err(|_| StoreError::NoHome)?;
+        let strategy =
+            etcetera::base_strategy::choose_native_strategy().map_err(|_| StoreError::NoHome)?;
         Ok(strategy.data_dir().join("crewagent"))
     }
 

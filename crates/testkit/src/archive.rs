@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use flate2::write::DeflateEncoder;
-use flate2::{Compression, Crc};
+use flate2::{Compress, Compression, Crc, FlushCompress};
 
 /// The mode of a plain file.
 pub const FILE_MODE: u32 = 0o100_644;
@@ -212,7 +212,9 @@ impl Archive {
     }
 
     /// An archive of a package's files.
-    pub fn of_files<N: AsRef<str>, C: AsRef<[u8]>>(files: impl IntoIterator<Item = (N, C)>) -> Self {
+    pub fn of_files<N: AsRef<str>, C: AsRef<[u8]>>(
+        files: impl IntoIterator<Item = (N, C)>,
+    ) -> Self {
         Self::of(files.into_iter().map(|(name, content)| Entry::file(name.as_ref(), content)))
     }
 
@@ -320,6 +322,20 @@ pub fn deflated(content: &[u8]) -> Vec<u8> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(9));
     // Writing into memory does not fail.
     encoder.write_all(content).and_then(|()| encoder.finish()).unwrap_or_default()
+}
+
+/// A deflate stream of so many MiB of zeros, made without writing them all.
+pub fn deflated_zeros(mib: usize) -> Vec<u8> {
+    let zeros = vec![0; 1 << 20];
+    let mut block = Vec::with_capacity(zeros.len());
+    let mut compress = Compress::new(Compression::new(9), false);
+    // A full flush ends at a byte and refers to nothing before it, so the block can be repeated.
+    if compress.compress_vec(&zeros, &mut block, FlushCompress::Full).is_err() {
+        return Vec::new();
+    }
+    let mut stream = block.repeat(mib);
+    stream.extend([3, 0]);
+    stream
 }
 
 /// The checksum of the format.

@@ -16,7 +16,9 @@ pub struct MemoryFiles {
 
 impl MemoryFiles {
     /// These files; an error when a name is no path of a package.
-    pub fn new<N: AsRef<str>, C: AsRef<[u8]>>(files: impl IntoIterator<Item = (N, C)>) -> Result<Self, PathError> {
+    pub fn new<N: AsRef<str>, C: AsRef<[u8]>>(
+        files: impl IntoIterator<Item = (N, C)>,
+    ) -> Result<Self, PathError> {
         let mut own = Self::default();
         for (name, content) in files {
             let path = PackagePath::new(name.as_ref())?;
@@ -55,7 +57,8 @@ pub fn generated(nodes: usize, edges: usize) -> Vec<(String, String)> {
 
 /// Where each node leads to.
 fn targets(nodes: usize, edges: usize) -> Vec<Vec<usize>> {
-    let mut targets: Vec<Vec<usize>> = (0..nodes).map(|node| (node + 1..nodes).take(1).collect()).collect();
+    let mut targets: Vec<Vec<usize>> =
+        (0..nodes).map(|node| (node + 1..nodes).take(1).collect()).collect();
     let mut left = edges.saturating_sub(nodes - 1);
     let mut reach = 2;
     while left > 0 && reach < nodes {
@@ -89,7 +92,10 @@ fn label(node: usize, target: usize) -> String {
 }
 
 fn graph(targets: &[Vec<usize>]) -> String {
-    let mut text = format!("{{\n  \"schemaVersion\": \"1.1\",\n  \"entryNodeId\": \"{}\",\n  \"nodes\": [", id(0));
+    let mut text = format!(
+        "{{\n  \"schemaVersion\": \"1.1\",\n  \"entryNodeId\": \"{}\",\n  \"nodes\": [",
+        id(0)
+    );
     for (node, targets) in targets.iter().enumerate() {
         let comma = if node == 0 { "" } else { "," };
         let (id, kind, file) = (id(node), kind(targets), file(node));
@@ -179,7 +185,8 @@ mod tests {
         for (nodes, edges) in [(1, 0), (2, 1), (3, 3), (10, 9), (10, 30), (200, 800)] {
             let files = MemoryFiles::new(generated(nodes, edges)).unwrap();
             let checked = check(&files, &Version::new(9, 0, 0));
-            let found: Vec<_> = checked.findings.iter().map(|found| (found.code, &found.message)).collect();
+            let found: Vec<_> =
+                checked.findings.iter().map(|found| (found.code, &found.message)).collect();
             assert!(found.is_empty(), "{nodes} nodes: {found:?}");
             let package = checked.package.unwrap();
             assert_eq!(package.workflows()[0].graph.nodes().len(), nodes);

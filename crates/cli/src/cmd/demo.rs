@@ -15,28 +15,65 @@ use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::{self, Amount};
 
 pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
-    let scratch = tempfile::Builder::new().prefix("crewagent-demo-").tempdir().context("cannot make a scratch folder")?.keep();
+    let scratch = tempfile::Builder::new()
+        .prefix("crewagent-demo-")
+        .tempdir()
+        .context("cannot make a scratch folder")?
+        .keep();
     let folder = scratch.join("create-story-micro");
     author::write(&folder, &example::files())?;
-    heading(1, "Validate", "A package is a folder: a manifest, agents, a graph and small Markdown steps.", console);
+    heading(
+        1,
+        "Validate",
+        "A package is a folder: a manifest, agents, a graph and small Markdown steps.",
+        console,
+    );
     let store = Store::open(Some(scratch.join("store")))?;
     let inspected = look_up(&folder.display().to_string(), &store)?;
-    render::findings("create-story-micro", &inspected.findings, &inspected.sources, Amount::Some, console);
-    let package = inspected.package.ok_or_else(|| anyhow!("the example package of this build is broken"))?;
+    render::findings(
+        "create-story-micro",
+        &inspected.findings,
+        &inspected.sources,
+        Amount::Some,
+        console,
+    );
+    let package =
+        inspected.package.ok_or_else(|| anyhow!("the example package of this build is broken"))?;
 
-    heading(2, "A mistake, explained", "One edge is misspelled; this is what the author sees.", console);
+    heading(
+        2,
+        "A mistake, explained",
+        "One edge is misspelled; this is what the author sees.",
+        console,
+    );
     let broken = scratch.join("broken");
     author::write(&broken, &example::broken_files())?;
     let report = look_up(&broken.display().to_string(), &store)?;
-    render::findings("create-story-micro (broken)", &report.findings, &report.sources, Amount::Some, console);
+    render::findings(
+        "create-story-micro (broken)",
+        &report.findings,
+        &report.sources,
+        Amount::Some,
+        console,
+    );
 
     heading(3, "Pack", "The same files always give the same bytes, with a digest inside.", console);
     let archive = scratch.join("create-story-micro-0.1.0.bmad");
     let packed = pack(&folder, &archive, &store.settings().import)?;
-    console.line(format_args!("{} {} ({})", paint::styled(GOOD, "packed"), archive.display(), paint::bytes(packed.packed_bytes)));
+    console.line(format_args!(
+        "{} {} ({})",
+        paint::styled(GOOD, "packed"),
+        archive.display(),
+        paint::bytes(packed.packed_bytes)
+    ));
     console.line(paint::styled(QUIET, format_args!("sha256 {}", packed.digest)));
 
-    heading(4, "Import", "Into a store: content-addressed, read-only, whole or not at all. Twice changes nothing.", console);
+    heading(
+        4,
+        "Import",
+        "Into a store: content-addressed, read-only, whole or not at all. Twice changes nothing.",
+        console,
+    );
     for path in [&archive, &folder] {
         let imported = store.packages().import(path)?;
         let verdict = match imported.outcome {
@@ -51,7 +88,8 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
     for (name, format) in [("graph.svg", GraphFormat::Svg), ("graph.mmd", GraphFormat::Mermaid)] {
         let path = scratch.join(name);
         let drawing = graph_of(&package, format, GraphTheme::Auto)?;
-        std::fs::write(&path, &drawing).with_context(|| format!("cannot write `{}`", path.display()))?;
+        std::fs::write(&path, &drawing)
+            .with_context(|| format!("cannot write `{}`", path.display()))?;
         console.line(format_args!("{} {}", paint::styled(GOOD, "wrote"), path.display()));
         if format == GraphFormat::Mermaid {
             console.line("");

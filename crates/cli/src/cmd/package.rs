@@ -22,7 +22,11 @@ use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::render::{self, Amount};
 
-pub(crate) fn run(command: PackageCommand, home: Option<PathBuf>, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    command: PackageCommand,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     match command {
         PackageCommand::Explain(args) => explain::run(&args, console),
         PackageCommand::New(args) => new::run(args, console),
@@ -37,8 +41,13 @@ pub(crate) fn run(command: PackageCommand, home: Option<PathBuf>, console: &mut 
 }
 
 /// The default workflow of a package, drawn.
-pub(crate) fn graph_of(package: &Package, format: GraphFormat, theme: GraphTheme) -> anyhow::Result<String> {
-    let workflow = package.workflows().first().ok_or_else(|| Usage("this package has no workflow".into()))?;
+pub(crate) fn graph_of(
+    package: &Package,
+    format: GraphFormat,
+    theme: GraphTheme,
+) -> anyhow::Result<String> {
+    let workflow =
+        package.workflows().first().ok_or_else(|| Usage("this package has no workflow".into()))?;
     Ok(graph::draw(workflow, package, format, theme))
 }
 
@@ -57,11 +66,20 @@ pub(crate) fn look_up(reference: &str, store: &Store) -> anyhow::Result<Inspecte
         .map_err(|error| Usage(format!("{error} (and no file or folder has this name)")))?;
     let source = packages.open(&installed)?;
     let checked = check(&source, &runtime_version());
-    Ok(Inspected { source: Some(source), package: checked.package, findings: checked.findings, sources: checked.sources })
+    Ok(Inspected {
+        source: Some(source),
+        package: checked.package,
+        findings: checked.findings,
+        sources: checked.sources,
+    })
 }
 
 /// The package that PACKAGE means; when it has errors they are printed, and there is none.
-pub(crate) fn load(reference: &str, store: &Store, console: &mut Console) -> anyhow::Result<Option<Package>> {
+pub(crate) fn load(
+    reference: &str,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Option<Package>> {
     let inspected = look_up(reference, store)?;
     if inspected.package.is_none() {
         render::findings(reference, &inspected.findings, &inspected.sources, Amount::Some, console);

@@ -11,7 +11,8 @@ use crate::support::{Ran, World, copy_folder, repository};
 fn every_code_has_a_broken_package_and_a_report_that_names_it() {
     let bad = repository().join("tests/packages/bad");
     let mut covered = BTreeSet::new();
-    let mut folders: Vec<_> = std::fs::read_dir(&bad).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut folders: Vec<_> =
+        std::fs::read_dir(&bad).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();
     for folder in folders {
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
@@ -26,7 +27,8 @@ fn every_code_has_a_broken_package_and_a_report_that_names_it() {
         });
         covered.insert(code);
     }
-    let missing: Vec<_> = Code::ALL.iter().filter(|code| !covered.contains(code)).map(|code| code.as_str()).collect();
+    let missing: Vec<_> =
+        Code::ALL.iter().filter(|code| !covered.contains(code)).map(|code| code.as_str()).collect();
     assert_eq!(missing, Vec::<&str>::new(), "codes without a broken package");
 }
 
@@ -59,7 +61,9 @@ fn validate(folder: &Path) -> Ran {
 }
 
 fn case(folder: &Path) -> toml::Table {
-    std::fs::read_to_string(folder.join("case.toml")).map(|text| text.parse().unwrap()).unwrap_or_default()
+    std::fs::read_to_string(folder.join("case.toml"))
+        .map(|text| text.parse().unwrap())
+        .unwrap_or_default()
 }
 
 /// Takes every permission from a file.

@@ -9,7 +9,15 @@ fn the_demo_works_offline_and_says_where_everything_is() {
     let world = World::new();
     let ran = world.run(&["demo"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    for said in ["no errors, no warnings", "BM503", "packed", "imported", "already imported", "graph.svg", "flowchart TD"] {
+    for said in [
+        "no errors, no warnings",
+        "BM503",
+        "packed",
+        "imported",
+        "already imported",
+        "graph.svg",
+        "flowchart TD",
+    ] {
         assert!(ran.out.contains(said), "{said}: {}", ran.out);
     }
     assert_eq!(ran.err, "");
@@ -37,19 +45,37 @@ fn the_demo_carries_the_published_example() {
 fn several_packages_are_validated_at_once_and_one_bad_one_decides_the_exit_code() {
     let world = World::new();
     let bad = repository().join("tests/packages/bad/BM503-unknown-edge-end/package");
-    let ran = world.run(&["package", "validate", &example("hello-branch"), bad.to_str().unwrap(), "no-such-package"]);
+    let ran = world.run(&[
+        "package",
+        "validate",
+        &example("hello-branch"),
+        bad.to_str().unwrap(),
+        "no-such-package",
+    ]);
     assert_eq!(ran.code, 2);
     assert!(ran.out.contains("no errors, no warnings"));
     assert!(ran.out.contains("BM503"));
     assert!(ran.err.contains("there is no package `no-such-package`"), "{}", ran.err);
-    assert_eq!(world.run(&["package", "validate", &example("hello-branch"), &example("nested-review")]).code, 0);
+    assert_eq!(
+        world
+            .run(&["package", "validate", &example("hello-branch"), &example("nested-review")])
+            .code,
+        0
+    );
 }
 
 #[test]
 fn the_json_report_has_places_and_counts() {
     let world = World::new();
     let bad = repository().join("tests/packages/bad/BM501-duplicate-node-id/package");
-    let ran = world.run(&["package", "validate", "--format", "json", bad.to_str().unwrap(), "missing.bmad"]);
+    let ran = world.run(&[
+        "package",
+        "validate",
+        "--format",
+        "json",
+        bad.to_str().unwrap(),
+        "missing.bmad",
+    ]);
     assert_eq!(ran.code, 2);
     let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["valid"], false);
@@ -75,7 +101,8 @@ fn a_hundred_thousand_findings_stay_readable() {
     let world = World::new();
     copy_folder(example("hello-branch").as_ref(), &world.path("many"));
     let graph = world.path("many/workflow.graph.json");
-    let mut value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&graph).unwrap()).unwrap();
+    let mut value: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&graph).unwrap()).unwrap();
     let edges = value["edges"].as_array_mut().unwrap();
     for index in 0..100_000 {
         edges.push(serde_json::json!({ "from": "step-01-intake", "to": format!("nowhere-{index}"), "label": "x" }));
@@ -96,7 +123,10 @@ fn packing_twice_gives_the_same_bytes_and_the_archive_is_the_same_package() {
     copy_folder(example("hello-branch").as_ref(), &world.path("copy"));
     world.write("copy/.DS_Store", "litter");
     assert_eq!(world.run(&["package", "pack", "copy", "-o", "b.bmad"]).code, 0);
-    assert!(std::fs::read(world.path("a.bmad")).unwrap() == std::fs::read(world.path("b.bmad")).unwrap());
+    assert!(
+        std::fs::read(world.path("a.bmad")).unwrap()
+            == std::fs::read(world.path("b.bmad")).unwrap()
+    );
     assert_eq!(world.run(&["package", "validate", "a.bmad"]).code, 0);
     let named = world.run(&["package", "pack", "copy"]);
     assert!(named.out.contains("hello-branch-0.1.0.bmad"), "{named:?}");
@@ -107,11 +137,23 @@ fn a_package_lives_in_the_store_until_it_is_removed() {
     let world = World::new();
     assert!(world.run(&["package", "list"]).out.contains("No packages yet"));
     world.run(&["package", "pack", &example("hello-branch"), "-o", "a.bmad"]);
-    assert!(world.run(&["package", "import", "a.bmad"]).out.starts_with("imported hello-branch 0.1.0"));
-    assert!(world.run(&["package", "import", &example("hello-branch")]).out.starts_with("already imported"));
+    assert!(
+        world.run(&["package", "import", "a.bmad"]).out.starts_with("imported hello-branch 0.1.0")
+    );
+    assert!(
+        world
+            .run(&["package", "import", &example("hello-branch")])
+            .out
+            .starts_with("already imported")
+    );
     let listed = world.run(&["package", "list"]).out;
     assert_eq!(listed.lines().count(), 1, "{listed}");
-    assert!(world.run(&["package", "show", "hello-branch@0.1.0"]).out.contains("decide-02-project-type"));
+    assert!(
+        world
+            .run(&["package", "show", "hello-branch@0.1.0"])
+            .out
+            .contains("decide-02-project-type")
+    );
     assert_eq!(world.run(&["package", "validate", "hello-branch"]).code, 0);
     let slip = world.run(&["package", "rm", "hello-branch", "helo-branch"]);
     assert_eq!(slip.code, 2);
@@ -123,7 +165,10 @@ fn a_package_lives_in_the_store_until_it_is_removed() {
 #[test]
 fn show_fits_on_a_screen_and_has_a_json_twin() {
     let world = World::new();
-    insta::assert_snapshot!("show_nested_review", world.run(&["package", "show", &example("nested-review")]).out);
+    insta::assert_snapshot!(
+        "show_nested_review",
+        world.run(&["package", "show", &example("nested-review")]).out
+    );
     let ran = world.run(&["package", "show", "--json", &example("multi-workflows")]);
     let shown: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(shown["workflows"].as_array().unwrap().len(), 2);
@@ -133,7 +178,15 @@ fn show_fits_on_a_screen_and_has_a_json_twin() {
 fn a_new_package_validates_packs_and_draws() {
     let world = World::new();
     for template in ["linear", "branch", "loop"] {
-        let made = world.run(&["package", "new", template, "--template", template, "--description", "A \"test\""]);
+        let made = world.run(&[
+            "package",
+            "new",
+            template,
+            "--template",
+            template,
+            "--description",
+            "A \"test\"",
+        ]);
         assert_eq!(made.code, 0, "{made:?}");
         let checked = world.run(&["package", "validate", "--strict", template]);
         assert!(checked.out.contains("no errors, no warnings"), "{checked:?}");
@@ -150,8 +203,17 @@ fn a_new_package_validates_packs_and_draws() {
 fn a_graph_is_drawn_in_every_format() {
     let world = World::new();
     let package = example("multi-workflows");
-    for (format, begins) in [("mermaid", "---"), ("dot", "digraph"), ("svg", "<svg"), ("json", "{")] {
-        let ran = world.run(&["package", "graph", &package, "--workflow", "draft-review", "--format", format]);
+    for (format, begins) in [("mermaid", "---"), ("dot", "digraph"), ("svg", "<svg"), ("json", "{")]
+    {
+        let ran = world.run(&[
+            "package",
+            "graph",
+            &package,
+            "--workflow",
+            "draft-review",
+            "--format",
+            format,
+        ]);
         assert!(ran.out.starts_with(begins), "{format}: {}", ran.out);
         assert_eq!(ran.code, 0);
     }
@@ -161,7 +223,11 @@ fn a_graph_is_drawn_in_every_format() {
     assert_eq!(unclear.code, 2);
     assert!(unclear.err.contains("--format"), "{}", unclear.err);
     let unknown = world.run(&["package", "graph", &package, "--workflow", "nope"]);
-    assert!(unknown.err.contains("hello-linear, draft-review") && unknown.code == 2, "{}", unknown.err);
+    assert!(
+        unknown.err.contains("hello-linear, draft-review") && unknown.code == 2,
+        "{}",
+        unknown.err
+    );
 }
 
 #[test]
@@ -204,7 +270,13 @@ fn bad_input_gets_one_clear_sentence_and_leaves_the_store_alone() {
 #[test]
 fn output_into_a_closed_pipe_is_no_crash() {
     let world = World::new();
-    let mut child = world.command().args(["package", "explain"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = world
+        .command()
+        .args(["package", "explain"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");

@@ -36,7 +36,10 @@ impl World {
 
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_crewagent"));
-        command.env_clear().env("CREWAGENT_HOME", self.path("store")).env("TMPDIR", self.folder.path());
+        command
+            .env_clear()
+            .env("CREWAGENT_HOME", self.path("store"))
+            .env("TMPDIR", self.folder.path());
         command.current_dir(self.folder.path()).stdin(std::process::Stdio::null());
         command
     }
@@ -58,7 +61,8 @@ impl World {
         }
         let binary = self.path("crewagent");
         std::fs::copy(env!("CARGO_BIN_EXE_crewagent"), &binary).unwrap();
-        std::fs::set_permissions(self.folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(self.folder.path(), std::fs::Permissions::from_mode(0o755))
+            .unwrap();
         let output = Command::new(&binary)
             .args(args)
             .env_clear()
@@ -82,9 +86,14 @@ impl World {
             let text = String::from_utf8(bytes).unwrap();
             // Both spellings: where the temporary folder is itself behind a link.
             let real = self.folder.path().canonicalize().unwrap();
-            text.replace(real.to_str().unwrap(), "[WORLD]").replace(self.folder.path().to_str().unwrap(), "[WORLD]")
+            text.replace(real.to_str().unwrap(), "[WORLD]")
+                .replace(self.folder.path().to_str().unwrap(), "[WORLD]")
         };
-        Ran { out: text(output.stdout), err: text(output.stderr), code: output.status.code().unwrap_or(-1) }
+        Ran {
+            out: text(output.stdout),
+            err: text(output.stderr),
+            code: output.status.code().unwrap_or(-1),
+        }
     }
 
     /// Everything below the store, with contents, to show that nothing changed.

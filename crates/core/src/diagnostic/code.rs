@@ -155,10 +155,9 @@ impl Code {
     pub fn find(text: &str) -> Option<Self> {
         let wanted = text.trim().to_ascii_lowercase();
         let number = wanted.strip_prefix("bm").unwrap_or(&wanted);
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|code| code.name() == wanted || code.as_str().get(2..).is_some_and(|digits| digits == number))
+        Self::ALL.iter().copied().find(|code| {
+            code.name() == wanted || code.as_str().get(2..).is_some_and(|digits| digits == number)
+        })
     }
 }
 
@@ -181,7 +180,11 @@ mod tests {
             let page = code.explanation();
             let title = format!("# {} · {}\n", code.as_str(), code.name());
             assert!(page.starts_with(&title), "{}.md must begin with {title:?}", code.as_str());
-            assert!(page.contains(&format!("**{}**", code.severity().word())), "{} names its severity", code.as_str());
+            assert!(
+                page.contains(&format!("**{}**", code.severity().word())),
+                "{} names its severity",
+                code.as_str()
+            );
             for section in ["\n## Example\n", "\n## Fix\n"] {
                 assert!(page.contains(section), "{}.md has no {section:?}", code.as_str());
             }

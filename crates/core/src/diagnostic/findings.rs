@@ -63,7 +63,11 @@ impl Findings {
 
     /// How many findings of this severity there are in all.
     pub fn count(&self, severity: Severity) -> usize {
-        self.counts.iter().filter(|(code, _)| code.severity() == severity).map(|(_, count)| count).sum()
+        self.counts
+            .iter()
+            .filter(|(code, _)| code.severity() == severity)
+            .map(|(_, count)| count)
+            .sum()
     }
 
     /// True when the package must be refused.
@@ -80,7 +84,9 @@ impl Findings {
     pub fn locate(&mut self, sources: &Sources) {
         let mut lines: BTreeMap<&str, LineIndex> = BTreeMap::new();
         let mut fill = |place: &mut Place| {
-            let (Some(span), Some((file, text))) = (place.span, sources.texts.get_key_value(&place.file)) else {
+            let (Some(span), Some((file, text))) =
+                (place.span, sources.texts.get_key_value(&place.file))
+            else {
                 return;
             };
             let index = lines.entry(file).or_insert_with(|| LineIndex::new(text));

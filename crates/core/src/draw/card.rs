@@ -15,7 +15,7 @@ const MAX_AGENT: f64 = 120.0;
 const CHIP_PAD: f64 = 6.0;
 
 /// The room an edge needs at the top or bottom border, up to a number of edges.
-const PORT: f64 = 15.0;
+const PORT: f64 = 17.0;
 const MOST_PORTS: usize = 24;
 
 /// What the edges of a node need.

@@ -127,7 +127,11 @@ fn by_dagre(net: &Net, start: Start) -> Option<Placed> {
         graph.set_edge(node_name(arc.from), node_name(arc.to), Some(label), Some(&name));
     };
     let arcs = net.arcs.iter().enumerate();
-    if start.is_reversed { arcs.rev().for_each(add) } else { arcs.for_each(add) }
+    if start.is_reversed {
+        arcs.rev().for_each(add)
+    } else {
+        arcs.for_each(add)
+    }
     let options = LayoutOptions {
         nodesep: NODE_GAP,
         edgesep: EDGE_GAP,

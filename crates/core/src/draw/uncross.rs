@@ -12,7 +12,10 @@ pub(super) fn uncross(net: &Net, placed: &mut Placed) {
         let mut is_better = false;
         for band in 0..placed.bands {
             for at in 1..rows[band].len() {
-                let (Cell::Arc(left), Cell::Arc(right)) = (rows[band][at - 1], rows[band][at]) else { continue };
+                let (Cell::Arc(left), Cell::Arc(right)) = (rows[band][at - 1], rows[band][at])
+                else {
+                    continue;
+                };
                 let pair = Pair { net, left, right };
                 if let Some(end) = pair.worth_swapping(placed, &rows, band) {
                     for (row, cells) in rows.iter_mut().enumerate().take(end + 1).skip(band) {
@@ -79,7 +82,8 @@ impl Pair<'_> {
 
     /// -1 if the arcs stand as they do here, 1 if the other way round, 0 if they meet.
     fn order(&self, placed: &Placed, band: usize) -> Option<f64> {
-        let [left, right] = [self.left, self.right].map(|arc| x_at(placed, arc, &self.net.arcs[arc], band));
+        let [left, right] =
+            [self.left, self.right].map(|arc| x_at(placed, arc, &self.net.arcs[arc], band));
         let apart = left? - right?;
         Some(if apart.abs() < 0.01 { 0.0 } else { apart.signum() })
     }
@@ -99,7 +103,7 @@ impl Pair<'_> {
             *cell = match *cell {
                 Cell::Arc(arc) if arc == self.left => Cell::Arc(self.right),
                 Cell::Arc(arc) if arc == self.right => Cell::Arc(self.left),
-                other => other,
+                same @ (Cell::Arc(_) | Cell::Node) => same,
             };
         }
     }

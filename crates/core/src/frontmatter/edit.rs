@@ -44,7 +44,9 @@ pub enum EditError {
     #[error("`{0}` is not a list, so nothing can be added to it")]
     NotAList(String),
     /// The edited text does not mean what was asked for. Nothing was changed.
-    #[error("the YAML around `{0}` cannot be edited safely; rewrite this part of the frontmatter in plain style")]
+    #[error(
+        "the YAML around `{0}` cannot be edited safely; rewrite this part of the frontmatter in plain style"
+    )]
     Unsafe(String),
 }
 
@@ -70,7 +72,11 @@ impl Frontmatter {
         let unsafe_edit = || EditError::Unsafe(edit.path().join("."));
         let after = Self::parse(text).map_err(|_| unsafe_edit())?;
         // Trust, then verify: the result must mean exactly what was asked for, and the body must not move.
-        if after.tree().to_json() == wanted && after.body() == self.body() { Ok(after) } else { Err(unsafe_edit()) }
+        if after.tree().to_json() == wanted && after.body() == self.body() {
+            Ok(after)
+        } else {
+            Err(unsafe_edit())
+        }
     }
 }
 
@@ -124,7 +130,10 @@ fn edited_yaml(inside: &str, edit: &Edit) -> Result<String, EditError> {
     let document = Document::from_str(inside).map_err(|_| unsafe_edit())?;
     let Some(root) = document.as_mapping() else {
         // Only comments or nothing: the new key goes below them.
-        return Ok(format!("{inside}{}{newline}", rendered(edit).trim_end().replace('\n', newline)));
+        return Ok(format!(
+            "{inside}{}{newline}",
+            rendered(edit).trim_end().replace('\n', newline)
+        ));
     };
     let Some((last, parents)) = edit.path().split_last() else { return Err(unsafe_edit()) };
     let mut at = root;
@@ -176,7 +185,9 @@ fn rendered(edit: &Edit) -> String {
     let fresh = Mapping::new();
     let mut path = edit.path().iter();
     let Some(first) = path.next() else { return String::new() };
-    let value = path.rev().fold(edit.leaf(), |value, key| Json::Object(serde_json::Map::from_iter([(key.clone(), value)])));
+    let value = path.rev().fold(edit.leaf(), |value, key| {
+        Json::Object(serde_json::Map::from_iter([(key.clone(), value)]))
+    });
     put(&fresh, first, &value);
     fresh.to_string()
 }
@@ -214,7 +225,9 @@ fn with_yaml(value: &Json, use_it: &mut dyn FnMut(&dyn AsYaml)) {
 /// A string as a scalar: plain when every reader takes it for that string, in double quotes otherwise.
 fn scalar(text: &str) -> ScalarValue {
     let plain = !text.is_empty()
-        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ' | '<' | '>' | '(' | ')'))
+        && text.chars().all(|c| {
+            c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ' | '<' | '>' | '(' | ')')
+        })
         && text.starts_with(char::is_alphabetic)
         && !text.ends_with(' ')
         && yaml::parse(text).is_ok_and(|tree| tree.to_json() == text);

@@ -291,7 +291,12 @@ impl AgentsDraft {
 }
 
 /// Reports a list without items.
-pub(super) fn not_empty<T>(tree: &Tree, items: &[T], what: &str, reader: &mut Reader<'_>) -> Option<()> {
+pub(super) fn not_empty<T>(
+    tree: &Tree,
+    items: &[T],
+    what: &str,
+    reader: &mut Reader<'_>,
+) -> Option<()> {
     if !items.is_empty() {
         return Some(());
     }
@@ -368,7 +373,12 @@ fn persona(tree: &Tree, reader: &mut Reader<'_>) -> Option<Persona> {
         shape::text(tree, reader).map(Principles::Text)
     });
     object.close(reader)?;
-    Some(Persona { role: role?, identity: identity?, communication_style: communication_style?, principles: principles? })
+    Some(Persona {
+        role: role?,
+        identity: identity?,
+        communication_style: communication_style?,
+        principles: principles?,
+    })
 }
 
 fn prompt(tree: &Tree, reader: &mut Reader<'_>) -> Option<Prompt> {
@@ -402,7 +412,8 @@ fn menu_item(tree: &Tree, reader: &mut Reader<'_>) -> Option<MenuItem> {
         cmd: cmd?,
         triggers: triggers?,
         target: target?,
-        validate_workflow: validate_workflow?.filter(|value| !matches!(value, Json::Null | Json::Bool(false))),
+        validate_workflow: validate_workflow?
+            .filter(|value| !matches!(value, Json::Null | Json::Bool(false))),
         ide_only: ide_only?,
         web_only: web_only?,
     })
@@ -424,12 +435,18 @@ fn tools(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentTools> {
         let max_read_bytes = object.optional("maxReadBytes", reader, shape::positive);
         let max_write_bytes = object.optional("maxWriteBytes", reader, shape::positive);
         object.close(reader)?;
-        Some(FileTools { enabled: enabled?, max_read_bytes: max_read_bytes?, max_write_bytes: max_write_bytes? })
+        Some(FileTools {
+            enabled: enabled?,
+            max_read_bytes: max_read_bytes?,
+            max_write_bytes: max_write_bytes?,
+        })
     });
     let mcp = object.optional("mcp", reader, |tree, reader| {
         let mut object = Object::open(tree, reader)?;
         let enabled = object.optional("enabled", reader, shape::boolean);
-        let allowed_servers = object.optional("allowedServers", reader, |tree, reader| shape::list(tree, reader, shape::string));
+        let allowed_servers = object.optional("allowedServers", reader, |tree, reader| {
+            shape::list(tree, reader, shape::string)
+        });
         object.close(reader)?;
         Some(McpTools { enabled: enabled?, allowed_servers: allowed_servers? })
     });

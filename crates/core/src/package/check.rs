@@ -110,7 +110,8 @@ impl Check<'_> {
         let agents = draft.agents.as_ref().and_then(|path| {
             let place = manifest.place(&["entry".into(), "agents".into()]);
             let document = self.json(path, place)?;
-            let mut reader = Reader::new(path.as_str(), &document.text, Tolerance::Exact, &mut self.findings);
+            let mut reader =
+                Reader::new(path.as_str(), &document.text, Tolerance::Exact, &mut self.findings);
             let agents = AgentsDraft::read(&document.tree, &mut reader);
             Some((document, agents))
         });
@@ -143,7 +144,8 @@ impl Check<'_> {
             return None;
         }
         let document = self.json(&path, Place::file(MANIFEST))?;
-        let mut reader = Reader::new(MANIFEST, &document.text, Tolerance::Exact, &mut self.findings);
+        let mut reader =
+            Reader::new(MANIFEST, &document.text, Tolerance::Exact, &mut self.findings);
         let draft = ManifestDraft::read(&document.tree, &mut reader);
         Some((document, draft))
     }
@@ -156,24 +158,40 @@ impl Check<'_> {
             format!("rename `{other}` to `{MANIFEST}`")
         } else if let Some(nested) = nested {
             let folder = nested.parents().next().unwrap_or_default();
-            format!("there is one in `{folder}/`: that folder is the package; the archive or path must begin there")
+            format!(
+                "there is one in `{folder}/`: that folder is the package; the archive or path must begin there"
+            )
         } else {
-            "run `crewagent package new` to make a package that works, and start from there".to_owned()
+            "run `crewagent package new` to make a package that works, and start from there"
+                .to_owned()
         };
-        let finding = Diagnostic::new(Code::MissingManifest, Place::file(MANIFEST), "there is no `bmad.json` at the root of this package");
+        let finding = Diagnostic::new(
+            Code::MissingManifest,
+            Place::file(MANIFEST),
+            "there is no `bmad.json` at the root of this package",
+        );
         self.findings.push(finding.help(help));
     }
 
     fn runtime(&mut self, document: &Document, draft: &ManifestDraft, runtime: &Version) {
-        let needs = draft.manifest.as_ref().and_then(|manifest| manifest.runtime.as_ref()?.min_runtime_version.as_ref());
+        let needs = draft
+            .manifest
+            .as_ref()
+            .and_then(|manifest| manifest.runtime.as_ref()?.min_runtime_version.as_ref());
         let Some(needed) = needs.filter(|needed| *needed > runtime) else { return };
         let place = document.place(&["runtime".into(), "minRuntimeVersion".into()]);
         let message = format!("this package needs runtime {needed} or newer; this is {runtime}");
-        self.findings.push(Diagnostic::new(Code::RuntimeTooOld, place, message).help("update CrewAgent, or ask the author for an older version of the package"));
+        self.findings.push(
+            Diagnostic::new(Code::RuntimeTooOld, place, message)
+                .help("update CrewAgent, or ask the author for an older version of the package"),
+        );
     }
 
     fn integrity(&mut self, document: &Document, draft: &ManifestDraft) {
-        let Some(stated) = draft.manifest.as_ref().and_then(|manifest| manifest.integrity.as_ref()) else { return };
+        let Some(stated) = draft.manifest.as_ref().and_then(|manifest| manifest.integrity.as_ref())
+        else {
+            return;
+        };
         let files = self.files;
         let mut digests: BTreeMap<PackagePath, Digest> = BTreeMap::new();
         for path in files.sizes().keys() {
@@ -186,7 +204,8 @@ impl Check<'_> {
         let actual = integrity::package_digest(document.text.as_bytes(), &digests);
         if actual != stated.sha256 {
             let place = document.place(&["integrity".into(), "sha256".into()]);
-            let message = format!("the files of this package do not match its digest; they have {actual}");
+            let message =
+                format!("the files of this package do not match its digest; they have {actual}");
             let help = "the package was changed or damaged after it was packed: get a fresh copy, or, if you changed it yourself, run `crewagent package pack` again";
             self.findings.push(Diagnostic::new(Code::IntegrityMismatch, place, message).help(help));
         }
@@ -195,7 +214,12 @@ impl Check<'_> {
     fn read_workflow(&mut self, workflow: &mut WorkflowDraft, places: WorkflowPlaces) {
         let graph_path = workflow.graph_path.clone();
         workflow.graph = self.json(&graph_path, places.graph).map(|document| {
-            let mut reader = Reader::new(graph_path.as_str(), &document.text, Tolerance::Exact, &mut self.findings);
+            let mut reader = Reader::new(
+                graph_path.as_str(),
+                &document.text,
+                Tolerance::Exact,
+                &mut self.findings,
+            );
             let draft = GraphDraft::read(&document.tree, &mut reader);
             (document, draft)
         });
@@ -215,10 +239,11 @@ impl Check<'_> {
 
     fn template(&mut self, path: &PackagePath, place: Place) -> Option<TemplateDraft> {
         let frontmatter = self.frontmatter(path, place)?;
-        let mut reader = Reader::new(path.as_str(), frontmatter.text(), Tolerance::Blank, &mut self.findings);
+        let mut reader =
+            Reader::new(path.as_str(), frontmatter.text(), Tolerance::Blank, &mut self.findings);
         let front = WorkflowFront::read(frontmatter.tree(), &mut reader);
         let outline = Outline::read(frontmatter.body(), frontmatter.body_span().start);
-        Some(TemplateDraft { document: document(path, &frontmatter), front, outline })
+        Some(TemplateDraft { document: document(path, frontmatter), front, outline })
     }
 
     fn step(&mut self, path: &PackagePath, place: Place) -> Option<Rc<StepDraft>> {
@@ -226,9 +251,14 @@ impl Check<'_> {
             return known.clone();
         }
         let draft = self.frontmatter(path, place).map(|frontmatter| {
-            let mut reader = Reader::new(path.as_str(), frontmatter.text(), Tolerance::Blank, &mut self.findings);
+            let mut reader = Reader::new(
+                path.as_str(),
+                frontmatter.text(),
+                Tolerance::Blank,
+                &mut self.findings,
+            );
             let step = Step::read(&frontmatter, &mut reader).map(Arc::new);
-            Rc::new(StepDraft { document: document(path, &frontmatter), step })
+            Rc::new(StepDraft { document: document(path, frontmatter), step })
         });
         self.steps.insert(path.clone(), draft.clone());
         draft
@@ -236,7 +266,9 @@ impl Check<'_> {
 
     fn frontmatter(&mut self, path: &PackagePath, reference: Place) -> Option<Frontmatter> {
         let text = self.text(path, reference)?;
-        Frontmatter::parse(text).map_err(|error| self.syntax(path, error)).ok()
+        Frontmatter::parse(text)
+            .map_err(|errors| errors.into_iter().for_each(|error| self.syntax(path, error)))
+            .ok()
     }
 
     fn json(&mut self, path: &PackagePath, reference: Place) -> Option<Document> {
@@ -251,7 +283,8 @@ impl Check<'_> {
     }
 
     fn syntax(&mut self, path: &PackagePath, error: SyntaxError) {
-        let mut finding = Diagnostic::new(error.code, Place::at(path.as_str(), error.span), error.message);
+        let mut finding =
+            Diagnostic::new(error.code, Place::at(path.as_str(), error.span), error.message);
         finding.help = error.help;
         self.findings.push(finding);
     }
@@ -267,8 +300,12 @@ impl Check<'_> {
         };
         let here = Place::file(path.as_str());
         if size > MAX_DOCUMENT_BYTES as u64 {
-            let message = format!("`{path}` has {size} bytes; a text document may have {MAX_DOCUMENT_BYTES}");
-            self.findings.push(Diagnostic::new(Code::DocumentTooLarge, here, message).help("move bulk content into files under `assets/`"));
+            let message =
+                format!("`{path}` has {size} bytes; a text document may have {MAX_DOCUMENT_BYTES}");
+            self.findings.push(
+                Diagnostic::new(Code::DocumentTooLarge, here, message)
+                    .help("move bulk content into files under `assets/`"),
+            );
             return None;
         }
         let bytes = match self.files.read(path) {
@@ -294,7 +331,8 @@ impl Check<'_> {
     fn unreadable(&mut self, path: &PackagePath, reason: &str) {
         if self.unreadable.insert(path.clone()) {
             let message = format!("`{path}` cannot be read: {reason}");
-            let finding = Diagnostic::new(Code::UnreadableFile, Place::file(path.as_str()), message);
+            let finding =
+                Diagnostic::new(Code::UnreadableFile, Place::file(path.as_str()), message);
             self.findings.push(finding.help("check its permissions and that it is a regular file"));
         }
     }
@@ -308,22 +346,35 @@ impl Check<'_> {
             format!("`{path}` is not UTF-8: byte 0x{byte:02X} at offset {at} begins no character")
         };
         // Shown as text, with a mark in the place of what cannot be read, so that the line can be found.
-        let readable: Arc<str> = String::from_utf8_lossy(bytes.get(..bytes.len().min(64 * 1024)).unwrap_or_default()).into();
+        let readable: Arc<str> =
+            String::from_utf8_lossy(bytes.get(..bytes.len().min(64 * 1024)).unwrap_or_default())
+                .into();
         let place = if utf16 || at >= readable.len() {
             Place::file(path.as_str())
         } else {
             self.sources.insert(path.as_str(), readable);
             Place::at(path.as_str(), Span::new(at, at + '\u{fffd}'.len_utf8()))
         };
-        self.findings.push(Diagnostic::new(Code::NotUtf8, place, message).help("save the file as UTF-8 in your editor"));
+        self.findings.push(
+            Diagnostic::new(Code::NotUtf8, place, message)
+                .help("save the file as UTF-8 in your editor"),
+        );
     }
 
     fn missing(&mut self, path: &PackagePath, reference: Place) {
         let folder = format!("{path}/");
-        let is_folder = self.files.sizes().range(PackagePath::lower_bound(&folder)..).next().is_some_and(|(next, _)| next.as_str().starts_with(&folder));
+        let is_folder = self
+            .files
+            .sizes()
+            .range(PackagePath::lower_bound(&folder)..)
+            .next()
+            .is_some_and(|(next, _)| next.as_str().starts_with(&folder));
         if is_folder {
             let message = format!("`{path}` is a folder; a file is expected here");
-            self.findings.push(Diagnostic::new(Code::NotAFile, reference, message).help("name the file inside it, or rename the folder"));
+            self.findings.push(
+                Diagnostic::new(Code::NotAFile, reference, message)
+                    .help("name the file inside it, or rename the folder"),
+            );
             return;
         }
         let help = match self.similar(path) {
@@ -348,12 +399,15 @@ impl Check<'_> {
     }
 }
 
-fn document(path: &PackagePath, frontmatter: &Frontmatter) -> Document {
-    Document { path: path.clone(), text: frontmatter.text().clone(), tree: frontmatter.tree().clone() }
+fn document(path: &PackagePath, frontmatter: Frontmatter) -> Document {
+    Document { path: path.clone(), text: frontmatter.text().clone(), tree: frontmatter.into_tree() }
 }
 
 /// The workflows that the manifest names, the default one first. One that is named twice is read once.
-fn workflow_list(manifest: &Document, draft: &ManifestDraft) -> Vec<(WorkflowDraft, WorkflowPlaces)> {
+fn workflow_list(
+    manifest: &Document,
+    draft: &ManifestDraft,
+) -> Vec<(WorkflowDraft, WorkflowPlaces)> {
     let place = |keys: &[Key<'_>]| manifest.place(keys);
     let mut list: Vec<(WorkflowDraft, WorkflowPlaces)> = Vec::new();
     for (index, entry) in draft.workflows.iter().enumerate() {
@@ -369,7 +423,9 @@ fn workflow_list(manifest: &Document, draft: &ManifestDraft) -> Vec<(WorkflowDra
         list.push((workflow, places));
     }
     let (Some(document), Some(graph)) = (&draft.workflow, &draft.graph) else { return list };
-    let listed = list.iter().position(|(workflow, _)| workflow.document_path == *document && workflow.graph_path == *graph);
+    let listed = list.iter().position(|(workflow, _)| {
+        workflow.document_path == *document && workflow.graph_path == *graph
+    });
     let first = match listed {
         Some(index) => list.remove(index),
         None => {

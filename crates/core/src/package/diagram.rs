@@ -21,7 +21,10 @@ impl Workflow {
     }
 
     fn diagram_node(&self, node: &Node, package: &Package) -> DiagramNode {
-        let agent = node.agent_id.as_ref().and_then(|id| package.agents().iter().find(|agent| agent.id == *id));
+        let agent = node
+            .agent_id
+            .as_ref()
+            .and_then(|id| package.agents().iter().find(|agent| agent.id == *id));
         DiagramNode {
             id: node.id.to_string(),
             title: node.title.clone(),
@@ -44,9 +47,8 @@ fn diagram_edge(edge: &Edge) -> DiagramEdge {
         to: edge.to.to_string(),
         label: edge.label.clone(),
         is_default: edge.is_default,
-        condition: edge
-            .condition_text
-            .clone()
-            .or_else(|| edge.condition_expr.as_ref().map(|condition| condition.as_json().to_string())),
+        condition: edge.condition_text.clone().or_else(|| {
+            edge.condition_expr.as_ref().map(|condition| condition.as_json().to_string())
+        }),
     }
 }

@@ -224,7 +224,8 @@ impl GraphDraft {
     pub(super) fn finish(self) -> Option<Graph> {
         let nodes: Vec<Node> = self.nodes.into_iter().collect::<Option<_>>()?;
         let edges: Vec<Edge> = self.edges.into_iter().collect::<Option<_>>()?;
-        let index: HashMap<NodeId, usize> = nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
+        let index: HashMap<NodeId, usize> =
+            nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
         let entry_node_id = self.entry.filter(|entry| index.contains_key(entry))?;
         let mut outgoing = vec![Vec::new(); nodes.len()];
         for (at, edge) in edges.iter().enumerate() {
@@ -232,7 +233,15 @@ impl GraphDraft {
             outgoing.get_mut(*index.get(&edge.from)?)?.push(at);
         }
         (index.len() == nodes.len()).then_some(())?;
-        Some(Graph { schema_version: self.version?, entry_node_id, nodes, edges, metadata: self.metadata, index, outgoing })
+        Some(Graph {
+            schema_version: self.version?,
+            entry_node_id,
+            nodes,
+            edges,
+            metadata: self.metadata,
+            index,
+            outgoing,
+        })
     }
 }
 
@@ -246,7 +255,8 @@ fn node(tree: &Tree, minor: Minor, reader: &mut Reader<'_>) -> Option<Node> {
     let agent_id = object.optional("agentId", reader, shape::id(AgentId::new));
     let inputs = object.list("inputs", reader, shape::string);
     let outputs = object.list("outputs", reader, shape::string);
-    let (mut subworkflow_ref, mut pass_context, mut result_variables) = (Some(None), Some(None), Some(Vec::new()));
+    let (mut subworkflow_ref, mut pass_context, mut result_variables) =
+        (Some(None), Some(None), Some(Vec::new()));
     if minor >= Minor::V1_2 {
         subworkflow_ref = object.optional("subworkflowRef", reader, shape::id(WorkflowId::new));
         pass_context = object.optional("passContext", reader, shape::boolean);

@@ -30,10 +30,9 @@ pub(super) struct Input<'a> {
 /// Applies every rule whose premises could be read. A rule about a whole is silent when the whole is not known.
 pub(super) fn run(input: Input<'_>) {
     let Input { files, manifest, agents, workflows, findings } = input;
-    let agent_ids: Option<HashSet<AgentId>> =
-        agents.filter(|(_, draft)| draft.agents.iter().all(Option::is_some) && !draft.agents.is_empty()).map(|(_, draft)| {
-            draft.agents.iter().flatten().map(|agent| agent.id.clone()).collect()
-        });
+    let agent_ids: Option<HashSet<AgentId>> = agents
+        .filter(|(_, draft)| draft.agents.iter().all(Option::is_some) && !draft.agents.is_empty())
+        .map(|(_, draft)| draft.agents.iter().flatten().map(|agent| agent.id.clone()).collect());
     for workflow in workflows.iter() {
         if let Some((document, graph)) = &workflow.graph {
             graph::references(document, graph, agent_ids.as_ref(), findings);
@@ -42,7 +41,8 @@ pub(super) fn run(input: Input<'_>) {
         steps::check(workflow, findings);
         template::check(workflow, files, findings);
     }
-    let workflows_known = manifest.workflows.iter().all(Option::is_some) && manifest.workflow.is_some();
+    let workflows_known =
+        manifest.workflows.iter().all(Option::is_some) && manifest.workflow.is_some();
     if workflows_known {
         calls::resolve(workflows, findings);
         variables::check(workflows, findings);
@@ -55,7 +55,11 @@ pub(super) fn run(input: Input<'_>) {
 }
 
 /// Workflow ids are unique.
-pub(super) fn workflow_ids(manifest: &Document, workflows: &[Option<WorkflowEntry>], findings: &mut Findings) {
+pub(super) fn workflow_ids(
+    manifest: &Document,
+    workflows: &[Option<WorkflowEntry>],
+    findings: &mut Findings,
+) {
     let mut seen: BTreeMap<&WorkflowId, usize> = BTreeMap::new();
     for (index, entry) in workflows.iter().enumerate() {
         let Some(entry) = entry else { continue };
@@ -63,7 +67,11 @@ pub(super) fn workflow_ids(manifest: &Document, workflows: &[Option<WorkflowEntr
         if let Some(first) = seen.get(&entry.id) {
             let message = format!("two workflows have the id `{}`", entry.id);
             let finding = Diagnostic::new(Code::DuplicateWorkflowId, place(index), message);
-            findings.push(finding.help("give one of them another id").related(place(*first), "the first one is here"));
+            findings.push(
+                finding
+                    .help("give one of them another id")
+                    .related(place(*first), "the first one is here"),
+            );
         } else {
             seen.insert(&entry.id, index);
         }

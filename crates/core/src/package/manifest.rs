@@ -179,7 +179,10 @@ impl ManifestDraft {
             let text = shape::text(tree, reader)?;
             let folder = text.strip_suffix('/').unwrap_or(&text).to_owned();
             // The same rules as for a file; only the slash at the end is extra.
-            shape::package_path(&Tree { span: tree.span, value: crate::syntax::Value::String(folder) }, reader)?;
+            shape::package_path(
+                &Tree { span: tree.span, value: crate::syntax::Value::String(folder) },
+                reader,
+            )?;
             Some(text)
         });
         object.close(reader)?;
@@ -216,7 +219,10 @@ fn runtime_needs(tree: &Tree, reader: &mut Reader<'_>) -> Option<RuntimeNeeds> {
     let min_runtime_version = object.optional("minRuntimeVersion", reader, semantic_version);
     let requires_network = object.optional("requiresNetwork", reader, shape::boolean);
     object.close(reader)?;
-    Some(RuntimeNeeds { min_runtime_version: min_runtime_version?, requires_network: requires_network? })
+    Some(RuntimeNeeds {
+        min_runtime_version: min_runtime_version?,
+        requires_network: requires_network?,
+    })
 }
 
 fn integrity(tree: &Tree, reader: &mut Reader<'_>) -> Option<Integrity> {
@@ -225,9 +231,21 @@ fn integrity(tree: &Tree, reader: &mut Reader<'_>) -> Option<Integrity> {
         let text = shape::string(tree, reader)?;
         let digest = Digest::parse(&text);
         if digest.is_none() {
-            let message = format!("`integrity.sha256` must have 64 hexadecimal digits, but it has {} characters", text.chars().count());
-            let message = if text.chars().count() == 64 { "`integrity.sha256` has characters that are not hexadecimal digits".into() } else { message };
-            reader.report(Code::BadDigest, tree.span, message, "run `crewagent package pack`, which writes it, or remove `integrity`");
+            let message = format!(
+                "`integrity.sha256` must have 64 hexadecimal digits, but it has {} characters",
+                text.chars().count()
+            );
+            let message = if text.chars().count() == 64 {
+                "`integrity.sha256` has characters that are not hexadecimal digits".into()
+            } else {
+                message
+            };
+            reader.report(
+                Code::BadDigest,
+                tree.span,
+                message,
+                "run `crewagent package pack`, which writes it, or remove `integrity`",
+            );
         }
         digest
     });
@@ -241,7 +259,12 @@ fn semantic_version(tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
         Ok(version) => Some(version),
         Err(error) => {
             let message = format!("`{}` is not a semantic version: {error}", reader.trail());
-            reader.report(Code::BadVersion, tree.span, message, "write three numbers, for example 0.1.0 or 1.0.0-beta.2");
+            reader.report(
+                Code::BadVersion,
+                tree.span,
+                message,
+                "write three numbers, for example 0.1.0 or 1.0.0-beta.2",
+            );
             None
         }
     }

@@ -31,7 +31,9 @@ impl Outline {
         let mut heading: Option<String> = None;
         for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
             match (event, &mut heading) {
-                (Event::Start(Tag::Heading { level: HeadingLevel::H2, .. }), _) => heading = Some(String::new()),
+                (Event::Start(Tag::Heading { level: HeadingLevel::H2, .. }), _) => {
+                    heading = Some(String::new())
+                }
                 (Event::Text(part) | Event::Code(part), Some(title)) => title.push_str(&part),
                 (Event::End(TagEnd::Heading(HeadingLevel::H2)), Some(title)) => {
                     outline.sections.push(Section { title: plain_title(title), links: Vec::new() });
@@ -70,7 +72,10 @@ mod tests {
 
     #[test]
     fn headings_are_found_whatever_their_case_and_never_inside_code() {
-        let outline = Outline::read("# Goal\n\n## GOAL (what we want)\n\n```\n## Instructions\n```\n\nCompletion:\n---\n", 0);
+        let outline = Outline::read(
+            "# Goal\n\n## GOAL (what we want)\n\n```\n## Instructions\n```\n\nCompletion:\n---\n",
+            0,
+        );
         assert!(outline.section("goal").is_some());
         assert!(outline.section("instructions").is_none());
         assert!(outline.section("completion").is_some());

@@ -111,10 +111,13 @@ fn front(tree: &Tree, reader: &mut Reader<'_>) -> Option<StepFront> {
     let kind = object.required("type", reader, shape::text);
     let title = object.optional("title", reader, shape::string);
     let agent_id = object.optional("agentId", reader, shape::string);
-    let inputs = object.optional("inputs", reader, |tree, reader| shape::list(tree, reader, shape::string));
-    let outputs = object.optional("outputs", reader, |tree, reader| shape::list(tree, reader, shape::string));
+    let inputs =
+        object.optional("inputs", reader, |tree, reader| shape::list(tree, reader, shape::string));
+    let outputs =
+        object.optional("outputs", reader, |tree, reader| shape::list(tree, reader, shape::string));
     let sets_variables = object.list("setsVariables", reader, shape::text);
-    let transitions = object.optional("transitions", reader, |tree, reader| shape::list(tree, reader, transition));
+    let transitions = object
+        .optional("transitions", reader, |tree, reader| shape::list(tree, reader, transition));
     let subworkflow = object.optional("subworkflow", reader, shape::string);
     let pass_context = object.optional("passContext", reader, shape::boolean);
     let result_variables = object.list("resultVariables", reader, shape::text);
@@ -141,5 +144,10 @@ fn transition(tree: &Tree, reader: &mut Reader<'_>) -> Option<Transition> {
     let is_default = object.optional("isDefault", reader, shape::boolean);
     let condition_text = object.optional("conditionText", reader, shape::string);
     object.close(reader)?;
-    Some(Transition { to: to?, label: label?, is_default: is_default?, condition_text: condition_text? })
+    Some(Transition {
+        to: to?,
+        label: label?,
+        is_default: is_default?,
+        condition_text: condition_text?,
+    })
 }

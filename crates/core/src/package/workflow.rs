@@ -109,9 +109,12 @@ impl WorkflowFront {
         let schema_version = object.required("schemaVersion", reader, versioned);
         let workflow_type = object.required("workflowType", reader, shape::text);
         // Both are required, and both may be written without a value in a template.
-        let current_node_id = blank_or_required(&mut object, "currentNodeId", reader, shape::string);
+        let current_node_id =
+            blank_or_required(&mut object, "currentNodeId", reader, shape::string);
         let steps_completed =
-            blank_or_required(&mut object, "stepsCompleted", reader, |tree, reader| shape::list(tree, reader, shape::string));
+            blank_or_required(&mut object, "stepsCompleted", reader, |tree, reader| {
+                shape::list(tree, reader, shape::string)
+            });
         let variables = object.optional("variables", reader, shape::open_map);
         let decision_log = object.list("decisionLog", reader, decision);
         let artifacts = object.list("artifacts", reader, shape::string);
@@ -149,7 +152,11 @@ fn blank_or_required<T: Default>(
     reader: &mut Reader<'_>,
     read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
 ) -> Option<T> {
-    if object.has(key) { object.optional(key, reader, read).map(Option::unwrap_or_default) } else { object.required(key, reader, read) }
+    if object.has(key) {
+        object.optional(key, reader, read).map(Option::unwrap_or_default)
+    } else {
+        object.required(key, reader, read)
+    }
 }
 
 fn decision(tree: &Tree, reader: &mut Reader<'_>) -> Option<Decision> {
@@ -160,5 +167,11 @@ fn decision(tree: &Tree, reader: &mut Reader<'_>) -> Option<Decision> {
     let reason = object.optional("reason", reader, shape::string);
     let decided_at = object.optional("decidedAt", reader, shape::date_time);
     object.close(reader)?;
-    Some(Decision { from: from?, to: to?, label: label?, reason: reason?, decided_at: decided_at?.flatten() })
+    Some(Decision {
+        from: from?,
+        to: to?,
+        label: label?,
+        reason: reason?,
+        decided_at: decided_at?.flatten(),
+    })
 }

@@ -124,7 +124,8 @@ const LINEAR: &[NodePlan] = &[
     END,
 ];
 
-const LINEAR_EDGES: &[EdgePlan] = &[next("step-01-ask", "step-02-write"), next("step-02-write", "end-99")];
+const LINEAR_EDGES: &[EdgePlan] =
+    &[next("step-01-ask", "step-02-write"), next("step-02-write", "end-99")];
 
 const BRANCH: &[NodePlan] = &[
     ASK,
@@ -171,14 +172,22 @@ const BRANCH_EDGES: &[EdgePlan] = &[
         to: "step-03-quick",
         label: "quick",
         is_default: true,
-        when: Some(When { text: "One person can finish it in a day", variable: "depth", value: "quick" }),
+        when: Some(When {
+            text: "One person can finish it in a day",
+            variable: "depth",
+            value: "quick",
+        }),
     },
     EdgePlan {
         from: "decide-02-depth",
         to: "step-03-thorough",
         label: "thorough",
         is_default: false,
-        when: Some(When { text: "Several people, systems or deadlines are touched", variable: "depth", value: "thorough" }),
+        when: Some(When {
+            text: "Several people, systems or deadlines are touched",
+            variable: "depth",
+            value: "thorough",
+        }),
     },
     next("step-03-quick", "end-99"),
     next("step-03-thorough", "end-99"),
@@ -230,14 +239,28 @@ const LOOP_EDGES: &[EdgePlan] = &[
         to: "end-99",
         label: "approved",
         is_default: false,
-        when: Some(When { text: "Nothing in the document must change", variable: "verdict", value: "approved" }),
+        when: Some(When {
+            text: "Nothing in the document must change",
+            variable: "verdict",
+            value: "approved",
+        }),
     },
     EdgePlan {
         from: "decide-03-review",
         to: "step-04-revise",
         label: "revise",
         is_default: true,
-        when: Some(When { text: "At least one finding must be answered", variable: "verdict", value: "revise" }),
+        when: Some(When {
+            text: "At least one finding must be answered",
+            variable: "verdict",
+            value: "revise",
+        }),
     },
-    EdgePlan { from: "step-04-revise", to: "decide-03-review", label: "again", is_default: false, when: None },
+    EdgePlan {
+        from: "step-04-revise",
+        to: "decide-03-review",
+        label: "again",
+        is_default: false,
+        when: None,
+    },
 ];

@@ -1,13 +1,12 @@
 //! Reads JSON into a [`Tree`]. The parsing is `serde_json`'s; raw values tell us where each part stood.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserializer as _;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Entry, SyntaxError, Tree, Value};
+use super::{Entry, Keys, SyntaxError, Tree, Value};
 use crate::diagnostic::Code;
 use crate::text::Span;
 
@@ -17,7 +16,8 @@ pub const MAX_DEPTH: usize = 64;
 /// Reads a whole JSON text. A byte order mark is skipped. Every duplicate key is reported, not only the first.
 pub fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let raw: &RawValue = serde_json::from_str(body).map_err(|error| vec![syntax_error(text, body, &error)])?;
+    let raw: &RawValue =
+        serde_json::from_str(body).map_err(|error| vec![syntax_error(text, body, &error)])?;
     let mut reader = Reader { text, duplicates: Vec::new() };
     let tree = reader.tree(raw, 0).map_err(|error| vec![error])?;
     if reader.duplicates.is_empty() { Ok(tree) } else { Err(reader.duplicates) }
@@ -49,7 +49,12 @@ impl<'t> Reader<'t> {
             Some(b'{') => self.map(raw, depth)?,
             Some(b'[') => {
                 let items: Vec<&'t RawValue> = read(raw, span)?;
-                Value::List(items.into_iter().map(|item| self.tree(item, depth + 1)).collect::<Result<_, _>>()?)
+                Value::List(
+                    items
+                        .into_iter()
+                        .map(|item| self.tree(item, depth + 1))
+                        .collect::<Result<_, _>>()?,
+                )
             }
             Some(b'"') => Value::String(read(raw, span)?),
             Some(b'n') => Value::Null,
@@ -64,17 +69,15 @@ impl<'t> Reader<'t> {
             .deserialize_map(Pairs)
             .map_err(|error| broken(self.span(raw), &error))?;
         let mut entries: Vec<Entry> = Vec::with_capacity(pairs.len());
-        let mut seen: HashMap<String, Span> = HashMap::new();
+        let mut keys = Keys::default();
         for (key, value) in pairs {
             let key_span = self.span(key);
             let key: String = read(key, key_span)?;
             let tree = self.tree(value, depth + 1)?;
-            match seen.get(&key) {
-                Some(_) => self.duplicates.push(duplicate_key(&key, key_span)),
-                None => {
-                    seen.insert(key.clone(), key_span);
-                    entries.push(Entry { key, key_span, tree });
-                }
+            if keys.is_new(&key, &entries) {
+                entries.push(Entry { key, key_span, tree });
+            } else {
+                self.duplicates.push(duplicate_key(&key, key_span));
             }
         }
         Ok(Value::Map(entries))
@@ -126,17 +129,25 @@ fn capitalised(error: &serde_json::Error) -> String {
 
 fn syntax_error(text: &str, body: &str, error: &serde_json::Error) -> SyntaxError {
     let skipped = text.len() - body.len();
-    let line_start: usize = body.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let line_start: usize =
+        body.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let mut start = (line_start + error.column().saturating_sub(1)).min(body.len());
     while !body.is_char_boundary(start) {
         start -= 1;
     }
-    let end = body.get(start..).and_then(|rest| rest.chars().next()).map_or(start, |next| start + next.len_utf8());
+    let end = body
+        .get(start..)
+        .and_then(|rest| rest.chars().next())
+        .map_or(start, |next| start + next.len_utf8());
     let help = hint(body, start);
     SyntaxError {
         code: Code::JsonSyntax,
         span: Span::new(start, end).shifted(skipped),
-        message: if body.trim().is_empty() { "the file is empty".into() } else { capitalised(error) },
+        message: if body.trim().is_empty() {
+            "the file is empty".into()
+        } else {
+            capitalised(error)
+        },
         help,
     }
 }
@@ -213,7 +224,10 @@ mod tests {
     #[test]
     fn all_duplicate_keys_are_reported() {
         let errors = parse(r#"{"a":1,"a":2,"b":{"c":1,"c":2}}"#).unwrap_err();
-        assert_eq!(errors.iter().map(|error| error.code).collect::<Vec<_>>(), [Code::DuplicateKey, Code::DuplicateKey]);
+        assert_eq!(
+            errors.iter().map(|error| error.code).collect::<Vec<_>>(),
+            [Code::DuplicateKey, Code::DuplicateKey]
+        );
     }
 
     #[test]

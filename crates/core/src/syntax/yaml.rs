@@ -1,15 +1,15 @@
-//! Reads YAML 1.2 into a [`Tree`], within a budget. The only place that knows `serde-saphyr`.
+//! Reads YAML 1.2 into a [`Tree`], within a budget. The only place that knows `granit-parser`.
+//!
+//! The parser is the library's; what is ours is the tree, the budget, and the core schema in `scalar`.
 
-use std::fmt;
+mod scalar;
 
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::options::{AliasLimits, DuplicateKeyPolicy, MergeKeyPolicy};
-use serde_saphyr::{Error, Location, Options, Spanned};
+use std::collections::HashMap;
+
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Tag};
 
 use super::json::duplicate_key;
-use super::{Entry, SyntaxError, Tree, Value};
+use super::{Entry, Keys, SyntaxError, Tree, Value};
 use crate::diagnostic::Code;
 use crate::text::Span;
 
@@ -20,180 +20,357 @@ pub const MAX_NODES: usize = 20_000;
 /// A document may use this many aliases.
 pub const MAX_ALIASES: usize = 16;
 
-/// Reads one YAML document. Text without content is an empty map.
-pub fn parse(text: &str) -> Result<Tree, SyntaxError> {
-    if text.lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#')) {
-        return Ok(Tree { span: Span::new(0, 0), value: Value::Map(Vec::new()) });
+/// Reads one YAML document. Text without content is an empty map. Every duplicate key is reported, not only the first.
+pub fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
+    let mut composer = Composer::default();
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    options.flow_nesting_limit = MAX_DEPTH;
+    options.block_nesting_limit = MAX_DEPTH;
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| vec![explain(text, &error)])?;
+        let range = span.byte_range().unwrap_or_default();
+        composer.take(event, Span::new(range.start, range.end)).map_err(|error| vec![error])?;
     }
-    match serde_saphyr::from_str_with_options::<Spanned<Wrapped>>(text, options()) {
-        Ok(root) => Ok(place(root)),
-        Err(error) => Err(explain(text, error.without_snippet())),
+    if !composer.duplicates.is_empty() {
+        return Err(composer.duplicates);
     }
+    Ok(composer.root.unwrap_or(Tree { span: Span::default(), value: Value::Map(Vec::new()) }))
 }
 
-fn options() -> Options {
-    let mut alias_limits = AliasLimits::default();
-    alias_limits.max_total_replayed_events = MAX_NODES;
-    alias_limits.max_replay_stack_depth = MAX_DEPTH;
-    alias_limits.max_alias_expansions_per_anchor = MAX_ALIASES;
-    serde_saphyr::options! {
-        strict_booleans: true,
-        duplicate_keys: DuplicateKeyPolicy::Error,
-        merge_keys: MergeKeyPolicy::Error,
-        alias_limits: alias_limits,
-        budget: serde_saphyr::budget! {
-            max_depth: MAX_DEPTH,
-            max_nodes: MAX_NODES,
-            max_events: MAX_NODES * 3,
-            max_aliases: MAX_ALIASES,
-            max_anchors: 1_000,
-            max_documents: 1,
-            flow_nesting_limit: MAX_DEPTH,
-        },
-    }
+/// A collection that is still open.
+struct Frame {
+    span: Span,
+    anchor: usize,
+    /// Nodes that were complete when it was opened.
+    nodes_before: usize,
+    /// The deepest collection inside it so far.
+    depth: usize,
+    content: Content,
 }
 
-/// A value on its way into a tree; its own place comes from the [`Spanned`] around it.
-struct Wrapped(Value);
-
-impl<'de> Deserialize<'de> for Wrapped {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue).map(Wrapped)
-    }
+enum Content {
+    List(Vec<Tree>),
+    Map { entries: Vec<Entry>, keys: Keys, key: Option<(String, Span)> },
 }
 
-struct AnyValue;
+/// A node that an alias can repeat, with what it costs.
+struct Anchored {
+    tree: Tree,
+    nodes: usize,
+    depth: usize,
+}
 
-impl<'de> Visitor<'de> for AnyValue {
-    type Value = Value;
+/// Builds the tree from events.
+#[derive(Default)]
+struct Composer {
+    root: Option<Tree>,
+    open: Vec<Frame>,
+    anchors: HashMap<usize, Anchored>,
+    nodes: usize,
+    aliases: usize,
+    documents: usize,
+    duplicates: Vec<SyntaxError>,
+}
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any YAML value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        // JSON has no infinity and no NaN; as text they stay what the author wrote.
-        Ok(serde_json::Number::from_f64(value).map_or_else(|| Value::String(value.to_string()), Value::Number))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element::<Spanned<Wrapped>>()? {
-            items.push(place(item));
+impl Composer {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), SyntaxError> {
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return Err(mistake(
+                        span,
+                        "frontmatter must be one YAML document",
+                        "remove the `...` or the second document",
+                    ));
+                }
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                self.scalar(text.into_owned(), style, anchor, tag.as_deref(), span)?
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                collection_tag(tag.as_deref(), "seq", span)?;
+                self.begin(Content::List(Vec::new()), anchor, span)?;
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                collection_tag(tag.as_deref(), "map", span)?;
+                self.begin(
+                    Content::Map { entries: Vec::new(), keys: Keys::default(), key: None },
+                    anchor,
+                    span,
+                )?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
+            Event::Alias(id) => self.alias(id, span)?,
+            Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            // Not asked for, or new in a later version of the parser: nothing that means a value.
+            _ => {}
         }
-        Ok(Value::List(items))
+        Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut entries = Vec::new();
-        while let Some((key, value)) = map.next_entry::<Spanned<String>, Spanned<Wrapped>>()? {
-            entries.push(Entry { key_span: span(key.referenced), key: key.value, tree: place(value) });
+    fn count(&mut self, nodes: usize, span: Span) -> Result<(), SyntaxError> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        if self.nodes > MAX_NODES { Err(too_much(span)) } else { Ok(()) }
+    }
+
+    fn scalar(
+        &mut self,
+        text: String,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        span: Span,
+    ) -> Result<(), SyntaxError> {
+        self.count(1, span)?;
+        let plain = style == ScalarStyle::Plain;
+        if let Some(Frame { content: Content::Map { key: key @ None, .. }, .. }) =
+            self.open.last_mut()
+        {
+            if plain && text == "<<" {
+                return Err(mistake(span, "merge keys (`<<`) are not read", "write the keys out"));
+            }
+            *key = Some((text, span));
+            return Ok(());
         }
-        Ok(Value::Map(entries))
+        let value =
+            scalar::resolve(text, plain, tag.map(|tag| (tag.is_yaml_core_schema(), tag.suffix())))
+                .ok_or_else(|| unknown_tag(span))?;
+        self.place(Tree { span, value }, anchor, 1, 0)
+    }
+
+    fn begin(&mut self, content: Content, anchor: usize, span: Span) -> Result<(), SyntaxError> {
+        self.count(1, span)?;
+        if self.open.len() >= MAX_DEPTH {
+            return Err(too_deep(span));
+        }
+        self.refuse_as_key(span)?;
+        self.open.push(Frame { span, anchor, nodes_before: self.nodes - 1, depth: 0, content });
+        Ok(())
+    }
+
+    fn end(&mut self, span: Span) -> Result<(), SyntaxError> {
+        let Some(frame) = self.open.pop() else { return Ok(()) };
+        let value = match frame.content {
+            Content::List(items) => Value::List(items),
+            Content::Map { entries, .. } => Value::Map(entries),
+        };
+        let whole = Span::new(frame.span.start, span.end.max(frame.span.end));
+        self.place(
+            Tree { span: whole, value },
+            frame.anchor,
+            self.nodes - frame.nodes_before,
+            frame.depth + 1,
+        )
+    }
+
+    fn alias(&mut self, id: usize, span: Span) -> Result<(), SyntaxError> {
+        self.aliases += 1;
+        if self.aliases > MAX_ALIASES {
+            return Err(too_much(span));
+        }
+        self.refuse_as_key(span)?;
+        let Some(Anchored { tree, nodes, depth }) = self.anchors.get(&id) else {
+            return Err(mistake(
+                span,
+                "this alias stands inside the value it repeats",
+                "write the value out",
+            ));
+        };
+        let (nodes, depth) = (*nodes, *depth);
+        if self.open.len() + depth > MAX_DEPTH {
+            return Err(too_deep(span));
+        }
+        let copy = Tree { span, value: tree.value.clone() };
+        self.count(nodes, span)?;
+        self.place(copy, 0, nodes, depth)
+    }
+
+    fn refuse_as_key(&self, span: Span) -> Result<(), SyntaxError> {
+        match self.open.last() {
+            Some(Frame { content: Content::Map { key: None, .. }, .. }) => Err(mistake(
+                span,
+                "a key must be a simple text",
+                "write a word or a quoted text before the colon",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a complete node where it belongs.
+    fn place(
+        &mut self,
+        tree: Tree,
+        anchor: usize,
+        nodes: usize,
+        depth: usize,
+    ) -> Result<(), SyntaxError> {
+        if anchor != 0 {
+            // The copy is kept in memory, so it is paid for.
+            self.count(nodes, tree.span)?;
+            self.anchors.insert(anchor, Anchored { tree: tree.clone(), nodes, depth });
+        }
+        let Some(frame) = self.open.last_mut() else {
+            self.root = Some(tree);
+            return Ok(());
+        };
+        frame.depth = frame.depth.max(depth);
+        match &mut frame.content {
+            Content::List(items) => items.push(tree),
+            Content::Map { entries, keys, key } => {
+                let Some((key, key_span)) = key.take() else { return Ok(()) };
+                if keys.is_new(&key, entries) {
+                    entries.push(Entry { key, key_span, tree });
+                } else {
+                    self.duplicates.push(duplicate_key(&key, key_span));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
-fn place(spanned: Spanned<Wrapped>) -> Tree {
-    Tree { span: span(spanned.referenced), value: spanned.value.0 }
-}
-
-fn span(location: Location) -> Span {
-    let span = location.span();
-    let start = span.byte_offset().unwrap_or_else(|| span.offset()) as usize;
-    Span::new(start, start + span.byte_len().unwrap_or_else(|| span.len()) as usize)
-}
-
-fn explain(text: &str, error: &Error) -> SyntaxError {
-    let at = error.location().map_or(Span::default(), span);
-    let at = clamp(text, at);
-    if let Error::DuplicateMappingKey { key, .. } = error {
-        return duplicate_key(key.as_deref().unwrap_or("?"), at);
+fn collection_tag(tag: Option<&Tag>, own: &str, span: Span) -> Result<(), SyntaxError> {
+    match tag {
+        Some(tag) if !(tag.is_yaml_core_schema() && tag.suffix() == own) => Err(unknown_tag(span)),
+        _ => Ok(()),
     }
-    let message = first_line(&error.to_string());
-    let too_deep = || {
-        let message = format!("this frontmatter is nested more than {MAX_DEPTH} levels deep");
-        SyntaxError { code: Code::TooDeep, span: at, message, help: Some("no part of a package needs such depth; flatten the value".into()) }
-    };
-    match error {
-        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } | Error::AliasReplayStackDepthExceeded { .. } => too_deep(),
-        Error::Budget { .. }
-        | Error::AliasReplayLimitExceeded { .. }
-        | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayCounterOverflow { .. } => SyntaxError {
-            code: Code::YamlLimit,
-            span: at,
-            message: format!("this frontmatter has more than {MAX_NODES} values, or more than {MAX_ALIASES} aliases"),
-            help: Some("write the values out instead of using aliases, and keep bulk content in the body".into()),
+}
+
+fn mistake(span: Span, message: &str, help: &str) -> SyntaxError {
+    SyntaxError { code: Code::YamlSyntax, span, message: message.into(), help: Some(help.into()) }
+}
+
+fn unknown_tag(span: Span) -> SyntaxError {
+    mistake(
+        span,
+        "this tag is unknown, or does not fit its value",
+        "remove the tag (the word that begins with `!`)",
+    )
+}
+
+fn too_deep(span: Span) -> SyntaxError {
+    SyntaxError {
+        code: Code::TooDeep,
+        span,
+        message: format!("this frontmatter is nested more than {MAX_DEPTH} levels deep"),
+        help: Some("no part of a package needs such depth; flatten the value".into()),
+    }
+}
+
+fn too_much(span: Span) -> SyntaxError {
+    SyntaxError {
+        code: Code::YamlLimit,
+        span,
+        message: format!(
+            "this frontmatter has more than {MAX_NODES} values, or more than {MAX_ALIASES} aliases"
+        ),
+        help: Some(
+            "write the values out instead of using aliases, and keep bulk content in the body"
+                .into(),
+        ),
+    }
+}
+
+fn explain(text: &str, error: &ScanError) -> SyntaxError {
+    let mut start = error.marker().byte_offset().unwrap_or_default().min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let span = Span::new(start, text.len()).head(text);
+    match error.kind() {
+        ErrorKind::RecursionLimitExceeded => too_deep(span),
+        _ => SyntaxError {
+            code: Code::YamlSyntax,
+            span,
+            message: error.info(),
+            help: hint(text, start),
         },
-        _ if message.contains("nest") || message.contains("recursion") => too_deep(),
-        _ => SyntaxError { code: Code::YamlSyntax, span: at, message, help: yaml_hint(text, at) },
     }
 }
 
 /// Recognises the two mistakes that YAML punishes most.
-fn yaml_hint(text: &str, at: Span) -> Option<String> {
-    let start = text.get(..at.start)?.rfind('\n').map_or(0, |newline| newline + 1);
+fn hint(text: &str, at: usize) -> Option<String> {
+    let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
     let line = text.get(start..)?.lines().next()?;
-    if line.starts_with('\t') || line.trim_start_matches(' ').starts_with('\t') {
+    if line.trim_start_matches(' ').starts_with('\t') {
         return Some("YAML is indented with spaces, never with tabs".into());
     }
     let value = line.split_once(": ").map(|(_, value)| value.trim());
     if value.is_some_and(|value| !value.starts_with(['"', '\'']) && value.contains(": ")) {
-        return Some("put the value in double quotes: it contains `: `, which begins a new map".into());
+        return Some(
+            "put the value in double quotes: it contains `: `, which begins a new map".into(),
+        );
     }
     None
 }
 
-fn first_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    let line = line.strip_prefix("error: ").unwrap_or(line);
-    // Positions are ours to print: theirs count from the inside of the frontmatter.
-    match line.find("line ").filter(|_| line.contains(" column ")) {
-        Some(0) => line.split_once(": ").map_or(line, |(_, rest)| rest).to_owned(),
-        _ => line.split(" at line ").next().unwrap_or(line).to_owned(),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
 
-fn clamp(text: &str, span: Span) -> Span {
-    let mut start = span.start.min(text.len());
-    while !text.is_char_boundary(start) {
-        start -= 1;
+    use super::*;
+
+    fn check_value(text: &str, expected: Json) {
+        assert_eq!(parse(text).unwrap().to_json(), expected, "{text:?}");
     }
-    let mut end = span.end.clamp(start, text.len());
-    while !text.is_char_boundary(end) {
-        end += 1;
+
+    fn check_refused(text: &str, code: Code, says: &str) {
+        let errors = parse(text).unwrap_err();
+        assert_eq!(errors[0].code, code, "{errors:?}");
+        assert!(errors[0].message.contains(says), "{errors:?}");
     }
-    Span::new(start, end)
+
+    #[test]
+    fn collections_of_every_style_are_read() {
+        check_value("", json!({}));
+        check_value("# only a comment\n", json!({}));
+        check_value(
+            "a: {b: [1, 'x'], c: }\nd:\n- e\n- f: g\n  h: |\n    i\n    j\n",
+            json!({"a": {"b": [1, "x"], "c": null}, "d": ["e", {"f": "g", "h": "i\nj\n"}]}),
+        );
+        check_value("a: &x [1, 2]\nb: *x\n", json!({"a": [1, 2], "b": [1, 2]}));
+        check_value("1: a\ntrue: b\n", json!({"1": "a", "true": "b"}));
+    }
+
+    #[test]
+    fn what_frontmatter_does_not_need_is_refused_with_a_reason() {
+        check_refused("a: 1\n---\nb: 2\n", Code::YamlSyntax, "one YAML document");
+        check_refused("a: &x {b: 1}\nc:\n  <<: *x\n", Code::YamlSyntax, "merge keys");
+        check_refused("? [a, b]\n: c\n", Code::YamlSyntax, "simple text");
+        check_refused("a: !custom 1\n", Code::YamlSyntax, "tag");
+        check_refused("a: &x [*x]\n", Code::YamlSyntax, "inside the value");
+        check_refused("a: *nowhere\n", Code::YamlSyntax, "anchor");
+        let errors = parse("a: 1\na: 2\nb: {c: 1, c: 2}\n").unwrap_err();
+        assert_eq!(
+            errors.iter().map(|error| error.code).collect::<Vec<_>>(),
+            [Code::DuplicateKey, Code::DuplicateKey]
+        );
+    }
+
+    #[test]
+    fn a_copy_costs_as_much_as_what_it_copies() {
+        let list = vec!["x"; 3000].join(", ");
+        let copies: String = (0..10).map(|index| format!("c{index}: *x\n")).collect();
+        check_refused(&format!("a: &x [{list}]\n{copies}"), Code::YamlLimit, "values");
+        let nested = format!(
+            "a: &x {}1{}\nb: {}*x{}\n",
+            "[".repeat(20),
+            "]".repeat(20),
+            "[".repeat(20),
+            "]".repeat(20)
+        );
+        check_refused(&nested, Code::TooDeep, "nested");
+    }
+
+    #[test]
+    fn a_collection_knows_where_it_ends() {
+        let text = "a: [1, 2]\nb:\n  c: d\n";
+        let tree = parse(text).unwrap();
+        let span = tree.get("a").unwrap().tree.span;
+        assert_eq!(&text[span.start..span.end], "[1, 2]");
+        let key = tree.get("b").unwrap().tree.get("c").unwrap();
+        assert_eq!(&text[key.key_span.start..key.tree.span.end], "c: d");
+    }
 }

@@ -27,9 +27,63 @@ fn value() -> impl Strategy<Value = Json> {
 
 fn text() -> impl Strategy<Value = String> {
     let tricky = vec![
-        "", " ", "yes", "no", "null", "~", "true", "1", "1.0", "012", "1_000", "0x1f", "- a", "a: b", "a #b", "#c", "*a", "&a", "!t", "|", ">", "---",
-        "...", "[", "{", "]", "}", ",", "?", "@x", "`x", "%x", "'", "\"", "\\", "a\nb", "a\n", "\ta", "a\t", " a", "a ", "中文", "é", "😀", "\u{feff}a",
-        "a\u{85}b", "a\u{2028}b", "2026-01-02", "2026-01-02T03:04:05Z", "<storyKey>", "artifacts/x.md", ".inf", "NaN", "=", "<<", "a\r\nb", "\u{7}",
+        "",
+        " ",
+        "yes",
+        "no",
+        "null",
+        "~",
+        "true",
+        "1",
+        "1.0",
+        "012",
+        "1_000",
+        "0x1f",
+        "- a",
+        "a: b",
+        "a #b",
+        "#c",
+        "*a",
+        "&a",
+        "!t",
+        "|",
+        ">",
+        "---",
+        "...",
+        "[",
+        "{",
+        "]",
+        "}",
+        ",",
+        "?",
+        "@x",
+        "`x",
+        "%x",
+        "'",
+        "\"",
+        "\\",
+        "a\nb",
+        "a\n",
+        "\ta",
+        "a\t",
+        " a",
+        "a ",
+        "中文",
+        "é",
+        "😀",
+        "\u{feff}a",
+        "a\u{85}b",
+        "a\u{2028}b",
+        "2026-01-02",
+        "2026-01-02T03:04:05Z",
+        "<storyKey>",
+        "artifacts/x.md",
+        ".inf",
+        "NaN",
+        "=",
+        "<<",
+        "a\r\nb",
+        "\u{7}",
     ];
     prop_oneof![prop::sample::select(tricky).prop_map(str::to_owned), "[ -~]{0,20}", "\\PC{0,8}"]
 }
@@ -47,6 +101,20 @@ proptest! {
             let tree = json::parse(&text).unwrap();
             prop_assert_eq!(&tree.to_json(), &value);
             prop_assert_eq!(json::parse(&tree.to_json().to_string()).unwrap().to_json(), tree.to_json());
+        }
+    }
+
+    #[test]
+    fn json_is_yaml_and_a_second_reader_agrees(value in value()) {
+        let text = value.to_string();
+        let ours = yaml::parse(&text);
+        if let Ok(ours) = &ours {
+            prop_assert_eq!(&ours.to_json(), &value);
+        }
+        // Both refuse the same few strings that YAML cannot hold, such as some control characters.
+        let options = serde_saphyr::options! { strict_booleans: true };
+        if let (Ok(ours), Ok(theirs)) = (&ours, serde_saphyr::from_str_with_options::<Json>(&text, options)) {
+            prop_assert_eq!(ours.to_json(), theirs);
         }
     }
 
@@ -135,15 +203,36 @@ fn hello_branch() -> MemoryFiles {
 }
 
 /// Lines that belong to other keys are the same bytes before and after.
-fn assert_only_changed(before: &Frontmatter, after: &Frontmatter, key: &str) -> Result<(), TestCaseError> {
+fn assert_only_changed(
+    before: &Frontmatter,
+    after: &Frontmatter,
+    key: &str,
+) -> Result<(), TestCaseError> {
     for entry in before.entries().iter().filter(|entry| entry.key != key) {
         let now = after.tree().get(&entry.key);
-        prop_assert_eq!(now.map(|now| now.tree.to_json()), Some(entry.tree.to_json()), "{} changed", entry.key);
-        prop_assert_eq!(region(before, &entry.key), region(after, &entry.key), "bytes of {} changed", entry.key);
+        prop_assert_eq!(
+            now.map(|now| now.tree.to_json()),
+            Some(entry.tree.to_json()),
+            "{} changed",
+            entry.key
+        );
+        prop_assert_eq!(
+            region(before, &entry.key),
+            region(after, &entry.key),
+            "bytes of {} changed",
+            entry.key
+        );
     }
     prop_assert_eq!(before.body(), after.body());
     // Comments that stand alone survive, wherever they are, unless they are inside the value that was replaced.
-    let lines = |document: &Frontmatter| document.text().lines().filter(|line| line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>();
+    let lines = |document: &Frontmatter| {
+        document
+            .text()
+            .lines()
+            .filter(|line| line.starts_with('#'))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     let (old, new) = (lines(before), lines(after));
     prop_assert_eq!(old, new);
     Ok(())
@@ -154,12 +243,15 @@ fn region(document: &Frontmatter, key: &str) -> String {
     let entries = document.entries();
     let index = entries.iter().position(|entry| entry.key == key).unwrap();
     let start = entries[index].key_span.start;
-    let end = entries.get(index + 1).map_or_else(
-        || document.body_span().start,
-        |next| next.key_span.start,
-    );
+    let end = entries
+        .get(index + 1)
+        .map_or_else(|| document.body_span().start, |next| next.key_span.start);
     let text = &document.text()[start..end];
-    let own: Vec<&str> = text.lines().take_while(|line| !line.starts_with("---")).filter(|line| !line.trim().is_empty() && !line.starts_with('#')).collect();
+    let own: Vec<&str> = text
+        .lines()
+        .take_while(|line| !line.starts_with("---"))
+        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+        .collect();
     own.join("\n").trim_end().to_owned()
 }
 
@@ -172,6 +264,20 @@ const TEMPLATES: &[&str] = &[
 ];
 
 #[test]
+fn a_second_reader_agrees_on_every_template() {
+    for template in TEMPLATES {
+        let inside = template.split("---\n").nth(1).unwrap();
+        let options = serde_saphyr::options! { strict_booleans: true };
+        let theirs: Json = if inside.is_empty() {
+            json!({})
+        } else {
+            serde_saphyr::from_str_with_options(inside, options).unwrap()
+        };
+        assert_eq!(yaml::parse(inside).unwrap().to_json(), theirs, "{template}");
+    }
+}
+
+#[test]
 fn a_package_is_written_as_it_was_read() {
     for name in ["create-story-micro", "hello-branch", "multi-workflows", "nested-review"] {
         let mut files = MemoryFiles::from_folder(&repository().join("spec/examples").join(name));
@@ -181,7 +287,10 @@ fn a_package_is_written_as_it_was_read() {
             let agents = json!({ "schemaVersion": "1.1", "agents": package.agents() });
             files.put(package.manifest().entry.agents.as_str(), agents.to_string());
             for workflow in package.workflows() {
-                files.put(workflow.graph_path.as_str(), serde_json::to_string(&workflow.graph).unwrap());
+                files.put(
+                    workflow.graph_path.as_str(),
+                    serde_json::to_string(&workflow.graph).unwrap(),
+                );
             }
         };
         write(&mut files, &first);

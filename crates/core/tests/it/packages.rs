@@ -7,7 +7,8 @@ use crate::support::{MemoryFiles, checked, lines, repository};
 #[test]
 fn the_examples_are_clean() {
     for name in ["create-story-micro", "hello-branch", "multi-workflows", "nested-review"] {
-        let checked = checked(&MemoryFiles::from_folder(&repository().join("spec/examples").join(name)));
+        let checked =
+            checked(&MemoryFiles::from_folder(&repository().join("spec/examples").join(name)));
         assert_eq!(lines(&checked), Vec::<String>::new(), "{name}");
         assert!(checked.package.is_some());
     }
@@ -17,7 +18,8 @@ fn the_examples_are_clean() {
 fn every_new_package_is_clean_whatever_its_author_types() {
     for shape in [Shape::Linear, Shape::Branch, Shape::Loop] {
         for name in ["demo", "My \"quoted\" name", "---\n# x", "中文"] {
-            let plan = Plan { name: name.into(), description: name.into(), author: String::new(), shape };
+            let plan =
+                Plan { name: name.into(), description: name.into(), author: String::new(), shape };
             let mut files = MemoryFiles::default();
             for (path, text) in scaffold::files(&plan) {
                 files.put(&path, text);

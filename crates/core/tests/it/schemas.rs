@@ -23,7 +23,10 @@ fn the_published_schemas_are_the_generated_ones() {
             std::fs::write(folder.join(name), &text).unwrap();
         }
         let published = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-        assert!(published == text, "spec/schemas/{name} is out of step: run `UPDATE_SCHEMAS=1 cargo test -p crewagent-core`");
+        assert!(
+            published == text,
+            "spec/schemas/{name} is out of step: run `UPDATE_SCHEMAS=1 cargo test -p crewagent-core`"
+        );
     }
 }
 
@@ -71,7 +74,8 @@ impl Bench {
                     serde_json::from_str(&text).unwrap()
                 };
                 let (_, schema) = schemas.iter().find(|(name, _)| *name == subject.schema).unwrap();
-                let validator = jsonschema::options().should_validate_formats(true).build(schema).unwrap();
+                let validator =
+                    jsonschema::options().should_validate_formats(true).build(schema).unwrap();
                 (file, value, validator, subject.in_markdown)
             })
             .collect();
@@ -85,7 +89,10 @@ impl Bench {
 fn pointers(value: &Json, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     match value {
-        Json::Array(items) => items.iter().enumerate().for_each(|(index, item)| pointers(item, &format!("{at}/{index}"), found)),
+        Json::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, item)| pointers(item, &format!("{at}/{index}"), found)),
         Json::Object(map) => map.iter().for_each(|(key, item)| {
             pointers(item, &format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), found);
         }),
@@ -102,9 +109,30 @@ enum Change {
 
 fn change() -> impl Strategy<Value = Change> {
     let values = vec![
-        json!(null), json!(true), json!(0), json!(1), json!(-3), json!(1.5), json!(""), json!("  "), json!("word"), json!("two words"),
-        json!("-x"), json!("1.1"), json!("1.2.3"), json!("2.0"), json!("2026-01-02T03:04:05Z"), json!("2026-01-02"), json!([]), json!(["a"]),
-        json!([""]), json!([1]), json!({}), json!({"a": 1}), json!("step"), json!("end"),
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(1),
+        json!(-3),
+        json!(1.5),
+        json!(""),
+        json!("  "),
+        json!("word"),
+        json!("two words"),
+        json!("-x"),
+        json!("1.1"),
+        json!("1.2.3"),
+        json!("2.0"),
+        json!("2026-01-02T03:04:05Z"),
+        json!("2026-01-02"),
+        json!([]),
+        json!(["a"]),
+        json!([""]),
+        json!([1]),
+        json!({}),
+        json!({"a": 1}),
+        json!("step"),
+        json!("end"),
     ];
     prop_oneof![6 => prop::sample::select(values).prop_map(Change::Replace), 2 => Just(Change::Remove), 1 => Just(Change::AddKey)]
 }
@@ -121,7 +149,9 @@ fn apply(value: &mut Json, pointer: &str, change: &Change) {
             let Some((parent, key)) = pointer.rsplit_once('/') else { return };
             match value.pointer_mut(parent) {
                 Some(Json::Array(items)) => drop(items.remove(key.parse().unwrap())),
-                Some(Json::Object(map)) => drop(map.shift_remove(&key.replace("~1", "/").replace("~0", "~"))),
+                Some(Json::Object(map)) => {
+                    drop(map.shift_remove(&key.replace("~1", "/").replace("~0", "~")))
+                }
                 _ => {}
             }
         }
@@ -131,12 +161,16 @@ fn apply(value: &mut Json, pointer: &str, change: &Change) {
 /// Findings that a schema expresses too.
 fn is_about_shape(code: Code) -> bool {
     let number = &code.as_str()[2..];
-    (number.starts_with('3') && code != Code::VersionAsNumber) || matches!(code, Code::UnsupportedSchema | Code::BadVersion | Code::BadDigest)
+    (number.starts_with('3') && code != Code::VersionAsNumber)
+        || matches!(code, Code::UnsupportedSchema | Code::BadVersion | Code::BadDigest)
 }
 
 /// Findings about things that a schema cannot say; such a document proves nothing either way.
 fn is_beyond_schemas(code: Code) -> bool {
-    matches!(code, Code::PathOutside | Code::BadCondition | Code::VersionAsNumber | Code::TypeDisagrees)
+    matches!(
+        code,
+        Code::PathOutside | Code::BadCondition | Code::VersionAsNumber | Code::TypeDisagrees
+    )
 }
 
 proptest! {

@@ -67,8 +67,18 @@ pub(crate) fn checked(files: &MemoryFiles) -> Checked {
 /// The findings as lines `CODE file:line:column message`.
 pub(crate) fn lines(checked: &Checked) -> Vec<String> {
     let line = |found: &crewagent_core::diagnostic::Diagnostic| {
-        let at = found.place.position.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
-        format!("{} {}{at} {} / {}", found.code.as_str(), found.place.file, found.message, found.help.as_deref().unwrap_or("-"))
+        let at = found
+            .place
+            .position
+            .map(|at| format!(":{}:{}", at.line, at.column))
+            .unwrap_or_default();
+        format!(
+            "{} {}{at} {} / {}",
+            found.code.as_str(),
+            found.place.file,
+            found.message,
+            found.help.as_deref().unwrap_or("-")
+        )
     };
     checked.findings.iter().map(line).collect()
 }

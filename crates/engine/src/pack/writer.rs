@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
+use crate::source::{Limits, is_suspicious};
+
 /// 1980-01-01 00:00, the beginning of the format's time.
 const DOS_TIME: u16 = 0;
 const DOS_DATE: u16 = 1 << 5 | 1;
@@ -70,7 +72,8 @@ impl<W: Write> Writer<W> {
     pub(super) fn finish(mut self) -> io::Result<Option<(W, u64)>> {
         let offset = self.field(self.written);
         let size = self.field(self.directory.len() as u64);
-        let Some(entries) = u16::try_from(self.entries).ok().filter(|entries| *entries < u16::MAX) else {
+        let Some(entries) = u16::try_from(self.entries).ok().filter(|entries| *entries < u16::MAX)
+        else {
             return Ok(None);
         };
         let directory = std::mem::take(&mut self.directory);
@@ -98,12 +101,18 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// The content, deflated, if that makes it smaller.
+    /// The content, deflated, if that makes it smaller, and not so small that the gate takes it for a bomb.
     fn deflated(&mut self, content: &[u8]) -> io::Result<Option<Vec<u8>>> {
         self.deflate.reset();
         let mut packed = Vec::with_capacity(content.len());
-        let status =
-            self.deflate.compress_vec(content, &mut packed, FlushCompress::Finish).map_err(io::Error::other)?;
-        Ok(Some(packed).filter(|packed| status == Status::StreamEnd && packed.len() < content.len()))
+        let status = self
+            .deflate
+            .compress_vec(content, &mut packed, FlushCompress::Finish)
+            .map_err(io::Error::other)?;
+        let ratio_is_fine =
+            !is_suspicious(content.len() as u64, packed.len() as u64, &Limits::default());
+        Ok(Some(packed).filter(|packed| {
+            status == Status::StreamEnd && packed.len() < content.len() && ratio_is_fine
+        }))
     }
 }

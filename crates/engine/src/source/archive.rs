@@ -55,7 +55,13 @@ impl Archive {
             .zip(places)
             .map(|(record, data)| {
                 let method = record.method.filter(|_| unpack && record.sound)?;
-                Some(Entry { method, data, packed: record.packed, size: record.size, crc: record.crc })
+                Some(Entry {
+                    method,
+                    data,
+                    packed: record.packed,
+                    size: record.size,
+                    crc: record.crc,
+                })
             })
             .collect();
         let contents = Contents::new(entries.len());
@@ -87,7 +93,11 @@ impl Archive {
 }
 
 /// Unpacks every entry once, keeps what fits, and says which ones are not what they claim to be.
-fn verify(handle: &Handle, entries: &[Option<Entry>], contents: &Contents) -> io::Result<Vec<(usize, String)>> {
+fn verify(
+    handle: &Handle,
+    entries: &[Option<Entry>],
+    contents: &Contents,
+) -> io::Result<Vec<(usize, String)>> {
     let corrupt: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
     parallel::for_each(entries.len(), Scratch::new, |scratch, index| {
         let Some(entry) = &entries[index] else { return Ok(()) };
@@ -106,7 +116,13 @@ fn verify(handle: &Handle, entries: &[Option<Entry>], contents: &Contents) -> io
     Ok(corrupt)
 }
 
-fn unpack(handle: &Handle, entry: &Entry, scratch: &mut Scratch, index: usize, contents: &Contents) -> io::Result<()> {
+fn unpack(
+    handle: &Handle,
+    entry: &Entry,
+    scratch: &mut Scratch,
+    index: usize,
+    contents: &Contents,
+) -> io::Result<()> {
     if contents.reserve(entry.size) {
         let content = entry.read(handle, scratch)?;
         contents.note_digest(index, Digest::of(&content));

@@ -26,7 +26,10 @@ struct Slot {
 
 impl Contents {
     pub(crate) fn new(files: usize) -> Self {
-        Self { slots: (0..files).map(|_| Slot::default()).collect(), left: AtomicU64::new(KEPT_ALL) }
+        Self {
+            slots: (0..files).map(|_| Slot::default()).collect(),
+            left: AtomicU64::new(KEPT_ALL),
+        }
     }
 
     /// Whether a content of this size is worth keeping.

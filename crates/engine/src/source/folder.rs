@@ -35,19 +35,25 @@ pub(crate) type Passed = (Folder, BTreeMap<PackagePath, u64>);
 
 impl Folder {
     /// Puts a folder through the gate.
-    pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Result<Passed, Findings>, WalkError> {
+    pub(crate) fn open(
+        path: &Path,
+        limits: &Limits,
+    ) -> Result<Result<Passed, Findings>, WalkError> {
         let at = |path: &Path| {
             let path = path.to_owned();
             move |error| WalkError { path, error }
         };
         let root = Dir::open_ambient_dir(path, ambient_authority()).map_err(at(path))?;
-        let mut walk = Walk { gate: Gate::new(limits), sizes: BTreeMap::new(), folders: Vec::new() };
+        let mut walk =
+            Walk { gate: Gate::new(limits), sizes: BTreeMap::new(), folders: Vec::new() };
         walk.list(&root, None).map_err(at(path))?;
         while let Some(folder) = walk.folders.pop() {
             if walk.gate.overflowed() {
                 break;
             }
-            let listed = root.open_dir_nofollow(folder.as_str()).and_then(|dir| walk.list(&dir, Some(&folder)));
+            let listed = root
+                .open_dir_nofollow(folder.as_str())
+                .and_then(|dir| walk.list(&dir, Some(&folder)));
             listed.map_err(at(&path.join(folder.as_str())))?;
         }
         let Walk { mut gate, sizes, .. } = walk;
@@ -135,13 +141,16 @@ impl Walk<'_> {
     fn entry(&mut self, entry: &DirEntry, folder: Option<&PackagePath>) -> io::Result<()> {
         let name = entry.file_name();
         let lossy = name.to_string_lossy();
-        let text = folder.map_or_else(|| lossy.clone().into_owned(), |folder| format!("{folder}/{lossy}"));
+        let text =
+            folder.map_or_else(|| lossy.clone().into_owned(), |folder| format!("{folder}/{lossy}"));
         if is_litter(&text) {
             return Ok(());
         }
         let shown = printable(text.as_bytes());
         if name.to_str().is_none() {
-            self.gate.findings.push(bad_name(&shown, &PathError::Name("it is not UTF-8".to_owned())));
+            self.gate
+                .findings
+                .push(bad_name(&shown, &PathError::Name("it is not UTF-8".to_owned())));
             return Ok(());
         }
         let kind = entry.file_type()?;

@@ -9,6 +9,8 @@ use super::limits::{Limits, bytes};
 
 /// How much of a hostile name is shown.
 const SHOWN_CHARS: usize = 200;
+/// What an archive may need beyond the contents: headers, the directory, ignored entries.
+const CONTAINER_OVERHEAD: u64 = 64 * 1024 * 1024;
 
 /// What an entry says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +94,15 @@ impl<'a> Gate<'a> {
     }
 
     /// One component of a path: finds or makes its node.
-    fn step(&mut self, parent: Option<u32>, name: &str, folded: &str, kind: Kind, listed: bool, shown: &str) -> Option<u32> {
+    fn step(
+        &mut self,
+        parent: Option<u32>,
+        name: &str,
+        folded: &str,
+        kind: Kind,
+        listed: bool,
+        shown: &str,
+    ) -> Option<u32> {
         let twins = self.twins.entry((parent, folded.into())).or_default();
         let exact = twins.iter().copied().find(|id| *self.nodes[*id as usize].name == *name);
         if let Some(id) = exact {
@@ -142,9 +152,24 @@ impl<'a> Gate<'a> {
         if size <= limit {
             return true;
         }
-        let message = format!("the file has {}, more than the limit of {}", bytes(size), bytes(limit));
+        let message =
+            format!("the file has {}, more than the limit of {}", bytes(size), bytes(limit));
         self.findings.push(Diagnostic::new(Code::FileTooLarge, Place::file(shown), message).help(
             "make the file smaller, or raise `max-file-bytes` under `[import]` in `config.toml`",
+        ));
+        false
+    }
+
+    /// Checks the size of an archive: one that is far larger than what may come out of it is not worth opening.
+    pub(crate) fn container(&mut self, size: u64) -> bool {
+        let limit = self.limits.max_unpacked_bytes;
+        if size <= limit.saturating_mul(2).saturating_add(CONTAINER_OVERHEAD) {
+            return true;
+        }
+        self.too_large(format!(
+            "the archive has {}, and may unpack to no more than {}",
+            bytes(size),
+            bytes(limit)
         ));
         false
     }
@@ -155,9 +180,15 @@ impl<'a> Gate<'a> {
         if self.unpacked <= limit {
             return;
         }
+        self.too_large(format!(
+            "the package unpacks to {}, more than the limit of {}",
+            bytes(self.unpacked),
+            bytes(limit)
+        ));
+    }
+
+    fn too_large(&mut self, message: String) {
         self.overflowed = true;
-        let message =
-            format!("the package unpacks to {}, more than the limit of {}", bytes(self.unpacked), bytes(limit));
         self.findings.push(Diagnostic::new(Code::PackageTooLarge, Place::file(""), message).help(
             "remove what is not needed, or raise `max-unpacked-bytes` under `[import]` in `config.toml`",
         ));
@@ -166,14 +197,17 @@ impl<'a> Gate<'a> {
 
 /// A name that can be shown: no control characters, not endless.
 pub(crate) fn printable(raw: &[u8]) -> String {
-    let text = String::from_utf8_lossy(raw);
+    // No character has more than four bytes.
+    let text = String::from_utf8_lossy(&raw[..raw.len().min(4 * SHOWN_CHARS + 4)]);
     let mut shown = String::new();
     for (count, c) in text.chars().enumerate() {
         if count == SHOWN_CHARS {
             shown.push('…');
             break;
         }
-        if c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}') {
+        if c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);
@@ -194,23 +228,36 @@ pub(crate) fn bad_name(shown: &str, error: &PathError) -> Diagnostic {
         }
         PathError::Name(_) => (Code::BadEntryName, "rename it so that it works on every platform"),
     };
-    Diagnostic::new(code, Place::file(shown), format!("this name cannot be used: {error}")).help(help)
+    Diagnostic::new(code, Place::file(shown), format!("this name cannot be used: {error}"))
+        .help(help)
 }
 
 /// A finding about a link or a device.
 pub(crate) fn special(shown: &str, what: &str) -> Diagnostic {
-    Diagnostic::new(Code::LinkEntry, Place::file(shown), format!("this is {what}, not a file or a folder"))
-        .help("put a copy of the file in its place")
+    Diagnostic::new(
+        Code::LinkEntry,
+        Place::file(shown),
+        format!("this is {what}, not a file or a folder"),
+    )
+    .help("put a copy of the file in its place")
 }
 
 fn both_kinds(shown: &str) -> Diagnostic {
-    Diagnostic::new(Code::FileAndFolder, Place::file(shown), "this path is both a file and a folder")
-        .help("rename one of them")
+    Diagnostic::new(
+        Code::FileAndFolder,
+        Place::file(shown),
+        "this path is both a file and a folder",
+    )
+    .help("rename one of them")
 }
 
 fn duplicate(shown: &str) -> Diagnostic {
-    Diagnostic::new(Code::DuplicateEntry, Place::file(shown), "this path stands in the archive more than once")
-        .help("pack the archive again, with each file once")
+    Diagnostic::new(
+        Code::DuplicateEntry,
+        Place::file(shown),
+        "this path stands in the archive more than once",
+    )
+    .help("pack the archive again, with each file once")
 }
 
 fn case_twins(shown: &str, earlier: &str) -> Diagnostic {

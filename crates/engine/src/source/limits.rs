@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 const MIB: u64 = 1024 * 1024;
 
+/// Entries up to this size may be packed as well as they like.
+const RATIO_FROM: u64 = MIB;
+
 /// The bounds of one package. A broken bound is a finding, never a half-read package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -37,6 +40,11 @@ impl Limits {
         max_file_bytes: u64::MAX,
         max_ratio: u64::MAX,
     };
+}
+
+/// Whether an entry unpacks to so much more than its size that it looks like a bomb.
+pub(crate) fn is_suspicious(size: u64, packed: u64, limits: &Limits) -> bool {
+    size > RATIO_FROM && packed.saturating_mul(limits.max_ratio) < size
 }
 
 /// A number of bytes as a person reads it: `64 MiB`, `1.5 KiB`, `12 bytes`.

@@ -19,7 +19,10 @@ fn is_litter_name(name: &str) -> bool {
 }
 
 fn has_ending(name: &str, ending: &str) -> bool {
-    name.len().checked_sub(ending.len()).and_then(|at| name.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+    name.len()
+        .checked_sub(ending.len())
+        .and_then(|at| name.get(at..))
+        .is_some_and(|end| end.eq_ignore_ascii_case(ending))
 }
 
 #[cfg(test)]
@@ -48,9 +51,17 @@ mod tests {
         ] {
             assert!(is_litter(path), "{path}");
         }
-        for path in
-            ["bmad.json", ".gitignore", ".github/x", "assets/other.bmad", "a.swp", "a~b", "_x", "bmad", "é.bma"]
-        {
+        for path in [
+            "bmad.json",
+            ".gitignore",
+            ".github/x",
+            "assets/other.bmad",
+            "a.swp",
+            "a~b",
+            "_x",
+            "bmad",
+            "é.bma",
+        ] {
             assert!(!is_litter(path), "{path}");
         }
     }

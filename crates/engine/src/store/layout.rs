@@ -83,7 +83,10 @@ mod tests {
     fn a_folder_name_has_name_version_and_digest() {
         let digest = Digest::of(b"");
         let version = Version::parse("1.2.3-rc.1+build").unwrap();
-        assert_eq!(folder_name("My Flow", &version, &digest, 8), "my-flow-1.2.3-rc.1+build-e3b0c442");
+        assert_eq!(
+            folder_name("My Flow", &version, &digest, 8),
+            "my-flow-1.2.3-rc.1+build-e3b0c442"
+        );
         assert_eq!(folder_name("x", &version, &digest, 64).len(), "x-1.2.3-rc.1+build-".len() + 64);
         let long = Version::parse(&format!("1.0.0-{}", "a".repeat(500))).unwrap();
         assert!(folder_name(&"n".repeat(300), &long, &digest, 64).len() < 200);

@@ -25,7 +25,7 @@ use self::record::{RECORD, Record};
 use self::staging::Lock;
 use super::layout::{DIGEST_DIGITS, folder_name};
 use super::{Store, StoreError};
-use crate::source::{Digests, Limits, Opened, Source};
+use crate::source::{Limits, Opened, Source};
 
 /// Where the files of a package are, below its folder.
 const FILES: &str = "package";
@@ -129,9 +129,9 @@ impl<'s> Packages<'s> {
         };
         match Source::open(&folder, &Limits::NONE) {
             Ok(Opened::Passed(source)) => Ok(source),
-            Ok(Opened::Refused(_)) => {
-                Err(damaged("it was changed after it was imported; import the package again".to_owned()))
-            }
+            Ok(Opened::Refused(_)) => Err(damaged(
+                "it was changed after it was imported; import the package again".to_owned(),
+            )),
             Err(error) => Err(damaged(format!("{error}; or import the package again"))),
         }
     }
@@ -156,16 +156,16 @@ impl<'s> Packages<'s> {
     }
 
     /// Where a package of this name, version and content is, or goes.
-    fn spot(&self, name: &str, version: &Version, digests: &Digests) -> Spot {
+    fn spot(&self, name: &str, version: &Version, digest: Digest) -> Spot {
         let mut last = self.folder();
         for digits in DIGEST_DIGITS {
-            let folder = self.folder().join(folder_name(name, version, &digests.package, digits));
+            let folder = self.folder().join(folder_name(name, version, &digest, digits));
             if folder.symlink_metadata().is_err() {
                 return Spot::Free(folder);
             }
             match Record::read(&folder) {
-                Ok(Some(installed)) if installed.digest == digests.package => {
-                    return if self.is_whole(&installed, digests) {
+                Ok(Some(installed)) if installed.digest == digest => {
+                    return if self.is_whole(&installed) {
                         Spot::Taken(installed)
                     } else {
                         Spot::Broken(folder)
@@ -181,11 +181,9 @@ impl<'s> Packages<'s> {
     }
 
     /// Whether every file is there and has the content it was imported with.
-    fn is_whole(&self, installed: &Installed, digests: &Digests) -> bool {
-        self.open(installed)
-            .ok()
-            .and_then(|source| source.digests().ok())
-            .is_some_and(|found| found.package == digests.package)
+    fn is_whole(&self, installed: &Installed) -> bool {
+        let found = self.open(installed).ok().and_then(|source| source.digest().ok());
+        found == Some(installed.digest)
     }
 }
 

@@ -66,7 +66,11 @@ impl Settings {
                 line: before.matches('\n').count() + 1,
                 column: before[line_start..].chars().count() + 1,
                 text: text[line_start..].lines().next().unwrap_or_default().trim().to_owned(),
-                message: error.message().trim().replace('\n', ", ").replace("expected u64", "expected a whole number"),
+                message: error
+                    .message()
+                    .trim()
+                    .replace('\n', ", ")
+                    .replace("expected u64", "expected a whole number"),
             }
         })
     }
@@ -92,12 +96,18 @@ mod tests {
 
     #[test]
     fn a_wrong_setting_is_named_with_its_line() {
-        check_wrong("[import]\nmax-entrie = 3\n", &["line 2, column 1", "`max-entrie = 3`", "max-entries"]);
+        check_wrong(
+            "[import]\nmax-entrie = 3\n",
+            &["line 2, column 1", "`max-entrie = 3`", "max-entries"],
+        );
         check_wrong("[imports]\n", &["line 1", "imports", "`import`"]);
-        check_wrong("[import]\n\nmax-ratio = \"many\"\n", &["line 3, column 13", "max-ratio", "whole number"]);
+        check_wrong(
+            "[import]\n\nmax-ratio = \"many\"\n",
+            &["line 3, column 13", "max-ratio", "whole number"],
+        );
         check_wrong("[import]\nmax-ratio = -1\n", &["line 2", "max-ratio", "-1"]);
         check_wrong("[import]\nmax-ratio = 1\nmax-ratio = 2\n", &["line 3", "duplicate"]);
         check_wrong("[import\n", &["line 1"]);
-        check_wrong("é = ", &["line 1, column 5"]);
+        check_wrong("x = \"é\" y", &["line 1, column 9"]);
     }
 }

@@ -31,7 +31,10 @@ pub(super) fn broken_files() -> Vec<(String, String)> {
     let mut files = files();
     for (path, text) in &mut files {
         if path == "workflow.graph.json" {
-            *text = text.replace("\"to\": \"step-04-generate-story\"", "\"to\": \"step-04-generate-storry\"");
+            *text = text.replace(
+                "\"to\": \"step-04-generate-story\"",
+                "\"to\": \"step-04-generate-storry\"",
+            );
         }
     }
     files

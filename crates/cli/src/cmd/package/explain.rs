@@ -13,7 +13,9 @@ pub(super) fn run(args: &Explain, console: &mut Console) -> anyhow::Result<Outco
         return Ok(Outcome::Done);
     };
     let code = Code::find(text).ok_or_else(|| {
-        Usage(format!("there is no code {text:?}; `crewagent package explain` without a code lists them all"))
+        Usage(format!(
+            "there is no code {text:?}; `crewagent package explain` without a code lists them all"
+        ))
     })?;
     page(code.explanation(), console);
     Ok(Outcome::Done)
@@ -26,7 +28,12 @@ fn list(console: &mut Console) {
             Severity::Warning => WARNING,
         };
         let severity = paint::styled(style, format_args!("{:7}", code.severity().word()));
-        console.line(format_args!("{} {severity} {:26} {}", code.as_str(), code.name(), code.summary()));
+        console.line(format_args!(
+            "{} {severity} {:26} {}",
+            code.as_str(),
+            code.name(),
+            code.summary()
+        ));
     }
 }
 

@@ -13,13 +13,16 @@ use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD};
 
 pub(super) fn run(args: &Graph, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
-    let Some(package) = super::load(&args.package, store, console)? else { return Ok(Outcome::Invalid) };
+    let Some(package) = super::load(&args.package, store, console)? else {
+        return Ok(Outcome::Invalid);
+    };
     let workflow = choose(&package, args.workflow.as_deref())?;
     let drawing = draw(workflow, &package, format(args)?, args.theme);
     match &args.output {
         None => console.text(&drawing),
         Some(path) => {
-            std::fs::write(path, drawing).with_context(|| format!("cannot write `{}`", path.display()))?;
+            std::fs::write(path, drawing)
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
             console.line(format_args!("{} {}", paint::styled(GOOD, "wrote"), path.display()));
         }
     }
@@ -32,8 +35,13 @@ fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, Us
         return workflows.first().ok_or_else(|| Usage("this package has no workflow".into()));
     };
     package.workflow(id).ok_or_else(|| {
-        let ids: Vec<&str> = workflows.iter().filter_map(|workflow| Some(workflow.id.as_ref()?.as_str())).collect();
-        let known = if ids.is_empty() { "it has only its default one; leave out --workflow".into() } else { format!("it has: {}", ids.join(", ")) };
+        let ids: Vec<&str> =
+            workflows.iter().filter_map(|workflow| Some(workflow.id.as_ref()?.as_str())).collect();
+        let known = if ids.is_empty() {
+            "it has only its default one; leave out --workflow".into()
+        } else {
+            format!("it has: {}", ids.join(", "))
+        };
         Usage(format!("this package has no workflow {id:?}; {known}"))
     })
 }
@@ -49,7 +57,9 @@ fn format(args: &Graph) -> Result<GraphFormat, Usage> {
         "dot" | "gv" => Ok(GraphFormat::Dot),
         "json" => Ok(GraphFormat::Json),
         "mmd" | "mermaid" | "md" => Ok(GraphFormat::Mermaid),
-        other => Err(Usage(format!("what to draw is not clear from the ending {other:?}; add --format mermaid, dot, svg or json"))),
+        other => Err(Usage(format!(
+            "what to draw is not clear from the ending {other:?}; add --format mermaid, dot, svg or json"
+        ))),
     }
 }
 
@@ -58,7 +68,12 @@ fn ending(path: &Path) -> String {
 }
 
 /// Draws a workflow.
-pub(super) fn draw(workflow: &Workflow, package: &Package, format: GraphFormat, theme: GraphTheme) -> String {
+pub(super) fn draw(
+    workflow: &Workflow,
+    package: &Package,
+    format: GraphFormat,
+    theme: GraphTheme,
+) -> String {
     let diagram = workflow.diagram(package);
     match format {
         GraphFormat::Mermaid => draw::mermaid(&diagram),

@@ -21,7 +21,13 @@ pub(super) fn run(args: &Import, store: &Store, console: &mut Console) -> anyhow
                 Outcome::Done
             }
             Err(ImportError::Rejected(rejection)) => {
-                render::findings(&shown, &rejection.findings, &rejection.sources, Amount::Some, console);
+                render::findings(
+                    &shown,
+                    &rejection.findings,
+                    &rejection.sources,
+                    Amount::Some,
+                    console,
+                );
                 console.line("Nothing was imported.");
                 Outcome::Invalid
             }
@@ -37,10 +43,14 @@ pub(super) fn run(args: &Import, store: &Store, console: &mut Console) -> anyhow
 
 /// What a user should know before a package is in the store.
 fn announce(package: &Package, console: &mut Console) {
-    let needs_network = package.manifest().runtime.as_ref().and_then(|needs| needs.requires_network);
+    let needs_network =
+        package.manifest().runtime.as_ref().and_then(|needs| needs.requires_network);
     if needs_network == Some(true) {
         let name = paint::printable(&package.manifest().name);
-        console.line(format_args!("{} {name} says that its steps need the network", paint::styled(WARNING, "note:")));
+        console.line(format_args!(
+            "{} {name} says that its steps need the network",
+            paint::styled(WARNING, "note:")
+        ));
     }
 }
 
@@ -49,13 +59,20 @@ fn report(shown: &str, imported: &Imported, console: &mut Console) {
         render::findings(shown, &imported.findings, &imported.sources, Amount::Some, console);
     }
     let installed = &imported.installed;
-    let name = paint::styled(NAME, format_args!("{} {}", paint::printable(&installed.name), installed.version));
+    let name = paint::styled(
+        NAME,
+        format_args!("{} {}", paint::printable(&installed.name), installed.version),
+    );
     let verdict = match imported.outcome {
         store::Outcome::New => "imported",
         store::Outcome::AlreadyThere => "already imported",
         store::Outcome::Repaired => "repaired",
     };
     let files = paint::counted(usize::try_from(installed.files).unwrap_or(usize::MAX), "file");
-    console.line(format_args!("{} {name} ({files}, {})", paint::styled(GOOD, verdict), paint::bytes(installed.bytes)));
+    console.line(format_args!(
+        "{} {name} ({files}, {})",
+        paint::styled(GOOD, verdict),
+        paint::bytes(installed.bytes)
+    ));
     console.line(paint::styled(QUIET, format_args!("sha256 {}", installed.digest)));
 }

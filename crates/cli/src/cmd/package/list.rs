@@ -13,23 +13,38 @@ pub(super) fn run(args: &List, store: &Store, console: &mut Console) -> anyhow::
     let listing = store.packages().list()?;
     if args.json {
         let packages: Vec<_> = listing.installed.iter().map(as_json).collect();
-        let damaged: Vec<_> =
-            listing.damaged.iter().map(|damaged| json!({ "folder": damaged.folder, "reason": damaged.reason })).collect();
-        console.line(serde_json::to_string_pretty(&json!({ "packages": packages, "damaged": damaged }))?);
+        let damaged: Vec<_> = listing
+            .damaged
+            .iter()
+            .map(|damaged| json!({ "folder": damaged.folder, "reason": damaged.reason }))
+            .collect();
+        console.line(serde_json::to_string_pretty(
+            &json!({ "packages": packages, "damaged": damaged }),
+        )?);
         return Ok(Outcome::Done);
     }
     if listing.installed.is_empty() && listing.damaged.is_empty() {
         console.line("No packages yet. Import one with `crewagent package import PACKAGE`, or make one with `crewagent package new`.");
     }
-    let names: Vec<String> = listing.installed.iter().map(|package| paint::printable(&package.name)).collect();
+    let names: Vec<String> =
+        listing.installed.iter().map(|package| paint::printable(&package.name)).collect();
     let name_width = names.iter().map(|name| name.width()).max().unwrap_or(0);
-    let version_width = listing.installed.iter().map(|package| package.version.to_string().len()).max().unwrap_or(0);
+    let version_width = listing
+        .installed
+        .iter()
+        .map(|package| package.version.to_string().len())
+        .max()
+        .unwrap_or(0);
     for (package, name) in listing.installed.iter().zip(&names) {
         let pad = " ".repeat(name_width - name.width());
         let version = format!("{:version_width$}", package.version.to_string());
         let date = package.imported.to_string().chars().take(10).collect::<String>();
         let facts = format!("{}  {date}  {}", package.digest.short(), paint::bytes(package.bytes));
-        console.line(format_args!("{}{pad}  {version}  {}", paint::styled(NAME, name), paint::styled(QUIET, facts)));
+        console.line(format_args!(
+            "{}{pad}  {version}  {}",
+            paint::styled(NAME, name),
+            paint::styled(QUIET, facts)
+        ));
     }
     for damaged in &listing.damaged {
         let folder = damaged.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();

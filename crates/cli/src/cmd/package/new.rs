@@ -14,18 +14,24 @@ use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME};
 
 pub(super) fn run(args: New, console: &mut Console) -> anyhow::Result<Outcome> {
-    let interactive = !args.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let interactive =
+        !args.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if let Some(folder) = &args.folder {
         author::check_folder(folder).map_err(|error| Usage(error.to_string()))?;
     }
-    let Some((folder, plan)) = (if interactive { ask(args)? } else { Some(from_flags(args)?) }) else {
+    let Some((folder, plan)) = (if interactive { ask(args)? } else { Some(from_flags(args)?) })
+    else {
         console.line("Nothing was written.");
         return Ok(Outcome::Done);
     };
     let files = scaffold::files(&plan);
     author::write(&folder, &files)?;
     let shown = folder.display();
-    console.line(format_args!("{} {} in {shown}", paint::styled(GOOD, "created"), paint::styled(NAME, paint::printable(&plan.name))));
+    console.line(format_args!(
+        "{} {} in {shown}",
+        paint::styled(GOOD, "created"),
+        paint::styled(NAME, paint::printable(&plan.name))
+    ));
     for (path, _) in &files {
         console.line(format_args!("  {path}"));
     }
@@ -37,7 +43,12 @@ fn from_flags(args: New) -> anyhow::Result<(PathBuf, Plan)> {
     let name = match (args.name, &args.folder) {
         (Some(name), _) => checked_name(name)?,
         (None, Some(folder)) => checked_name(folder_name(folder)?)?,
-        (None, None) => return Err(Usage("name the package: `crewagent package new DIR`, or add --name NAME".into()).into()),
+        (None, None) => {
+            return Err(Usage(
+                "name the package: `crewagent package new DIR`, or add --name NAME".into(),
+            )
+            .into());
+        }
     };
     let folder = args.folder.unwrap_or_else(|| PathBuf::from(slug(&name)));
     let plan = Plan {
@@ -76,8 +87,12 @@ fn ask(args: New) -> anyhow::Result<Option<(PathBuf, Plan)>> {
             let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from(slug(&plan.name)));
             Ok(Some((folder, plan)))
         }
-        Err(inquire::InquireError::OperationCanceled | inquire::InquireError::OperationInterrupted) => Ok(None),
-        Err(error) => Err(error).context("cannot ask questions in this terminal; use flags, see `crewagent package new --help`"),
+        Err(
+            inquire::InquireError::OperationCanceled | inquire::InquireError::OperationInterrupted,
+        ) => Ok(None),
+        Err(error) => Err(error).context(
+            "cannot ask questions in this terminal; use flags, see `crewagent package new --help`",
+        ),
     }
 }
 
@@ -102,18 +117,26 @@ fn shape(template: Template) -> Shape {
 }
 
 fn folder_name(folder: &Path) -> anyhow::Result<String> {
-    let absolute = std::path::absolute(folder).with_context(|| format!("cannot find `{}`", folder.display()))?;
+    let absolute = std::path::absolute(folder)
+        .with_context(|| format!("cannot find `{}`", folder.display()))?;
     let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
-    name.ok_or_else(|| Usage(format!("`{}` has no name to take over; add --name NAME", folder.display())).into())
+    name.ok_or_else(|| {
+        Usage(format!("`{}` has no name to take over; add --name NAME", folder.display())).into()
+    })
 }
 
 fn checked_name(name: String) -> Result<String, Usage> {
-    if name.trim().is_empty() { Err(Usage("the name of a package must not be empty".into())) } else { Ok(name.trim().to_owned()) }
+    if name.trim().is_empty() {
+        Err(Usage("the name of a package must not be empty".into()))
+    } else {
+        Ok(name.trim().to_owned())
+    }
 }
 
 /// A folder name that works everywhere.
 fn slug(name: &str) -> String {
-    let mapped: String = name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    let mapped: String =
+        name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     let parts: Vec<&str> = mapped.split('-').filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { "package".into() } else { parts.join("-") }
 }

@@ -17,7 +17,10 @@ pub(super) fn run(args: &Pack, store: &Store, console: &mut Console) -> anyhow::
     let limits = &store.settings().import;
     let shown = args.folder.display().to_string();
     if args.folder.is_file() {
-        return Err(Usage(format!("`{shown}` is a file; `pack` takes the folder that holds bmad.json")).into());
+        return Err(Usage(format!(
+            "`{shown}` is a file; `pack` takes the folder that holds bmad.json"
+        ))
+        .into());
     }
     let output = match &args.output {
         Some(output) => output.clone(),
@@ -28,14 +31,25 @@ pub(super) fn run(args: &Pack, store: &Store, console: &mut Console) -> anyhow::
             if !packed.findings.is_empty() {
                 render::findings(&shown, &packed.findings, &packed.sources, Amount::Some, console);
             }
-            let (from, to) = (paint::bytes(packed.unpacked_bytes), paint::bytes(packed.packed_bytes));
+            let (from, to) =
+                (paint::bytes(packed.unpacked_bytes), paint::bytes(packed.packed_bytes));
             let name = paint::styled(NAME, packed.path.display());
-            console.line(format_args!("{} {name} ({}, {from} → {to})", paint::styled(GOOD, "packed"), paint::counted(packed.files, "file")));
+            console.line(format_args!(
+                "{} {name} ({}, {from} → {to})",
+                paint::styled(GOOD, "packed"),
+                paint::counted(packed.files, "file")
+            ));
             console.line(paint::styled(QUIET, format_args!("sha256 {}", packed.digest)));
             Ok(Outcome::Done)
         }
         Err(PackError::Rejected(rejection)) => {
-            render::findings(&shown, &rejection.findings, &rejection.sources, Amount::Some, console);
+            render::findings(
+                &shown,
+                &rejection.findings,
+                &rejection.sources,
+                Amount::Some,
+                console,
+            );
             Ok(Outcome::Invalid)
         }
         Err(error) => Err(error.into()),
@@ -48,10 +62,16 @@ fn default_name(args: &Pack, store: &Store) -> anyhow::Result<PathBuf> {
     let stem = match &inspected.package {
         Some(package) => format!("{}-{}", package.manifest().name, package.manifest().version),
         None => {
-            let folder = args.folder.canonicalize().with_context(|| format!("cannot find `{}`", args.folder.display()))?;
+            let folder = args
+                .folder
+                .canonicalize()
+                .with_context(|| format!("cannot find `{}`", args.folder.display()))?;
             folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
         }
     };
-    let safe: String = stem.chars().map(|c| if c.is_alphanumeric() || "-._+".contains(c) { c } else { '-' }).collect();
+    let safe: String = stem
+        .chars()
+        .map(|c| if c.is_alphanumeric() || "-._+".contains(c) { c } else { '-' })
+        .collect();
     Ok(PathBuf::from(format!("{}.bmad", safe.trim_start_matches(['.', '-']))))
 }

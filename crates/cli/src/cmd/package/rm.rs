@@ -20,7 +20,11 @@ pub(super) fn run(args: &Rm, store: &Store, console: &mut Console) -> anyhow::Re
     for installed in found {
         packages.remove(&installed)?;
         let name = format!("{} {}", paint::printable(&installed.name), installed.version);
-        console.line(format_args!("{} {}", paint::styled(GOOD, "removed"), paint::styled(NAME, name)));
+        console.line(format_args!(
+            "{} {}",
+            paint::styled(GOOD, "removed"),
+            paint::styled(NAME, name)
+        ));
     }
     Ok(Outcome::Done)
 }

@@ -13,7 +13,9 @@ use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
 
 pub(super) fn run(args: &Show, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
-    let Some(package) = super::load(&args.package, store, console)? else { return Ok(Outcome::Invalid) };
+    let Some(package) = super::load(&args.package, store, console)? else {
+        return Ok(Outcome::Invalid);
+    };
     if args.json {
         console.line(serde_json::to_string_pretty(&as_json(&package))?);
     } else {
@@ -21,7 +23,10 @@ pub(super) fn run(args: &Show, store: &Store, console: &mut Console) -> anyhow::
         let warnings = super::look_up(&args.package, store)?.findings.count(Severity::Warning);
         if warnings > 0 {
             let count = paint::styled(WARNING, paint::counted(warnings, "warning"));
-            console.line(format_args!("\n{count}; see them with `crewagent package validate {}`", args.package));
+            console.line(format_args!(
+                "\n{count}; see them with `crewagent package validate {}`",
+                args.package
+            ));
         }
     }
     Ok(Outcome::Done)
@@ -50,8 +55,13 @@ fn human(package: &Package, console: &mut Console) {
 fn show_workflow(workflow: &Workflow, is_default: bool, console: &mut Console) {
     let graph = &workflow.graph;
     let count = |kind: NodeKind| graph.nodes().iter().filter(|node| node.kind == kind).count();
-    let mut facts = vec![paint::counted(graph.nodes().len(), "node"), paint::counted(graph.edges().len(), "edge")];
-    for (kind, word) in [(NodeKind::Decision, "decision"), (NodeKind::Subworkflow, "sub-workflow call")] {
+    let mut facts = vec![
+        paint::counted(graph.nodes().len(), "node"),
+        paint::counted(graph.edges().len(), "edge"),
+    ];
+    for (kind, word) in
+        [(NodeKind::Decision, "decision"), (NodeKind::Subworkflow, "sub-workflow call")]
+    {
         if count(kind) > 0 {
             facts.push(paint::counted(count(kind), word));
         }
@@ -63,19 +73,42 @@ fn show_workflow(workflow: &Workflow, is_default: bool, console: &mut Console) {
     console.line(format_args!("    {}", paint::styled(QUIET, facts.join(", "))));
     for node in graph.nodes() {
         let title = node.title.as_deref().map(paint::printable).unwrap_or_default();
-        let kind = if node.kind == NodeKind::Step { String::new() } else { format!(" [{}]", node.kind.word()) };
-        let calls = workflow.calls.get(&node.id).map(|call| format!(" → {}", call.workflow)).unwrap_or_default();
-        console.line(format_args!("    {}{}{calls}  {}", node.id, paint::styled(QUIET, kind), paint::styled(QUIET, title)));
+        let kind = if node.kind == NodeKind::Step {
+            String::new()
+        } else {
+            format!(" [{}]", node.kind.word())
+        };
+        let calls = workflow
+            .calls
+            .get(&node.id)
+            .map(|call| format!(" → {}", call.workflow))
+            .unwrap_or_default();
+        console.line(format_args!(
+            "    {}{}{calls}  {}",
+            node.id,
+            paint::styled(QUIET, kind),
+            paint::styled(QUIET, title)
+        ));
     }
 }
 
 fn show_agent(agent: &Agent, console: &mut Console) {
     let metadata = &agent.metadata;
-    let name = paint::printable(&format!("{} {}, {}", metadata.icon, metadata.name, metadata.title));
+    let name =
+        paint::printable(&format!("{} {}, {}", metadata.icon, metadata.name, metadata.title));
     console.line(format_args!("  {}  {}", paint::styled(NAME, &agent.id), name));
     for (index, item) in agent.menu.iter().enumerate() {
-        let trigger = item.trigger.as_deref().or(item.cmd.as_deref()).map(|word| format!("{word}: ")).unwrap_or_default();
-        console.line(format_args!("    {}. {}", index + 1, paint::printable(&format!("{trigger}{}", item.description))));
+        let trigger = item
+            .trigger
+            .as_deref()
+            .or(item.cmd.as_deref())
+            .map(|word| format!("{word}: "))
+            .unwrap_or_default();
+        console.line(format_args!(
+            "    {}. {}",
+            index + 1,
+            paint::printable(&format!("{trigger}{}", item.description))
+        ));
     }
 }
 
@@ -90,10 +123,9 @@ fn as_json(package: &Package) -> Json {
             "calls": workflow.calls.iter().map(|(node, call)| (node.to_string(), json!(call.workflow))).collect::<serde_json::Map<_, _>>(),
         })
     };
-    let menu = |item: &MenuItem| json!({ "trigger": item.trigger, "description": item.description });
-    let agent = |agent: &Agent| {
-        json!({ "id": agent.id, "metadata": agent.metadata, "menu": agent.menu.iter().map(menu).collect::<Vec<_>>() })
-    };
+    let menu =
+        |item: &MenuItem| json!({ "trigger": item.trigger, "description": item.description });
+    let agent = |agent: &Agent| json!({ "id": agent.id, "metadata": agent.metadata, "menu": agent.menu.iter().map(menu).collect::<Vec<_>>() });
     json!({
         "manifest": package.manifest(),
         "workflows": package.workflows().iter().map(workflow).collect::<Vec<_>>(),

@@ -11,7 +11,11 @@ use crate::outcome::Outcome;
 use crate::paint::{self, ERROR};
 use crate::render::{self, Amount};
 
-pub(super) fn run(args: &Validate, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &Validate,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
     let mut reports = Vec::new();
     for (index, reference) in args.packages.iter().enumerate() {
@@ -32,21 +36,31 @@ pub(super) fn run(args: &Validate, store: &Store, console: &mut Console) -> anyh
     }
     if args.format == ReportFormat::Json {
         let valid = outcome == Outcome::Done;
-        console.line(serde_json::to_string_pretty(&json!({ "valid": valid, "packages": reports }))?);
+        console
+            .line(serde_json::to_string_pretty(&json!({ "valid": valid, "packages": reports }))?);
     } else if args.packages.len() > 1 && outcome == Outcome::Invalid {
-        console.line(format_args!("\n{} not every package is valid", paint::styled(ERROR, "error:")));
+        console
+            .line(format_args!("\n{} not every package is valid", paint::styled(ERROR, "error:")));
     }
     Ok(outcome)
 }
 
 fn is_good(inspected: &Inspected, args: &Validate) -> bool {
-    inspected.package.is_some() && (!args.strict || inspected.findings.count(Severity::Warning) == 0)
+    inspected.package.is_some()
+        && (!args.strict || inspected.findings.count(Severity::Warning) == 0)
 }
 
-fn human(reference: &str, inspected: &anyhow::Result<Inspected>, args: &Validate, console: &mut Console) {
+fn human(
+    reference: &str,
+    inspected: &anyhow::Result<Inspected>,
+    args: &Validate,
+    console: &mut Console,
+) {
     let amount = if args.all { Amount::All } else { Amount::Some };
     match inspected {
-        Ok(inspected) => render::findings(reference, &inspected.findings, &inspected.sources, amount, console),
+        Ok(inspected) => {
+            render::findings(reference, &inspected.findings, &inspected.sources, amount, console)
+        }
         Err(error) => {
             Outcome::of_error(error, console);
         }
@@ -55,7 +69,9 @@ fn human(reference: &str, inspected: &anyhow::Result<Inspected>, args: &Validate
 
 fn report(reference: &str, inspected: &anyhow::Result<Inspected>, passed: bool) -> Json {
     match inspected {
-        Err(error) => json!({ "package": reference, "valid": false, "problem": format!("{error:#}"), "findings": [] }),
+        Err(error) => {
+            json!({ "package": reference, "valid": false, "problem": format!("{error:#}"), "findings": [] })
+        }
         Ok(inspected) => {
             let findings: Vec<Json> = inspected.findings.iter().map(finding).collect();
             let count = |severity| inspected.findings.count(severity);

@@ -7,7 +7,12 @@ use crate::package::agents::{Agent, AgentsDraft};
 use crate::package::check::WorkflowDraft;
 use crate::package::document::Document;
 
-pub(super) fn check(document: &Document, draft: &AgentsDraft, workflows: &[WorkflowDraft], findings: &mut Findings) {
+pub(super) fn check(
+    document: &Document,
+    draft: &AgentsDraft,
+    workflows: &[WorkflowDraft],
+    findings: &mut Findings,
+) {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for (index, agent) in draft.agents.iter().enumerate() {
         let Some(agent) = agent else { continue };
@@ -15,7 +20,11 @@ pub(super) fn check(document: &Document, draft: &AgentsDraft, workflows: &[Workf
         if let Some(first) = seen.get(agent.id.as_str()) {
             let message = format!("two agents have the id `{}`", agent.id);
             let finding = Diagnostic::new(Code::DuplicateAgentId, place(index), message);
-            findings.push(finding.help("give one of them another id").related(place(*first), "the first one is here"));
+            findings.push(
+                finding
+                    .help("give one of them another id")
+                    .related(place(*first), "the first one is here"),
+            );
         } else {
             seen.insert(agent.id.as_str(), index);
         }
@@ -28,18 +37,41 @@ fn prompts(document: &Document, agent_index: usize, agent: &Agent, findings: &mu
     let mut seen: HashSet<&str> = HashSet::new();
     for (index, prompt) in agent.prompts.iter().enumerate() {
         if !seen.insert(&prompt.id) {
-            let place = document.place(&["agents".into(), agent_index.into(), "prompts".into(), index.into(), "id".into()]);
-            let message = format!("agent `{}` has two prompts with the id `{}`; only the first can be named", agent.id, prompt.id);
-            findings.push(Diagnostic::new(Code::DuplicatePromptId, place, message).help("give this prompt another id"));
+            let place = document.place(&[
+                "agents".into(),
+                agent_index.into(),
+                "prompts".into(),
+                index.into(),
+                "id".into(),
+            ]);
+            let message = format!(
+                "agent `{}` has two prompts with the id `{}`; only the first can be named",
+                agent.id, prompt.id
+            );
+            findings.push(
+                Diagnostic::new(Code::DuplicatePromptId, place, message)
+                    .help("give this prompt another id"),
+            );
         }
     }
 }
 
-fn unused(document: &Document, draft: &AgentsDraft, workflows: &[WorkflowDraft], findings: &mut Findings) {
-    let graphs: Option<Vec<_>> = workflows.iter().map(|workflow| workflow.graph.as_ref().map(|(_, graph)| graph)).collect();
-    let Some(graphs) = graphs.filter(|graphs| graphs.iter().all(|graph| graph.well_formed)) else { return };
-    let mut used: HashSet<&str> =
-        graphs.iter().flat_map(|graph| graph.nodes.iter().flatten()).filter_map(|node| Some(node.agent_id.as_ref()?.as_str())).collect();
+fn unused(
+    document: &Document,
+    draft: &AgentsDraft,
+    workflows: &[WorkflowDraft],
+    findings: &mut Findings,
+) {
+    let graphs: Option<Vec<_>> =
+        workflows.iter().map(|workflow| workflow.graph.as_ref().map(|(_, graph)| graph)).collect();
+    let Some(graphs) = graphs.filter(|graphs| graphs.iter().all(|graph| graph.well_formed)) else {
+        return;
+    };
+    let mut used: HashSet<&str> = graphs
+        .iter()
+        .flat_map(|graph| graph.nodes.iter().flatten())
+        .filter_map(|node| Some(node.agent_id.as_ref()?.as_str()))
+        .collect();
     let fronts = workflows.iter().filter_map(|workflow| workflow.template.as_ref()?.front.as_ref());
     used.extend(fronts.filter_map(|front| front.active_agent_id.as_deref()));
     // The first agent is the one that runs where none is named.
@@ -47,8 +79,12 @@ fn unused(document: &Document, draft: &AgentsDraft, workflows: &[WorkflowDraft],
         let Some(agent) = agent else { continue };
         if agent.menu.is_empty() && !used.contains(agent.id.as_str()) {
             let place = document.place(&["agents".into(), index.into(), "id".into()]);
-            let message = format!("agent `{}` is never used: no node names it and it has no menu", agent.id);
-            findings.push(Diagnostic::new(Code::UnusedAgent, place, message).help("name it as `agentId` of a node, give it a menu, or remove it"));
+            let message =
+                format!("agent `{}` is never used: no node names it and it has no menu", agent.id);
+            findings.push(
+                Diagnostic::new(Code::UnusedAgent, place, message)
+                    .help("name it as `agentId` of a node, give it a menu, or remove it"),
+            );
         }
     }
 }

@@ -34,7 +34,8 @@ struct Names {
 
 impl Names {
     fn new(workflows: &[WorkflowDraft]) -> Self {
-        let named = || workflows.iter().filter_map(|workflow| Some((workflow, workflow.id.clone()?)));
+        let named =
+            || workflows.iter().filter_map(|workflow| Some((workflow, workflow.id.clone()?)));
         Self {
             ids: named().map(|(_, id)| id).collect(),
             documents: named().map(|(workflow, id)| (workflow.document_path.clone(), id)).collect(),
@@ -46,34 +47,57 @@ impl Names {
     }
 
     /// A path may be relative to the step, to the package, or to the workflow's document.
-    fn by_path(&self, text: &str, step: &PackagePath, document: &PackagePath) -> Option<WorkflowId> {
+    fn by_path(
+        &self,
+        text: &str,
+        step: &PackagePath,
+        document: &PackagePath,
+    ) -> Option<WorkflowId> {
         let candidates = [step.sibling(text), PackagePath::reference(text), document.sibling(text)];
         candidates.into_iter().flatten().find_map(|path| self.documents.get(&path).cloned())
     }
 }
 
-fn calls_of(workflow: &WorkflowDraft, names: &Names, findings: &mut Findings) -> BTreeMap<NodeId, (Call, Place)> {
+fn calls_of(
+    workflow: &WorkflowDraft,
+    names: &Names,
+    findings: &mut Findings,
+) -> BTreeMap<NodeId, (Call, Place)> {
     let mut calls = BTreeMap::new();
     let Some((document, graph)) = &workflow.graph else { return calls };
     let minor = graph.version.map_or(Minor::V1_2, SchemaVersion::minor);
     for (index, (node, step)) in graph.nodes.iter().zip(&workflow.steps).enumerate() {
-        let Some(node) = node.as_ref().filter(|node| node.kind == NodeKind::Subworkflow) else { continue };
-        let Some((name, place)) = named_child(document, index, node, step.as_deref(), minor, findings) else { continue };
+        let Some(node) = node.as_ref().filter(|node| node.kind == NodeKind::Subworkflow) else {
+            continue;
+        };
+        let Some((name, place)) =
+            named_child(document, index, node, step.as_deref(), minor, findings)
+        else {
+            continue;
+        };
         one_way_out(document, index, node, graph, findings);
         let step_file = &node.file;
-        let child = names.by_id(&name).or_else(|| names.by_path(&name, step_file, &workflow.document_path));
+        let child =
+            names.by_id(&name).or_else(|| names.by_path(&name, step_file, &workflow.document_path));
         let Some(child) = child else {
             let message = format!("{} is not a workflow of this package", shape::quoted(&name));
-            findings.push(Diagnostic::new(Code::UnknownSubworkflow, place, message).help(known_workflows(&name, names)));
+            findings.push(
+                Diagnostic::new(Code::UnknownSubworkflow, place, message)
+                    .help(known_workflows(&name, names)),
+            );
             continue;
         };
         let front = step.as_ref().and_then(|draft| Some(&draft.step.as_ref()?.front));
         let (pass_context, result_variables) = if node.subworkflow_ref.is_some() {
             (node.pass_context, node.result_variables.clone())
         } else {
-            (front.and_then(|front| front.pass_context), front.map(|front| front.result_variables.clone()).unwrap_or_default())
+            (
+                front.and_then(|front| front.pass_context),
+                front.map(|front| front.result_variables.clone()).unwrap_or_default(),
+            )
         };
-        let call = Call { workflow: child, pass_context: pass_context.unwrap_or(false), result_variables };
+        let call =
+            Call { workflow: child, pass_context: pass_context.unwrap_or(false), result_variables };
         calls.insert(node.id.clone(), (call, place));
     }
     calls
@@ -95,7 +119,10 @@ fn named_child(
     let place = document.place(&["nodes".into(), index.into(), "id".into()]);
     if minor >= Minor::V1_2 {
         let message = format!("subworkflow node `{}` names no workflow", node.id);
-        findings.push(Diagnostic::new(Code::NoSubworkflowRef, place, message).help("add `\"subworkflowRef\"` with the id of a workflow in `workflows[]`"));
+        findings.push(
+            Diagnostic::new(Code::NoSubworkflowRef, place, message)
+                .help("add `\"subworkflowRef\"` with the id of a workflow in `workflows[]`"),
+        );
         return None;
     }
     // A step that could not be read has been reported; whether it names a child is not known.
@@ -103,24 +130,41 @@ fn named_child(
     match &step.step.as_ref()?.front.subworkflow {
         Some(name) => Some((name.clone(), step.document.place(&["subworkflow".into()]))),
         None => {
-            let message = format!("subworkflow node `{}` names no workflow, so it runs as a plain step", node.id);
+            let message = format!(
+                "subworkflow node `{}` names no workflow, so it runs as a plain step",
+                node.id
+            );
             let finding = Diagnostic::new(Code::SubworkflowAsStep, place, message);
-            findings.push(finding.help("add `subworkflow: <id>` to the step's frontmatter, or set the type to `step`"));
+            findings.push(finding.help(
+                "add `subworkflow: <id>` to the step's frontmatter, or set the type to `step`",
+            ));
             None
         }
     }
 }
 
-fn one_way_out(document: &Document, index: usize, node: &Node, graph: &GraphDraft, findings: &mut Findings) {
+fn one_way_out(
+    document: &Document,
+    index: usize,
+    node: &Node,
+    graph: &GraphDraft,
+    findings: &mut Findings,
+) {
     if graph.edges.iter().any(Option::is_none) {
         return;
     }
     let count = graph.edges.iter().flatten().filter(|edge| edge.from == node.id).count();
     if count != 1 {
         let place = document.place(&["nodes".into(), index.into(), "id".into()]);
-        let message = format!("subworkflow node `{}` has {count} outgoing edges; it must have exactly one", node.id);
+        let message = format!(
+            "subworkflow node `{}` has {count} outgoing edges; it must have exactly one",
+            node.id
+        );
         let finding = Diagnostic::new(Code::SubworkflowEdges, place, message);
-        findings.push(finding.help("the run returns along that edge; put a `decision` node after it to branch"));
+        findings.push(
+            finding
+                .help("the run returns along that edge; put a `decision` node after it to branch"),
+        );
     }
 }
 
@@ -130,11 +174,20 @@ fn known_workflows(name: &str, names: &Names) -> String {
         return format!("did you mean `{similar}`?");
     }
     let shown: Vec<_> = ids().take(8).map(|id| format!("`{id}`")).collect();
-    if shown.is_empty() { "list it in `workflows[]` of `bmad.json`".into() } else { format!("the workflows are: {}", shown.join(", ")) }
+    if shown.is_empty() {
+        "list it in `workflows[]` of `bmad.json`".into()
+    } else {
+        format!("the workflows are: {}", shown.join(", "))
+    }
 }
 
-fn cycles(workflows: &[WorkflowDraft], resolved: &[BTreeMap<NodeId, (Call, Place)>], findings: &mut Findings) {
-    let index_of = |id: &WorkflowId| workflows.iter().position(|workflow| workflow.id.as_ref() == Some(id));
+fn cycles(
+    workflows: &[WorkflowDraft],
+    resolved: &[BTreeMap<NodeId, (Call, Place)>],
+    findings: &mut Findings,
+) {
+    let index_of =
+        |id: &WorkflowId| workflows.iter().position(|workflow| workflow.id.as_ref() == Some(id));
     let mut graph: DiGraph<(), &Place> = DiGraph::new();
     for _ in workflows {
         graph.add_node(());
@@ -148,7 +201,11 @@ fn cycles(workflows: &[WorkflowDraft], resolved: &[BTreeMap<NodeId, (Call, Place
     }
     for group in kosaraju_scc(&graph) {
         let start = group.iter().copied().min();
-        let Some(start) = start.filter(|start| group.len() > 1 || graph.contains_edge(*start, *start)) else { continue };
+        let Some(start) =
+            start.filter(|start| group.len() > 1 || graph.contains_edge(*start, *start))
+        else {
+            continue;
+        };
         let (path, place) = circle(&graph, start, &group);
         let names: Vec<String> = path
             .iter()

@@ -13,15 +13,26 @@ use crate::package::graph::{Edge, GraphDraft, Node, NodeKind};
 use crate::shape;
 
 /// Ids are unique, and whatever names a node or an agent names one that exists.
-pub(super) fn references(document: &Document, draft: &GraphDraft, agents: Option<&HashSet<AgentId>>, findings: &mut Findings) {
+pub(super) fn references(
+    document: &Document,
+    draft: &GraphDraft,
+    agents: Option<&HashSet<AgentId>>,
+    findings: &mut Findings,
+) {
     let mut ids: HashMap<&str, usize> = HashMap::new();
     for (index, node) in draft.nodes.iter().enumerate() {
         let Some(node) = node else { continue };
-        let place = |index: usize, key: &'static str| document.place(&["nodes".into(), index.into(), key.into()]);
+        let place = |index: usize, key: &'static str| {
+            document.place(&["nodes".into(), index.into(), key.into()])
+        };
         if let Some(first) = ids.get(node.id.as_str()) {
             let message = format!("two nodes have the id `{}`", node.id);
             let finding = Diagnostic::new(Code::DuplicateNodeId, place(index, "id"), message);
-            findings.push(finding.help("give one of them another id").related(place(*first, "id"), "the first one is here"));
+            findings.push(
+                finding
+                    .help("give one of them another id")
+                    .related(place(*first, "id"), "the first one is here"),
+            );
         } else {
             ids.insert(node.id.as_str(), index);
         }
@@ -40,7 +51,11 @@ pub(super) fn references(document: &Document, draft: &GraphDraft, agents: Option
     let known = || ids.keys().copied();
     if let Some(entry) = draft.entry.as_ref().filter(|entry| !ids.contains_key(entry.as_str())) {
         let message = format!("`entryNodeId` is `{entry}`, which is not a node");
-        let finding = Diagnostic::new(Code::UnknownEntryNode, document.place(&["entryNodeId".into()]), message);
+        let finding = Diagnostic::new(
+            Code::UnknownEntryNode,
+            document.place(&["entryNodeId".into()]),
+            message,
+        );
         findings.push(finding.help(did_you_mean(entry.as_str(), known(), "nodes")));
     }
     let mut suggestions = 20_usize;
@@ -50,9 +65,16 @@ pub(super) fn references(document: &Document, draft: &GraphDraft, agents: Option
             if ids.contains_key(end.as_str()) {
                 continue;
             }
-            let message = format!("an edge {} `{end}`, which is not a node", if key == "from" { "begins at" } else { "leads to" });
+            let message = format!(
+                "an edge {} `{end}`, which is not a node",
+                if key == "from" { "begins at" } else { "leads to" }
+            );
             let place = document.place(&["edges".into(), index.into(), key.into()]);
-            let help = if suggestions > 0 { did_you_mean(end.as_str(), known(), "nodes") } else { "name a node of this graph".into() };
+            let help = if suggestions > 0 {
+                did_you_mean(end.as_str(), known(), "nodes")
+            } else {
+                "name a node of this graph".into()
+            };
             suggestions = suggestions.saturating_sub(1);
             findings.push(Diagnostic::new(Code::UnknownEdgeEnd, place, message).help(help));
         }
@@ -87,7 +109,8 @@ impl<'a> Walk<'a> {
     fn new(document: &'a Document, draft: &'a GraphDraft) -> Option<Self> {
         let nodes: Vec<&Node> = draft.nodes.iter().map(Option::as_ref).collect::<Option<_>>()?;
         let edges: Vec<&Edge> = draft.edges.iter().map(Option::as_ref).collect::<Option<_>>()?;
-        let index: HashMap<&str, usize> = nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+        let index: HashMap<&str, usize> =
+            nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
         let entry = *index.get(draft.entry.as_ref()?.as_str())?;
         (index.len() == nodes.len()).then_some(())?;
         let mut graph = DiGraph::with_capacity(nodes.len(), edges.len());
@@ -108,7 +131,11 @@ impl<'a> Walk<'a> {
     }
 
     fn edges_from(&self, index: usize) -> impl Iterator<Item = &'a Edge> {
-        self.outgoing.get(index).into_iter().flatten().filter_map(|edge| self.edges.get(*edge).copied())
+        self.outgoing
+            .get(index)
+            .into_iter()
+            .flatten()
+            .filter_map(|edge| self.edges.get(*edge).copied())
     }
 }
 
@@ -142,8 +169,13 @@ fn reachability(walk: &Walk<'_>, findings: &mut Findings) {
         }
     }
     if !end_reached {
-        let message = "no `end` node can be reached from the entry node, so a run can never complete there";
-        let finding = Diagnostic::new(Code::NoReachableEnd, walk.document.place(&["entryNodeId".into()]), message);
+        let message =
+            "no `end` node can be reached from the entry node, so a run can never complete there";
+        let finding = Diagnostic::new(
+            Code::NoReachableEnd,
+            walk.document.place(&["entryNodeId".into()]),
+            message,
+        );
         findings.push(finding.help("add a node of type `end` and edges that lead to it"));
     }
 }
@@ -157,7 +189,11 @@ fn branches(walk: &Walk<'_>, index: usize, findings: &mut Findings) {
         (NodeKind::Subworkflow, ..) if node.subworkflow_ref.is_some() => return,
         (NodeKind::Decision, 0 | 1, _) => (
             Code::FewBranches,
-            format!("decision `{}` has {}; a decision needs at least two", node.id, if count == 0 { "no outgoing edge" } else { "one outgoing edge" }),
+            format!(
+                "decision `{}` has {}; a decision needs at least two",
+                node.id,
+                if count == 0 { "no outgoing edge" } else { "one outgoing edge" }
+            ),
             "add the other branch, or make it a `step`",
         ),
         (NodeKind::Decision, _, 0) => (
@@ -174,7 +210,10 @@ fn branches(walk: &Walk<'_>, index: usize, findings: &mut Findings) {
         (_, _, 1) => return,
         (_, _, defaults) => (
             Code::DefaultCount,
-            format!("node `{}` has {count} outgoing edges and {defaults} defaults; it should have exactly one default", node.id),
+            format!(
+                "node `{}` has {count} outgoing edges and {defaults} defaults; it should have exactly one default",
+                node.id
+            ),
             "set `\"isDefault\": true` on exactly one of its edges",
         ),
     };
@@ -184,12 +223,20 @@ fn branches(walk: &Walk<'_>, index: usize, findings: &mut Findings) {
 fn twins(walk: &Walk<'_>, findings: &mut Findings) {
     let mut seen: HashMap<(&str, &str, &str), usize> = HashMap::new();
     for (index, edge) in walk.edges.iter().enumerate() {
-        let place = |index: usize| walk.document.place(&["edges".into(), index.into(), "label".into()]);
+        let place =
+            |index: usize| walk.document.place(&["edges".into(), index.into(), "label".into()]);
         let key = (edge.from.as_str(), edge.to.as_str(), edge.label.as_str());
         if let Some(first) = seen.get(&key) {
-            let message = format!("two edges lead from `{}` to `{}` with the label `{}`", edge.from, edge.to, edge.label);
+            let message = format!(
+                "two edges lead from `{}` to `{}` with the label `{}`",
+                edge.from, edge.to, edge.label
+            );
             let finding = Diagnostic::new(Code::DuplicateEdge, place(index), message);
-            findings.push(finding.help("remove one of them, or give it another label").related(place(*first), "the first one is here"));
+            findings.push(
+                finding
+                    .help("remove one of them, or give it another label")
+                    .related(place(*first), "the first one is here"),
+            );
         } else {
             seen.insert(key, index);
         }
@@ -201,16 +248,23 @@ fn cycles(walk: &Walk<'_>, findings: &mut Findings) {
         let mut members: Vec<usize> = group.iter().map(|node| node.index()).collect();
         members.sort_unstable();
         let Some(&first) = members.first() else { continue };
-        let is_loop = members.len() > 1 || walk.graph.contains_edge(NodeIndex::new(first), NodeIndex::new(first));
+        let is_loop = members.len() > 1
+            || walk.graph.contains_edge(NodeIndex::new(first), NodeIndex::new(first));
         if !is_loop {
             continue;
         }
         let inside: HashSet<usize> = members.iter().copied().collect();
         let named = named(walk, &members);
-        if !members.iter().any(|index| walk.nodes.get(*index).is_some_and(|node| node.kind == NodeKind::Decision)) {
+        if !members
+            .iter()
+            .any(|index| walk.nodes.get(*index).is_some_and(|node| node.kind == NodeKind::Decision))
+        {
             let message = format!("the cycle through {named} has no decision node in it");
-            let finding = Diagnostic::new(Code::CycleWithoutDecision, walk.node_place(first), message);
-            findings.push(finding.help("let a `decision` node choose between another round and the way out"));
+            let finding =
+                Diagnostic::new(Code::CycleWithoutDecision, walk.node_place(first), message);
+            findings.push(
+                finding.help("let a `decision` node choose between another round and the way out"),
+            );
         }
         let leaves = |from: &usize| {
             let targets = walk.graph.neighbors(NodeIndex::new(*from));
@@ -219,13 +273,19 @@ fn cycles(walk: &Walk<'_>, findings: &mut Findings) {
         if !members.iter().any(leaves) {
             let message = format!("no edge leaves the cycle through {named}, so it can never end");
             let finding = Diagnostic::new(Code::CycleWithoutExit, walk.node_place(first), message);
-            findings.push(finding.help("add an edge from one of these nodes to a node outside the cycle"));
+            findings.push(
+                finding.help("add an edge from one of these nodes to a node outside the cycle"),
+            );
         }
     }
 }
 
 fn named(walk: &Walk<'_>, members: &[usize]) -> String {
-    let shown: Vec<_> = members.iter().take(5).filter_map(|index| Some(format!("`{}`", walk.nodes.get(*index)?.id))).collect();
+    let shown: Vec<_> = members
+        .iter()
+        .take(5)
+        .filter_map(|index| Some(format!("`{}`", walk.nodes.get(*index)?.id)))
+        .collect();
     let more = members.len().saturating_sub(shown.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))
@@ -235,14 +295,24 @@ fn outputs(document: &Document, draft: &GraphDraft, findings: &mut Findings) {
     for (index, node) in draft.nodes.iter().enumerate() {
         let Some(node) = node else { continue };
         for (at, output) in node.outputs.iter().enumerate() {
-            let path = ["@project/", "{project-root}/", "./"].iter().find_map(|prefix| output.strip_prefix(prefix)).unwrap_or(output);
+            let path = ["@project/", "{project-root}/", "./"]
+                .iter()
+                .find_map(|prefix| output.strip_prefix(prefix))
+                .unwrap_or(output);
             if path.starts_with("artifacts/") || path.starts_with("{artifacts-root}/") {
                 continue;
             }
-            let place = document.place(&["nodes".into(), index.into(), "outputs".into(), at.into()]);
-            let message = format!("the output {} of `{}` lies outside `artifacts/`", shape::quoted(output), node.id);
+            let place =
+                document.place(&["nodes".into(), index.into(), "outputs".into(), at.into()]);
+            let message = format!(
+                "the output {} of `{}` lies outside `artifacts/`",
+                shape::quoted(output),
+                node.id
+            );
             let finding = Diagnostic::new(Code::OutputOutsideArtifacts, place, message);
-            findings.push(finding.help("put what a run makes under `artifacts/`, where users look for it"));
+            findings.push(
+                finding.help("put what a run makes under `artifacts/`, where users look for it"),
+            );
         }
     }
 }

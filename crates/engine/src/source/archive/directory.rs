@@ -13,11 +13,11 @@ use super::entry::Method;
 use super::handle::{Handle, Window};
 use super::magic::not_an_archive;
 use crate::source::gate::{Gate, Kind, bad_name, printable, special};
-use crate::source::limits::{Limits, bytes};
+use crate::source::limits::{Limits, bytes, is_suspicious};
 use crate::source::litter::is_litter;
 
-/// Entries below this size may be packed as well as they like.
-const RATIO_FROM: u64 = 1024 * 1024;
+/// Names beyond this are not even looked at; a path of a package is much shorter.
+const MAX_NAME: usize = 4096;
 
 const RECORD: &[u8; 4] = b"PK\x01\x02";
 const RECORD_LEN: u64 = 46;
@@ -47,7 +47,14 @@ pub(super) struct Directory {
 }
 
 /// Reads the directory. `None` when it cannot be read, or must not be read further.
-pub(super) fn read(handle: &Handle, gate: &mut Gate<'_>, limits: &Limits) -> io::Result<Option<Directory>> {
+pub(super) fn read(
+    handle: &Handle,
+    gate: &mut Gate<'_>,
+    limits: &Limits,
+) -> io::Result<Option<Directory>> {
+    if !gate.container(handle.len()) {
+        return Ok(None);
+    }
     // A fixed offset: looking for the directory in a hostile file can take for ever.
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let mut zip = match ZipIterable::try_new(Window::new(handle), config) {
@@ -71,9 +78,11 @@ pub(super) fn read(handle: &Handle, gate: &mut Gate<'_>, limits: &Limits) -> io:
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                let message = format!("the directory of the archive is damaged: {}", reason(error)?);
+                let message =
+                    format!("the directory of the archive is damaged: {}", reason(error)?);
                 let help = "fetch or copy the file again, or pack it again";
-                gate.findings.push(Diagnostic::new(Code::NotAnArchive, Place::file(""), message).help(help));
+                gate.findings
+                    .push(Diagnostic::new(Code::NotAnArchive, Place::file(""), message).help(help));
                 return Ok(None);
             }
         };
@@ -96,14 +105,21 @@ pub(super) fn read(handle: &Handle, gate: &mut Gate<'_>, limits: &Limits) -> io:
 }
 
 /// What the reader has against the archive; a disk that fails is no fault of the archive.
+#[allow(clippy::wildcard_enum_match_arm, reason = "the reader's other errors are only told")]
 fn reason(error: ZipError) -> io::Result<String> {
     if let ZipError::InvalidArchive(why) = &error {
         return Ok(plain(why));
     }
     match error {
-        ZipError::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok("it is cut off".to_owned()),
+        ZipError::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Ok("it is cut off".to_owned())
+        }
+        ZipError::Io(error) if error.kind() == io::ErrorKind::InvalidData => Ok(error.to_string()),
         ZipError::Io(error) => Err(error),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "the reader's other errors are only told")]
+        #[allow(
+            clippy::wildcard_enum_match_arm,
+            reason = "the reader's other errors are only told"
+        )]
         other => Ok(plain(&other.to_string())),
     }
 }
@@ -116,11 +132,18 @@ fn plain(words: &str) -> String {
         ("Invalid CDFH offset in EOCD", "the end record points behind itself"),
         ("Could not find EOCD64", "the ZIP64 end record is missing"),
     ];
-    known.iter().find(|(theirs, _)| *theirs == words).map_or_else(|| words.to_owned(), |(_, ours)| (*ours).to_owned())
+    known
+        .iter()
+        .find(|(theirs, _)| *theirs == words)
+        .map_or_else(|| words.to_owned(), |(_, ours)| (*ours).to_owned())
 }
 
 fn examine(entry: &ZipFileEntry<'_>, gate: &mut Gate<'_>, limits: &Limits) -> Option<Record> {
     let shown = printable(entry.name_raw());
+    if entry.name_raw().len() > MAX_NAME {
+        gate.findings.push(bad_name(&shown, &PathError::Name("it is far too long".to_owned())));
+        return None;
+    }
     let Ok(name) = std::str::from_utf8(entry.name_raw()) else {
         gate.findings.push(bad_name(&shown, &PathError::Name("it is not UTF-8".to_owned())));
         return None;
@@ -144,12 +167,14 @@ fn examine(entry: &ZipFileEntry<'_>, gate: &mut Gate<'_>, limits: &Limits) -> Op
     }
     if kind == Kind::Folder {
         if entry.size() > 0 {
-            gate.findings.push(contradiction(&shown, "it is a folder by its name, but has content"));
+            gate.findings
+                .push(contradiction(&shown, "it is a folder by its name, but has content"));
         }
         return None;
     }
     if entry.external_attributes() >> 16 & 0o170_000 == 0o040_000 {
-        gate.findings.push(contradiction(&shown, "it is a file by its name, but a folder by its mode"));
+        gate.findings
+            .push(contradiction(&shown, "it is a file by its name, but a folder by its mode"));
     }
     check_packing(entry, &shown, gate, limits);
     let method = method(entry.compression());
@@ -170,20 +195,25 @@ fn examine(entry: &ZipFileEntry<'_>, gate: &mut Gate<'_>, limits: &Limits) -> Op
 fn check_packing(entry: &ZipFileEntry<'_>, shown: &str, gate: &mut Gate<'_>, limits: &Limits) {
     let raw = raw_method(entry.compression());
     if entry.encrypted() || raw == 99 {
-        let found = Diagnostic::new(Code::EncryptedEntry, Place::file(shown), "the entry is encrypted");
+        let found =
+            Diagnostic::new(Code::EncryptedEntry, Place::file(shown), "the entry is encrypted");
         gate.findings.push(found.help("pack the archive again without a password"));
     } else if method(entry.compression()).is_none() {
-        let message = format!("the entry is packed with {}, which cannot be read here", method_name(raw));
+        let message =
+            format!("the entry is packed with {}, which cannot be read here", method_name(raw));
         let found = Diagnostic::new(Code::UnknownCompression, Place::file(shown), message);
-        gate.findings.push(found.help("pack the archive again with the method `deflate`, or without compression"));
+        gate.findings.push(
+            found.help("pack the archive again with the method `deflate`, or without compression"),
+        );
     }
     let (size, packed) = (entry.size(), entry.compressed_size());
     if method(entry.compression()) == Some(Method::Stored) && !entry.encrypted() && size != packed {
-        let why = format!("it is not compressed, but has {size} bytes unpacked and {packed} packed");
+        let why =
+            format!("it is not compressed, but has {size} bytes unpacked and {packed} packed");
         gate.findings.push(contradiction(shown, &why));
     }
     gate.size(shown, size);
-    if size > RATIO_FROM && packed.saturating_mul(limits.max_ratio) < size {
+    if is_suspicious(size, packed, limits) {
         let message = format!(
             "the entry unpacks from {} to {}, more than {} times its size",
             bytes(packed),
@@ -191,7 +221,9 @@ fn check_packing(entry: &ZipFileEntry<'_>, shown: &str, gate: &mut Gate<'_>, lim
             limits.max_ratio
         );
         let found = Diagnostic::new(Code::RatioTooHigh, Place::file(shown), message);
-        gate.findings.push(found.help("if this is meant, raise `max-ratio` under `[import]` in `config.toml`"));
+        gate.findings.push(
+            found.help("if this is meant, raise `max-ratio` under `[import]` in `config.toml`"),
+        );
     }
 }
 
@@ -214,8 +246,12 @@ fn check_end(handle: &Handle, last: u64, gate: &mut Gate<'_>) -> io::Result<()> 
 
 /// A finding about an entry that contradicts itself or the directory.
 pub(super) fn contradiction(shown: &str, why: &str) -> Diagnostic {
-    Diagnostic::new(Code::CorruptEntry, Place::file(shown), format!("the entry cannot be trusted: {why}"))
-        .help("fetch or copy the archive again, or pack it again")
+    Diagnostic::new(
+        Code::CorruptEntry,
+        Place::file(shown),
+        format!("the entry cannot be trusted: {why}"),
+    )
+    .help("fetch or copy the archive again, or pack it again")
 }
 
 /// What the mode says, when it says something else than file or folder. The system that made the archive does not

@@ -49,7 +49,8 @@ fn corrupt(why: impl Into<String>) -> io::Error {
 impl Entry {
     /// The whole content.
     pub(crate) fn read(&self, handle: &Handle, scratch: &mut Scratch) -> io::Result<Arc<[u8]>> {
-        let size = usize::try_from(self.size).map_err(|_| corrupt("it is too large for this machine"))?;
+        let size =
+            usize::try_from(self.size).map_err(|_| corrupt("it is too large for this machine"))?;
         let mut content: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
         let mut reader = self.reader(handle, scratch);
         if let Some(buffer) = Arc::get_mut(&mut content) {
@@ -131,7 +132,9 @@ impl Reader<'_> {
             return Err(corrupt("it holds more than the size in the archive's directory"));
         }
         if self.left > 0 || self.taken < self.input.len() {
-            return Err(corrupt("its packed content ends before the packed size in the archive's directory"));
+            return Err(corrupt(
+                "its packed content ends before the packed size in the archive's directory",
+            ));
         }
         if self.crc.sum() != self.entry.crc {
             return Err(corrupt("its content does not match its checksum"));

@@ -53,6 +53,10 @@ fn read_once(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
+/// What may be read through one window. The directory of a package needs a fraction of it; only a hostile archive
+/// makes its reader read more, into memory.
+const MOST_READ: u64 = 64 * 1024 * 1024;
+
 /// A reader with its own cursor that keeps the bytes around it, because the directory is read
 /// in small pieces with a seek before each.
 pub(crate) struct Window<'a> {
@@ -60,15 +64,17 @@ pub(crate) struct Window<'a> {
     position: u64,
     start: u64,
     bytes: Vec<u8>,
+    allowed: u64,
 }
 
 impl<'a> Window<'a> {
     pub(crate) fn new(handle: &'a Handle) -> Self {
-        Self { handle, position: 0, start: 0, bytes: Vec::new() }
+        Self { handle, position: 0, start: 0, bytes: Vec::new(), allowed: MOST_READ }
     }
 
     fn kept(&self) -> &[u8] {
-        let from = self.position.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
+        let from =
+            self.position.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
         from.and_then(|from| self.bytes.get(from..)).unwrap_or_default()
     }
 }
@@ -84,6 +90,13 @@ impl Read for Window<'_> {
         let kept = self.kept();
         let count = kept.len().min(buffer.len());
         buffer[..count].copy_from_slice(&kept[..count]);
+        let Some(allowed) = self.allowed.checked_sub(count as u64) else {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it is larger than any package needs",
+            ));
+        };
+        self.allowed = allowed;
         self.position += count as u64;
         Ok(count)
     }

@@ -48,8 +48,10 @@ pub(super) fn check(
             && current.0.start < earlier.end
         {
             apart = false;
-            let (shown, other) = (&directory.records[current.1].path, &directory.records[*owner].path);
-            let found = contradiction(shown.as_str(), "it shares bytes of the archive with another entry");
+            let (shown, other) =
+                (&directory.records[current.1].path, &directory.records[*owner].path);
+            let found =
+                contradiction(shown.as_str(), "it shares bytes of the archive with another entry");
             gate.findings.push(found.related(Place::file(other.as_str()), "the other entry"));
         }
         if furthest.is_none_or(|(earlier, _)| current.0.end > earlier.end) {
@@ -67,13 +69,18 @@ fn data_range(
     buffer: &mut Vec<u8>,
 ) -> io::Result<Result<Range<u64>, String>> {
     let name = record.path.as_str().as_bytes();
+    if record.header >= directory {
+        return Ok(Err("its header should stand behind the archive's directory".to_owned()));
+    }
     buffer.resize(HEADER_LEN + name.len(), 0);
     let count = handle.read_at(buffer, record.header)?;
     if count < HEADER_LEN {
         return Ok(Err("the archive ends where its content should begin".to_owned()));
     }
     let short = |at: usize| u16::from_le_bytes([buffer[at], buffer[at + 1]]);
-    let long = |at: usize| u64::from(u32::from_le_bytes([buffer[at], buffer[at + 1], buffer[at + 2], buffer[at + 3]]));
+    let long = |at: usize| {
+        u64::from(u32::from_le_bytes([buffer[at], buffer[at + 1], buffer[at + 2], buffer[at + 3]]))
+    };
     if &buffer[..4] != HEADER {
         return Ok(Err("there is no header where the archive's directory says".to_owned()));
     }
@@ -104,7 +111,9 @@ fn data_range(
         .checked_add(HEADER_LEN as u64 + name_len + extra_len)
         .and_then(|start| Some(start..start.checked_add(record.packed)?))
         .filter(|data| data.end <= directory);
-    Ok(end.ok_or_else(|| "its content reaches into the archive's directory, or past the end of the file".to_owned()))
+    Ok(end.ok_or_else(|| {
+        "its content reaches into the archive's directory, or past the end of the file".to_owned()
+    }))
 }
 
 /// Compares the names as they stand. The name of the record may come from a Unicode field beside an older name.

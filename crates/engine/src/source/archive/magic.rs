@@ -15,19 +15,36 @@ const KNOWN: [(&[u8], &str, &str); 14] = [
     (b"\x28\xb5\x2f\xfd", "it is a zstd file", PACK),
     (b"%PDF-", "it is a PDF document", PACK),
     (b"\x7fELF", "it is a program", PACK),
-    (b"<!DOCTYPE", "it is a web page, perhaps an error message saved in place of the package", AGAIN),
-    (b"<!doctype", "it is a web page, perhaps an error message saved in place of the package", AGAIN),
+    (
+        b"<!DOCTYPE",
+        "it is a web page, perhaps an error message saved in place of the package",
+        AGAIN,
+    ),
+    (
+        b"<!doctype",
+        "it is a web page, perhaps an error message saved in place of the package",
+        AGAIN,
+    ),
     (b"<html", "it is a web page, perhaps an error message saved in place of the package", AGAIN),
     (b"PK\x07\x08", "it is one part of an archive that was split", "put the parts together first"),
-    (b"{", "it looks like a JSON file", "give the folder that holds `bmad.json`, or a packed `.bmad` file"),
-    (b"---", "it looks like a Markdown file", "give the folder that holds `bmad.json`, or a packed `.bmad` file"),
+    (
+        b"{",
+        "it looks like a JSON file",
+        "give the folder that holds `bmad.json`, or a packed `.bmad` file",
+    ),
+    (
+        b"---",
+        "it looks like a Markdown file",
+        "give the folder that holds `bmad.json`, or a packed `.bmad` file",
+    ),
 ];
 
 /// A finding about a file without a readable ZIP directory. `head` is its beginning, `reason` what the reader said.
 pub(crate) fn not_an_archive(head: &[u8], len: u64, reason: &str) -> Diagnostic {
     let (what, help) = if len == 0 {
         ("the file is empty (0 bytes)".to_owned(), AGAIN)
-    } else if let Some((_, what, help)) = KNOWN.iter().find(|(magic, _, _)| head.starts_with(magic)) {
+    } else if let Some((_, what, help)) = KNOWN.iter().find(|(magic, _, _)| head.starts_with(magic))
+    {
         (format!("the file is not a ZIP archive: {what}"), *help)
     } else if head.get(257..262) == Some(b"ustar".as_slice()) {
         ("the file is not a ZIP archive: it is a tar archive".to_owned(), PACK)

@@ -23,7 +23,9 @@ pub(super) fn extract(source: &Source, target: &Path) -> Result<(), ImportError>
     for folder in &folders {
         create(&target.join(folder))?;
     }
-    for_each(paths.len(), Reader::new, |reader, index| write(source, reader, paths[index], target))?;
+    for_each(paths.len(), Reader::new, |reader, index| {
+        write(source, reader, paths[index], target)
+    })?;
     let targets = folders.iter().map(|folder| target.join(folder)).chain([target.to_owned()]);
     for folder in targets {
         make_read_only(&folder).map_err(StoreError::io("protect", &folder))?;
@@ -31,7 +33,12 @@ pub(super) fn extract(source: &Source, target: &Path) -> Result<(), ImportError>
     Ok(())
 }
 
-fn write(source: &Source, reader: &mut Reader, path: &PackagePath, target: &Path) -> Result<(), ImportError> {
+fn write(
+    source: &Source,
+    reader: &mut Reader,
+    path: &PackagePath,
+    target: &Path,
+) -> Result<(), ImportError> {
     let to = target.join(path.as_str());
     let mut file = create_read_only(&to).map_err(StoreError::io("create", &to))?;
     let mut failed = None;

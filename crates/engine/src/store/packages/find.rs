@@ -14,7 +14,9 @@ const MIN_DIGITS: usize = 4;
 #[derive(Debug, Error)]
 pub enum FindError {
     /// There is no package at all.
-    #[error("there is no package `{reference}`: nothing has been imported yet; import one with `crewagent package import`")]
+    #[error(
+        "there is no package `{reference}`: nothing has been imported yet; import one with `crewagent package import`"
+    )]
     Empty {
         /// What was asked for.
         reference: String,
@@ -75,26 +77,33 @@ fn choose(mut installed: Vec<Installed>, reference: &str) -> Result<Installed, F
         _ => (reference, None),
     };
     if let Some(name) = full_name(&installed, name)? {
-        let known: Vec<String> =
-            installed.iter().filter(|one| one.name == name).map(|one| one.version.to_string()).collect();
-        let fits = |one: &Installed| one.name == name && version.as_ref().is_none_or(|version| one.version == *version);
+        let known: Vec<String> = installed
+            .iter()
+            .filter(|one| one.name == name)
+            .map(|one| one.version.to_string())
+            .collect();
+        let fits = |one: &Installed| {
+            one.name == name && version.as_ref().is_none_or(|version| one.version == *version)
+        };
         return match (installed.iter().rposition(fits), version) {
             (Some(at), _) => Ok(installed.swap_remove(at)),
-            (None, Some(version)) => Err(FindError::UnknownVersion { name, version, known: distinct(known) }),
+            (None, Some(version)) => {
+                Err(FindError::UnknownVersion { name, version, known: distinct(known) })
+            }
             (None, None) => Err(FindError::Unknown { reference: own(), similar: None }),
         };
     }
     let digits = reference.to_ascii_lowercase();
-    let by_digest = |one: &Installed| {
-        digits.len() >= MIN_DIGITS && one.digest.to_string().starts_with(&digits)
-    };
+    let by_digest =
+        |one: &Installed| digits.len() >= MIN_DIGITS && one.digest.to_string().starts_with(&digits);
     let fits: Vec<usize> = (0..installed.len()).filter(|at| by_digest(&installed[*at])).collect();
     match fits[..] {
         [] => Err(FindError::Unknown { reference: own(), similar: similar(&installed, name) }),
         [at] => Ok(installed.swap_remove(at)),
         _ => {
             let candidates = fits.iter().map(|at| &installed[*at]);
-            let candidates = candidates.map(|one| format!("{} ({})", one.digest, one.reference())).collect();
+            let candidates =
+                candidates.map(|one| format!("{} ({})", one.digest, one.reference())).collect();
             Err(FindError::Ambiguous { reference: own(), candidates })
         }
     }
@@ -109,8 +118,11 @@ fn full_name(installed: &[Installed], name: &str) -> Result<Option<String>, Find
     if named(installed, name) {
         return Ok(Some(name.to_owned()));
     }
-    let same = |one: &&Installed| one.name.chars().any(char::is_alphanumeric) && slug(&one.name) == slug(name);
-    let mut candidates = distinct(installed.iter().filter(same).map(|one| one.name.clone()).collect());
+    let same = |one: &&Installed| {
+        one.name.chars().any(char::is_alphanumeric) && slug(&one.name) == slug(name)
+    };
+    let mut candidates =
+        distinct(installed.iter().filter(same).map(|one| one.name.clone()).collect());
     match candidates.len() {
         0 => Ok(None),
         1 => Ok(candidates.pop()),
@@ -210,7 +222,10 @@ mod tests {
     fn what_is_not_there_is_explained() {
         check_refused("dmeo", "did you mean `demo`?");
         check_refused("nothing-like-it", "`crewagent package list`");
-        check_refused("demo@3.0.0", "no version 3.0.0 of `demo`; there is 0.9.0, 0.10.0-rc.1, 0.10.0");
+        check_refused(
+            "demo@3.0.0",
+            "no version 3.0.0 of `demo`; there is 0.9.0, 0.10.0-rc.1, 0.10.0",
+        );
         let error = choose(Vec::new(), "demo").unwrap_err().to_string();
         assert!(error.contains("nothing has been imported yet"), "{error}");
     }

@@ -89,11 +89,19 @@ impl<'s> Packages<'s> {
 
     /// Looks at the folder or archive at a path, for a caller who wants to know more before it is imported.
     pub fn prepare(&self, path: &Path) -> Result<Prepared<'s>, ImportError> {
-        let Inspected { source, package, findings, sources } = inspect(path, &self.store.settings.import)?;
+        let Inspected { source, package, findings, sources } =
+            inspect(path, &self.store.settings.import)?;
         let (Some(source), Some(package)) = (source, package) else {
             return Err(ImportError::Rejected(Box::new(Rejection { findings, sources })));
         };
-        Ok(Prepared { packages: *self, origin: path.to_owned(), source, package, findings, sources })
+        Ok(Prepared {
+            packages: *self,
+            origin: path.to_owned(),
+            source,
+            package,
+            findings,
+            sources,
+        })
     }
 }
 
@@ -121,8 +129,8 @@ impl Prepared<'_> {
 
     fn store(&self) -> Result<(Installed, Outcome), ImportError> {
         let manifest = self.package.manifest();
-        let digests = self.source.digests()?;
-        let spot = || self.packages.spot(&manifest.name, &manifest.version, &digests);
+        let digest = self.source.digest()?;
+        let spot = || self.packages.spot(&manifest.name, &manifest.version, digest);
         if let Spot::Taken(installed) = spot() {
             return Ok((installed, Outcome::AlreadyThere));
         }
@@ -136,10 +144,13 @@ impl Prepared<'_> {
         let installed = Installed {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
-            digest: digests.package,
+            digest,
             folder,
             imported: Timestamp::now(),
-            origin: std::path::absolute(&self.origin).unwrap_or_else(|_| self.origin.clone()).display().to_string(),
+            origin: std::path::absolute(&self.origin)
+                .unwrap_or_else(|_| self.origin.clone())
+                .display()
+                .to_string(),
             files: self.source.sizes().len() as u64,
             bytes: self.source.unpacked_bytes(),
         };
@@ -147,7 +158,12 @@ impl Prepared<'_> {
         Ok((installed, outcome))
     }
 
-    fn write(&self, lock: &Lock, installed: &Installed, outcome: Outcome) -> Result<(), ImportError> {
+    fn write(
+        &self,
+        lock: &Lock,
+        installed: &Installed,
+        outcome: Outcome,
+    ) -> Result<(), ImportError> {
         let staging = lock.stage()?;
         let flush = Flush::new(staging.path()).map_err(StoreError::io("open", staging.path()))?;
         extract(&self.source, &staging.path().join(FILES))?;

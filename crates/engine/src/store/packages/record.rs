@@ -64,13 +64,16 @@ impl Record {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !has_files => return Ok(None),
             Err(error) => return Err(format!("`{RECORD}` cannot be read: {error}")),
         };
-        let record: Self =
-            serde_json::from_slice(&text).map_err(|error| format!("`{RECORD}` cannot be understood: {error}"))?;
+        let record: Self = serde_json::from_slice(&text)
+            .map_err(|error| format!("`{RECORD}` cannot be understood: {error}"))?;
         if record.format != FORMAT {
-            return Err(format!("`{RECORD}` is of format {}, written by another version of this program", record.format));
+            return Err(format!(
+                "`{RECORD}` is of format {}, written by another version of this program",
+                record.format
+            ));
         }
-        let digest =
-            Digest::parse(&record.sha256).ok_or_else(|| format!("`sha256` in `{RECORD}` is not a digest"))?;
+        let digest = Digest::parse(&record.sha256)
+            .ok_or_else(|| format!("`sha256` in `{RECORD}` is not a digest"))?;
         if !has_files {
             return Err(format!("its files are gone: there is no folder `{FILES}`"));
         }

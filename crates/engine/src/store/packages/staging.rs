@@ -24,8 +24,13 @@ impl Lock {
         fs::create_dir_all(packages).map_err(StoreError::io("create", packages))?;
         let path = packages.join(LOCK);
         let mut options = File::options();
-        let file =
-            options.read(true).write(true).create(true).truncate(false).open(&path).map_err(StoreError::io("open", &path))?;
+        let file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(StoreError::io("open", &path))?;
         file.lock().map_err(StoreError::io("lock", &path))?;
         let lock = Self { _file: file, packages: packages.to_owned() };
         lock.clear()?;
@@ -86,8 +91,10 @@ impl Staging<'_> {
     /// Shows the folder under its name. It must be flushed before.
     pub(super) fn publish(mut self, folder: &Path) -> Result<(), StoreError> {
         fs::rename(&self.path, folder).map_err(StoreError::io("create", folder))?;
-        self.published = true;
-        sync_folder(&self.lock.packages).map_err(StoreError::io("flush", &self.lock.packages))
+        let flushed = sync_folder(&self.lock.packages);
+        // What may not last is taken back, so that an error always means that nothing was imported.
+        self.published = flushed.is_ok() || fs::rename(folder, &self.path).is_err();
+        flushed.map_err(StoreError::io("flush", &self.lock.packages))
     }
 }
 

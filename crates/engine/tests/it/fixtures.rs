@@ -1,0 +1,112 @@
+//! The archives in `tests/packages/bad`: one for each code of the gate, written by the builder of the testkit.
+//!
+//! `UPDATE_FIXTURES=1 cargo test -p crewagent-engine fixtures` writes them anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use crewagent_core::diagnostic::Code;
+use crewagent_engine::source::{Limits, Opened, Source};
+use crewagent_testkit::archive::{ENCRYPTED, Entry};
+
+use crate::support::with;
+
+/// Archive, and the `[limits]` it is to be read with.
+#[allow(clippy::wildcard_enum_match_arm, reason = "the others are not about archives")]
+fn case(code: Code) -> Option<(Vec<u8>, &'static str)> {
+    let asset = |name: &str| Entry::stored(name, "An asset.\n");
+    let archive = match code {
+        Code::NotAnArchive => return Some((b"This is a letter, not an archive.\n".to_vec(), "")),
+        Code::AbsoluteEntry => with(asset("/etc/cron.d/evil")),
+        Code::ParentEntry => with(asset("../outside.md")),
+        Code::BadEntryName => with(asset("assets/aux.md")),
+        Code::LinkEntry => with(Entry::link("assets/link.md", "/etc/passwd")),
+        Code::DuplicateEntry => with(asset("assets/a.md")).with(asset("assets/a.md")),
+        Code::CaseCollision => with(asset("assets/a.md")).with(asset("assets/A.md")),
+        Code::EncryptedEntry => with(asset("assets/secret.md").flags(ENCRYPTED)),
+        Code::TooManyEntries => {
+            return Some((with(asset("assets/a.md")).bytes(), "max-entries = 5"));
+        }
+        Code::PackageTooLarge => {
+            return Some((with(asset("assets/a.md")).bytes(), "max-unpacked-bytes = 1024"));
+        }
+        Code::FileTooLarge => {
+            let archive = with(Entry::stored("assets/large.md", "Large. ".repeat(300)));
+            return Some((archive.bytes(), "max-file-bytes = 2048"));
+        }
+        Code::RatioTooHigh => with(Entry::file("assets/blank.dat", vec![0; (1 << 20) + 1])),
+        Code::UnknownCompression => with(asset("assets/a.md").method(12)),
+        Code::CorruptEntry => with(asset("assets/a.md").crc(0)),
+        Code::FileAndFolder => with(asset("assets")).with(asset("assets/a.md")),
+        _ => return None,
+    };
+    Some((archive.bytes(), ""))
+}
+
+fn folder(code: Code) -> PathBuf {
+    let name = format!("{}-{}", code.as_str(), code.name());
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/packages/bad").join(name)
+}
+
+/// The text of `case.toml`, if there is one.
+fn case_file(limits: &str) -> Option<String> {
+    (!limits.is_empty()).then(|| {
+        format!("# Small limits, so that a small archive breaks them.\n[limits]\n{limits}\n")
+    })
+}
+
+/// Writes the fixtures when that is asked for, before anyone reads them.
+fn update() {
+    static DONE: Once = Once::new();
+    if std::env::var_os("UPDATE_FIXTURES").is_none() {
+        return;
+    }
+    DONE.call_once(|| {
+        for code in Code::ALL {
+            let Some((bytes, limits)) = case(*code) else { continue };
+            fs::create_dir_all(folder(*code)).unwrap();
+            fs::write(folder(*code).join("package.zip"), bytes).unwrap();
+            if let Some(text) = case_file(limits) {
+                fs::write(folder(*code).join("case.toml"), text).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn the_bad_archives_are_what_the_builder_makes() {
+    update();
+    for code in Code::ALL {
+        let Some((bytes, limits)) = case(*code) else { continue };
+        let (archive, settings) =
+            (folder(*code).join("package.zip"), folder(*code).join("case.toml"));
+        assert!(
+            fs::read(&archive).is_ok_and(|own| own == bytes),
+            "{}: set UPDATE_FIXTURES=1",
+            archive.display()
+        );
+        assert_eq!(fs::read_to_string(&settings).ok(), case_file(limits), "{}", settings.display());
+    }
+}
+
+#[test]
+fn each_bad_archive_is_refused_for_its_code_alone() {
+    update();
+    let mut seen = 0;
+    for code in Code::ALL {
+        let Some((_, limits)) = case(*code) else { continue };
+        let limits: Limits = toml::from_str(limits).unwrap();
+        let Opened::Refused(findings) =
+            Source::open(&folder(*code).join("package.zip"), &limits).unwrap()
+        else {
+            panic!("{} passed", code.as_str());
+        };
+        assert_eq!(findings.counts().keys().collect::<Vec<_>>(), [code]);
+        for found in findings.iter() {
+            assert!(found.help.is_some(), "{} has no help", code.as_str());
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, Code::ALL.iter().filter(|code| code.as_str().starts_with("BM1")).count());
+}

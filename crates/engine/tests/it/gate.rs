@@ -1,0 +1,374 @@
+//! The archive gate: every hostile archive is refused for its reason, and good ones pass.
+
+use std::fs;
+
+use crewagent_core::package::Files;
+use crewagent_core::path::PackagePath;
+use crewagent_engine::source::{Limits, Opened, Source, SourceError};
+use crewagent_testkit::archive::{Archive, ENCRYPTED, Entry, checksum};
+
+use crate::support::{entries, package, refusal, scratch, told, with, write};
+
+fn check_refused(archive: &Archive, expected: &[&str]) {
+    check_bytes(&archive.bytes(), expected);
+}
+
+fn check_bytes(bytes: &[u8], expected: &[&str]) {
+    assert_eq!(told(refusal(bytes, &Limits::default()).as_ref()), expected);
+}
+
+/// A code of the container itself, and a word of its message.
+fn check_not_an_archive(bytes: &[u8], word: &str) {
+    let findings = refusal(bytes, &Limits::default()).expect("it is no archive");
+    assert_eq!(told(Some(&findings)), ["BM101 "]);
+    let message = &findings.iter().next().unwrap().message;
+    assert!(message.contains(word), "{message:?} has no {word:?}");
+}
+
+fn check_passes(archive: &Archive) {
+    check_refused(archive, &[]);
+}
+
+#[test]
+fn a_good_archive_passes_and_gives_its_files() {
+    let scratch = scratch();
+    let path = write(scratch.path(), "any.name", Archive::of_files(package()).bytes());
+    let Opened::Passed(source) = Source::open(&path, &Limits::default()).unwrap() else {
+        panic!("refused")
+    };
+    assert_eq!(source.sizes().len(), package().len());
+    for (name, content) in package() {
+        let read = source.read(&PackagePath::new(&name).unwrap()).unwrap();
+        assert_eq!(&*read, content.as_bytes(), "{name}");
+    }
+    let missing = PackagePath::new("not/there.md").unwrap();
+    assert_eq!(source.read(&missing).unwrap_err(), "it is gone");
+}
+
+#[test]
+fn what_other_tools_put_into_an_archive_is_fine() {
+    check_passes(&Archive::of(entries()).comment(b"packed by hand"));
+    check_passes(&Archive::of(entries()).zip64());
+    check_passes(&with(Entry::folder("assets/")).with(Entry::stored("assets/a.md", "a")));
+    check_passes(&with(Entry::file("assets/größe.md", "a")));
+    check_passes(&with(Entry::file("assets/empty.md", "")));
+    check_passes(&with(Entry::stored("assets/a.md", "a").mode(0)));
+    check_passes(&with(Entry::stored("assets/a.md", "a").mode(0).system(0)));
+    check_passes(&with(Entry::stored("assets/a.md", "a").extra(0x5455, &[1, 0, 0, 0, 0])));
+    // Set-uid: never applied, so no reason to refuse.
+    check_passes(&with(Entry::stored("assets/tool.sh", "a").mode(0o104_755)));
+    // Sizes that follow the content, as streaming tools write them.
+    check_passes(&with(Entry::file("assets/a.md", "a").flags(1 << 3)));
+}
+
+#[test]
+fn a_unicode_name_beside_an_older_name_is_used() {
+    let (old, new) = (b"assets/gr\x94\xe1e.md", "assets/größe.md");
+    let field = [&[1][..], &checksum(old).to_le_bytes(), new.as_bytes()].concat();
+    let archive = with(Entry::stored(old, "a").extra(0x7075, &field));
+    check_passes(&archive);
+    let field = [&[1][..], &checksum(old).to_le_bytes(), b"../../evil.md"].concat();
+    check_refused(&with(Entry::stored(old, "a").extra(0x7075, &field)), &["BM103 ../../evil.md"]);
+}
+
+#[test]
+fn names_that_lead_out_are_refused() {
+    for name in ["/etc/passwd", "//host/share/x", "\\\\host\\share\\x", "C:\\x", "c:x", "\\x", "/"]
+    {
+        check_refused(&with(Entry::stored(name, "x")), &[&format!("BM102 {name}")]);
+    }
+    for name in ["../x", "assets/../../x", "..\\x", "assets\\..\\..\\x", "..", "assets/../x"] {
+        check_refused(&with(Entry::stored(name, "x")), &[&format!("BM103 {name}")]);
+    }
+    check_refused(&with(Entry::folder("../")), &["BM103 ../"]);
+    check_refused(&with(Entry::folder("/abs/")), &["BM102 /abs/"]);
+}
+
+#[test]
+fn names_that_do_not_work_everywhere_are_refused() {
+    for name in [
+        "a\\b",
+        "a//b",
+        "./a",
+        "a/./b",
+        "con",
+        "x/aux.md",
+        "a.",
+        "a ",
+        "file:ads",
+        "a?",
+        "a\u{2215}\u{202e}b",
+    ] {
+        let shown = name.replace('\u{202e}', "\\u{202e}");
+        check_refused(&with(Entry::stored(name, "x")), &[&format!("BM104 {shown}")]);
+    }
+    check_refused(&with(Entry::stored("a\0b", "x")), &["BM104 a\\u{0}b"]);
+    check_refused(&with(Entry::stored("", "x")), &["BM104 "]);
+    check_refused(
+        &with(Entry::stored(b"assets/\xff\xfe.md", "x")),
+        &["BM104 assets/\u{fffd}\u{fffd}.md"],
+    );
+    let long = "x".repeat(60_000);
+    let findings = refusal(&with(Entry::stored(&long, "x")).bytes(), &Limits::default()).unwrap();
+    assert!(findings.iter().next().unwrap().place.file.chars().count() < 300);
+}
+
+#[test]
+fn links_and_devices_are_refused() {
+    check_refused(&with(Entry::link("assets/l", "/etc/passwd")), &["BM105 assets/l"]);
+    check_refused(&with(Entry::link("assets/l", "a.md").system(0)), &["BM105 assets/l"]);
+    for mode in [0o010_644, 0o020_644, 0o060_644, 0o140_644, 0o150_000] {
+        check_refused(&with(Entry::stored("assets/s", "").mode(mode)), &["BM105 assets/s"]);
+    }
+    // A link to a folder, then a file through it.
+    let archive = with(Entry::link("assets/l", "/tmp")).with(Entry::stored("assets/l/x", "x"));
+    check_refused(&archive, &["BM105 assets/l", "BM115 assets/l"]);
+    check_refused(&with(Entry::link("assets/l/", "/tmp")), &["BM105 assets/l/", "BM114 assets/l/"]);
+}
+
+#[test]
+fn two_entries_for_one_path_are_refused() {
+    let twice =
+        |one: &str, other: &str| with(Entry::stored(one, "x")).with(Entry::stored(other, "y"));
+    check_refused(&twice("assets/a.md", "assets/a.md"), &["BM106 assets/a.md"]);
+    check_refused(
+        &with(Entry::folder("assets/")).with(Entry::folder("assets/")),
+        &["BM106 assets"],
+    );
+    check_refused(&twice("assets/a.md", "assets/A.md"), &["BM107 assets/A.md"]);
+    check_refused(&twice("assets/GRÖSSE.md", "assets/grösse.md"), &["BM107 assets/grösse.md"]);
+    check_refused(&twice("assets/a.md", "Assets/b.md"), &["BM107 Assets"]);
+    check_refused(&twice("assets", "assets/a.md"), &["BM115 assets"]);
+    check_refused(&twice("assets/a.md", "assets"), &["BM115 assets"]);
+    check_refused(
+        &with(Entry::stored("assets", "")).with(Entry::folder("assets/")),
+        &["BM115 assets"],
+    );
+}
+
+#[test]
+fn what_cannot_be_unpacked_is_refused() {
+    check_refused(&with(Entry::stored("assets/a", "x").flags(ENCRYPTED)), &["BM108 assets/a"]);
+    check_refused(&with(Entry::stored("assets/a", "x").method(99)), &["BM108 assets/a"]);
+    for method in [1, 6, 9, 12, 14, 93, 95, 98, 77] {
+        check_refused(&with(Entry::stored("assets/a", "x").method(method)), &["BM113 assets/a"]);
+    }
+}
+
+#[test]
+fn an_entry_that_contradicts_itself_is_refused() {
+    let name = "assets/a.md";
+    for entry in [
+        Entry::file(name, "content").crc(1),
+        Entry::stored(name, "content").crc(1),
+        // The size is a lie, in both headers or in one.
+        Entry::file(name, "content").size(6),
+        Entry::file(name, "content").size(8),
+        Entry::file(name, "content").size(0),
+        Entry::stored(name, "content").size(6),
+        Entry::stored(name, "content").size(8),
+        Entry::file(name, "content").listed_size(6),
+        Entry::file(name, "content").packed_size(3),
+        Entry::packed(name, Vec::new(), 7),
+        Entry::packed(name, vec![0xff; 9], 7),
+        // Something is left behind the end of the deflate stream.
+        Entry::packed(name, b"\x03\x00rest".to_vec(), 0),
+        Entry::stored(name, "content").packed_size(1 << 30).size(1 << 30),
+        Entry::stored(name, "content").local_name("assets/b.md"),
+        Entry::stored(name, "content").local_name("assets/longer.md"),
+        Entry::stored(name, "content").offset(3),
+        Entry::stored(name, "content").offset(u32::MAX - 1),
+        Entry::stored(name, "content").offset(u32::MAX).extra(1, &[0xff; 8]),
+        Entry::stored(name, "content").offset(u32::MAX).extra(1, &(1_u64 << 63).to_le_bytes()),
+        Entry::stored(name, "content").mode(0o040_755),
+    ] {
+        let bytes = with(entry.clone()).bytes();
+        let findings = refusal(
+            &bytes,
+            &Limits { max_file_bytes: 1 << 40, max_unpacked_bytes: 1 << 40, ..Limits::default() },
+        );
+        assert_eq!(told(findings.as_ref()), ["BM114 assets/a.md"], "{entry:?}");
+    }
+    check_refused(&with(Entry::stored("assets/", "content")), &["BM114 assets/"]);
+}
+
+#[test]
+fn an_archive_that_hides_entries_is_refused() {
+    let archive = with(Entry::stored("assets/hidden.md", "x"));
+    let count = entries().len() as u16;
+    check_refused(&archive.clone().count(count), &["BM114 "]);
+    check_not_an_archive(&archive.count(count + 5).bytes(), "damaged");
+}
+
+#[test]
+fn entries_that_share_bytes_are_refused() {
+    let bytes = Archive::overlapping(&["assets/a", "assets/b", "assets/c"], b"kernel");
+    check_bytes(&bytes, &["BM114 assets/b", "BM114 assets/c"]);
+    // Two records, one local header.
+    let first = Entry::stored("assets/a.md", "x");
+    let twice = Archive::of([first.clone(), first.offset(0)]);
+    check_refused(&twice, &["BM106 assets/a.md", "BM114 assets/a.md"]);
+}
+
+#[test]
+fn a_file_that_is_no_archive_is_explained() {
+    check_not_an_archive(b"", "0 bytes");
+    check_not_an_archive(b"hello", "not a ZIP archive");
+    check_not_an_archive(b"\x1f\x8b\x08rest", "gzip");
+    check_not_an_archive(b"7z\xbc\xaf\x27\x1crest", "7z");
+    check_not_an_archive(b"Rar!\x1a\x07\x01\0rest", "RAR");
+    check_not_an_archive(b"<!DOCTYPE html><title>404</title>", "web page");
+    check_not_an_archive(b"{\"schemaVersion\": \"1.1\"}", "JSON");
+    let mut tar = vec![0; 1024];
+    tar[257..262].copy_from_slice(b"ustar");
+    check_not_an_archive(&tar, "tar");
+}
+
+#[test]
+fn a_cut_archive_is_refused_wherever_it_is_cut() {
+    let scratch = scratch();
+    let path = write(scratch.path(), "x.zip", Archive::of_files(package()).bytes());
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    let whole = file.metadata().unwrap().len();
+    for length in (1..whole).rev() {
+        file.set_len(length).unwrap();
+        let Opened::Refused(findings) = Source::open(&path, &Limits::default()).unwrap() else {
+            panic!("passed, cut at {length}")
+        };
+        assert_eq!(told(Some(&findings)), ["BM101 "], "cut at {length}");
+    }
+}
+
+#[test]
+fn a_damaged_directory_is_refused() {
+    let whole = Archive::of(entries()).bytes();
+    let at = whole.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
+    let mut damaged = whole.clone();
+    damaged[at] = b'X';
+    check_not_an_archive(&damaged, "no directory");
+    let second =
+        at + 4 + whole[at + 4..].windows(4).position(|four| four == b"PK\x01\x02").unwrap();
+    let mut damaged = whole;
+    damaged[second] = b'X';
+    check_not_an_archive(&damaged, "damaged");
+}
+
+#[test]
+fn limits_are_settings() {
+    let archive = with(Entry::stored("assets/a.md", [b'x'; 5_000])).bytes();
+    let check = |limits: Limits, expected: &[&str]| {
+        assert_eq!(told(refusal(&archive, &limits).as_ref()), expected)
+    };
+    let default = Limits::default();
+    check(Limits { max_entries: 7, ..default }, &["BM109 "]);
+    check(Limits { max_entries: 3, ..default }, &["BM109 "]);
+    check(Limits { max_entries: 10, ..default }, &[]);
+    check(Limits { max_file_bytes: 4_999, ..default }, &["BM111 assets/a.md"]);
+    check(Limits { max_file_bytes: 5_000, ..default }, &[]);
+    check(Limits { max_unpacked_bytes: 5_000, ..default }, &["BM110 "]);
+    let total = 5_000 + package().iter().map(|(_, content)| content.len() as u64).sum::<u64>();
+    check(Limits { max_unpacked_bytes: total, ..default }, &[]);
+    check(Limits { max_unpacked_bytes: total - 1, ..default }, &["BM110 "]);
+}
+
+#[test]
+fn a_high_ratio_is_refused_from_one_mebibyte_on() {
+    let zeros = |size: usize| with(Entry::file("assets/zeros", vec![0; size]));
+    check_passes(&zeros(1 << 20));
+    check_refused(&zeros((1 << 20) + 1), &["BM112 assets/zeros"]);
+    let generous = Limits { max_ratio: 5_000, ..Limits::default() };
+    assert!(refusal(&zeros(1 << 21).bytes(), &generous).is_none());
+}
+
+#[test]
+fn litter_is_left_out_but_may_not_lead_out() {
+    let archive = with(Entry::stored("__MACOSX/._bmad.json", "x"))
+        .with(Entry::stored("__MACOSX/._Icon\r", "x"))
+        .with(Entry::stored(".DS_Store", "x").crc(9))
+        .with(Entry::stored("old.bmad", "x"))
+        .with(Entry::link(".git/l", "x"));
+    let scratch = scratch();
+    let path = write(scratch.path(), "x.zip", archive.bytes());
+    let Opened::Passed(source) = Source::open(&path, &Limits::default()).unwrap() else {
+        panic!("refused")
+    };
+    assert_eq!(source.sizes().len(), package().len());
+    check_refused(&with(Entry::stored("../.DS_Store", "x")), &["BM103 ../.DS_Store"]);
+    check_refused(&with(Entry::stored("/x/.git/config", "x")), &["BM102 /x/.git/config"]);
+    // It counts, so that nobody can hide a million entries behind it.
+    let tight = Limits { max_entries: 10, ..Limits::default() };
+    assert_eq!(told(refusal(&archive.bytes(), &tight).as_ref()), ["BM109 "]);
+}
+
+#[test]
+fn all_findings_are_told_at_once() {
+    let archive = with(Entry::stored("../x", "x"))
+        .with(Entry::link("assets/l", "x"))
+        .with(Entry::stored("assets/a", "x").crc(1))
+        .with(Entry::stored("assets/b", "x").method(12))
+        .with(Entry::stored("assets/B", "x"));
+    let expected =
+        ["BM103 ../x", "BM107 assets/B", "BM114 assets/a", "BM113 assets/b", "BM105 assets/l"];
+    check_refused(&archive, &expected);
+}
+
+#[test]
+fn what_is_not_there_or_no_file_is_an_error_with_its_path() {
+    let scratch = scratch();
+    let missing = scratch.path().join("missing.bmad");
+    let error = Source::open(&missing, &Limits::default()).unwrap_err();
+    assert!(matches!(error, SourceError::NotFound { .. }), "{error}");
+    assert!(error.to_string().contains("missing.bmad"), "{error}");
+    let inside_a_file = write(scratch.path(), "file", "x").join("below.bmad");
+    let error = Source::open(&inside_a_file, &Limits::default()).unwrap_err();
+    assert!(matches!(error, SourceError::NotFound { .. }), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_or_a_device_is_an_error_and_no_wait() {
+    let scratch = scratch();
+    let pipe = scratch.path().join("pipe.bmad");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.as_path(), std::path::Path::new("/dev/null")] {
+        let error = Source::open(path, &Limits::default()).unwrap_err();
+        assert!(matches!(error, SourceError::NotAFile { .. }), "{error}");
+    }
+}
+
+/// A user who may not read a file gets an error that says so. Root may read everything: then there is no error to see,
+/// and the mapping is tested where it is made.
+#[cfg(unix)]
+#[test]
+fn a_file_without_permission_is_an_error_unless_the_user_is_root() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = scratch();
+    let path = write(scratch.path(), "package.bmad", Archive::of_files(package()).bytes());
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    let readable = fs::File::open(&path).is_ok();
+    match Source::open(&path, &Limits::default()) {
+        Ok(_) => assert!(readable),
+        Err(error) => assert!(!readable && matches!(error, SourceError::Denied { .. }), "{error}"),
+    }
+}
+
+#[test]
+fn the_archive_may_be_read_from_many_threads() {
+    let files: Vec<_> =
+        (0..200).map(|n| (format!("assets/{n}.md"), format!("{n} ").repeat(n * 7))).collect();
+    let scratch = scratch();
+    let path = write(scratch.path(), "x.zip", Archive::of_files(files.clone()).bytes());
+    let Opened::Passed(source) = Source::open(&path, &Limits::default()).unwrap() else {
+        panic!("refused")
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for (name, content) in &files {
+                    let read = source.read(&PackagePath::new(name).unwrap()).unwrap();
+                    assert_eq!(&*read, content.as_bytes());
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,208 @@
+//! Packing is reproducible, and what was packed can be read by everyone.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use crewagent_core::package::Files;
+use crewagent_engine::inspect::inspect;
+use crewagent_engine::pack::{PackError, Packed, pack};
+use crewagent_engine::source::Limits;
+
+use crate::support::{package, scratch, snapshot, told, write, write_all};
+
+/// The package, with files that pack well, not at all, and to nothing.
+fn files() -> Vec<(String, String)> {
+    let mut files = package();
+    files.push(("assets/größe.md".to_owned(), "Text. ".repeat(1_000)));
+    files.push(("assets/tiny".to_owned(), "x".to_owned()));
+    files.push(("assets/empty".to_owned(), String::new()));
+    files.push(("Zebra.md".to_owned(), "before bmad.json in the order of bytes".to_owned()));
+    files
+}
+
+fn packed(folder: &Path, out: &Path) -> Packed {
+    pack(folder, out, &Limits::default()).unwrap_or_else(|error| panic!("{error}: {error:?}"))
+}
+
+#[test]
+fn the_same_tree_gives_the_same_bytes() {
+    let scratch = scratch();
+    let (one, other) = (scratch.path().join("one"), scratch.path().join("other"));
+    write_all(&one, files());
+    write_all(&other, files().into_iter().rev());
+    write(&other, ".DS_Store", "litter");
+    for (path, _, _) in snapshot(&other) {
+        if path.is_file() {
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
+            let mut permissions = file.metadata().unwrap().permissions();
+            permissions.set_readonly(true);
+            file.set_permissions(permissions).unwrap();
+        }
+    }
+    let first = packed(&one, &scratch.path().join("one.bmad"));
+    let second = packed(&other, &scratch.path().join("other.bmad"));
+    assert_eq!(fs::read(&first.path).unwrap(), fs::read(&second.path).unwrap());
+    assert_eq!(first.digest, second.digest);
+    assert_eq!(first.files, files().len());
+    assert_eq!(first.packed_bytes, fs::metadata(&first.path).unwrap().len());
+}
+
+#[test]
+fn packing_what_was_packed_gives_the_same_bytes() {
+    let scratch = scratch();
+    write_all(&scratch.path().join("folder"), files());
+    let first = packed(&scratch.path().join("folder"), &scratch.path().join("first.bmad"));
+    let second = packed(&first.path, &scratch.path().join("second.bmad"));
+    assert_eq!(fs::read(&first.path).unwrap(), fs::read(&second.path).unwrap());
+}
+
+#[test]
+fn the_manifest_comes_first_and_has_the_digest() {
+    let scratch = scratch();
+    write_all(&scratch.path().join("folder"), files());
+    let out = packed(&scratch.path().join("folder"), &scratch.path().join("x.bmad"));
+    assert_eq!(&fs::read(&out.path).unwrap()[30..39], b"bmad.json");
+    let inspected = inspect(&out.path, &Limits::default()).unwrap();
+    assert_eq!(told(Some(&inspected.findings)), [""; 0]);
+    let manifest = inspected.package.unwrap().manifest().integrity.clone().unwrap();
+    assert_eq!(manifest.sha256, out.digest);
+}
+
+#[test]
+fn an_old_digest_is_replaced() {
+    let scratch = scratch();
+    let folder = scratch.path().join("folder");
+    write_all(&folder, files());
+    let manifest = fs::read_to_string(folder.join("bmad.json")).unwrap();
+    let old = manifest.replacen(
+        '{',
+        &format!("{{ \"integrity\": {{ \"sha256\": \"{}\" }},", "0".repeat(64)),
+        1,
+    );
+    let fresh = packed(&folder, &scratch.path().join("fresh.bmad"));
+    fs::write(folder.join("bmad.json"), old).unwrap();
+    assert!(inspect(&folder, &Limits::default()).unwrap().package.is_none());
+    let replaced = packed(&folder, &scratch.path().join("replaced.bmad"));
+    assert_eq!(replaced.digest, fresh.digest);
+    assert!(inspect(&replaced.path, &Limits::default()).unwrap().package.is_some());
+}
+
+#[test]
+fn a_package_with_errors_is_not_packed() {
+    let scratch = scratch();
+    let folder = scratch.path().join("folder");
+    write_all(&folder, files());
+    fs::remove_file(folder.join("agents.json")).unwrap();
+    let out = scratch.path().join("x.bmad");
+    let Err(PackError::Rejected(rejection)) = pack(&folder, &out, &Limits::default()) else {
+        panic!("packed")
+    };
+    assert!(rejection.findings.has_errors());
+    assert!(!out.exists());
+    // The gate's findings too.
+    write(&folder, "assets/aux.md", "x");
+    let Err(PackError::Rejected(rejection)) = pack(&folder, &out, &Limits::default()) else {
+        panic!("packed")
+    };
+    assert_eq!(told(Some(&rejection.findings)), ["BM104 assets/aux.md"]);
+}
+
+#[test]
+fn the_output_does_not_become_part_of_the_package() {
+    let scratch = scratch();
+    let folder = scratch.path().join("folder");
+    write_all(&folder, files());
+    for inside in ["out.zip", "assets/out.bmad", "steps/x"] {
+        let error = pack(&folder, &folder.join(inside), &Limits::default()).unwrap_err();
+        assert!(matches!(error, PackError::Inside { .. }), "{inside}: {error}");
+    }
+    let first = packed(&folder, &folder.join("mine.bmad"));
+    let bytes = fs::read(&first.path).unwrap();
+    packed(&folder, &folder.join("mine.bmad"));
+    assert_eq!(fs::read(&first.path).unwrap(), bytes);
+}
+
+#[test]
+fn a_failure_leaves_the_old_file_and_nothing_else() {
+    let scratch = scratch();
+    let folder = scratch.path().join("folder");
+    write_all(&folder, files());
+    let missing = scratch.path().join("missing/x.bmad");
+    let error = pack(&folder, &missing, &Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("missing"), "{error}");
+    let is_folder = scratch.path().join("is-folder");
+    fs::create_dir(&is_folder).unwrap();
+    let error = pack(&folder, &is_folder, &Limits::default()).unwrap_err();
+    assert!(matches!(error, PackError::Write { .. }), "{error}");
+    let error = pack(&scratch.path().join("nothing"), &missing, &Limits::default()).unwrap_err();
+    assert!(matches!(error, PackError::Source(_)), "{error}");
+    let mut left: Vec<_> =
+        fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["folder", "is-folder"]);
+}
+
+#[test]
+fn a_file_of_nothing_but_repetition_can_be_imported_again() {
+    let scratch = scratch();
+    let folder = scratch.path().join("folder");
+    write_all(&folder, files());
+    write(&folder, "assets/blank.dat", vec![0; 3 << 20]);
+    let out = packed(&folder, &scratch.path().join("x.bmad"));
+    assert!(inspect(&out.path, &Limits::default()).unwrap().package.is_some());
+}
+
+/// Unpacks with a tool of the system and compares, unless it is not installed.
+fn check_unpacked_by(tool: &mut Command, folder: &Path) {
+    let Ok(output) = tool.output() else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (name, content) in files() {
+        if name != "bmad.json" {
+            assert_eq!(fs::read_to_string(folder.join(&name)).unwrap(), content, "{name}");
+        }
+    }
+}
+
+#[test]
+fn other_tools_unpack_what_we_pack() {
+    let scratch = scratch();
+    write_all(&scratch.path().join("folder"), files());
+    let out = packed(&scratch.path().join("folder"), &scratch.path().join("x.bmad"));
+    let to = |name: &str| -> PathBuf { scratch.path().join(name) };
+    let folder = to("unzip");
+    check_unpacked_by(
+        Command::new("unzip").arg("-q").arg(&out.path).arg("-d").arg(&folder),
+        &folder,
+    );
+    let folder = to("python");
+    let program = "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; z.extractall(sys.argv[2])";
+    check_unpacked_by(
+        Command::new("python3").args(["-c", program]).arg(&out.path).arg(&folder),
+        &folder,
+    );
+}
+
+#[test]
+fn packing_follows_the_limits_of_import() {
+    let scratch = scratch();
+    write_all(&scratch.path().join("folder"), files());
+    let limits = Limits { max_entries: 3, ..Limits::default() };
+    let error =
+        pack(&scratch.path().join("folder"), &scratch.path().join("x.bmad"), &limits).unwrap_err();
+    let PackError::Rejected(rejection) = error else { panic!("{error}") };
+    assert_eq!(told(Some(&rejection.findings)), ["BM109 "]);
+}
+
+#[test]
+fn a_packed_package_has_the_same_files() {
+    let scratch = scratch();
+    write_all(&scratch.path().join("folder"), files());
+    let out = packed(&scratch.path().join("folder"), &scratch.path().join("x.bmad"));
+    let source = inspect(&out.path, &Limits::default()).unwrap().source.unwrap();
+    let mut names: Vec<_> = files().into_iter().map(|(name, _)| name).collect();
+    names.sort();
+    assert_eq!(source.sizes().keys().map(|path| path.as_str()).collect::<Vec<_>>(), names);
+}

@@ -1,0 +1,429 @@
+//! The store: one package for one content, whole or not at all.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crewagent_core::package::{Files, check};
+use crewagent_engine::pack::pack;
+use crewagent_engine::runtime_version;
+use crewagent_engine::source::Limits;
+use crewagent_engine::store::{FindError, ImportError, Installed, Outcome, Store, StoreError};
+use crewagent_testkit::archive::{Archive, Entry};
+use crewagent_testkit::package::generated;
+use tempfile::TempDir;
+
+use crate::support::{mode, package, scratch, snapshot, told, with, write, write_all};
+
+struct Fixture {
+    scratch: TempDir,
+    store: Store,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let scratch = scratch();
+        let store = Store::open(Some(scratch.path().join("home"))).unwrap();
+        Self { scratch, store }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    fn home(&self) -> PathBuf {
+        self.path("home")
+    }
+
+    fn packages(&self) -> PathBuf {
+        self.path("home/packages")
+    }
+
+    fn folder(&self, name: &str, files: Vec<(String, String)>) -> PathBuf {
+        let folder = self.path(name);
+        write_all(&folder, files);
+        folder
+    }
+
+    fn import(&self, path: &Path) -> (Installed, Outcome) {
+        let imported =
+            self.store.packages().import(path).unwrap_or_else(|error| panic!("{error}: {error:?}"));
+        (imported.installed, imported.outcome)
+    }
+
+    fn count(&self) -> usize {
+        self.store.packages().list().unwrap().installed.len()
+    }
+}
+
+fn renamed(name: &str, version: &str) -> Vec<(String, String)> {
+    let mut files = package();
+    let manifest = files.iter_mut().find(|(name, _)| name == "bmad.json").unwrap();
+    manifest.1 =
+        manifest.1.replace("\"generated\"", &format!("\"{name}\"")).replace("1.0.0", version);
+    files
+}
+
+#[test]
+fn one_tree_is_one_package_wherever_it_comes_from() {
+    let f = Fixture::new();
+    let folder = f.folder("source", package());
+    let bmad = f.path("source.bmad");
+    pack(&folder, &bmad, &Limits::default()).unwrap();
+    let zip = write(f.scratch.path(), "source.zip", Archive::of_files(package()).bytes());
+    let (first, outcome) = f.import(&folder);
+    assert_eq!(outcome, Outcome::New);
+    let before = snapshot(&f.home());
+    for again in [&folder, &bmad, &zip] {
+        let (installed, outcome) = f.import(again);
+        assert_eq!(
+            (installed, outcome),
+            (first.clone(), Outcome::AlreadyThere),
+            "{}",
+            again.display()
+        );
+    }
+    assert_eq!(snapshot(&f.home()), before);
+    assert_eq!(f.count(), 1);
+    let name = first.folder.file_name().unwrap().to_str().unwrap();
+    assert_eq!(name, format!("generated-1.0.0-{}", first.digest.short()));
+}
+
+#[test]
+fn an_imported_package_is_whole_and_can_be_read_again() {
+    let f = Fixture::new();
+    let mut files = generated(120, 300);
+    files.push((
+        "assets/large.txt".to_owned(),
+        (0..200_000).map(|n| format!("Line {n} of a large file.\n")).collect(),
+    ));
+    files.push(("assets/deep/er/file".to_owned(), String::new()));
+    let (installed, _) =
+        f.import(&write(f.scratch.path(), "x.zip", Archive::of_files(files.clone()).bytes()));
+    for (name, content) in &files {
+        assert_eq!(
+            fs::read_to_string(installed.folder.join("package").join(name)).unwrap(),
+            *content
+        );
+    }
+    assert_eq!(installed.files, files.len() as u64);
+    assert_eq!(installed.bytes, files.iter().map(|(_, content)| content.len() as u64).sum::<u64>());
+    let source = f.store.packages().open(&installed).unwrap();
+    assert_eq!(source.sizes().len(), files.len());
+    assert!(check(&source, &runtime_version()).package.is_some());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_imported_package_is_read_only() {
+    let f = Fixture::new();
+    let archive = with(Entry::stored("assets/tool.sh", "x").mode(0o104_777)).bytes();
+    let (installed, _) = f.import(&write(f.scratch.path(), "x.zip", archive));
+    let all = snapshot(&installed.folder);
+    assert!(all.len() > package().len());
+    for (path, mode, _) in all {
+        let expected = if path.is_dir() { 0o555 } else { 0o444 };
+        assert_eq!(mode, expected, "{}", path.display());
+    }
+    assert_eq!(mode(&fs::metadata(&installed.folder).unwrap()), 0o555);
+}
+
+/// Imports what must be refused, and looks whether the store has changed.
+fn check_refused(f: &Fixture, path: &Path, expected: &[&str]) {
+    let before = snapshot(f.scratch.path());
+    match f.store.packages().import(path) {
+        Err(ImportError::Rejected(rejection)) => {
+            assert_eq!(told(Some(&rejection.findings)), expected)
+        }
+        Err(error) => assert!(expected.is_empty(), "{error}"),
+        Ok(imported) => panic!("imported {imported:?}"),
+    }
+    assert_eq!(snapshot(f.scratch.path()), before);
+}
+
+#[test]
+fn a_refusal_leaves_the_store_as_it_was() {
+    let f = Fixture::new();
+    let bad = [
+        write(f.scratch.path(), "empty.bmad", ""),
+        write(f.scratch.path(), "text.bmad", "not a zip"),
+        write(f.scratch.path(), "climbs.zip", with(Entry::stored("../x", "x")).bytes()),
+        write(f.scratch.path(), "corrupt.zip", with(Entry::stored("assets/x", "x").crc(3)).bytes()),
+    ];
+    let nothing = f.path("nothing.bmad");
+    let check_all = || {
+        check_refused(&f, &bad[0], &["BM101 "]);
+        check_refused(&f, &bad[1], &["BM101 "]);
+        check_refused(&f, &bad[2], &["BM103 ../x"]);
+        check_refused(&f, &bad[3], &["BM114 assets/x"]);
+        check_refused(&f, &nothing, &[]);
+        check_refused(&f, &f.folder("no-manifest", Vec::new()).join("missing"), &[]);
+    };
+    check_all();
+    assert!(!f.home().exists(), "a refusal does not even create the store");
+    f.import(&f.folder("good", package()));
+    check_all();
+}
+
+#[test]
+fn a_package_with_warnings_is_imported_with_them() {
+    let f = Fixture::new();
+    let mut files = package();
+    for (_, content) in &mut files {
+        *content = content.replace("## Goal", "## Aim");
+    }
+    let imported = f.store.packages().import(&f.folder("source", files)).unwrap();
+    assert!(!imported.findings.is_empty() && !imported.findings.has_errors());
+}
+
+#[test]
+fn a_prepared_package_is_not_in_the_store_yet() {
+    let f = Fixture::new();
+    let folder = f.folder("source", package());
+    let packages = f.store.packages();
+    let prepared = packages.prepare(&folder).unwrap();
+    assert_eq!(prepared.package().manifest().name, "generated");
+    assert!(prepared.findings().is_empty());
+    assert!(!f.home().exists());
+    assert_eq!(prepared.commit().unwrap().outcome, Outcome::New);
+    assert_eq!(f.count(), 1);
+}
+
+#[test]
+fn a_file_that_changes_during_an_import_stops_it() {
+    let f = Fixture::new();
+    let folder = f.folder("source", package());
+    let large = write(&folder, "assets/large", vec![b'x'; 3 << 20]);
+    let packages = f.store.packages();
+    let prepared = packages.prepare(&folder).unwrap();
+    fs::write(large, "shorter").unwrap();
+    let error = prepared.commit().unwrap_err();
+    assert!(
+        error.to_string().contains("`assets/large` of the package cannot be read: it changed"),
+        "{error}"
+    );
+    assert_eq!(f.count(), 0);
+}
+
+#[test]
+fn what_a_crash_has_left_is_cleared_away_by_the_next_import() {
+    let f = Fixture::new();
+    // Before the first import, in its middle, right before its rename, and in the middle of a removal.
+    for (number, name) in
+        ["", "package/steps/x.md", "import.json", "package/bmad.json"].iter().enumerate()
+    {
+        let staging = f.packages().join(format!(".staging-999999-{number}"));
+        fs::create_dir_all(&staging).unwrap();
+        if !name.is_empty() {
+            let file = write(&staging, name, "half");
+            let folder = file.parent().unwrap();
+            for path in [&file, folder] {
+                let mut permissions = fs::metadata(path).unwrap().permissions();
+                permissions.set_readonly(true);
+                fs::set_permissions(path, permissions).unwrap();
+            }
+        }
+    }
+    assert_eq!(f.count(), 0);
+    f.import(&f.folder("source", package()));
+    let left: Vec<_> =
+        fs::read_dir(f.packages()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "the package and the lock: {left:?}");
+}
+
+#[test]
+fn many_may_import_the_same_at_once() {
+    let f = Fixture::new();
+    let archive = write(f.scratch.path(), "x.zip", Archive::of_files(generated(60, 100)).bytes());
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let import = || {
+            let store = Store::open(Some(f.home())).unwrap();
+            let imported = store.packages().import(&archive).unwrap();
+            (imported.installed, imported.outcome)
+        };
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(import)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(results.iter().filter(|(_, outcome)| *outcome == Outcome::New).count(), 1);
+    assert!(results.iter().all(|(installed, _)| *installed == results[0].0));
+    assert_eq!(f.count(), 1);
+}
+
+#[test]
+fn many_may_import_different_packages_at_once() {
+    let f = Fixture::new();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let f = &f;
+            scope.spawn(move || {
+                let name = format!("package-{number}");
+                f.import(&f.folder(&name, renamed(&name, "1.0.0")));
+            });
+        }
+    });
+    let listing = f.store.packages().list().unwrap();
+    assert_eq!(listing.installed.len(), 8);
+    assert!(listing.damaged.is_empty());
+}
+
+#[test]
+fn a_list_is_sorted_and_knows_what_is_damaged_and_what_is_foreign() {
+    let f = Fixture::new();
+    assert_eq!(f.count(), 0);
+    for (name, version) in
+        [("beta", "0.9.0"), ("beta", "0.10.0"), ("Alpha", "1.0.0"), ("gamma", "1.0.0")]
+    {
+        f.import(&f.folder(&format!("{name}{version}"), renamed(name, version)));
+    }
+    fs::create_dir(f.packages().join("foreign")).unwrap();
+    write(&f.packages(), "foreign-file", "x");
+    fs::create_dir(f.packages().join(".staging-1-1")).unwrap();
+    let gamma = f.store.packages().find("gamma").unwrap();
+    fs::remove_file(gamma.folder.join("import.json"))
+        .or_else(|_| replace(&gamma.folder.join("import.json")))
+        .unwrap();
+    let listing = f.store.packages().list().unwrap();
+    let names: Vec<_> = listing.installed.iter().map(Installed::reference).collect();
+    assert_eq!(names, ["Alpha@1.0.0", "beta@0.9.0", "beta@0.10.0"]);
+    assert_eq!(listing.damaged.len(), 1);
+    assert_eq!(listing.damaged[0].folder, gamma.folder);
+    assert!(listing.damaged[0].reason.contains("import.json"), "{}", listing.damaged[0].reason);
+    f.store.packages().remove_damaged(&listing.damaged[0]).unwrap();
+    assert!(!gamma.folder.exists());
+}
+
+/// As a user who is not root, a file in a read-only folder cannot be removed, but its folder can be made writable.
+fn replace(path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().unwrap();
+    make_writable(folder)?;
+    fs::remove_file(path)
+}
+
+fn make_writable(path: &Path) -> std::io::Result<()> {
+    let mut permissions = fs::metadata(path)?.permissions();
+    #[allow(clippy::permissions_set_readonly_false, reason = "a scratch folder of this test")]
+    permissions.set_readonly(false);
+    fs::set_permissions(path, permissions)
+}
+
+#[test]
+fn a_damaged_package_is_repaired_by_the_next_import() {
+    let f = Fixture::new();
+    let folder = f.folder("source", package());
+    let (installed, _) = f.import(&folder);
+    let whole = snapshot(&installed.folder.join("package"));
+    let file = installed.folder.join("package/workflow.md");
+    make_writable(&file).unwrap();
+    fs::write(&file, "damaged").unwrap();
+    assert_eq!(f.import(&folder).1, Outcome::Repaired);
+    assert_eq!(snapshot(&installed.folder.join("package")), whole);
+    let record = installed.folder.join("import.json");
+    make_writable(&record).unwrap();
+    fs::write(&record, "{ damaged").unwrap();
+    assert_eq!(f.count(), 0);
+    assert_eq!(f.import(&folder).1, Outcome::Repaired);
+    assert_eq!(f.import(&folder).1, Outcome::AlreadyThere);
+    assert_eq!(f.count(), 1);
+}
+
+#[test]
+fn another_package_under_the_same_short_digest_keeps_its_place() {
+    let f = Fixture::new();
+    let folder = f.folder("source", package());
+    let (installed, _) = f.import(&folder);
+    // The same eight digits, another digest.
+    let record = installed.folder.join("import.json");
+    let text = fs::read_to_string(&record).unwrap();
+    let digest = installed.digest.to_string();
+    let other = format!("{}{}", &digest[..8], "0".repeat(56));
+    make_writable(&record).unwrap();
+    fs::write(&record, text.replace(&digest, &other)).unwrap();
+    let (second, outcome) = f.import(&folder);
+    assert_eq!(outcome, Outcome::New);
+    assert!(
+        second.folder.to_str().unwrap().ends_with(&digest[..12]),
+        "{}",
+        second.folder.display()
+    );
+    assert_eq!(f.import(&folder), (second, Outcome::AlreadyThere));
+    assert_eq!(f.count(), 2);
+}
+
+#[test]
+fn a_package_is_found_by_name_version_and_digest() {
+    let f = Fixture::new();
+    let empty = f.store.packages().find("x").unwrap_err();
+    assert!(matches!(empty, FindError::Empty { .. }), "{empty}");
+    let (old, _) = f.import(&f.folder("old", renamed("My Flow", "0.9.0")));
+    let (new, _) = f.import(&f.folder("new", renamed("My Flow", "0.10.0")));
+    let found = |reference: &str| f.store.packages().find(reference).unwrap();
+    assert_eq!(found("My Flow"), new);
+    assert_eq!(found("my-flow@0.9.0"), old);
+    assert_eq!(found(&old.digest.short()), old);
+    let error = f.store.packages().find("My Flew").unwrap_err();
+    assert!(error.to_string().contains("did you mean `My Flow`?"), "{error}");
+}
+
+#[test]
+fn a_removed_package_is_gone_and_can_come_back() {
+    let f = Fixture::new();
+    let folder = f.folder("source", package());
+    let (installed, _) = f.import(&folder);
+    f.store.packages().remove(&installed).unwrap();
+    assert_eq!(f.count(), 0);
+    let left: Vec<_> =
+        fs::read_dir(f.packages()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [".lock"]);
+    let error = f.store.packages().remove(&installed).unwrap_err();
+    assert!(error.to_string().contains("cannot remove"), "{error}");
+    assert!(f.store.packages().open(&installed).is_err());
+    assert_eq!(f.import(&folder).1, Outcome::New);
+}
+
+#[test]
+fn settings_decide_the_limits() {
+    let f = Fixture::new();
+    write(&f.home(), "config.toml", "[import]\nmax-entries = 3\n");
+    let store = Store::open(Some(f.home())).unwrap();
+    assert_eq!(store.settings().import.max_entries, 3);
+    let Err(ImportError::Rejected(rejection)) =
+        store.packages().import(&f.folder("source", package()))
+    else {
+        panic!("imported");
+    };
+    assert_eq!(told(Some(&rejection.findings)), ["BM109 "]);
+}
+
+#[test]
+fn limits_do_not_matter_for_what_is_in_the_store() {
+    let f = Fixture::new();
+    let (installed, _) = f.import(&f.folder("source", package()));
+    write(&f.home(), "config.toml", "[import]\nmax-entries = 3\n");
+    let store = Store::open(Some(f.home())).unwrap();
+    assert!(store.packages().open(&installed).is_ok());
+}
+
+#[test]
+fn wrong_settings_are_an_error_with_their_place() {
+    let f = Fixture::new();
+    write(&f.home(), "config.toml", "# mine\n[import]\nmax-size = 3\n");
+    let error = Store::open(Some(f.home())).unwrap_err();
+    let text = error.to_string();
+    for part in ["config.toml", "line 3", "`max-size = 3`", "max-entries"] {
+        assert!(text.contains(part), "{text:?} has no {part:?}");
+    }
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_an_error_with_its_path() {
+    let f = Fixture::new();
+    let source = f.folder("source", package());
+    write(f.scratch.path(), "home/packages", "a file where the folder should be");
+    let error = f.store.packages().import(&source).unwrap_err();
+    assert!(matches!(error, ImportError::Store(StoreError::Io { .. })), "{error}");
+    assert!(error.to_string().contains("packages"), "{error}");
+}
+
+#[test]
+fn the_default_home_is_a_folder_of_this_program() {
+    assert!(Store::default_home().unwrap().ends_with("crewagent"));
+}

@@ -1,0 +1,58 @@
+//! Results of benchmarks: medians, and tables that are printed and kept in `docs/performance.md`.
+
+use std::path::Path;
+use std::time::Duration;
+
+/// The middle one of some measurements, which are sorted on the way.
+pub fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// A time in milliseconds, as a table shows it.
+pub fn millis(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// Prints a Markdown table. With `UPDATE_DOCS` set, also puts it between the marks
+/// `<!-- bench:NAME -->` and `<!-- /bench:NAME -->` of `docs/performance.md`.
+#[allow(clippy::print_stdout, reason = "the table is what a benchmark is run for")]
+pub fn publish(name: &str, table: &str) {
+    println!("\n{name}\n\n{table}");
+    if std::env::var_os("UPDATE_DOCS").is_none() {
+        return;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/performance.md");
+    let written = std::fs::read_to_string(&path)
+        .and_then(|text| {
+            replaced(&text, name, table)
+                .ok_or_else(|| std::io::Error::other("the marks are missing"))
+        })
+        .and_then(|text| std::fs::write(&path, text));
+    match written {
+        Ok(()) => println!("written into docs/performance.md"),
+        Err(error) => println!("docs/performance.md was not changed: {error}"),
+    }
+}
+
+fn replaced(text: &str, name: &str, table: &str) -> Option<String> {
+    let (begin, end) = (format!("<!-- bench:{name} -->\n"), format!("<!-- /bench:{name} -->"));
+    let start = text.find(&begin)? + begin.len();
+    let stop = start + text.get(start..)?.find(&end)?;
+    Some(format!("{}\n{}\n{}", text.get(..start)?, table.trim_end(), text.get(stop..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_goes_between_its_marks() {
+        let text = "a\n<!-- bench:x -->\nold\n<!-- /bench:x -->\nb\n";
+        assert_eq!(
+            replaced(text, "x", "| t |\n").unwrap(),
+            "a\n<!-- bench:x -->\n\n| t |\n<!-- /bench:x -->\nb\n"
+        );
+        assert_eq!(replaced(text, "y", "t"), None);
+    }
+}
