@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
 use crewagent_core::package::Files;
 use crewagent_core::path::{PackagePath, PathError};
 
 /// The files of a package, in memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryFiles {
     sizes: BTreeMap<PackagePath, u64>,
     contents: BTreeMap<PackagePath, Arc<[u8]>>,
@@ -21,11 +23,45 @@ impl MemoryFiles {
     ) -> Result<Self, PathError> {
         let mut own = Self::default();
         for (name, content) in files {
-            let path = PackagePath::new(name.as_ref())?;
-            own.sizes.insert(path.clone(), content.as_ref().len() as u64);
-            own.contents.insert(path, content.as_ref().into());
+            own.put(name.as_ref(), content)?;
         }
         Ok(own)
+    }
+
+    /// The files below a folder of the repository.
+    pub fn from_folder(folder: &Path) -> io::Result<Self> {
+        let mut own = Self::default();
+        own.add_folder(folder, "")?;
+        Ok(own)
+    }
+
+    fn add_folder(&mut self, folder: &Path, prefix: &str) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() {
+                self.add_folder(&entry.path(), &format!("{name}/"))?;
+            } else {
+                self.put(&name, fs::read(entry.path())?).map_err(io::Error::other)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds or replaces a file.
+    pub fn put(&mut self, name: &str, content: impl AsRef<[u8]>) -> Result<(), PathError> {
+        let path = PackagePath::new(name)?;
+        self.sizes.insert(path.clone(), content.as_ref().len() as u64);
+        self.contents.insert(path, content.as_ref().into());
+        Ok(())
+    }
+
+    /// A file as text; empty when there is none.
+    pub fn text(&self, name: &str) -> String {
+        self.contents
+            .get(name)
+            .map(|content| String::from_utf8_lossy(content).into_owned())
+            .unwrap_or_default()
     }
 }
 

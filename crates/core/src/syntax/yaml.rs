@@ -105,7 +105,7 @@ impl Composer {
             Event::Alias(id) => self.alias(id, span)?,
             Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
             // Not asked for, or new in a later version of the parser: nothing that means a value.
-            _ => {}
+            Event::Anchor(..) | Event::UnresolvedAlias(_) | _ => {}
         }
         Ok(())
     }
@@ -279,15 +279,10 @@ fn explain(text: &str, error: &ScanError) -> SyntaxError {
         start -= 1;
     }
     let span = Span::new(start, text.len()).head(text);
-    match error.kind() {
-        ErrorKind::RecursionLimitExceeded => too_deep(span),
-        _ => SyntaxError {
-            code: Code::YamlSyntax,
-            span,
-            message: error.info(),
-            help: hint(text, start),
-        },
+    if *error.kind() == ErrorKind::RecursionLimitExceeded {
+        return too_deep(span);
     }
+    SyntaxError { code: Code::YamlSyntax, span, message: error.info(), help: hint(text, start) }
 }
 
 /// Recognises the two mistakes that YAML punishes most.

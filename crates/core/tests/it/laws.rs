@@ -6,7 +6,9 @@ use proptest::collection::{hash_map, vec};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-use crate::support::{MemoryFiles, cases, checked, repository};
+use crewagent_testkit::package::MemoryFiles;
+
+use crate::support::{cases, checked, example};
 
 /// Any JSON value of moderate size, with strings that YAML finds difficult.
 fn value() -> impl Strategy<Value = Json> {
@@ -177,9 +179,9 @@ proptest! {
         let _ = Frontmatter::parse(text.as_str());
         for file in ["bmad.json", "agents.json", "workflow.graph.json", "workflow.md", "steps/step-01-intake.md"] {
             let mut files = hello_branch();
-            files.put(file, bytes.clone());
+            files.put(file, bytes.clone()).unwrap();
             checked(&files);
-            files.put(file, text.clone());
+            files.put(file, text.clone()).unwrap();
             checked(&files);
         }
     }
@@ -191,14 +193,14 @@ proptest! {
         let mut content = files.text(file).into_bytes();
         let index = at.index(content.len());
         content[index] = byte;
-        files.put(file, content);
+        files.put(file, content).unwrap();
         let checked = checked(&files);
         prop_assert_eq!(checked.package.is_some(), !checked.findings.has_errors());
     }
 }
 
 fn hello_branch() -> MemoryFiles {
-    thread_local!(static FILES: MemoryFiles = MemoryFiles::from_folder(&repository().join("spec/examples/hello-branch")));
+    thread_local!(static FILES: MemoryFiles = example("hello-branch"));
     FILES.with(Clone::clone)
 }
 
@@ -280,17 +282,19 @@ fn a_second_reader_agrees_on_every_template() {
 #[test]
 fn a_package_is_written_as_it_was_read() {
     for name in ["create-story-micro", "hello-branch", "multi-workflows", "nested-review"] {
-        let mut files = MemoryFiles::from_folder(&repository().join("spec/examples").join(name));
+        let mut files = example(name);
         let first = checked(&files).package.unwrap();
         let write = |files: &mut MemoryFiles, package: &crewagent_core::package::Package| {
-            files.put("bmad.json", serde_json::to_string(package.manifest()).unwrap());
+            files.put("bmad.json", serde_json::to_string(package.manifest()).unwrap()).unwrap();
             let agents = json!({ "schemaVersion": "1.1", "agents": package.agents() });
-            files.put(package.manifest().entry.agents.as_str(), agents.to_string());
+            files.put(package.manifest().entry.agents.as_str(), agents.to_string()).unwrap();
             for workflow in package.workflows() {
-                files.put(
-                    workflow.graph_path.as_str(),
-                    serde_json::to_string(&workflow.graph).unwrap(),
-                );
+                files
+                    .put(
+                        workflow.graph_path.as_str(),
+                        serde_json::to_string(&workflow.graph).unwrap(),
+                    )
+                    .unwrap();
             }
         };
         write(&mut files, &first);

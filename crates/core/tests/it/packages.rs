@@ -2,13 +2,14 @@
 
 use crewagent_core::scaffold::{self, Plan, Shape};
 
-use crate::support::{MemoryFiles, checked, lines, repository};
+use crewagent_testkit::package::MemoryFiles;
+
+use crate::support::{checked, example, lines};
 
 #[test]
 fn the_examples_are_clean() {
     for name in ["create-story-micro", "hello-branch", "multi-workflows", "nested-review"] {
-        let checked =
-            checked(&MemoryFiles::from_folder(&repository().join("spec/examples").join(name)));
+        let checked = checked(&example(name));
         assert_eq!(lines(&checked), Vec::<String>::new(), "{name}");
         assert!(checked.package.is_some());
     }
@@ -22,7 +23,7 @@ fn every_new_package_is_clean_whatever_its_author_types() {
                 Plan { name: name.into(), description: name.into(), author: String::new(), shape };
             let mut files = MemoryFiles::default();
             for (path, text) in scaffold::files(&plan) {
-                files.put(&path, text);
+                files.put(&path, text).unwrap();
             }
             let checked = checked(&files);
             assert_eq!(lines(&checked), Vec::<String>::new(), "{shape:?} {name:?}");

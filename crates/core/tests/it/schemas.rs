@@ -10,7 +10,9 @@ use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-use crate::support::{MemoryFiles, cases, checked, repository};
+use crewagent_testkit::package::MemoryFiles;
+
+use crate::support::{cases, checked, example, repository};
 
 #[test]
 fn the_published_schemas_are_the_generated_ones() {
@@ -52,7 +54,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let mut files = MemoryFiles::from_folder(&repository().join("spec/examples/nested-review"));
+        let mut files = example("nested-review");
         let manifest: Json = serde_json::from_str(&files.text("bmad.json")).unwrap();
         let graph_path = manifest["entry"]["graph"].as_str().unwrap().to_owned();
         let graph: Json = serde_json::from_str(&files.text(&graph_path)).unwrap();
@@ -80,7 +82,7 @@ impl Bench {
             })
             .collect();
         // Without it every change would break the digest.
-        files.put("unrelated.txt", "x");
+        files.put("unrelated.txt", "x").unwrap();
         Self { files, documents }
     }
 }
@@ -188,7 +190,7 @@ proptest! {
             apply(&mut value, place, &change);
             let mut files = bench.files.clone();
             let text = if *in_markdown { format!("---\n{value}\n---\n## Goal\n## Instructions\n") } else { value.to_string() };
-            files.put(file, text.clone());
+            files.put(file, text.clone()).unwrap();
             let checked = checked(&files);
             let found: BTreeSet<Code> = checked.findings.iter().filter(|found| found.place.file == *file).map(|found| found.code).collect();
             let not_a_map = *in_markdown && !value.is_object();

@@ -1,63 +1,17 @@
-//! Packages from the repository's folders, as files in memory.
+//! What the tests share: the repository's packages, findings as lines, fixed property cases.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use crewagent_core::package::{Checked, Files, check};
-use crewagent_core::path::PackagePath;
+use crewagent_core::package::{Checked, check};
+use crewagent_testkit::package::MemoryFiles;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
-
-/// A package in memory.
-#[derive(Clone, Default, PartialEq)]
-pub(crate) struct MemoryFiles {
-    sizes: BTreeMap<PackagePath, u64>,
-    contents: BTreeMap<PackagePath, Arc<[u8]>>,
-}
-
-impl MemoryFiles {
-    pub(crate) fn from_folder(folder: &Path) -> Self {
-        let mut files = Self::default();
-        files.add_folder(folder, "");
-        files
-    }
-
-    fn add_folder(&mut self, folder: &Path, prefix: &str) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
-            if entry.file_type().unwrap().is_dir() {
-                self.add_folder(&entry.path(), &format!("{name}/"));
-            } else {
-                self.put(&name, std::fs::read(entry.path()).unwrap());
-            }
-        }
-    }
-
-    pub(crate) fn text(&self, path: &str) -> String {
-        String::from_utf8(self.contents.get(path).unwrap().to_vec()).unwrap()
-    }
-
-    pub(crate) fn put(&mut self, path: &str, content: impl Into<Vec<u8>>) {
-        let path = PackagePath::new(path).unwrap();
-        let content: Vec<u8> = content.into();
-        self.sizes.insert(path.clone(), content.len() as u64);
-        self.contents.insert(path, content.into());
-    }
-}
-
-impl Files for MemoryFiles {
-    fn sizes(&self) -> &BTreeMap<PackagePath, u64> {
-        &self.sizes
-    }
-
-    fn read(&self, path: &PackagePath) -> Result<Arc<[u8]>, String> {
-        self.contents.get(path).cloned().ok_or_else(|| "not there".to_owned())
-    }
-}
 
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+pub(crate) fn example(name: &str) -> MemoryFiles {
+    MemoryFiles::from_folder(&repository().join("spec/examples").join(name)).unwrap()
 }
 
 pub(crate) fn checked(files: &MemoryFiles) -> Checked {
