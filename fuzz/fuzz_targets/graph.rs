@@ -26,10 +26,16 @@ impl Files for Memory {
 }
 
 fuzz_target!(|text: &[u8]| {
-    let plan = Plan { name: "fuzz".into(), description: String::new(), author: String::new(), shape: Shape::Loop };
+    let plan = Plan {
+        name: "fuzz".into(),
+        description: String::new(),
+        author: String::new(),
+        shape: Shape::Loop,
+    };
     let mut memory = Memory { sizes: BTreeMap::new(), contents: BTreeMap::new() };
     for (path, content) in files(&plan) {
-        let content = if path == "workflow.graph.json" { text.into() } else { content.into_bytes() };
+        let content =
+            if path == "workflow.graph.json" { text.into() } else { content.into_bytes() };
         let path = PackagePath::new(&path).expect("a scaffold has good names");
         memory.sizes.insert(path.clone(), content.len() as u64);
         memory.contents.insert(path, content.into());
@@ -38,7 +44,12 @@ fuzz_target!(|text: &[u8]| {
     assert_eq!(checked.package.is_some(), !checked.findings.has_errors());
     if let Some(package) = checked.package {
         let diagram = package.workflows()[0].diagram(&package);
-        for drawing in [draw::mermaid(&diagram), draw::dot(&diagram), draw::json(&diagram), draw::svg(&diagram, draw::Theme::Auto)] {
+        for drawing in [
+            draw::mermaid(&diagram),
+            draw::dot(&diagram),
+            draw::json(&diagram),
+            draw::svg(&diagram, draw::Theme::Auto),
+        ] {
             assert!(!drawing.is_empty());
         }
     }

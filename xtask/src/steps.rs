@@ -146,7 +146,10 @@ fn run_tests(root: &Path) -> anyhow::Result<()> {
     // Before the others: a reader looks for the count of tests in the last lines of a runner.
     let doc_tests = shell::run(&mut cargo(root, &["test", "--doc", "--workspace", "--locked"]));
     if shell::has_subcommand(root, "nextest") {
-        shell::run(&mut cargo(root, &["nextest", "run", "--workspace", "--locked"]))?;
+        shell::run(&mut cargo(
+            root,
+            &["nextest", "run", "--workspace", "--locked", "--no-fail-fast"],
+        ))?;
     } else {
         // Naming the targets leaves the doc tests out.
         let args = ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"];

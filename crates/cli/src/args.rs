@@ -103,7 +103,7 @@ pub(crate) struct List {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
-    /// A folder, a .bmad file, or an imported name[@version]
+    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: String,
     /// Print JSON
@@ -113,7 +113,7 @@ pub(crate) struct Show {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rm {
-    /// Imported packages, as name[@version] or by digest
+    /// Imported packages, as NAME, NAME@VERSION or digest
     #[arg(required = true, value_name = "NAME")]
     pub(crate) packages: Vec<String>,
 }
@@ -152,7 +152,7 @@ pub(crate) enum Template {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Graph {
-    /// A folder, a .bmad file, or an imported name[@version]
+    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: String,
     /// Which workflow [default: the package's default workflow]

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use thiserror::Error;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// A component of a path may have this many bytes.
 const MAX_COMPONENT: usize = 255;
@@ -79,9 +80,13 @@ impl PackagePath {
         })
     }
 
-    /// Two paths that fold to the same text name one file where case does not matter.
+    /// Two paths that fold to the same text name one file where neither case nor the spelling of accents matters.
     pub fn folded(&self) -> String {
-        self.0.to_lowercase()
+        if self.0.is_ascii() {
+            self.0.to_ascii_lowercase()
+        } else {
+            self.0.nfc().collect::<String>().to_lowercase()
+        }
     }
 }
 
@@ -219,6 +224,14 @@ mod tests {
         {
             assert!(PackagePath::new(fine).is_ok(), "{fine}");
         }
+    }
+
+    #[test]
+    fn twins_fold_to_one_name() {
+        let folded = |text: &str| PackagePath::new(text).unwrap().folded();
+        assert_eq!(folded("Steps/A.md"), folded("steps/a.MD"));
+        assert_eq!(folded("caf\u{e9}.md"), folded("cafe\u{301}.md"));
+        assert_ne!(folded("a.md"), folded("b.md"));
     }
 
     #[test]

@@ -127,14 +127,16 @@ fn not_a_map(edit: &Edit, depth: usize) -> EditError {
 fn edited_yaml(inside: &str, edit: &Edit) -> Result<String, EditError> {
     let unsafe_edit = || EditError::Unsafe(edit.path().join("."));
     let newline = if inside.contains("\r\n") { "\r\n" } else { "\n" };
-    let document = Document::from_str(inside).map_err(|_| unsafe_edit())?;
-    let Some(root) = document.as_mapping() else {
+    let blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if inside.lines().all(blank) {
         // Only comments or nothing: the new key goes below them.
         return Ok(format!(
             "{inside}{}{newline}",
             rendered(edit).trim_end().replace('\n', newline)
         ));
-    };
+    }
+    let document = Document::from_str(inside).map_err(|_| unsafe_edit())?;
+    let root = document.as_mapping().ok_or_else(unsafe_edit)?;
     let Some((last, parents)) = edit.path().split_last() else { return Err(unsafe_edit()) };
     let mut at = root;
     for (depth, key) in parents.iter().enumerate() {
@@ -205,7 +207,11 @@ fn with_yaml(value: &Json, use_it: &mut dyn FnMut(&dyn AsYaml)) {
     match value {
         Json::Null => use_it(&ScalarValue::null()),
         Json::Bool(value) => use_it(value),
-        Json::Number(number) => use_it(&ScalarValue::plain(number.to_string())),
+        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(whole), ..) => use_it(&whole),
+            (_, Some(whole), _) => use_it(&whole),
+            (.., fraction) => use_it(&fraction.unwrap_or_default()),
+        },
         Json::String(text) => use_it(&scalar(text)),
         Json::Array(items) if items.is_empty() => use_it(&Sequence::new_flow()),
         Json::Array(items) => {
@@ -232,4 +238,107 @@ fn scalar(text: &str) -> ScalarValue {
         && !text.ends_with(' ')
         && yaml::parse(text).is_ok_and(|tree| tree.to_json() == text);
     if plain { ScalarValue::plain(text) } else { ScalarValue::double_quoted(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const STATE: &str = "---\n# the state of a run\nschemaVersion: \"1.1\"\nworkflowType: story   # what it is\ncurrentNodeId: step-01   # here\nstepsCompleted: []\nvariables:\n  storyKey: \"1-2\" # from the user\n  nested: {a: 1}\ndecisionLog:\n  # the first one\n  - from: a\n    to: b\n    label: next\nartifacts:\n- artifacts/x.md\nupdatedAt:\n---\n\n# Body\n";
+
+    fn set(path: &[&str], value: Json) -> Edit {
+        Edit::Set { path: path.iter().map(|key| (*key).to_owned()).collect(), value }
+    }
+
+    fn push(path: &str, value: Json) -> Edit {
+        Edit::Push { path: vec![path.to_owned()], value }
+    }
+
+    /// The edit replaces `old` by `new` in the text and nothing else, with either line ending.
+    fn check_edit(edit: &Edit, old: &str, new: &str) {
+        for newline in ["\n", "\r\n"] {
+            let before = Frontmatter::parse(STATE.replace('\n', newline)).unwrap();
+            let after = before.edited(std::slice::from_ref(edit)).unwrap();
+            let expected = STATE.replacen(old, new, 1).replace('\n', newline);
+            assert_eq!(&**after.text(), expected, "{edit:?} with {newline:?}");
+        }
+    }
+
+    #[test]
+    fn the_edits_of_a_run_touch_only_their_key() {
+        check_edit(
+            &set(&["currentNodeId"], json!("step-02")),
+            "currentNodeId: step-01",
+            "currentNodeId: step-02",
+        );
+        check_edit(
+            &push("stepsCompleted", json!("step-01")),
+            "stepsCompleted: []",
+            "stepsCompleted:\n  - step-01",
+        );
+        check_edit(
+            &push("artifacts", json!("artifacts/y.md")),
+            "- artifacts/x.md\n",
+            "- artifacts/x.md\n- artifacts/y.md\n",
+        );
+        check_edit(
+            &set(&["variables", "storyKey"], json!("2-1")),
+            "storyKey: \"1-2\"",
+            "storyKey: \"2-1\"",
+        );
+        check_edit(
+            &set(&["variables", "topic"], json!("a: b")),
+            "nested: {a: 1}\n",
+            "nested: {a: 1}\n  topic: \"a: b\"\n",
+        );
+        check_edit(&set(&["variables", "nested", "b"], json!(2)), "{a: 1}", "{a: 1, b: 2}");
+        check_edit(
+            &set(&["updatedAt"], json!("2026-01-02T03:04:05Z")),
+            "updatedAt:",
+            "updatedAt: \"2026-01-02T03:04:05Z\"",
+        );
+        check_edit(
+            &set(&["workflowStatus"], json!("complete")),
+            "updatedAt:\n",
+            "updatedAt:\nworkflowStatus: complete\n",
+        );
+        let decision = json!({"from": "b", "to": "c", "label": "yes", "reason": "it is: clear"});
+        let added = "    label: next\n  - from: b\n    to: c\n    label: 'yes'\n    reason: \"it is: clear\"\n";
+        check_edit(&push("decisionLog", decision), "    label: next\n", added);
+        check_edit(&Edit::Remove { path: vec!["updatedAt".into()] }, "updatedAt:\n", "");
+    }
+
+    #[test]
+    fn an_edit_that_changes_nothing_changes_no_byte() {
+        check_edit(&set(&["currentNodeId"], json!("step-01")), "", "");
+        check_edit(&Edit::Remove { path: vec!["absent".into()] }, "", "");
+    }
+
+    #[test]
+    fn several_edits_are_made_together_or_not_at_all() {
+        let before = Frontmatter::parse(STATE).unwrap();
+        let good = set(&["currentNodeId"], json!("step-02"));
+        let bad = push("workflowType", json!("x"));
+        assert_eq!(
+            before.edited(&[good.clone(), bad]).unwrap_err(),
+            EditError::NotAList("workflowType".into())
+        );
+        let through = set(&["workflowType", "x"], json!(1));
+        assert_eq!(
+            before.edited(&[good, through]).unwrap_err(),
+            EditError::NotAMap("workflowType".into())
+        );
+    }
+
+    #[test]
+    fn keys_go_into_an_empty_frontmatter() {
+        for text in ["---\n---\nbody", "---\n# note\n---\nbody"] {
+            let after =
+                Frontmatter::parse(text).unwrap().edited(&[set(&["a", "b"], json!([1]))]).unwrap();
+            assert_eq!(after.tree().to_json(), json!({"a": {"b": [1]}}));
+            assert_eq!(after.body(), "body");
+        }
+    }
 }

@@ -152,7 +152,9 @@ proptest! {
         }
         let mut document = before.clone();
         for (key, value) in all {
-            let Ok(after) = document.edited(&[Edit::Set { path: vec![key.clone()], value: value.clone() }]) else { continue };
+            let edited = document.edited(&[Edit::Set { path: vec![key.clone()], value: value.clone() }]);
+            prop_assert!(edited.is_ok(), "{:?} on {:?} := {}", edited.err(), key, value);
+            let after = edited.unwrap();
             prop_assert_eq!(&after.tree().get(&key).unwrap().tree.to_json(), &value);
             assert_only_changed(&document, &after, &key)?;
             document = after;
@@ -164,11 +166,12 @@ proptest! {
     fn a_push_keeps_the_rest_of_the_list(index in 0..TEMPLATES.len(), item in value()) {
         let before = Frontmatter::parse(TEMPLATES[index]).unwrap();
         let edit = Edit::Push { path: vec!["stepsCompleted".into()], value: item.clone() };
-        if let Ok(after) = before.edited(&[edit]) {
-            let list = after.tree().get("stepsCompleted").unwrap().tree.to_json();
-            prop_assert_eq!(list.as_array().unwrap().last(), Some(&item));
-            assert_only_changed(&before, &after, "stepsCompleted")?;
-        }
+        let edited = before.edited(&[edit]);
+        prop_assert!(edited.is_ok(), "{:?} pushing {}", edited.err(), item);
+        let after = edited.unwrap();
+        let list = after.tree().get("stepsCompleted").unwrap().tree.to_json();
+        prop_assert_eq!(list.as_array().unwrap().last(), Some(&item));
+        assert_only_changed(&before, &after, "stepsCompleted")?;
     }
 
     #[test]
