@@ -13,7 +13,9 @@ use clap::{Parser, Subcommand, ValueEnum};
     propagate_version = true,
     disable_help_subcommand = true
 )]
-#[command(after_help = "Exit codes: 0 done · 1 failed · 2 bad usage or invalid package")]
+#[command(
+    after_help = "Exit codes: 0 done · 1 failed · 2 bad usage or invalid package · 130 interrupted"
+)]
 pub(crate) struct Args {
     /// Where CrewAgent keeps packages and runs [default: the platform's data folder]
     #[arg(long, global = true, env = "CREWAGENT_HOME", value_name = "DIR", hide_env_values = true)]
@@ -57,11 +59,11 @@ pub(crate) enum PackageCommand {
 pub(crate) struct Validate {
     /// Folders, .bmad or .zip files, or names of imported packages
     #[arg(required = true, value_name = "PACKAGE")]
-    pub(crate) packages: Vec<String>,
+    pub(crate) packages: Vec<PathBuf>,
     /// How to print the findings
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     pub(crate) format: ReportFormat,
-    /// Show every finding instead of the first few of each kind
+    /// Show up to 10,000 findings of each severity instead of the first few of each kind
     #[arg(long)]
     pub(crate) all: bool,
     /// Treat warnings as errors
@@ -105,7 +107,7 @@ pub(crate) struct List {
 pub(crate) struct Show {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
-    pub(crate) package: String,
+    pub(crate) package: PathBuf,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -154,7 +156,7 @@ pub(crate) enum Template {
 pub(crate) struct Graph {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
-    pub(crate) package: String,
+    pub(crate) package: PathBuf,
     /// Which workflow [default: the package's default workflow]
     #[arg(long, value_name = "ID")]
     pub(crate) workflow: Option<String>,

@@ -12,6 +12,15 @@ pub(crate) struct Console {
     failed: Option<io::Error>,
 }
 
+/// Where something belongs: a result can be piped on, notes are for whoever watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Standard output.
+    Result,
+    /// Standard error.
+    Notes,
+}
+
 impl Console {
     pub(crate) fn new() -> Self {
         Self {
@@ -32,6 +41,14 @@ impl Console {
     pub(crate) fn text(&mut self, text: &str) {
         if self.failed.is_none() {
             self.failed = self.out.write_all(text.as_bytes()).err();
+        }
+    }
+
+    /// One line on either stream.
+    pub(crate) fn line_to(&mut self, stream: Stream, text: impl fmt::Display) {
+        match stream {
+            Stream::Result => self.line(text),
+            Stream::Notes => self.error(text),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
+use crewagent_core::text::is_unsafe_char;
 
 pub(crate) const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -15,14 +16,35 @@ pub(crate) fn styled(style: Style, text: impl fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// A text without characters that could move the cursor or change how its neighbours read.
+/// A text for one line, without characters that could move the cursor, forge a line, or change how others read.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if is_unsafe(c) { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if is_unsafe_char(c) { '\u{fffd}' } else { c }).collect()
 }
 
-fn is_unsafe(c: char) -> bool {
-    c.is_control() && c != '\n' && c != '\t'
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+/// The same for a message that may have several lines.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+}
+
+/// JSON for people and programs: unsafe characters can only stand inside strings, where an escape means the same.
+pub(crate) fn json(value: &serde_json::Value) -> String {
+    let mut text = String::new();
+    for c in format!("{value:#}").chars() {
+        if c != '\n' && is_unsafe_char(c) {
+            let mut units = [0; 2];
+            c.encode_utf16(&mut units)
+                .iter()
+                .for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+/// How many columns there are: the terminal's, or enough for most lines where there is none.
+pub(crate) fn width() -> usize {
+    terminal_size::terminal_size().map_or(140, |(width, _)| usize::from(width.0))
 }
 
 /// `1 file`, `2 files`.
@@ -43,33 +65,24 @@ pub(crate) fn grouped(number: usize) -> String {
     text
 }
 
-/// A size as people read it.
-pub(crate) fn bytes(size: u64) -> String {
-    const UNITS: [&str; 4] = ["B", "KiB", "MiB", "GiB"];
-    let mut value = size as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{size} B") } else { format!("{value:.1} {}", UNITS[unit]) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_sizes_are_readable() {
+    fn numbers_are_readable() {
         assert_eq!(counted(1, "error"), "1 error");
         assert_eq!(counted(100_000, "error"), "100,000 errors");
         assert_eq!(grouped(999), "999");
-        assert_eq!(bytes(10), "10 B");
-        assert_eq!(bytes(1536), "1.5 KiB");
     }
 
     #[test]
     fn escape_sequences_do_not_reach_the_terminal() {
-        assert_eq!(printable("a\u{1b}[31mb\u{202e}c\n"), "a\u{fffd}[31mb\u{fffd}c\n");
+        assert_eq!(printable("a\u{1b}[31mb\u{202e}c\nd"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}d");
+        assert_eq!(printable_lines("a\u{9b}b\nc"), "a\u{fffd}b\nc");
+        let value = serde_json::json!({ "x": "a\u{9b}\u{202e}\u{e0041}\n中" });
+        let text = json(&value);
+        assert!(!text.chars().any(|c| c != '\n' && is_unsafe_char(c)), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 }

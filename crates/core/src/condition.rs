@@ -2,7 +2,10 @@
 //! The only place that knows `datalogic-rs`.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
 
+use datalogic_rs::{Engine, Logic};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -17,6 +20,7 @@ const OPERATORS: &[(&str, usize, usize)] = &[
     ("missing", 0, usize::MAX),
     ("missing_some", 2, 2),
     ("if", 1, usize::MAX),
+    ("?:", 1, usize::MAX),
     ("==", 2, 2),
     ("===", 2, 2),
     ("!=", 2, 2),
@@ -52,14 +56,43 @@ const OPERATORS: &[(&str, usize, usize)] = &[
 const PER_ITEM: &[&str] = &["map", "reduce", "filter", "all", "none", "some"];
 
 /// A well-formed condition.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Condition {
     #[schemars(with = "serde_json::Map<String, Json>")]
     rule: Json,
     #[serde(skip)]
     #[schemars(skip)]
-    variables: BTreeSet<String>,
+    uses: Vec<Use>,
+    #[serde(skip)]
+    #[schemars(skip)]
+    compiled: Compiled,
+}
+
+/// The same rule is the same condition, wherever it stands.
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        self.rule == other.rule
+    }
+}
+
+/// A variable that a condition looks at, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    /// The part before the first dot.
+    pub(crate) variable: String,
+    /// The name as it is written.
+    pub(crate) span: Span,
+}
+
+/// The rule, ready to be evaluated.
+#[derive(Clone)]
+struct Compiled(Arc<Logic>);
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Compiled")
+    }
 }
 
 /// What is wrong with a condition, and where.
@@ -98,18 +131,25 @@ impl Condition {
             return Err(reader.errors);
         }
         let rule = tree.to_json();
-        if let Err(error) = engine().compile(&rule) {
-            let message = format!("this condition is not valid JSONLogic: {error}");
-            let help =
-                "simplify the condition, or leave it to the model with `conditionText`".into();
-            return Err(vec![ConditionError { span: tree.span, message, help }]);
+        match ENGINE.compile_arc(&rule) {
+            Ok(compiled) => Ok(Self { rule, uses: reader.uses, compiled: Compiled(compiled) }),
+            Err(error) => {
+                let message = format!("this condition is not valid JSONLogic: {error}");
+                let help =
+                    "simplify the condition, or leave it to the model with `conditionText`".into();
+                Err(vec![ConditionError { span: tree.span, message, help }])
+            }
         }
-        Ok(Self { rule, variables: reader.variables })
     }
 
     /// The names of the variables it looks at (the part before the first dot).
-    pub fn variables(&self) -> &BTreeSet<String> {
-        &self.variables
+    pub fn variables(&self) -> BTreeSet<&str> {
+        self.uses.iter().map(|used| used.variable.as_str()).collect()
+    }
+
+    /// Where it looks at variables, in the order of the text.
+    pub(crate) fn uses(&self) -> &[Use] {
+        &self.uses
     }
 
     /// The condition as JSON.
@@ -122,18 +162,16 @@ impl Condition {
         &self,
         variables: &serde_json::Map<String, Json>,
     ) -> Result<bool, EvaluationError> {
-        // `!!` gives JSONLogic's own idea of truth.
-        let rule = serde_json::json!({ "!!": [self.rule] });
         let data = Json::Object(variables.clone());
-        engine()
-            .eval_into::<bool, _, _>(&rule, &data)
-            .map_err(|error| EvaluationError(error.to_string()))
+        let mut session = ENGINE.session();
+        let value = session
+            .eval_borrowed(&self.compiled.0, &data)
+            .map_err(|error| EvaluationError(error.to_string()))?;
+        Ok(ENGINE.truthy(value))
     }
 }
 
-fn engine() -> datalogic_rs::Engine {
-    datalogic_rs::Engine::new()
-}
+static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
 /// What `var` refers to at some place of a rule.
 #[derive(Clone, Copy, PartialEq)]
@@ -145,7 +183,7 @@ enum Scope {
 #[derive(Default)]
 struct Reader {
     errors: Vec<ConditionError>,
-    variables: BTreeSet<String>,
+    uses: Vec<Use>,
 }
 
 impl Reader {
@@ -170,9 +208,13 @@ impl Reader {
             self.errors.push(unknown_operator(operator, entry.key_span));
             return;
         };
-        let arguments = entry.tree.as_list().unwrap_or(std::slice::from_ref(&entry.tree));
+        let (arguments, written) = match entry.tree.as_list() {
+            Some(list) => (list, Written::List),
+            None => (std::slice::from_ref(&entry.tree), Written::Alone),
+        };
         if arguments.len() < *least || arguments.len() > *most {
-            self.errors.push(wrong_count(operator, arguments.len(), *least, *most, entry.key_span));
+            let (given, allowed) = (arguments.len(), (*least, *most));
+            self.errors.push(wrong_count(operator, given, allowed, written, entry.key_span));
         }
         if scope == Scope::Variables {
             self.note_variables(operator, arguments);
@@ -193,8 +235,12 @@ impl Reader {
             }
             _ => return,
         };
-        let first_parts = names.into_iter().filter_map(|name| name.as_str()?.split('.').next());
-        self.variables.extend(first_parts.filter(|name| !name.is_empty()).map(str::to_owned));
+        for name in names {
+            let first = name.as_str().and_then(|text| text.split('.').next()).unwrap_or_default();
+            if !first.is_empty() {
+                self.uses.push(Use { variable: first.to_owned(), span: name.span });
+            }
+        }
     }
 }
 
@@ -205,7 +251,6 @@ fn unknown_operator(operator: &str, span: Span) -> ConditionError {
         "not" => Some("!"),
         "&&" => Some("and"),
         "||" => Some("or"),
-        "?:" => Some("if"),
         "contains" => Some("in"),
         "gt" => Some(">"),
         "lt" => Some("<"),
@@ -214,7 +259,7 @@ fn unknown_operator(operator: &str, span: Span) -> ConditionError {
     let all = OPERATORS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(" ");
     ConditionError {
         span,
-        message: format!("`{operator}` is not a JSONLogic operator"),
+        message: format!("{} is not a JSONLogic operator", crate::shape::quoted(operator)),
         help: meant.map_or_else(
             || format!("the operators are: {all}"),
             |meant| format!("did you mean `{meant}`?"),
@@ -222,11 +267,18 @@ fn unknown_operator(operator: &str, span: Span) -> ConditionError {
     }
 }
 
+/// How the arguments of an operation stand there.
+#[derive(Clone, Copy)]
+enum Written {
+    List,
+    Alone,
+}
+
 fn wrong_count(
     operator: &str,
     given: usize,
-    least: usize,
-    most: usize,
+    (least, most): (usize, usize),
+    written: Written,
     span: Span,
 ) -> ConditionError {
     let wanted = match (least, most) {
@@ -234,10 +286,23 @@ fn wrong_count(
         (least, most) if least == most => least.to_string(),
         (least, most) => format!("{least} to {most}"),
     };
+    let last = if most == usize::MAX { least } else { most };
+    let arguments = if last == 1 { "argument" } else { "arguments" };
+    let verb = if given == 1 { "is" } else { "are" };
+    let help = match (given < least, written) {
+        (true, Written::List) => "add what is missing".to_owned(),
+        (true, Written::Alone) => {
+            format!(r#"write the arguments as a list: {{"{operator}": [ … ]}}"#)
+        }
+        (false, _) if most == 1 => {
+            format!(r#"remove what is too much; {{"{operator}": …}} needs no list"#)
+        }
+        (false, _) => "remove what is too much".to_owned(),
+    };
     ConditionError {
         span,
-        message: format!("`{operator}` takes {wanted} arguments, but {given} are given"),
-        help: format!(r#"write the arguments as a list: {{"{operator}": [ … ]}}"#),
+        message: format!("`{operator}` takes {wanted} {arguments}, but {given} {verb} given"),
+        help,
     }
 }
 
@@ -288,11 +353,12 @@ mod tests {
         );
         check_holds(r#"{"in": ["x", {"var": "tags"}]}"#, json!({"tags": ["x"]}), true);
         check_holds(r#"{"missing": ["a"]}"#, json!({"a": 1}), false);
+        check_holds(r#"{"?:": [{"var": "a"}, true, false]}"#, json!({"a": 1}), true);
     }
 
     #[test]
     fn every_operator_in_the_table_is_one_the_engine_knows() {
-        let known: Vec<_> = engine().builtin_operator_names().collect();
+        let known: Vec<_> = ENGINE.builtin_operator_names().collect();
         for (name, ..) in OPERATORS {
             assert!(known.contains(name), "{name}");
         }
@@ -303,7 +369,11 @@ mod tests {
         check_refused(r#""yes""#, r#""yes""#, "must be a JSONLogic object");
         check_refused(r#"{"equals": [1, 1]}"#, r#""equals""#, "did you mean `==`?");
         check_refused(r#"{"and": [{"vra": "x"}]}"#, r#""vra""#, "did you mean `var`?");
-        check_refused(r#"{"==": [1]}"#, r#""==""#, "takes 2 arguments, but 1");
+        check_refused(r#"{"==": [1]}"#, r#""==""#, "takes 2 arguments, but 1 is given / add what");
+        check_refused(r#"{"==": 1}"#, r#""==""#, "write the arguments as a list");
+        check_refused(r#"{"!": [1, 2]}"#, r#""!""#, "`!` takes 1 argument, but 2 are given");
+        check_refused(r#"{"and": []}"#, r#""and""#, "takes at least 1 argument, but 0 are");
+        check_refused(r#"{"<": [1, 2, 3, 4]}"#, r#""<""#, "takes 2 to 3 arguments");
         check_refused(r#"{"==": [1, 1], "!=": [1, 2]}"#, r#""!=""#, "exactly one key");
         check_refused("{}", "{}", "exactly one key");
         assert_eq!(parse(r#"{"or": [{"x": 1}, {"y": 1}]}"#).unwrap_err().len(), 2);
@@ -312,6 +382,9 @@ mod tests {
     #[test]
     fn variables_are_named_by_their_first_part_and_items_are_not_variables() {
         let rule = r#"{"and": [{"var": ["a.b", 0]}, {"missing": ["c"]}, {"filter": [{"var": "d"}, {"var": "name"}]}, {"var": ""}]}"#;
-        assert_eq!(parse(rule).unwrap().variables().iter().collect::<Vec<_>>(), ["a", "c", "d"]);
+        let condition = parse(rule).unwrap();
+        assert_eq!(condition.variables().into_iter().collect::<Vec<_>>(), ["a", "c", "d"]);
+        let places = condition.uses().iter().map(|used| &rule[used.span.start..used.span.end]);
+        assert_eq!(places.collect::<Vec<_>>(), [r#""a.b""#, r#""c""#, r#""d""#]);
     }
 }

@@ -91,18 +91,6 @@ pub struct Place {
     pub position: Option<Position>,
 }
 
-impl PartialOrd for Span {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Span {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.start, self.end).cmp(&(other.start, other.end))
-    }
-}
-
 impl Place {
     /// A file as a whole.
     pub fn file(file: impl Into<String>) -> Self {

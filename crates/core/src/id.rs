@@ -9,9 +9,13 @@ use serde::Serialize;
 /// The pattern of every id, as JSON Schema and as the sentence that people read.
 pub const PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]*$";
 
+/// An id may have this many bytes: it goes into messages, prompts and file names.
+pub const MAX_BYTES: usize = 128;
+
 fn is_id(text: &str) -> bool {
     let mut bytes = text.bytes();
-    bytes.next().is_some_and(|first| first.is_ascii_alphanumeric())
+    text.len() <= MAX_BYTES
+        && bytes.next().is_some_and(|first| first.is_ascii_alphanumeric())
         && bytes
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-'))
 }
@@ -58,7 +62,7 @@ macro_rules! ids {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "pattern": PATTERN })
+                json_schema!({ "type": "string", "pattern": PATTERN, "maxLength": MAX_BYTES })
             }
         }
     )*};
@@ -85,5 +89,7 @@ mod tests {
         for bad in ["", "-a", ".a", "a b", "a/b", "é", "a\n"] {
             assert!(NodeId::new(bad).is_none(), "{bad:?}");
         }
+        assert!(NodeId::new("a".repeat(MAX_BYTES)).is_some());
+        assert!(NodeId::new("a".repeat(MAX_BYTES + 1)).is_none());
     }
 }

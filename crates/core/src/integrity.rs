@@ -102,7 +102,7 @@ fn canonical_manifest(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The same manifest text with `integrity.sha256` set, everything else as the author wrote it.
+/// The same manifest with `integrity.sha256` set: the same values, the keys in the author's order, but laid out anew.
 /// `None` when the text is not a JSON object.
 pub fn with_integrity(manifest: &str, digest: Digest) -> Option<String> {
     let mut value: Json =

@@ -54,13 +54,13 @@ pub struct Workflow {
     /// Its legal moves.
     pub graph: Graph,
     /// The frontmatter of its document.
-    pub front: WorkflowFront,
+    pub front: Arc<WorkflowFront>,
     /// Its document, as its author wrote it: the template of a run's state.
     pub document: Arc<str>,
     /// The step of every node.
-    pub steps: BTreeMap<NodeId, Arc<Step>>,
+    pub steps: Arc<BTreeMap<NodeId, Arc<Step>>>,
     /// The workflow that each subworkflow node calls.
-    pub calls: BTreeMap<NodeId, Call>,
+    pub calls: Arc<BTreeMap<NodeId, Call>>,
 }
 
 /// A call of another workflow.

@@ -8,6 +8,8 @@ use serde::Serialize;
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::text::is_unsafe_char;
+
 /// A component of a path may have this many bytes.
 const MAX_COMPONENT: usize = 255;
 /// A whole path may have this many bytes.
@@ -83,10 +85,11 @@ impl PackagePath {
     /// Two paths that fold to the same text name one file where neither case nor the spelling of accents matters.
     pub fn folded(&self) -> String {
         if self.0.is_ascii() {
-            self.0.to_ascii_lowercase()
-        } else {
-            self.0.nfc().collect::<String>().to_lowercase()
+            return self.0.to_ascii_lowercase();
         }
+        // Up and down again folds what only one of the two would miss, such as `ß` and `SS`, or the two small sigmas.
+        let decomposed: String = self.0.nfd().collect();
+        decomposed.to_uppercase().to_lowercase().nfc().collect()
     }
 }
 
@@ -158,10 +161,7 @@ fn check_component(part: &str) -> Result<(), PathError> {
 }
 
 fn is_forbidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*')
-        // Characters that change how a name looks without changing how it reads.
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    is_unsafe_char(c) || matches!(c, '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*')
 }
 
 fn spelled(c: char) -> String {
@@ -174,7 +174,7 @@ fn spelled(c: char) -> String {
     }
 }
 
-fn is_device(part: &str) -> bool {
+pub(crate) fn is_device(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
         || stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt")).is_some_and(|port| {
@@ -231,6 +231,9 @@ mod tests {
         let folded = |text: &str| PackagePath::new(text).unwrap().folded();
         assert_eq!(folded("Steps/A.md"), folded("steps/a.MD"));
         assert_eq!(folded("caf\u{e9}.md"), folded("cafe\u{301}.md"));
+        assert_eq!(folded("stra\u{df}e"), folded("STRASSE"));
+        assert_eq!(folded("\u{3bf}\u{3c2}"), folded("\u{39f}\u{3a3}"));
+        assert_eq!(folded("\u{fb01}n"), folded("FIN"));
         assert_ne!(folded("a.md"), folded("b.md"));
     }
 

@@ -1,5 +1,7 @@
 //! JSON Schemas of the five file kinds, generated from the types that read them.
 
+use std::marker::PhantomData;
+
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
@@ -25,6 +27,24 @@ impl JsonSchema for NonBlank {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> Schema {
         schemars::json_schema!({ "type": "string", "pattern": r"\S" })
+    }
+}
+
+/// `T`, or a blank text where other tools write one for nothing.
+pub(crate) struct BlankOr<T>(PhantomData<T>);
+
+impl<T: JsonSchema> JsonSchema for BlankOr<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("BlankOr{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> Schema {
+        let value = generator.subschema_for::<T>();
+        schemars::json_schema!({ "anyOf": [value, { "type": "string", "pattern": r"^\s*$" }] })
     }
 }
 

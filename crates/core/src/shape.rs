@@ -3,7 +3,7 @@
 //! A field reader returns `None` when it has reported something; callers go on, so that one check finds all mistakes.
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
-use crate::id::PATTERN;
+use crate::id;
 use crate::path::{PackagePath, PathError};
 use crate::syntax::{Entry, Tree, Value};
 use crate::text::Span;
@@ -100,13 +100,15 @@ pub(crate) struct Object<'t> {
     tree: &'t Tree,
     entries: &'t [Entry],
     known: Vec<&'static str>,
+    /// Keys that may not be there, and have been reported.
+    told: Vec<&'static str>,
 }
 
 impl<'t> Object<'t> {
     /// Starts to read an object.
     pub(crate) fn open(tree: &'t Tree, reader: &mut Reader<'_>) -> Option<Self> {
         match tree.as_map() {
-            Some(entries) => Some(Self { tree, entries, known: Vec::new() }),
+            Some(entries) => Some(Self { tree, entries, known: Vec::new(), told: Vec::new() }),
             None => reader.wrong_type(tree, "an object"),
         }
     }
@@ -119,9 +121,9 @@ impl<'t> Object<'t> {
         (!blank).then_some(entry)
     }
 
-    /// Marks a key as known without reading it.
-    pub(crate) fn allow(&mut self, key: &'static str) {
-        self.known.push(key);
+    /// Marks a key that may not be there as reported.
+    pub(crate) fn told(&mut self, key: &'static str) {
+        self.told.push(key);
     }
 
     /// True when a key is written, even with a blank value.
@@ -146,16 +148,12 @@ impl<'t> Object<'t> {
     }
 
     fn missing(&self, key: &'static str, reader: &mut Reader<'_>) {
-        let owner = if reader.trail.is_empty() { "the document".into() } else { reader.name() };
+        let owner = reader.name();
         let present = self.entries.iter().find(|entry| entry.key == key);
         let span = present.map_or_else(|| self.tree.span.head(reader.text), |entry| entry.key_span);
-        let similar = nearest(
-            key,
-            self.entries
-                .iter()
-                .map(|entry| entry.key.as_str())
-                .filter(|name| !self.known.contains(name)),
-        );
+        let written = self.entries.iter().map(|entry| entry.key.as_str());
+        let similar =
+            reader.findings.nearest(key, written.filter(|name| !self.known.contains(name)));
         let help = match similar {
             Some(similar) => format!("`{similar}` looks like a misspelling of it"),
             None => format!("add `{key}`"),
@@ -194,24 +192,26 @@ impl<'t> Object<'t> {
             .map(Option::unwrap_or_default)
     }
 
-    /// Ends a closed object: every key that nobody asked for is an error.
+    /// Ends a closed object: every key that nobody asked for is an error. What was read stays good: a caller that
+    /// goes on finds more mistakes, and the error alone refuses the document.
     pub(crate) fn close(self, reader: &mut Reader<'_>) -> Option<()> {
-        let mut clean = true;
-        for entry in self.entries.iter().filter(|entry| !self.known.contains(&entry.key.as_str())) {
-            clean = false;
-            self.unknown(entry, reader);
+        let is_unknown = |entry: &&Entry| {
+            let key = entry.key.as_str();
+            !self.known.contains(&key) && !self.told.contains(&key)
+        };
+        let mut unknown = self.entries.iter().filter(is_unknown).peekable();
+        if unknown.peek().is_none() {
+            return Some(());
         }
-        clean.then_some(())
+        let is_free = |name: &&&str| !self.has(name);
+        let free: Vec<&str> = self.known.iter().filter(is_free).copied().collect();
+        unknown.for_each(|entry| self.unknown(entry, &free, reader));
+        None
     }
 
-    fn unknown(&self, entry: &Entry, reader: &mut Reader<'_>) {
+    fn unknown(&self, entry: &Entry, free: &[&str], reader: &mut Reader<'_>) {
         let owner = if reader.trail.is_empty() { "this document".into() } else { reader.name() };
-        let free = self
-            .known
-            .iter()
-            .copied()
-            .filter(|name| !self.entries.iter().any(|entry| entry.key == *name));
-        let help = match nearest(&entry.key, free) {
+        let help = match reader.findings.nearest(&entry.key, free.iter().copied()) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => format!("{owner} may have: {}", self.known.join(", ")),
         };
@@ -261,7 +261,7 @@ pub(crate) fn text(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
             Code::EmptyValue,
             tree.span,
             format!("{name} must not be empty"),
-            "write a value, or remove what needs it",
+            "write a text here; blanks alone do not count",
         );
         return None;
     }
@@ -316,8 +316,18 @@ pub(crate) fn id<T>(
             return Some(id);
         }
         let name = reader.name();
+        if value.len() > id::MAX_BYTES {
+            let message = format!(
+                "{name} is too long for an id: it has {} bytes, and {} are allowed",
+                value.len(),
+                id::MAX_BYTES
+            );
+            reader.report(Code::BadId, tree.span, message, "choose a shorter id");
+            return None;
+        }
         let help = format!(
-            "begin with a letter or digit and use only letters, digits, `.`, `_`, `:` and `-` ({PATTERN})"
+            "begin with a letter or digit and use only letters, digits, `.`, `_`, `:` and `-` ({})",
+            id::PATTERN
         );
         reader.report(
             Code::BadId,
@@ -394,23 +404,36 @@ pub(crate) fn date_time(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<S
     None
 }
 
+/// Date, `T`, time with seconds, an optional fraction, and `Z` or an offset of hours and minutes.
 fn is_rfc3339(value: &str) -> bool {
-    // jiff also reads wider forms, such as a bracketed zone or a date without seconds.
-    let bytes = value.as_bytes();
-    let digits = |range: std::ops::Range<usize>| {
-        bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
-    };
-    digits(0..4)
-        && digits(5..7)
-        && digits(8..10)
-        && digits(11..13)
-        && bytes.get(13) == Some(&b':')
-        && digits(14..16)
-        && bytes.get(16) == Some(&b':')
-        && digits(17..19)
-        && matches!(bytes.get(10), Some(b'T' | b't'))
-        && !value.contains('[')
-        && value.parse::<jiff::Timestamp>().is_ok()
+    let (Some(civil), Some(tail)) = (value.get(..19), value.get(19..)) else { return false };
+    // jiff also reads wider forms, such as a date without separators, so the form is checked here.
+    let in_form = civil.bytes().enumerate().all(|(at, byte)| match at {
+        4 | 7 => byte == b'-',
+        10 => matches!(byte, b'T' | b't'),
+        13 | 16 => byte == b':',
+        _ => byte.is_ascii_digit(),
+    });
+    in_form && is_offset(after_fraction(tail)) && civil.parse::<jiff::civil::DateTime>().is_ok()
+}
+
+/// What follows `.` and digits; the same text when there is no such fraction.
+fn after_fraction(tail: &str) -> &str {
+    let Some(digits) = tail.strip_prefix('.') else { return tail };
+    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    if rest.len() < digits.len() { rest } else { tail }
+}
+
+fn is_offset(text: &str) -> bool {
+    match text.as_bytes() {
+        [b'Z' | b'z'] => true,
+        [b'+' | b'-', h1, h2, b':', m1, m2] => {
+            [h1, h2, m1, m2].iter().all(|digit| digit.is_ascii_digit())
+                && (*h1, *h2) <= (b'2', b'3')
+                && *m1 <= b'5'
+        }
+        _ => false,
+    }
 }
 
 /// A value as it is shown in a message: quoted, escaped, and cut when it is long.
@@ -423,7 +446,8 @@ pub(crate) fn quoted(value: &str) -> String {
     format!("{head:?}…")
 }
 
-/// The candidate that `word` is most likely a misspelling of.
+/// The candidate that `word` is most likely a misspelling of. For long lists there is [`Findings::nearest`], which
+/// knows when to stop.
 pub(crate) fn nearest<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,
@@ -434,15 +458,67 @@ pub(crate) fn nearest<'c>(
         return None;
     }
     let lower = word.to_lowercase();
+    let length = lower.chars().count();
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= LONGEST)
-        .map(|candidate| {
-            (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate)
-        })
-        .filter(|(distance, candidate)| {
-            *distance <= candidate.chars().count().max(word.chars().count()) / 3
+        .filter_map(|candidate| {
+            let other = candidate.to_lowercase();
+            let other_length = other.chars().count();
+            let allowed = length.max(other_length) / 3;
+            // Two words differ by at least what one is longer than the other.
+            (length.abs_diff(other_length) <= allowed).then_some(())?;
+            let distance = strsim::osa_distance(&lower, &other);
+            (distance <= allowed).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_time_is_exactly_rfc_3339() {
+        for good in [
+            "2026-11-15T09:30:00Z",
+            "2026-11-15t09:30:00z",
+            "2026-11-15T17:30:00.123456789012+08:00",
+            "2026-11-15T17:30:00-23:59",
+            "9999-12-31T23:59:59Z",
+            "0000-01-01T00:00:00-00:00",
+        ] {
+            assert!(is_rfc3339(good), "{good}");
+        }
+        for bad in [
+            "",
+            "2026-11-15",
+            "2026-11-15T09:30Z",
+            "2026-11-15 09:30:00Z",
+            "2026-11-15T09:30:00",
+            "2026-11-15T09:30:00+08",
+            "2026-11-15T09:30:00+0800",
+            "2026-11-15T09:30:00+24:00",
+            "2026-11-15T09:30:00+08:60",
+            "2026-11-15T09:30:00,5Z",
+            "2026-11-15T09:30:00.Z",
+            "2026-11-15T09:30:00Z[UTC]",
+            "2026-13-15T09:30:00Z",
+            "2026-02-30T09:30:00Z",
+            "2026-11-15T24:00:00Z",
+            "2026-11-15T09:30:00é",
+            "2026-11-15T09:30:0éZ",
+        ] {
+            assert!(!is_rfc3339(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_word_is_a_likely_misspelling_or_none() {
+        assert_eq!(nearest("agnets", ["agents", "entry"]), Some("agents"));
+        assert_eq!(nearest("AGENTS", ["agents"]), Some("agents"));
+        assert_eq!(nearest("x", ["agents", "entry"]), None);
+        assert_eq!(nearest(&"a".repeat(200), ["a"]), None);
+    }
 }

@@ -105,6 +105,16 @@ impl Tree {
         self.as_list()?.get(index)
     }
 
+    /// How many values it consists of, itself included.
+    pub fn count(&self) -> usize {
+        let inside: usize = match &self.value {
+            Value::List(items) => items.iter().map(Tree::count).sum(),
+            Value::Map(entries) => entries.iter().map(|entry| entry.tree.count()).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        };
+        inside + 1
+    }
+
     /// The same value without places.
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// A half-open range of bytes in one file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Span {
     /// First byte.
     pub start: usize,
@@ -28,15 +28,21 @@ impl Span {
             text.get(self.start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         Self { start: self.start, end: (self.start + width).min(self.end.max(self.start)) }
     }
-}
 
-impl Span {
     /// From here to the end of the line.
     pub fn first_line(self, text: &str) -> Self {
         let rest = text.get(self.start..).unwrap_or_default();
         let line = rest.lines().next().unwrap_or_default();
         Self::new(self.start, self.start + line.len())
     }
+}
+
+/// Characters that must not reach a terminal, a name or a log as they are: they move the cursor, cannot be seen,
+/// or change how their neighbours read.
+pub fn is_unsafe_char(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A line and a column, both counted from 1; the column counts characters.
@@ -52,7 +58,12 @@ pub struct Position {
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,
+    /// How many characters begin before every [`BLOCK`]-th byte, so that a column on a long line needs no walk to it.
+    blocks: Vec<usize>,
 }
+
+/// The bytes between two counts of a [`LineIndex`].
+const BLOCK: usize = 1024;
 
 impl LineIndex {
     /// Reads `text` once.
@@ -62,7 +73,17 @@ impl LineIndex {
                 text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1),
             )
             .collect();
-        Self { starts }
+        let mut before = 0;
+        let blocks = text
+            .as_bytes()
+            .chunks(BLOCK)
+            .map(|block| {
+                let here = before;
+                before += characters(block);
+                here
+            })
+            .collect();
+        Self { starts, blocks }
     }
 
     /// The position of byte `offset` in the same text. An offset past the end counts as the end.
@@ -70,11 +91,22 @@ impl LineIndex {
         let offset = offset.min(text.len());
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or(0);
-        let before = text.as_bytes().get(start..offset).unwrap_or_default();
-        // A column counts characters: every byte that does not continue one begins one.
-        let column = before.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() + 1;
-        Position { line, column }
+        let column = self.characters_before(text, offset) - self.characters_before(text, start) + 1;
+        // Nobody sees a byte order mark, so it has no column of its own.
+        let mark = usize::from(line == 1 && offset > 0 && text.starts_with('\u{feff}'));
+        Position { line, column: column - mark }
     }
+
+    fn characters_before(&self, text: &str, offset: usize) -> usize {
+        let block = (offset / BLOCK).min(self.blocks.len().saturating_sub(1));
+        let rest = text.as_bytes().get(block * BLOCK..offset).unwrap_or_default();
+        self.blocks.get(block).copied().unwrap_or(0) + characters(rest)
+    }
+}
+
+/// How many characters begin in these bytes: every byte that does not continue one begins one.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| (**byte & 0xC0) != 0x80).count()
 }
 
 #[cfg(test)]
@@ -93,6 +125,24 @@ mod tests {
         check_position("ab\r\ncd", 4, 2, 1);
         check_position("é中x", 5, 1, 3);
         check_position("ab\n", 99, 2, 1);
+    }
+
+    #[test]
+    fn a_byte_order_mark_has_no_column() {
+        check_position("\u{feff}ab\ncd", 0, 1, 1);
+        check_position("\u{feff}ab\ncd", 3, 1, 1);
+        check_position("\u{feff}ab\ncd", 4, 1, 2);
+        check_position("\u{feff}ab\ncd", 6, 2, 1);
+    }
+
+    #[test]
+    fn columns_on_a_long_line_are_counted_from_its_beginning() {
+        let text = format!("x\n{}", "aé中".repeat(2000));
+        let index = LineIndex::new(&text);
+        for (column, (offset, _)) in text.char_indices().skip(2).enumerate() {
+            assert_eq!(index.position(&text, offset), Position { line: 2, column: column + 1 });
+        }
+        assert_eq!(index.position(&text, text.len()), Position { line: 2, column: 6001 });
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use crewagent_engine::pack::pack;
+use crewagent_engine::pack::{Output, pack};
 use crewagent_engine::source::Limits;
 use crewagent_engine::store::{Outcome, Store};
 use crewagent_testkit::package::generated;
@@ -48,7 +48,8 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let folder = scratch.path().join("package");
     let bytes = write_package(&folder)?;
     let archive = scratch.path().join("generated.bmad");
-    let packed = pack(&folder, &archive, &Limits::default()).map_err(|error| format!("{error}"))?;
+    let packed = pack(&folder, Output::File(&archive), &Limits::default())
+        .map_err(|error| format!("{error}"))?;
     assert_eq!(packed.files, FILES);
 
     // Nothing is removed between the rounds: some file systems create files slowly after many were removed.
@@ -95,7 +96,7 @@ fn import(archive: &Path, home: &Path) -> Result<Duration, Box<dyn Error>> {
     settle(archive)?;
     let start = Instant::now();
     let store = Store::open(Some(home.to_owned()))?;
-    let imported = store.packages().import(archive)?;
+    let imported = store.packages().import(archive, &mut || ())?;
     let time = start.elapsed();
     assert_eq!(imported.outcome, Outcome::New);
     Ok(time)

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crewagent_core::diagnostic::{Findings, Sources};
-use crewagent_core::package::{Package, check};
+use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Place, Sources};
+use crewagent_core::package::{Checked, Package, check};
 
 use crate::runtime_version;
 use crate::source::{Limits, Opened, Source, SourceError};
@@ -43,11 +43,59 @@ pub fn inspect(path: &Path, limits: &Limits) -> Result<Inspected, SourceError> {
             });
         }
     };
-    let checked = check(&source, &runtime_version());
-    Ok(Inspected {
-        source: Some(source),
-        package: checked.package,
-        findings: checked.findings,
-        sources: checked.sources,
-    })
+    Ok(examine(source))
+}
+
+/// Checks what has passed the gate. A file that no other file mentions must be readable too: it is part of the package.
+fn examine(source: Source) -> Inspected {
+    let Checked { mut package, mut findings, sources } = check(&source, &runtime_version());
+    for (path, reason) in source.unreadable() {
+        package = None;
+        let known = findings
+            .iter()
+            .any(|found| found.code == Code::UnreadableFile && found.place.file == path.as_str());
+        if !known {
+            let message = format!("`{path}` cannot be read: {reason}");
+            let found = Diagnostic::new(Code::UnreadableFile, Place::file(path.as_str()), message);
+            findings.push(found.help("check its permissions and that it is a regular file"));
+        }
+    }
+    Inspected { source: Some(source), package, findings, sources }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Root may read everything, so a file that is gone stands for one that may not be read.
+    #[test]
+    fn every_file_must_be_readable_and_is_named_once() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in crewagent_testkit::package::generated(2, 1) {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        fs::write(folder.path().join("unmentioned.bin"), "x").unwrap();
+        let open = || match Source::open(folder.path(), &Limits::default()).unwrap() {
+            Opened::Passed(source) => source,
+            Opened::Refused(findings) => panic!("{findings:?}"),
+        };
+        assert!(examine(open()).package.is_some());
+        let source = open();
+        for name in ["unmentioned.bin", "agents.json"] {
+            fs::remove_file(folder.path().join(name)).unwrap();
+        }
+        let Inspected { package, findings, .. } = examine(source);
+        assert!(package.is_none());
+        let unreadable: Vec<_> = findings
+            .iter()
+            .filter(|found| found.code == Code::UnreadableFile)
+            .map(|found| found.message.as_str())
+            .collect();
+        let expected = ["agents.json", "unmentioned.bin"];
+        assert_eq!(unreadable, expected.map(|name| format!("`{name}` cannot be read: it is gone")));
+    }
 }

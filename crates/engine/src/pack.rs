@@ -1,5 +1,6 @@
 //! Packs a package into one file: the same tree gives the same bytes, on every machine and at any time.
 
+mod output;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -11,14 +12,16 @@ use crewagent_core::diagnostic::{Code, Findings, Severity, Sources};
 use crewagent_core::integrity::{Digest, MANIFEST, with_integrity};
 use crewagent_core::package::{Files, check};
 use crewagent_core::path::PackagePath;
-use tempfile::NamedTempFile;
 use thiserror::Error;
 
+pub use self::output::Output;
+
+use self::output::Target;
 use self::writer::Writer;
 use crate::durable::sync_folder;
 use crate::inspect::{Inspected, Rejection, inspect};
 use crate::runtime_version;
-use crate::source::{Limits, ReadError, Source, SourceError, is_litter};
+use crate::source::{Limits, ReadError, Source, SourceError};
 
 /// A package that was packed.
 #[derive(Debug)]
@@ -68,6 +71,25 @@ pub enum PackError {
     /// The package does not fit into a ZIP archive without extensions that some tools do not know.
     #[error("the package is too large for one archive: at most 65,535 files and 4 GiB fit in")]
     TooLarge,
+    /// The output is not a file, so it is not replaced.
+    #[error("`{}` is {what}; give a file that is new or may be replaced", path.display())]
+    NotAFile {
+        /// Where the output should have gone.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
+    /// A file with the name of the output is there, and is not the same package.
+    #[error(
+        "`{}` is there already and is not a packed `{name}`; move it away, or say where the output shall go",
+        path.display()
+    )]
+    Occupied {
+        /// Where the output should have gone.
+        path: PathBuf,
+        /// The name of the package.
+        name: String,
+    },
     /// The output cannot be written.
     #[error("`{}` cannot be written: {error}; check that its folder exists, is writable and has room", path.display())]
     Write {
@@ -84,38 +106,41 @@ impl From<ReadError> for PackError {
     }
 }
 
-/// Packs the folder or archive `input` into the file `out`, which is replaced as a whole or not at all.
-pub fn pack(input: &Path, out: &Path, limits: &Limits) -> Result<Packed, PackError> {
+/// Packs the folder or archive `input` into one file, which is replaced as a whole or not at all.
+pub fn pack(input: &Path, output: Output<'_>, limits: &Limits) -> Result<Packed, PackError> {
     let inspected = inspect(input, limits)?;
-    let failed = |error| PackError::Write { path: out.to_owned(), error };
-    let folder = parent(out);
-    refuse_inside(input, out).map_err(failed)??;
+    let reject =
+        |findings, sources| Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
+    if let Output::File(path) = output {
+        Target::explicit(path)?.refuse_inside(input)?;
+    }
     let Inspected { source: Some(source), package, findings, sources } = inspected else {
-        return Err(PackError::Rejected(Box::new(Rejection {
-            findings: inspected.findings,
-            sources: inspected.sources,
-        })));
+        return reject(inspected.findings, inspected.sources);
     };
     if package.is_none() && !only_integrity(&findings) {
-        return Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
+        return reject(findings, sources);
     }
     let digest = source.digest()?;
     let sealed = Sealed::new(&source, digest)?;
-    let (findings, sources) = match package {
-        Some(_) => (findings, sources),
+    let (package, findings, sources) = match package {
+        Some(package) => (package, findings, sources),
         // An old digest is replaced, so what counts is the package with the new one.
         None => {
             let checked = check(&sealed, &runtime_version());
-            if checked.package.is_none() {
-                let (findings, sources) = (checked.findings, checked.sources);
-                return Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
-            }
-            (checked.findings, checked.sources)
+            let Some(package) = checked.package else {
+                return reject(checked.findings, checked.sources);
+            };
+            (package, checked.findings, checked.sources)
         }
     };
-    let packed_bytes = write(&sealed, folder, out)?;
+    let target = match output {
+        Output::File(path) => Target::explicit(path)?,
+        Output::Folder(folder) => Target::chosen(folder, package.manifest(), limits)?,
+    };
+    target.refuse_inside(input)?;
+    let packed_bytes = write(&sealed, &target)?;
     Ok(Packed {
-        path: out.to_owned(),
+        path: target.shown,
         digest,
         files: sealed.sizes.len(),
         unpacked_bytes: sealed.sizes.values().sum(),
@@ -131,24 +156,6 @@ fn only_integrity(findings: &Findings) -> bool {
         code.severity() == Severity::Warning
             || matches!(code, Code::IntegrityMismatch | Code::BadDigest)
     })
-}
-
-/// The output must not become part of the input.
-fn refuse_inside(input: &Path, out: &Path) -> io::Result<Result<(), PackError>> {
-    let folder = parent(out).canonicalize()?;
-    let Ok(inner) = folder.strip_prefix(input.canonicalize()?) else { return Ok(Ok(())) };
-    let relative = inner.join(out.file_name().unwrap_or_default());
-    let names: Vec<_> =
-        relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    let inside = !is_litter(&names.join("/"));
-    Ok(if inside { Err(PackError::Inside { path: out.to_owned() }) } else { Ok(()) })
-}
-
-fn parent(out: &Path) -> &Path {
-    match out.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    }
 }
 
 /// The package with its digest in `bmad.json`.
@@ -192,12 +199,9 @@ impl Files for Sealed<'_> {
 }
 
 /// Writes beside the output, flushes, and puts it in place with one rename.
-fn write(sealed: &Sealed<'_>, folder: &Path, out: &Path) -> Result<u64, PackError> {
-    let failed = |error| PackError::Write { path: out.to_owned(), error };
-    if out.is_dir() {
-        return Err(failed(io::ErrorKind::IsADirectory.into()));
-    }
-    let mut temporary = temporary(folder).map_err(failed)?;
+fn write(sealed: &Sealed<'_>, target: &Target) -> Result<u64, PackError> {
+    let failed = |error| target.failed(error);
+    let mut temporary = target.temporary().map_err(failed)?;
     let mut writer = Writer::new(BufWriter::new(temporary.as_file_mut()));
     // The manifest comes first, so that a reader finds it without looking far.
     let manifest = sealed.sizes.keys().filter(|path| path.as_str() == MANIFEST);
@@ -214,19 +218,7 @@ fn write(sealed: &Sealed<'_>, folder: &Path, out: &Path) -> Result<u64, PackErro
         None => return Err(PackError::TooLarge),
     };
     temporary.as_file().sync_all().map_err(failed)?;
-    temporary.persist(out).map_err(|error| failed(error.error))?;
-    sync_folder(folder).map_err(failed)?;
+    temporary.persist(&target.path).map_err(|error| failed(error.error))?;
+    sync_folder(target.folder()).map_err(failed)?;
     Ok(packed)
-}
-
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    // If we die, what is left is litter to the next packing.
-    builder.prefix("._packing-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }

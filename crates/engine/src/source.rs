@@ -9,10 +9,11 @@ mod litter;
 mod parallel;
 
 use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crewagent_core::diagnostic::Findings;
 use crewagent_core::integrity::{Digest, MANIFEST, package_digest};
@@ -21,7 +22,7 @@ use crewagent_core::path::PackagePath;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-pub use self::limits::Limits;
+pub use self::limits::{Limits, bytes};
 pub use self::litter::is_litter;
 
 use self::archive::{Archive, Scratch};
@@ -29,6 +30,9 @@ use self::contents::Contents;
 use self::folder::Folder;
 pub(crate) use self::limits::is_suspicious;
 pub(crate) use self::parallel::for_each;
+
+/// Bytes that are read and handed on at a time.
+const CHUNK: usize = 128 * 1024;
 
 /// The files of a package whose names, number and sizes are fine. What is in them is another question.
 ///
@@ -244,6 +248,29 @@ impl Source {
         }
     }
 
+    /// The files that cannot be opened, each with the reason. In an archive that has passed there are none.
+    pub(crate) fn unreadable(&self) -> Vec<(PackagePath, String)> {
+        let Container::Folder(folder) = &self.container else { return Vec::new() };
+        let paths: Vec<(&PackagePath, &u64)> = self.sizes.iter().collect();
+        let found: Mutex<Vec<(PackagePath, String)>> = Mutex::default();
+        let look = |(): &mut (), index: usize| {
+            let (path, size) = paths[index];
+            // What was read once need not be there any more.
+            let read = self.contents.kept(index).is_some() || self.contents.digest(index).is_some();
+            if !read && let Err(error) = folder.check(path, *size) {
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.push((path.clone(), reason(&error)));
+            }
+            Ok::<(), Infallible>(())
+        };
+        match for_each(paths.len(), || (), look) {
+            Ok(()) => {}
+        }
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort();
+        found
+    }
+
     fn place(&self, path: &PackagePath) -> io::Result<usize> {
         self.places.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -273,13 +300,16 @@ impl Files for Source {
     }
 
     fn read(&self, path: &PackagePath) -> Result<Arc<[u8]>, String> {
-        self.content(path).map_err(|ReadError { error, .. }| {
-            if error.kind() == io::ErrorKind::NotFound {
-                "it is gone".to_owned()
-            } else {
-                error.to_string()
-            }
-        })
+        self.content(path).map_err(|ReadError { error, .. }| reason(&error))
+    }
+}
+
+/// Why a file cannot be read, as part of a sentence.
+fn reason(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::NotFound {
+        "it is gone".to_owned()
+    } else {
+        error.to_string()
     }
 }
 

@@ -11,11 +11,13 @@ use etcetera::BaseStrategy;
 use thiserror::Error;
 
 pub use self::packages::{
-    Damaged, FindError, ImportError, Imported, Installed, Listing, Outcome, Packages, Prepared,
+    Damaged, FindError, Found, Harm, ImportError, Imported, Installed, Listing, Outcome, Packages,
+    Prepared,
 };
 pub use self::settings::{Settings, SettingsError};
 
 use self::layout::Layout;
+pub(crate) use self::layout::stem;
 
 /// An open store. Nothing is created before something is put in.
 #[derive(Debug)]
@@ -35,6 +37,9 @@ pub enum StoreError {
     /// The settings cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// A package of the store is not what was imported.
+    #[error(transparent)]
+    Damaged(#[from] Box<Damaged>),
     /// The disk failed.
     #[error("cannot {action} `{}`: {error}{}", path.display(), advice(error))]
     Io {
@@ -83,11 +88,6 @@ impl Store {
         let strategy =
             etcetera::base_strategy::choose_native_strategy().map_err(|_| StoreError::NoHome)?;
         Ok(strategy.data_dir().join("crewagent"))
-    }
-
-    /// The folder the store is in.
-    pub fn home(&self) -> &Path {
-        self.layout.home()
     }
 
     /// What `config.toml` says.

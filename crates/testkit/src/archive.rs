@@ -16,6 +16,8 @@ pub const FOLDER_MODE: u32 = 0o040_755;
 pub const LINK_MODE: u32 = 0o120_777;
 /// Set in the flags of an encrypted entry.
 pub const ENCRYPTED: u16 = 1;
+/// Set in the flags of an entry whose sizes follow its content.
+pub const SIZES_FOLLOW: u16 = 1 << 3;
 
 const UNIX: u16 = 3 << 8 | 20;
 const UTF8_NAME: u16 = 1 << 11;
@@ -36,6 +38,19 @@ pub struct Entry {
     listed_packed: Option<u64>,
     listed_size: Option<u64>,
     listed_offset: Option<u32>,
+    extra: Vec<u8>,
+    local: Lies,
+    listed_extra: Vec<u8>,
+    behind: Option<Vec<u8>>,
+}
+
+/// What only the local header says.
+#[derive(Clone, Debug, Default)]
+struct Lies {
+    flags: u16,
+    crc: Option<u32>,
+    /// Packed and unpacked.
+    sizes: Option<(u32, u32)>,
     extra: Vec<u8>,
 }
 
@@ -63,6 +78,9 @@ impl Entry {
             listed_size: None,
             listed_offset: None,
             extra: Vec::new(),
+            local: Lies::default(),
+            listed_extra: Vec::new(),
+            behind: None,
         }
     }
 
@@ -154,36 +172,105 @@ impl Entry {
     /// Adds an extra field to both headers.
     #[must_use]
     pub fn extra(mut self, id: u16, data: &[u8]) -> Self {
-        self.extra.extend(id.to_le_bytes());
-        self.extra.extend((data.len() as u16).to_le_bytes());
-        self.extra.extend(data);
+        self.extra.extend(field(id, data));
+        self
+    }
+
+    /// Adds an extra field to the local header alone.
+    #[must_use]
+    pub fn local_extra(mut self, id: u16, data: &[u8]) -> Self {
+        self.local.extra.extend(field(id, data));
+        self
+    }
+
+    /// Adds an extra field to the directory alone.
+    #[must_use]
+    pub fn listed_extra(mut self, id: u16, data: &[u8]) -> Self {
+        self.listed_extra.extend(field(id, data));
+        self
+    }
+
+    /// Sets flags in the local header alone.
+    #[must_use]
+    pub fn local_flags(mut self, flags: u16) -> Self {
+        self.local.flags |= flags;
+        self
+    }
+
+    /// Gives the local header another checksum than the directory.
+    #[must_use]
+    pub fn local_crc(mut self, crc: u32) -> Self {
+        self.local.crc = Some(crc);
+        self
+    }
+
+    /// Gives the local header other sizes than the directory, packed and unpacked.
+    #[must_use]
+    pub fn local_sizes(mut self, packed: u32, size: u32) -> Self {
+        self.local.sizes = Some((packed, size));
+        self
+    }
+
+    /// Puts these bytes behind the content, in place of the sizes that follow it.
+    #[must_use]
+    pub fn behind(mut self, bytes: impl AsRef<[u8]>) -> Self {
+        self.behind = Some(bytes.as_ref().to_vec());
         self
     }
 
     /// The local header alone.
     pub fn local_header(&self) -> Vec<u8> {
         let name = self.local_name.as_ref().unwrap_or(&self.name);
+        let extra = [&*self.extra, &self.local.extra].concat();
         let mut header = b"PK\x03\x04".to_vec();
-        self.common(&mut header, name, self.size);
+        self.common(&mut header, name, self.size, &extra);
+        if self.local.flags != 0 {
+            header[6..8].copy_from_slice(&(self.flags | self.local.flags).to_le_bytes());
+        }
+        if let Some(crc) = self.local.crc {
+            header[14..18].copy_from_slice(&crc.to_le_bytes());
+        }
+        if let Some((packed, size)) = self.local.sizes {
+            header[18..22].copy_from_slice(&packed.to_le_bytes());
+            header[22..26].copy_from_slice(&size.to_le_bytes());
+        }
         header.extend(name);
-        header.extend(&self.extra);
+        header.extend(extra);
         header
     }
 
+    /// The record with sizes that follows the content, signed or not, with 8 bytes for a size or with 4.
+    pub fn descriptor(&self, signed: bool, wide: bool) -> Vec<u8> {
+        let mut bytes = if signed { b"PK\x07\x08".to_vec() } else { Vec::new() };
+        bytes.extend(self.crc.to_le_bytes());
+        for size in [self.packed.len() as u64, self.size] {
+            bytes.extend(&size.to_le_bytes()[..if wide { 8 } else { 4 }]);
+        }
+        bytes
+    }
+
+    /// What stands behind the content.
+    fn tail(&self) -> Vec<u8> {
+        let follows = self.flags & SIZES_FOLLOW != 0;
+        let true_tail = || if follows { self.descriptor(true, false) } else { Vec::new() };
+        self.behind.clone().unwrap_or_else(true_tail)
+    }
+
     fn record(&self, offset: u32) -> Vec<u8> {
+        let extra = [&*self.extra, &self.listed_extra].concat();
         let mut record = b"PK\x01\x02".to_vec();
         record.extend(self.made_by.to_le_bytes());
-        self.common(&mut record, &self.name, self.listed_size.unwrap_or(self.size));
+        self.common(&mut record, &self.name, self.listed_size.unwrap_or(self.size), &extra);
         record.extend([0; 6]);
         record.extend((self.mode << 16).to_le_bytes());
         record.extend(self.listed_offset.unwrap_or(offset).to_le_bytes());
         record.extend(&self.name);
-        record.extend(&self.extra);
+        record.extend(extra);
         record
     }
 
     /// The fields from "version needed" to "extra length".
-    fn common(&self, out: &mut Vec<u8>, name: &[u8], size: u64) {
+    fn common(&self, out: &mut Vec<u8>, name: &[u8], size: u64, extra: &[u8]) {
         for short in [20, self.flags, self.method, 0, DOS_DATE] {
             out.extend(short.to_le_bytes());
         }
@@ -192,14 +279,20 @@ impl Entry {
             out.extend((long as u32).to_le_bytes());
         }
         out.extend((name.len() as u16).to_le_bytes());
-        out.extend((self.extra.len() as u16).to_le_bytes());
+        out.extend((extra.len() as u16).to_le_bytes());
     }
+}
+
+fn field(id: u16, data: &[u8]) -> Vec<u8> {
+    [&id.to_le_bytes()[..], &(data.len() as u16).to_le_bytes(), data].concat()
 }
 
 /// An archive of entries.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     entries: Vec<Entry>,
+    prefix: Vec<u8>,
+    gap: Vec<u8>,
     comment: Vec<u8>,
     count: Option<u16>,
     zip64: bool,
@@ -232,6 +325,20 @@ impl Archive {
         self
     }
 
+    /// Puts bytes in front of the first entry.
+    #[must_use]
+    pub fn prefix(mut self, bytes: &[u8]) -> Self {
+        self.prefix = bytes.to_vec();
+        self
+    }
+
+    /// Puts bytes between the directory and the end record.
+    #[must_use]
+    pub fn gap(mut self, bytes: &[u8]) -> Self {
+        self.gap = bytes.to_vec();
+        self
+    }
+
     /// Makes the end record count so many entries.
     #[must_use]
     pub fn count(mut self, count: u16) -> Self {
@@ -248,12 +355,13 @@ impl Archive {
 
     /// The archive.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+        let mut out = self.prefix.clone();
         let mut directory = Vec::new();
         for entry in &self.entries {
             directory.extend(entry.record(out.len() as u32));
             out.extend(entry.local_header());
             out.extend(&entry.packed);
+            out.extend(entry.tail());
         }
         self.end(&mut out, &directory, self.entries.len() as u64);
         out
@@ -293,6 +401,7 @@ impl Archive {
     fn end(&self, out: &mut Vec<u8>, directory: &[u8], entries: u64) {
         let (offset, size) = (out.len() as u64, directory.len() as u64);
         out.extend(directory);
+        out.extend(&self.gap);
         if self.zip64 {
             let at = out.len() as u64;
             out.extend(b"PK\x06\x06");

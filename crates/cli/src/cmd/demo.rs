@@ -4,15 +4,16 @@ mod example;
 
 use anyhow::{Context as _, anyhow};
 use crewagent_engine::author;
-use crewagent_engine::pack::pack;
-use crewagent_engine::store::{self, Store};
+use crewagent_engine::pack::{Output, pack};
+use crewagent_engine::source::bytes;
+use crewagent_engine::store::Store;
 
-use super::package::{graph_of, look_up};
+use super::package::{graph_of, import_verdict, look_up};
 use crate::args::{GraphFormat, GraphTheme};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET};
-use crate::render::{self, Amount};
+use crate::render::{self, Manner};
 
 pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
     let scratch = tempfile::Builder::new()
@@ -29,12 +30,12 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
         console,
     );
     let store = Store::open(Some(scratch.join("store")))?;
-    let inspected = look_up(&folder.display().to_string(), &store)?;
+    let inspected = look_up(&folder, &store)?;
     render::findings(
         "create-story-micro",
         &inspected.findings,
         &inspected.sources,
-        Amount::Some,
+        Manner::RESULT,
         console,
     );
     let package =
@@ -48,23 +49,23 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
     );
     let broken = scratch.join("broken");
     author::write(&broken, &example::broken_files())?;
-    let report = look_up(&broken.display().to_string(), &store)?;
+    let report = look_up(&broken, &store)?;
     render::findings(
         "create-story-micro (broken)",
         &report.findings,
         &report.sources,
-        Amount::Some,
+        Manner::RESULT,
         console,
     );
 
     heading(3, "Pack", "The same files always give the same bytes, with a digest inside.", console);
     let archive = scratch.join("create-story-micro-0.1.0.bmad");
-    let packed = pack(&folder, &archive, &store.settings().import)?;
+    let packed = pack(&folder, Output::File(&archive), &store.settings().import)?;
     console.line(format_args!(
         "{} {} ({})",
         paint::styled(GOOD, "packed"),
         archive.display(),
-        paint::bytes(packed.packed_bytes)
+        bytes(packed.packed_bytes)
     ));
     console.line(paint::styled(QUIET, format_args!("sha256 {}", packed.digest)));
 
@@ -75,12 +76,8 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
         console,
     );
     for path in [&archive, &folder] {
-        let imported = store.packages().import(path)?;
-        let verdict = match imported.outcome {
-            store::Outcome::New => "imported",
-            store::Outcome::AlreadyThere => "already imported",
-            store::Outcome::Repaired => "repaired",
-        };
+        let imported = store.packages().import(path, &mut || {})?;
+        let verdict = import_verdict(imported.outcome);
         console.line(format_args!("{} {}", paint::styled(GOOD, verdict), path.display()));
     }
 

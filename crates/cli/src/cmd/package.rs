@@ -12,15 +12,16 @@ mod validate;
 
 use std::path::{Path, PathBuf};
 
+use crewagent_core::diagnostic::Severity;
 use crewagent_core::package::{Package, check};
 use crewagent_engine::inspect::{Inspected, inspect};
 use crewagent_engine::runtime_version;
-use crewagent_engine::store::Store;
+use crewagent_engine::store::{FindError, Store};
 
 use crate::args::{GraphFormat, GraphTheme, PackageCommand};
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
-use crate::render::{self, Amount};
+use crate::render::{self, Manner};
 
 pub(crate) fn run(
     command: PackageCommand,
@@ -40,6 +41,8 @@ pub(crate) fn run(
     }
 }
 
+pub(crate) use import::verdict as import_verdict;
+
 /// The default workflow of a package, drawn.
 pub(crate) fn graph_of(
     package: &Package,
@@ -51,19 +54,24 @@ pub(crate) fn graph_of(
     Ok(graph::draw(workflow, package, format, theme))
 }
 
-/// Looks at what PACKAGE means: a path if something is there or it looks like one, else an imported package.
-pub(crate) fn look_up(reference: &str, store: &Store) -> anyhow::Result<Inspected> {
-    let path = Path::new(reference);
-    let is_path = path.exists()
-        || reference.contains(['/', '\\'])
-        || [".bmad", ".zip"].iter().any(|ending| reference.to_ascii_lowercase().ends_with(ending));
-    if is_path {
-        return Ok(inspect(path, &store.settings().import)?);
-    }
+/// Looks at what PACKAGE means: what is there as a file or folder, else an imported package of that name.
+pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspected> {
     let packages = store.packages();
-    let installed = packages
-        .find(reference)
-        .map_err(|error| Usage(format!("{error} (and no file or folder has this name)")))?;
+    let name = reference.to_str().filter(|_| !reference.exists());
+    let installed = match name.map(|name| packages.find(name)) {
+        None => None,
+        Some(Ok(installed)) => Some(installed),
+        // Something that looks like a path was meant as one.
+        Some(Err(error)) if looks_like_path(reference) || matches!(error, FindError::Store(_)) => {
+            None
+        }
+        Some(Err(error)) => {
+            return Err(Usage(format!("{error} (and no file or folder has this name)")).into());
+        }
+    };
+    let Some(installed) = installed else {
+        return Ok(inspect(reference, &store.settings().import)?);
+    };
     let source = packages.open(&installed)?;
     let checked = check(&source, &runtime_version());
     Ok(Inspected {
@@ -74,15 +82,36 @@ pub(crate) fn look_up(reference: &str, store: &Store) -> anyhow::Result<Inspecte
     })
 }
 
-/// The package that PACKAGE means; when it has errors they are printed, and there is none.
+fn looks_like_path(reference: &Path) -> bool {
+    let text = reference.to_string_lossy().to_lowercase();
+    text.contains(['/', '\\']) || text.ends_with(".bmad") || text.ends_with(".zip")
+}
+
+/// What PACKAGE means, without errors; when there are some they are printed, and there is none.
 pub(crate) fn load(
-    reference: &str,
+    reference: &Path,
     store: &Store,
     console: &mut Console,
-) -> anyhow::Result<Option<Package>> {
-    let inspected = look_up(reference, store)?;
-    if inspected.package.is_none() {
-        render::findings(reference, &inspected.findings, &inspected.sources, Amount::Some, console);
+) -> anyhow::Result<Option<Loaded>> {
+    let Inspected { package, findings, sources, .. } = look_up(reference, store)?;
+    let warnings = findings.count(Severity::Warning);
+    match package {
+        Some(package) => Ok(Some(Loaded { package, warnings })),
+        None => {
+            render::findings(
+                &reference.to_string_lossy(),
+                &findings,
+                &sources,
+                Manner::ASIDE,
+                console,
+            );
+            Ok(None)
+        }
     }
-    Ok(inspected.package)
+}
+
+/// A package and how many warnings it has.
+pub(crate) struct Loaded {
+    pub(crate) package: Package,
+    pub(crate) warnings: usize,
 }

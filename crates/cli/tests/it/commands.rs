@@ -284,6 +284,125 @@ fn output_into_a_closed_pipe_is_no_crash() {
 }
 
 #[test]
+fn a_closed_pipe_does_not_hide_the_verdict() {
+    let world = World::new();
+    let bad = repository().join("tests/packages/bad/BM503-unknown-edge-end/package");
+    let mut child = world
+        .command()
+        .args(["package", "validate", bad.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn reports_beside_a_result_go_to_standard_error() {
+    let world = World::new();
+    let bad = repository().join("tests/packages/bad/BM503-unknown-edge-end/package");
+    let bad = bad.to_str().unwrap();
+    for args in [
+        ["package", "graph", bad].as_slice(),
+        &["package", "show", bad, "--json"],
+        &["package", "import", bad],
+    ] {
+        let ran = world.run(args);
+        assert_eq!((ran.out.as_str(), ran.code), ("", 2), "{args:?}");
+        assert!(ran.err.contains("BM503"), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn exit_codes_tell_a_wrong_name_from_a_failing_disk() {
+    let world = World::new();
+    for args in [
+        ["package", "show", "nosuch"].as_slice(),
+        &["package", "show", "./nosuch"],
+        &["package", "graph", "nosuch.bmad"],
+        &["package", "pack", "nosuch"],
+        &["package", "import", "nosuch"],
+        &["package", "validate", "nosuch"],
+        &["package", "rm", "nosuch"],
+    ] {
+        let ran = world.run(args);
+        assert_eq!(ran.code, 2, "{args:?}: {}", ran.err);
+    }
+    world.write("store", "a file where the store should be");
+    for args in [["package", "list"].as_slice(), &["package", "rm", "x"]] {
+        assert_eq!(world.run(args).code, 1, "{args:?}");
+    }
+}
+
+#[test]
+fn strict_says_why_it_fails() {
+    let world = World::new();
+    let warned = repository().join("tests/packages/bad/BM607-no-goal/package");
+    let ran = world.run(&["package", "validate", "--strict", warned.to_str().unwrap()]);
+    assert!(ran.out.contains("invalid") && ran.out.contains("--strict"), "{}", ran.out);
+}
+
+#[test]
+fn text_from_a_package_cannot_steer_the_terminal() {
+    let world = World::new();
+    world.run(&["package", "new", "evil", "-y"]);
+    let manifest = std::fs::read_to_string(world.path("evil/bmad.json")).unwrap();
+    let name = "evil\\u009b31m\\u202e\\nok other: no errors";
+    world.write(
+        "evil/bmad.json",
+        manifest.replace("\"name\": \"evil\"", &format!("\"name\": \"{name}\", \"x\u{9b}\": 1")),
+    );
+    let ran = world.run(&["package", "validate", "evil"]);
+    assert_eq!(ran.code, 2);
+    world.write(
+        "evil/bmad.json",
+        manifest.replace("\"name\": \"evil\"", &format!("\"name\": \"{name}\"")),
+    );
+    let shown = world.run(&["package", "show", "evil"]);
+    let imported = world.run(&["package", "import", "evil"]);
+    let listed = world.run(&["package", "list"]);
+    let json = world.run(&["package", "show", "evil", "--json"]);
+    for ran in [&ran, &shown, &imported, &listed, &json] {
+        for text in [&ran.out, &ran.err] {
+            assert!(!text.contains(['\u{9b}', '\u{202e}', '\u{1b}']), "{text:?}");
+            assert!(!text.lines().any(|line| line.starts_with("ok other")), "{text}");
+        }
+    }
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&json.out).unwrap()["manifest"]["name"],
+        "evil\u{9b}31m\u{202e}\nok other: no errors"
+    );
+}
+
+#[test]
+fn a_drawing_does_not_replace_what_it_was_drawn_from() {
+    let world = World::new();
+    world.run(&["package", "new", "mine", "-y"]);
+    let before = std::fs::read(world.path("mine/workflow.graph.json")).unwrap();
+    let ran = world.run(&[
+        "package",
+        "graph",
+        "mine",
+        "--format",
+        "json",
+        "-o",
+        "mine/workflow.graph.json",
+    ]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(std::fs::read(world.path("mine/workflow.graph.json")).unwrap() == before);
+    for _ in 0..2 {
+        assert_eq!(world.run(&["package", "graph", "mine", "-o", "mine/graph.svg"]).code, 0);
+    }
+    assert!(
+        world
+            .run(&["package", "graph", "mine", "-o", "nowhere/x.svg"])
+            .err
+            .contains("check that its folder exists")
+    );
+}
+
+#[test]
 fn a_bad_setting_is_named_with_its_line() {
     let world = World::new();
     world.write("store/config.toml", "[import]\nmax-entires = 5\n");

@@ -78,7 +78,7 @@ codes! {
     210 YamlSyntax "yaml-syntax" Error "frontmatter is not valid YAML",
     211 YamlLimit "yaml-limit" Error "frontmatter exceeds a limit on size or aliases",
     212 FrontmatterNotMap "frontmatter-not-map" Error "frontmatter is not a map of keys and values",
-    213 DuplicateKey "duplicate-key" Error "a key stands twice in one object",
+    213 DuplicateKey "duplicate-key" Error "a key appears twice in one object",
     214 PathOutside "path-outside" Error "a reference does not stay inside the package",
     215 DocumentTooLarge "document-too-large" Error "a document is too large to be read as text",
 
@@ -87,7 +87,7 @@ codes! {
     302 MissingKey "missing-key" Error "a required key is missing",
     303 WrongType "wrong-type" Error "a value has the wrong type",
     304 EmptyValue "empty-value" Error "a value must not be empty",
-    305 BadId "bad-id" Error "an id has characters it may not have",
+    305 BadId "bad-id" Error "an id has characters it may not have, or is too long",
     306 BadChoice "bad-choice" Error "a value is not one of the allowed words",
     307 BadDateTime "bad-date-time" Error "a date-time is not RFC 3339 with an offset",
     308 NumberOutOfRange "number-out-of-range" Error "a number is out of its range",
@@ -129,8 +129,9 @@ codes! {
     607 NoGoal "no-goal" Warning "a step has no `## Goal` section",
     608 NoInstructions "no-instructions" Warning "a step has no `## Instructions` section",
     609 DeadIndexLink "dead-index-link" Warning "a link in the Steps Index leads nowhere",
-    610 UnknownCurrentNode "unknown-current-node" Error "`currentNodeId` is not a node of the graph",
+    610 UnknownCurrentNode "unknown-current-node" Warning "`currentNodeId` is not a node of the graph",
     611 UnknownCompletedNode "unknown-completed-node" Warning "`stepsCompleted` names a node that does not exist",
+    612 BadArtifactPath "bad-artifact-path" Warning "an entry of `artifacts` is not relative to the project",
 
     // 7xx: agents and menus.
     701 DuplicateAgentId "duplicate-agent-id" Error "two agents have the same id",
@@ -147,7 +148,8 @@ codes! {
     802 CallCycle "call-cycle" Error "workflows call each other in a circle",
     803 SubworkflowEdges "subworkflow-edges" Error "a subworkflow node does not have exactly one outgoing edge",
     804 NoSubworkflowRef "no-subworkflow-ref" Error "a subworkflow node names no workflow",
-    805 SubworkflowAsStep "subworkflow-as-step" Warning "a 1.1 subworkflow node names no workflow and runs as a step",
+    805 SubworkflowAsStep "subworkflow-as-step" Warning "a 1.1 subworkflow node names no workflow of the package and runs as a step",
+    806 IgnoredCall "ignored-call" Warning "a node that is no subworkflow node has the keys of a call",
 }
 
 impl Code {

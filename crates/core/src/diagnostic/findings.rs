@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Code, Diagnostic, Place, Severity};
+use crate::shape;
 use crate::text::LineIndex;
 
 /// How many findings of one severity are kept in full. Beyond that they are only counted,
 /// so that a hostile package cannot fill the memory with complaints about itself.
 const KEPT: usize = 10_000;
+
+/// How much work may go into suggestions, in pairs of characters that are compared. Enough for every honest package;
+/// a hostile one gets plain help after that.
+const SUGGESTION_WORK: usize = 40_000_000;
 
 /// The texts that findings point into, by path inside the package.
 #[derive(Clone, Debug, Default)]
@@ -34,9 +39,28 @@ pub struct Findings {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
+    /// What was spent of [`SUGGESTION_WORK`].
+    suggestion_work: usize,
 }
 
 impl Findings {
+    /// The candidate that `word` is most likely a misspelling of, as long as looking for one is affordable.
+    pub(crate) fn nearest<'c>(
+        &mut self,
+        word: &str,
+        candidates: impl IntoIterator<Item = &'c str>,
+    ) -> Option<&'c str> {
+        if self.suggestion_work > SUGGESTION_WORK {
+            return None;
+        }
+        let cost = |candidate: &str| (word.len() + 1) * (candidate.len() + 1);
+        let affordable = candidates.into_iter().take_while(|candidate| {
+            self.suggestion_work += cost(candidate);
+            self.suggestion_work <= SUGGESTION_WORK
+        });
+        shape::nearest(word, affordable)
+    }
+
     /// Records a finding.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         *self.counts.entry(diagnostic.code).or_default() += 1;

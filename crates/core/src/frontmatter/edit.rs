@@ -8,7 +8,8 @@ use thiserror::Error;
 use yaml_edit::{AsYaml, Document, Mapping, ScalarValue, Sequence};
 
 use super::Frontmatter;
-use crate::syntax::yaml;
+use crate::syntax::{Entry, yaml};
+use crate::text::is_unsafe_char;
 
 /// One change of the frontmatter. A path names a key of the frontmatter, or a key inside one of its maps, and so on.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,12 +58,17 @@ impl Frontmatter {
     }
 
     fn edited_once(&self, edit: &Edit) -> Result<Self, EditError> {
+        if matches!(edit, Edit::Remove { .. }) && !self.has(edit.path()) {
+            return Ok(self.clone());
+        }
         let mut wanted = self.tree().to_json();
         apply_to_json(&mut wanted, edit)?;
         if wanted == self.tree().to_json() {
             return Ok(self.clone());
         }
-        let inside = edited_yaml(self.inside(), edit)?;
+        let fence = self.text.get(..self.yaml.start).unwrap_or_default();
+        let newline = if fence.ends_with("\r\n") { "\r\n" } else { "\n" };
+        let inside = edited_yaml(self.inside(), newline, edit)?;
         let text = [
             self.text.get(..self.yaml.start).unwrap_or_default(),
             &inside,
@@ -71,12 +77,32 @@ impl Frontmatter {
         .concat();
         let unsafe_edit = || EditError::Unsafe(edit.path().join("."));
         let after = Self::parse(text).map_err(|_| unsafe_edit())?;
-        // Trust, then verify: the result must mean exactly what was asked for, and the body must not move.
-        if after.tree().to_json() == wanted && after.body() == self.body() {
-            Ok(after)
-        } else {
-            Err(unsafe_edit())
+        // Trust, then verify: the result must mean exactly what was asked for, and nothing else may have moved.
+        let as_asked = after.tree().to_json() == wanted && after.body() == self.body();
+        if as_asked && self.others_untouched(&after, edit) { Ok(after) } else { Err(unsafe_edit()) }
+    }
+
+    /// True when there is something at this path.
+    fn has(&self, path: &[String]) -> bool {
+        let mut at = Some(self.tree());
+        for key in path {
+            at = at.and_then(|tree| tree.get(key)).map(|entry| &entry.tree);
         }
+        at.is_some()
+    }
+
+    /// True when every other key has the same bytes, from its name to the end of its value.
+    fn others_untouched(&self, after: &Self, edit: &Edit) -> bool {
+        let bytes = |document: &Self, entry: &Entry| {
+            document
+                .text
+                .get(entry.key_span.start..entry.tree.span.end.max(entry.key_span.end))
+                .map(str::to_owned)
+        };
+        let others = self.entries().iter().filter(|entry| edit.path().first() != Some(&entry.key));
+        others.into_iter().all(|entry| {
+            after.tree().get(&entry.key).is_some_and(|now| bytes(self, entry) == bytes(after, now))
+        })
     }
 }
 
@@ -124,9 +150,8 @@ fn not_a_map(edit: &Edit, depth: usize) -> EditError {
     EditError::NotAMap(edit.path().get(..depth).unwrap_or_default().join("."))
 }
 
-fn edited_yaml(inside: &str, edit: &Edit) -> Result<String, EditError> {
+fn edited_yaml(inside: &str, newline: &str, edit: &Edit) -> Result<String, EditError> {
     let unsafe_edit = || EditError::Unsafe(edit.path().join("."));
-    let newline = if inside.contains("\r\n") { "\r\n" } else { "\n" };
     let blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if inside.lines().all(blank) {
         // Only comments or nothing: the new key goes below them.
@@ -195,7 +220,12 @@ fn rendered(edit: &Edit) -> String {
 }
 
 fn put(map: &Mapping, key: &str, value: &Json) {
-    with_yaml(value, &mut |yaml| map.set(scalar(key), yaml));
+    // A key such as `1` or `true` is read as text, but it is not written as one.
+    let bare = ScalarValue::parse(key);
+    if map.find_entry_by_key(&bare).is_some() {
+        return with_yaml(value, &mut |yaml| map.set(&bare, yaml));
+    }
+    with_scalar(key, &mut |key| with_yaml(value, &mut |yaml| map.set(key, yaml)));
 }
 
 fn push(list: &Sequence, value: &Json) {
@@ -212,7 +242,7 @@ fn with_yaml(value: &Json, use_it: &mut dyn FnMut(&dyn AsYaml)) {
             (_, Some(whole), _) => use_it(&whole),
             (.., fraction) => use_it(&fraction.unwrap_or_default()),
         },
-        Json::String(text) => use_it(&scalar(text)),
+        Json::String(text) => with_scalar(text, use_it),
         Json::Array(items) if items.is_empty() => use_it(&Sequence::new_flow()),
         Json::Array(items) => {
             let list = Sequence::new();
@@ -229,7 +259,7 @@ fn with_yaml(value: &Json, use_it: &mut dyn FnMut(&dyn AsYaml)) {
 }
 
 /// A string as a scalar: plain when every reader takes it for that string, in double quotes otherwise.
-fn scalar(text: &str) -> ScalarValue {
+fn with_scalar(text: &str, use_it: &mut dyn FnMut(&dyn AsYaml)) {
     let plain = !text.is_empty()
         && text.chars().all(|c| {
             c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ' | '<' | '>' | '(' | ')')
@@ -237,7 +267,29 @@ fn scalar(text: &str) -> ScalarValue {
         && text.starts_with(char::is_alphabetic)
         && !text.ends_with(' ')
         && yaml::parse(text).is_ok_and(|tree| tree.to_json() == text);
-    if plain { ScalarValue::plain(text) } else { ScalarValue::double_quoted(text) }
+    if plain {
+        return use_it(&ScalarValue::plain(text));
+    }
+    // Written by us, because the library escapes every letter that is not ASCII, and people read these documents.
+    match Document::from_str(&double_quoted(text)).ok().and_then(|document| document.as_scalar()) {
+        Some(scalar) => use_it(&scalar),
+        None => use_it(&ScalarValue::double_quoted(text)),
+    }
+}
+
+/// JSON's quoting is YAML's, but for characters that must not stand in a YAML file.
+fn double_quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    for c in Json::from(text).to_string().chars() {
+        match u32::from(c) {
+            code if is_unsafe_char(c) && code > 0xffff => {
+                quoted.push_str(&format!("\\U{code:08x}"))
+            }
+            code if is_unsafe_char(c) => quoted.push_str(&format!("\\u{code:04x}")),
+            _ => quoted.push(c),
+        }
+    }
+    quoted
 }
 
 #[cfg(test)]
@@ -330,6 +382,37 @@ mod tests {
             before.edited(&[good, through]).unwrap_err(),
             EditError::NotAMap("workflowType".into())
         );
+    }
+
+    #[test]
+    fn letters_of_every_language_stay_readable() {
+        check_edit(
+            &set(&["currentNodeId"], json!("Zoë, 李: x")),
+            "currentNodeId: step-01",
+            "currentNodeId: \"Zoë, 李: x\"",
+        );
+        check_edit(
+            &push("stepsCompleted", json!("\u{9b}\u{e0041}")),
+            "stepsCompleted: []",
+            "stepsCompleted:\n  - \"\\u009b\\U000e0041\"",
+        );
+    }
+
+    #[test]
+    fn odd_keys_and_missing_parents_are_no_obstacle() {
+        let edited = |text: &str, edit: Edit| {
+            Frontmatter::parse(text).unwrap().edited(&[edit]).unwrap().text().to_string()
+        };
+        let remove = |path: &[&str]| Edit::Remove {
+            path: path.iter().map(|key| (*key).to_owned()).collect(),
+        };
+        assert_eq!(edited("---\nv:\n---\n", remove(&["v", "x"])), "---\nv:\n---\n");
+        assert_eq!(edited("---\nv: 1\n---\n", remove(&["w", "x"])), "---\nv: 1\n---\n");
+        assert_eq!(
+            edited("---\nv:\n  1: x\n  true: y\n---\n", set(&["v", "1"], json!("z"))),
+            "---\nv:\n  1: z\n  true: y\n---\n"
+        );
+        assert_eq!(edited("---\r\n---\r\n", set(&["a"], json!("x"))), "---\r\na: x\r\n---\r\n");
     }
 
     #[test]

@@ -7,7 +7,6 @@ use serde_json::Value as Json;
 use super::versioned;
 use crate::diagnostic::Code;
 use crate::id::AgentId;
-use crate::schema::NonBlank;
 use crate::shape::{self, Object, Reader};
 use crate::syntax::{Tree, Value};
 use crate::version::SchemaVersion;
@@ -124,7 +123,6 @@ pub enum Principles {
 #[schemars(deny_unknown_fields)]
 pub struct Prompt {
     /// Named as `#id` in an `action`.
-    #[schemars(length(min = 1))]
     pub id: String,
     /// What is said to the model.
     pub content: String,
@@ -138,7 +136,6 @@ pub struct Prompt {
 #[serde(rename_all = "kebab-case")]
 pub struct MenuItem {
     /// What the user reads.
-    #[schemars(length(min = 1))]
     pub description: String,
     /// What the user types.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,24 +161,33 @@ pub struct MenuItem {
     pub web_only: Option<bool>,
 }
 
-/// What a menu item or a handler does.
+impl MenuItem {
+    /// The code in its description, such as `S` in `[S] Start`: another word that chooses it.
+    pub fn code(&self) -> Option<&str> {
+        self.description.split('[').skip(1).find_map(|rest| {
+            let (code, after) = rest.split_once(']')?;
+            let is_code = (1..=4).contains(&code.len())
+                && code.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                && !after.starts_with('(');
+            is_code.then_some(code)
+        })
+    }
+}
+
+/// What a menu item or a handler does. A blank value counts as absent.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct MenuTarget {
     /// Starts a workflow: an id, or the path of its document.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<NonBlank>")]
     pub workflow: Option<String>,
     /// Runs a Markdown script, or a workflow by its document.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<NonBlank>")]
     pub exec: Option<String>,
     /// `#id` of a prompt, a builtin, or an instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<NonBlank>")]
     pub action: Option<String>,
     /// A file that is loaded first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<NonBlank>")]
     pub data: Option<String>,
 }
 
@@ -285,7 +291,7 @@ impl AgentsDraft {
             not_empty(tree, &self.agents, "an agent", reader)?;
             self.agents.iter().cloned().collect::<Option<Vec<_>>>()
         });
-        object.close(reader)?;
+        object.close(reader);
         Some(Agents { schema_version: schema_version?, agents: agents? })
     }
 }
@@ -319,7 +325,7 @@ fn agent(tree: &Tree, reader: &mut Reader<'_>) -> Option<Agent> {
     let webskip = object.optional("webskip", reader, anything);
     let conversational_knowledge = object.list("conversational_knowledge", reader, anything);
     let tools = object.optional("tools", reader, tools);
-    object.close(reader)?;
+    object.close(reader);
     Some(Agent {
         id: id?,
         metadata: metadata?,
@@ -348,7 +354,7 @@ fn metadata(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentMetadata> {
     let module = object.optional("module", reader, shape::string);
     let description = object.optional("description", reader, shape::string);
     let source_id = object.optional("sourceId", reader, shape::string);
-    object.close(reader)?;
+    object.close(reader);
     Some(AgentMetadata {
         name: name?,
         title: title?,
@@ -372,7 +378,7 @@ fn persona(tree: &Tree, reader: &mut Reader<'_>) -> Option<Persona> {
         }
         shape::text(tree, reader).map(Principles::Text)
     });
-    object.close(reader)?;
+    object.close(reader);
     Some(Persona {
         role: role?,
         identity: identity?,
@@ -383,22 +389,22 @@ fn persona(tree: &Tree, reader: &mut Reader<'_>) -> Option<Persona> {
 
 fn prompt(tree: &Tree, reader: &mut Reader<'_>) -> Option<Prompt> {
     let mut object = Object::open(tree, reader)?;
-    let id = object.required("id", reader, shape::text);
+    let id = object.required("id", reader, shape::string);
     let content = object.required("content", reader, shape::string);
     let description = object.optional("description", reader, shape::string);
-    object.close(reader)?;
+    object.close(reader);
     Some(Prompt { id: id?, content: content?, description: description? })
 }
 
 fn menu_item(tree: &Tree, reader: &mut Reader<'_>) -> Option<MenuItem> {
     let mut object = Object::open(tree, reader)?;
-    let description = object.required("description", reader, shape::text);
-    let trigger = object.optional("trigger", reader, shape::string);
-    let cmd = object.optional("cmd", reader, shape::string);
+    let description = object.required("description", reader, shape::string);
+    let trigger = optional_text(&mut object, "trigger", reader);
+    let cmd = optional_text(&mut object, "cmd", reader);
     let triggers = object.list("triggers", reader, |tree, reader| {
         let mut object = Object::open(tree, reader)?;
         let kind = object.optional("type", reader, shape::string);
-        let matches = object.optional("match", reader, shape::string);
+        let matches = optional_text(&mut object, "match", reader);
         let target = menu_target(&mut object, reader);
         Some(Trigger { kind: kind?, matches: matches?, target: target? })
     });
@@ -420,11 +426,21 @@ fn menu_item(tree: &Tree, reader: &mut Reader<'_>) -> Option<MenuItem> {
 }
 
 fn menu_target(object: &mut Object<'_>, reader: &mut Reader<'_>) -> Option<MenuTarget> {
-    let workflow = object.optional("workflow", reader, shape::text);
-    let exec = object.optional("exec", reader, shape::text);
-    let action = object.optional("action", reader, shape::text);
-    let data = object.optional("data", reader, shape::text);
+    let workflow = optional_text(object, "workflow", reader);
+    let exec = optional_text(object, "exec", reader);
+    let action = optional_text(object, "action", reader);
+    let data = optional_text(object, "data", reader);
     Some(MenuTarget { workflow: workflow?, exec: exec?, action: action?, data: data? })
+}
+
+/// A text of a menu. Other tools write `""` for one that is not there.
+fn optional_text(
+    object: &mut Object<'_>,
+    key: &'static str,
+    reader: &mut Reader<'_>,
+) -> Option<Option<String>> {
+    let text = object.optional(key, reader, shape::string)?;
+    Some(text.filter(|text| !text.trim().is_empty()))
 }
 
 fn tools(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentTools> {
@@ -434,7 +450,7 @@ fn tools(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentTools> {
         let enabled = object.optional("enabled", reader, shape::boolean);
         let max_read_bytes = object.optional("maxReadBytes", reader, shape::positive);
         let max_write_bytes = object.optional("maxWriteBytes", reader, shape::positive);
-        object.close(reader)?;
+        object.close(reader);
         Some(FileTools {
             enabled: enabled?,
             max_read_bytes: max_read_bytes?,
@@ -447,9 +463,9 @@ fn tools(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentTools> {
         let allowed_servers = object.optional("allowedServers", reader, |tree, reader| {
             shape::list(tree, reader, shape::string)
         });
-        object.close(reader)?;
+        object.close(reader);
         Some(McpTools { enabled: enabled?, allowed_servers: allowed_servers? })
     });
-    object.close(reader)?;
+    object.close(reader);
     Some(AgentTools { fs: fs?, mcp: mcp? })
 }

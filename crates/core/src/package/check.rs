@@ -1,5 +1,8 @@
 //! Reads a package through its manifest and finds every mistake in one pass.
 
+mod reading;
+
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,7 +12,7 @@ use semver::Version;
 use super::agents::AgentsDraft;
 use super::document::{Document, Key};
 use super::files::Files;
-use super::graph::GraphDraft;
+use super::graph::{Graph, GraphDraft};
 use super::manifest::ManifestDraft;
 use super::markdown::Outline;
 use super::step::Step;
@@ -20,12 +23,7 @@ use crate::frontmatter::Frontmatter;
 use crate::id::{NodeId, WorkflowId};
 use crate::integrity::{self, Digest, MANIFEST};
 use crate::path::PackagePath;
-use crate::shape::{self, Reader, Tolerance};
-use crate::syntax::{SyntaxError, json};
-use crate::text::Span;
-
-/// A text document may have this many bytes.
-const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
+use crate::shape::{Reader, Tolerance};
 
 /// The result of a check.
 #[derive(Debug)]
@@ -44,9 +42,13 @@ pub fn check(files: &dyn Files, runtime: &Version) -> Checked {
         files,
         findings: Findings::default(),
         sources: Sources::default(),
+        graphs: HashMap::new(),
+        templates: HashMap::new(),
         steps: HashMap::new(),
-        unreadable: BTreeSet::new(),
-        suggestions: 20,
+        failed: BTreeSet::new(),
+        bytes: 0,
+        values: 0,
+        searches: 20,
     };
     let package = check.run(runtime);
     let Check { mut findings, sources, .. } = check;
@@ -59,12 +61,17 @@ struct Check<'f> {
     files: &'f dyn Files,
     findings: Findings,
     sources: Sources,
-    /// Steps by file, so that a file that two graphs share is read and reported once.
+    /// Documents by file, so that one that is named often is read and reported once.
+    graphs: HashMap<PackagePath, Option<Rc<GraphRead>>>,
+    templates: HashMap<PackagePath, Option<Rc<TemplateDraft>>>,
     steps: HashMap<PackagePath, Option<Rc<StepDraft>>>,
-    /// Files that could not be read, so that each is reported once.
-    unreadable: BTreeSet<PackagePath>,
-    /// Looking for a similar name costs time; a hostile package gets only a few.
-    suggestions: usize,
+    /// Files that have no text, so that each is reported once.
+    failed: BTreeSet<PackagePath>,
+    /// What was read so far.
+    bytes: usize,
+    values: usize,
+    /// Looking for a similar path costs time; a hostile package gets only a few searches.
+    searches: usize,
 }
 
 /// A step file that could be parsed.
@@ -74,24 +81,32 @@ pub(super) struct StepDraft {
     pub(super) step: Option<Arc<Step>>,
 }
 
+/// A graph that could be parsed, with the steps of its nodes.
+pub(super) struct GraphRead {
+    pub(super) path: PackagePath,
+    pub(super) document: Document,
+    pub(super) draft: GraphDraft,
+    /// One for each node.
+    pub(super) steps: Vec<Option<Rc<StepDraft>>>,
+}
+
 /// A workflow as far as it could be read.
+#[derive(Default)]
 pub(super) struct WorkflowDraft {
     pub(super) id: Option<WorkflowId>,
     pub(super) display_name: Option<String>,
     pub(super) description: Option<String>,
-    pub(super) document_path: PackagePath,
-    pub(super) graph_path: PackagePath,
-    pub(super) graph: Option<(Document, GraphDraft)>,
-    pub(super) template: Option<TemplateDraft>,
-    /// One for each node of the graph.
-    pub(super) steps: Vec<Option<Rc<StepDraft>>>,
-    pub(super) calls: BTreeMap<NodeId, Call>,
+    pub(super) document_path: Option<PackagePath>,
+    pub(super) graph_path: Option<PackagePath>,
+    pub(super) graph: Option<Rc<GraphRead>>,
+    pub(super) template: Option<Rc<TemplateDraft>>,
+    pub(super) calls: Arc<BTreeMap<NodeId, Call>>,
 }
 
 /// A workflow document that could be parsed.
 pub(super) struct TemplateDraft {
     pub(super) document: Document,
-    pub(super) front: Option<WorkflowFront>,
+    pub(super) front: Option<Arc<WorkflowFront>>,
     pub(super) outline: Outline,
 }
 
@@ -133,7 +148,7 @@ impl Check<'_> {
         Some(Package {
             manifest: draft.manifest?,
             agents: agents?.1.whole?.agents,
-            workflows: workflows.into_iter().map(finish).collect::<Option<_>>()?,
+            workflows: finish(workflows)?,
         })
     }
 
@@ -174,11 +189,8 @@ impl Check<'_> {
     }
 
     fn runtime(&mut self, document: &Document, draft: &ManifestDraft, runtime: &Version) {
-        let needs = draft
-            .manifest
-            .as_ref()
-            .and_then(|manifest| manifest.runtime.as_ref()?.min_runtime_version.as_ref());
-        let Some(needed) = needs.filter(|needed| *needed > runtime) else { return };
+        let is_newer = |needed: &&Version| needed.cmp_precedence(runtime) == Ordering::Greater;
+        let Some(needed) = draft.min_runtime_version.as_ref().filter(is_newer) else { return };
         let place = document.place(&["runtime".into(), "minRuntimeVersion".into()]);
         let message = format!("this package needs runtime {needed} or newer; this is {runtime}");
         self.findings.push(
@@ -188,10 +200,7 @@ impl Check<'_> {
     }
 
     fn integrity(&mut self, document: &Document, draft: &ManifestDraft) {
-        let Some(stated) = draft.manifest.as_ref().and_then(|manifest| manifest.integrity.as_ref())
-        else {
-            return;
-        };
+        let Some(stated) = draft.sha256 else { return };
         let files = self.files;
         let mut digests: BTreeMap<PackagePath, Digest> = BTreeMap::new();
         for path in files.sizes().keys() {
@@ -202,55 +211,68 @@ impl Check<'_> {
             }
         }
         let actual = integrity::package_digest(document.text.as_bytes(), &digests);
-        if actual != stated.sha256 {
+        if actual != stated {
             let place = document.place(&["integrity".into(), "sha256".into()]);
             let message =
                 format!("the files of this package do not match its digest; they have {actual}");
-            let help = "the package was changed or damaged after it was packed: get a fresh copy, or, if you changed it yourself, run `crewagent package pack` again";
+            let help = "the package was changed or damaged after it was packed: get a fresh copy; if you changed it yourself, remove `integrity` from bmad.json or run `crewagent package pack`";
             self.findings.push(Diagnostic::new(Code::IntegrityMismatch, place, message).help(help));
         }
     }
 
     fn read_workflow(&mut self, workflow: &mut WorkflowDraft, places: WorkflowPlaces) {
-        let graph_path = workflow.graph_path.clone();
-        workflow.graph = self.json(&graph_path, places.graph).map(|document| {
-            let mut reader = Reader::new(
-                graph_path.as_str(),
-                &document.text,
-                Tolerance::Exact,
-                &mut self.findings,
-            );
-            let draft = GraphDraft::read(&document.tree, &mut reader);
-            (document, draft)
-        });
-        workflow.template = self.template(&workflow.document_path.clone(), places.workflow);
-        if let Some((document, graph)) = &workflow.graph {
-            workflow.steps = graph
-                .nodes
-                .iter()
-                .enumerate()
-                .map(|(index, node)| {
-                    let path = &node.as_ref()?.file;
-                    self.step(path, document.place(&["nodes".into(), index.into(), "file".into()]))
-                })
-                .collect();
+        if let Some(path) = &workflow.graph_path {
+            workflow.graph = self.graph(path, places.graph);
+        }
+        if let Some(path) = &workflow.document_path {
+            workflow.template = self.template(path, places.workflow);
         }
     }
 
-    fn template(&mut self, path: &PackagePath, place: Place) -> Option<TemplateDraft> {
-        let frontmatter = self.frontmatter(path, place)?;
-        let mut reader =
-            Reader::new(path.as_str(), frontmatter.text(), Tolerance::Blank, &mut self.findings);
-        let front = WorkflowFront::read(frontmatter.tree(), &mut reader);
-        let outline = Outline::read(frontmatter.body(), frontmatter.body_span().start);
-        Some(TemplateDraft { document: document(path, frontmatter), front, outline })
+    fn graph(&mut self, path: &PackagePath, place: Place) -> Option<Rc<GraphRead>> {
+        if let Some(known) = self.graphs.get(path) {
+            return known.clone();
+        }
+        let graph = self.json(path, place).map(|document| {
+            let mut reader =
+                Reader::new(path.as_str(), &document.text, Tolerance::Exact, &mut self.findings);
+            let draft = GraphDraft::read(&document.tree, &mut reader);
+            let file_place =
+                |index: usize| document.place(&["nodes".into(), index.into(), "file".into()]);
+            let nodes = draft.nodes.iter().enumerate();
+            let steps = nodes
+                .map(|(index, node)| self.step(node.file.as_ref()?, || file_place(index)))
+                .collect();
+            Rc::new(GraphRead { path: path.clone(), steps, draft, document })
+        });
+        self.graphs.insert(path.clone(), graph.clone());
+        graph
     }
 
-    fn step(&mut self, path: &PackagePath, place: Place) -> Option<Rc<StepDraft>> {
+    fn template(&mut self, path: &PackagePath, place: Place) -> Option<Rc<TemplateDraft>> {
+        if let Some(known) = self.templates.get(path) {
+            return known.clone();
+        }
+        let template = self.frontmatter(path, place).map(|frontmatter| {
+            let mut reader = Reader::new(
+                path.as_str(),
+                frontmatter.text(),
+                Tolerance::Blank,
+                &mut self.findings,
+            );
+            let front = WorkflowFront::read(frontmatter.tree(), &mut reader).map(Arc::new);
+            let outline = Outline::read(frontmatter.body(), frontmatter.body_span().start);
+            Rc::new(TemplateDraft { document: document(path, frontmatter), front, outline })
+        });
+        self.templates.insert(path.clone(), template.clone());
+        template
+    }
+
+    fn step(&mut self, path: &PackagePath, place: impl FnOnce() -> Place) -> Option<Rc<StepDraft>> {
         if let Some(known) = self.steps.get(path) {
             return known.clone();
         }
-        let draft = self.frontmatter(path, place).map(|frontmatter| {
+        let draft = self.frontmatter(path, place()).map(|frontmatter| {
             let mut reader = Reader::new(
                 path.as_str(),
                 frontmatter.text(),
@@ -262,140 +284,6 @@ impl Check<'_> {
         });
         self.steps.insert(path.clone(), draft.clone());
         draft
-    }
-
-    fn frontmatter(&mut self, path: &PackagePath, reference: Place) -> Option<Frontmatter> {
-        let text = self.text(path, reference)?;
-        Frontmatter::parse(text)
-            .map_err(|errors| errors.into_iter().for_each(|error| self.syntax(path, error)))
-            .ok()
-    }
-
-    fn json(&mut self, path: &PackagePath, reference: Place) -> Option<Document> {
-        let text = self.text(path, reference)?;
-        match json::parse(&text) {
-            Ok(tree) => Some(Document { path: path.clone(), text, tree }),
-            Err(errors) => {
-                errors.into_iter().for_each(|error| self.syntax(path, error));
-                None
-            }
-        }
-    }
-
-    fn syntax(&mut self, path: &PackagePath, error: SyntaxError) {
-        let mut finding =
-            Diagnostic::new(error.code, Place::at(path.as_str(), error.span), error.message);
-        finding.help = error.help;
-        self.findings.push(finding);
-    }
-
-    /// The text of a file that is referred to at `reference`.
-    fn text(&mut self, path: &PackagePath, reference: Place) -> Option<Arc<str>> {
-        if let Some(text) = self.sources.get(path.as_str()) {
-            return Some(text.clone());
-        }
-        let Some(size) = self.files.sizes().get(path).copied() else {
-            self.missing(path, reference);
-            return None;
-        };
-        let here = Place::file(path.as_str());
-        if size > MAX_DOCUMENT_BYTES as u64 {
-            let message =
-                format!("`{path}` has {size} bytes; a text document may have {MAX_DOCUMENT_BYTES}");
-            self.findings.push(
-                Diagnostic::new(Code::DocumentTooLarge, here, message)
-                    .help("move bulk content into files under `assets/`"),
-            );
-            return None;
-        }
-        let bytes = match self.files.read(path) {
-            Ok(bytes) => bytes,
-            Err(reason) => {
-                self.unreadable(path, &reason);
-                return None;
-            }
-        };
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => {
-                let text: Arc<str> = text.into();
-                self.sources.insert(path.as_str(), text.clone());
-                Some(text)
-            }
-            Err(error) => {
-                self.not_utf8(path, &bytes, error.valid_up_to());
-                None
-            }
-        }
-    }
-
-    fn unreadable(&mut self, path: &PackagePath, reason: &str) {
-        if self.unreadable.insert(path.clone()) {
-            let message = format!("`{path}` cannot be read: {reason}");
-            let finding =
-                Diagnostic::new(Code::UnreadableFile, Place::file(path.as_str()), message);
-            self.findings.push(finding.help("check its permissions and that it is a regular file"));
-        }
-    }
-
-    fn not_utf8(&mut self, path: &PackagePath, bytes: &[u8], at: usize) {
-        let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-        let message = if utf16 {
-            format!("`{path}` is UTF-16; it must be UTF-8")
-        } else {
-            let byte = bytes.get(at).copied().unwrap_or_default();
-            format!("`{path}` is not UTF-8: byte 0x{byte:02X} at offset {at} begins no character")
-        };
-        // Shown as text, with a mark in the place of what cannot be read, so that the line can be found.
-        let readable: Arc<str> =
-            String::from_utf8_lossy(bytes.get(..bytes.len().min(64 * 1024)).unwrap_or_default())
-                .into();
-        let place = if utf16 || at >= readable.len() {
-            Place::file(path.as_str())
-        } else {
-            self.sources.insert(path.as_str(), readable);
-            Place::at(path.as_str(), Span::new(at, at + '\u{fffd}'.len_utf8()))
-        };
-        self.findings.push(
-            Diagnostic::new(Code::NotUtf8, place, message)
-                .help("save the file as UTF-8 in your editor"),
-        );
-    }
-
-    fn missing(&mut self, path: &PackagePath, reference: Place) {
-        let folder = format!("{path}/");
-        let is_folder = self
-            .files
-            .sizes()
-            .range(PackagePath::lower_bound(&folder)..)
-            .next()
-            .is_some_and(|(next, _)| next.as_str().starts_with(&folder));
-        if is_folder {
-            let message = format!("`{path}` is a folder; a file is expected here");
-            self.findings.push(
-                Diagnostic::new(Code::NotAFile, reference, message)
-                    .help("name the file inside it, or rename the folder"),
-            );
-            return;
-        }
-        let help = match self.similar(path) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("add the file `{path}`, or correct this path"),
-        };
-        let message = format!("the file `{path}` is not in the package");
-        self.findings.push(Diagnostic::new(Code::MissingFile, reference, message).help(help));
-    }
-
-    fn similar(&mut self, path: &PackagePath) -> Option<String> {
-        self.suggestions = self.suggestions.checked_sub(1)?;
-        let folded = path.folded();
-        let name = path.as_str().rsplit('/').next()?;
-        let paths = || self.files.sizes().keys().take(20_000);
-        paths()
-            .find(|other| other.folded() == folded)
-            .or_else(|| paths().find(|other| other.as_str().rsplit('/').next() == Some(name)))
-            .map(PackagePath::as_str)
-            .or_else(|| shape::nearest(path.as_str(), paths().map(PackagePath::as_str)))
-            .map(str::to_owned)
     }
 }
 
@@ -411,20 +299,28 @@ fn workflow_list(
     let place = |keys: &[Key<'_>]| manifest.place(keys);
     let mut list: Vec<(WorkflowDraft, WorkflowPlaces)> = Vec::new();
     for (index, entry) in draft.workflows.iter().enumerate() {
-        let Some(entry) = entry else { continue };
         let places = WorkflowPlaces {
             workflow: place(&["workflows".into(), index.into(), "workflow".into()]),
             graph: place(&["workflows".into(), index.into(), "graph".into()]),
         };
-        let mut workflow = WorkflowDraft::new(&entry.workflow, &entry.graph);
-        workflow.id = Some(entry.id.clone());
-        workflow.display_name = entry.display_name.clone();
-        workflow.description = entry.description.clone();
+        let workflow = WorkflowDraft {
+            id: entry.id.clone(),
+            display_name: entry.display_name.clone().flatten(),
+            description: entry.description.clone().flatten(),
+            document_path: entry.workflow.clone(),
+            graph_path: entry.graph.clone(),
+            ..WorkflowDraft::default()
+        };
         list.push((workflow, places));
     }
-    let (Some(document), Some(graph)) = (&draft.workflow, &draft.graph) else { return list };
+    let default = WorkflowDraft {
+        document_path: draft.workflow.clone(),
+        graph_path: draft.graph.clone(),
+        ..WorkflowDraft::default()
+    };
     let listed = list.iter().position(|(workflow, _)| {
-        workflow.document_path == *document && workflow.graph_path == *graph
+        let paths = (&workflow.document_path, &workflow.graph_path);
+        paths == (&default.document_path, &default.graph_path)
     });
     let first = match listed {
         Some(index) => list.remove(index),
@@ -433,48 +329,51 @@ fn workflow_list(
                 workflow: place(&["entry".into(), "workflow".into()]),
                 graph: place(&["entry".into(), "graph".into()]),
             };
-            (WorkflowDraft::new(document, graph), places)
+            (default, places)
         }
     };
     list.insert(0, first);
     list
 }
 
-impl WorkflowDraft {
-    fn new(document_path: &PackagePath, graph_path: &PackagePath) -> Self {
-        Self {
-            id: None,
-            display_name: None,
-            description: None,
-            document_path: document_path.clone(),
-            graph_path: graph_path.clone(),
-            graph: None,
-            template: None,
-            steps: Vec::new(),
-            calls: BTreeMap::new(),
-        }
-    }
+/// The steps of a graph's nodes.
+type Steps = Arc<BTreeMap<NodeId, Arc<Step>>>;
+
+fn finish(drafts: Vec<WorkflowDraft>) -> Option<Vec<Workflow>> {
+    let mut graphs: HashMap<PackagePath, (Graph, Steps)> = HashMap::new();
+    let mut finish_one = |draft: WorkflowDraft| {
+        let (template, read) = (draft.template?, draft.graph?);
+        let (graph, steps) = match graphs.get(&read.path) {
+            Some(known) => known.clone(),
+            None => {
+                let finished = finish_graph(&read)?;
+                graphs.insert(read.path.clone(), finished.clone());
+                finished
+            }
+        };
+        Some(Workflow {
+            id: draft.id,
+            display_name: draft.display_name,
+            description: draft.description,
+            document_path: draft.document_path?,
+            graph_path: draft.graph_path?,
+            front: template.front.clone()?,
+            document: template.document.text.clone(),
+            graph,
+            steps,
+            calls: draft.calls,
+        })
+    };
+    drafts.into_iter().map(&mut finish_one).collect()
 }
 
-fn finish(draft: WorkflowDraft) -> Option<Workflow> {
-    let graph = draft.graph?.1.finish()?;
-    let template = draft.template?;
+fn finish_graph(read: &GraphRead) -> Option<(Graph, Steps)> {
+    let graph = read.draft.finish()?;
     let steps = graph
         .nodes()
         .iter()
-        .zip(draft.steps)
-        .map(|(node, step)| Some((node.id.clone(), step?.step.clone()?)))
+        .zip(&read.steps)
+        .map(|(node, step)| Some((node.id.clone(), step.as_ref()?.step.clone()?)))
         .collect::<Option<BTreeMap<_, _>>>()?;
-    Some(Workflow {
-        id: draft.id,
-        display_name: draft.display_name,
-        description: draft.description,
-        document_path: draft.document_path,
-        graph_path: draft.graph_path,
-        front: template.front?,
-        document: template.document.text,
-        graph,
-        steps,
-        calls: draft.calls,
-    })
+    Some((graph, Arc::new(steps)))
 }

@@ -4,6 +4,7 @@ mod agents;
 mod calls;
 mod graph;
 mod menu;
+mod paths;
 mod steps;
 mod template;
 mod variables;
@@ -11,10 +12,10 @@ mod variables;
 use std::collections::{BTreeMap, HashSet};
 
 use super::agents::AgentsDraft;
-use super::check::WorkflowDraft;
+use super::check::{GraphRead, WorkflowDraft};
 use super::document::Document;
 use super::files::Files;
-use super::manifest::{ManifestDraft, WorkflowEntry};
+use super::manifest::{ManifestDraft, WorkflowEntryDraft};
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::id::{AgentId, WorkflowId};
 
@@ -33,39 +34,45 @@ pub(super) fn run(input: Input<'_>) {
     let agent_ids: Option<HashSet<AgentId>> = agents
         .filter(|(_, draft)| draft.agents.iter().all(Option::is_some) && !draft.agents.is_empty())
         .map(|(_, draft)| draft.agents.iter().flatten().map(|agent| agent.id.clone()).collect());
-    for workflow in workflows.iter() {
-        if let Some((document, graph)) = &workflow.graph {
-            graph::references(document, graph, agent_ids.as_ref(), findings);
-            graph::structure(document, graph, findings);
-        }
-        steps::check(workflow, findings);
-        template::check(workflow, files, findings);
+    let workflows_known = manifest.names_all_workflows();
+    let resolved = calls::resolve(workflows, workflows_known, findings);
+    let graphs = distinct_graphs(workflows);
+    for (read, calling) in graphs.iter().zip(&resolved.calling) {
+        graph::references(read, agent_ids.as_ref(), findings);
+        graph::structure(read, calling, findings);
+        paths::outputs(read, findings);
     }
-    let workflows_known =
-        manifest.workflows.iter().all(Option::is_some) && manifest.workflow.is_some();
-    if workflows_known {
-        calls::resolve(workflows, findings);
-        variables::check(workflows, findings);
+    steps::check(&graphs, findings);
+    template::check(workflows, files, findings);
+    if workflows_known && !resolved.in_circles {
+        variables::check(workflows, &graphs, findings);
     }
     if let Some((document, draft)) = agents {
-        agents::check(document, draft, workflows, findings);
-        let targets = menu::Targets { files, workflows, workflows_known };
+        agents::check(document, draft, workflows, &graphs, findings);
+        let targets = menu::Targets::new(files, workflows, workflows_known);
         menu::check(document, draft, &targets, findings);
     }
+}
+
+/// The graphs of these workflows, each once, in the order of the workflows.
+fn distinct_graphs(workflows: &[WorkflowDraft]) -> Vec<&GraphRead> {
+    let mut seen = HashSet::new();
+    let graphs = workflows.iter().filter_map(|workflow| workflow.graph.as_deref());
+    graphs.filter(|graph| seen.insert(&graph.path)).collect()
 }
 
 /// Workflow ids are unique.
 pub(super) fn workflow_ids(
     manifest: &Document,
-    workflows: &[Option<WorkflowEntry>],
+    workflows: &[WorkflowEntryDraft],
     findings: &mut Findings,
 ) {
     let mut seen: BTreeMap<&WorkflowId, usize> = BTreeMap::new();
     for (index, entry) in workflows.iter().enumerate() {
-        let Some(entry) = entry else { continue };
+        let Some(id) = &entry.id else { continue };
         let place = |index: usize| manifest.place(&["workflows".into(), index.into(), "id".into()]);
-        if let Some(first) = seen.get(&entry.id) {
-            let message = format!("two workflows have the id `{}`", entry.id);
+        if let Some(first) = seen.get(id) {
+            let message = format!("two workflows have the id `{id}`");
             let finding = Diagnostic::new(Code::DuplicateWorkflowId, place(index), message);
             findings.push(
                 finding
@@ -73,7 +80,7 @@ pub(super) fn workflow_ids(
                     .related(place(*first), "the first one is here"),
             );
         } else {
-            seen.insert(&entry.id, index);
+            seen.insert(id, index);
         }
     }
 }

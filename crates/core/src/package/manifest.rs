@@ -52,7 +52,16 @@ pub struct Manifest {
 }
 
 /// The pattern that semver.org gives for versions.
-const SEMVER: &str = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$";
+macro_rules! semver_pattern {
+    () => {
+        r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$"
+    };
+}
+
+const SEMVER: &str = semver_pattern!();
+
+/// A version whose last numbers may be left out.
+const PARTIAL_SEMVER: &str = concat!(r"^(0|[1-9]\d*)(?:\.(0|[1-9]\d*))?$|", semver_pattern!());
 
 /// Where the parts of a package are.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -99,9 +108,9 @@ pub struct WorkflowEntry {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct RuntimeNeeds {
-    /// The oldest runtime that can run it.
+    /// The oldest runtime that can run it; numbers that are left out count as 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>", regex(pattern = SEMVER))]
+    #[schemars(with = "Option<String>", regex(pattern = PARTIAL_SEMVER))]
     pub min_runtime_version: Option<Version>,
     /// Whether its steps need the network; shown before import.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,9 +137,39 @@ pub(super) struct ManifestDraft {
     pub(super) workflow: Option<PackagePath>,
     pub(super) graph: Option<PackagePath>,
     pub(super) agents: Option<PackagePath>,
-    pub(super) workflows: Vec<Option<WorkflowEntry>>,
+    pub(super) workflows: Vec<WorkflowEntryDraft>,
+    /// True when `workflows` could be read as a list, so that there are no workflows but these.
+    workflows_read: bool,
+    /// The oldest runtime that can run it.
+    pub(super) min_runtime_version: Option<Version>,
+    /// The digest that it states.
+    pub(super) sha256: Option<Digest>,
     /// Everything, when nothing is wrong.
     pub(super) manifest: Option<Manifest>,
+}
+
+/// What could be read of one of several workflows.
+#[derive(Default)]
+pub(super) struct WorkflowEntryDraft {
+    pub(super) id: Option<WorkflowId>,
+    pub(super) workflow: Option<PackagePath>,
+    pub(super) graph: Option<PackagePath>,
+    pub(super) display_name: Option<Option<String>>,
+    pub(super) description: Option<Option<String>>,
+    tags: Option<Vec<String>>,
+}
+
+impl WorkflowEntryDraft {
+    fn finish(&self) -> Option<WorkflowEntry> {
+        Some(WorkflowEntry {
+            id: self.id.clone()?,
+            workflow: self.workflow.clone()?,
+            graph: self.graph.clone()?,
+            display_name: self.display_name.clone()?,
+            description: self.description.clone()?,
+            tags: self.tags.clone()?,
+        })
+    }
 }
 
 impl ManifestDraft {
@@ -138,6 +177,12 @@ impl ManifestDraft {
         let mut draft = Self::default();
         draft.manifest = draft.fill(tree, reader);
         draft
+    }
+
+    /// True when the name and the document of every workflow are known, so that another name is no workflow.
+    pub(super) fn names_all_workflows(&self) -> bool {
+        let known = |entry: &WorkflowEntryDraft| entry.id.is_some() && entry.workflow.is_some();
+        self.workflows_read && self.workflow.is_some() && self.workflows.iter().all(known)
     }
 
     fn fill(&mut self, tree: &Tree, reader: &mut Reader<'_>) -> Option<Manifest> {
@@ -150,12 +195,17 @@ impl ManifestDraft {
         let created_at = object.optional("createdAt", reader, shape::date_time);
         let entry = object.required("entry", reader, |tree, reader| self.entry(tree, reader));
         let workflows = object.optional("workflows", reader, |tree, reader| {
-            self.workflows = shape::items(tree, reader, workflow_entry)?;
-            self.workflows.iter().cloned().collect::<Option<Vec<_>>>()
+            let entries = shape::items(tree, reader, workflow_entry)?;
+            self.workflows = entries.into_iter().map(Option::unwrap_or_default).collect();
+            self.workflows.iter().map(WorkflowEntryDraft::finish).collect::<Option<Vec<_>>>()
         });
         let runtime = object.optional("runtime", reader, runtime_needs);
         let integrity = object.optional("integrity", reader, integrity);
-        object.close(reader)?;
+        object.close(reader);
+        self.workflows_read = workflows.is_some() || !self.workflows.is_empty();
+        let needs = runtime.as_ref().and_then(Option::as_ref);
+        self.min_runtime_version = needs.and_then(|needs| needs.min_runtime_version.clone());
+        self.sha256 = integrity.as_ref().and_then(|stated| Some(stated.as_ref()?.sha256));
         Some(Manifest {
             schema_version: schema_version?,
             name: name?,
@@ -178,6 +228,9 @@ impl ManifestDraft {
         let assets_dir = object.optional("assetsDir", reader, |tree, reader| {
             let text = shape::text(tree, reader)?;
             let folder = text.strip_suffix('/').unwrap_or(&text).to_owned();
+            if matches!(text.as_str(), "." | "./") {
+                return Some(text);
+            }
             // The same rules as for a file; only the slash at the end is extra.
             shape::package_path(
                 &Tree { span: tree.span, value: crate::syntax::Value::String(folder) },
@@ -185,7 +238,7 @@ impl ManifestDraft {
             )?;
             Some(text)
         });
-        object.close(reader)?;
+        object.close(reader);
         Some(ManifestEntry {
             workflow: self.workflow.clone()?,
             graph: self.graph.clone()?,
@@ -195,33 +248,29 @@ impl ManifestDraft {
     }
 }
 
-fn workflow_entry(tree: &Tree, reader: &mut Reader<'_>) -> Option<WorkflowEntry> {
+fn workflow_entry(tree: &Tree, reader: &mut Reader<'_>) -> Option<WorkflowEntryDraft> {
     let mut object = Object::open(tree, reader)?;
-    let id = object.required("id", reader, shape::id(WorkflowId::new));
-    let workflow = object.required("workflow", reader, shape::package_path);
-    let graph = object.required("graph", reader, shape::package_path);
-    let display_name = object.optional("displayName", reader, shape::string);
-    let description = object.optional("description", reader, shape::string);
-    let tags = object.list("tags", reader, shape::string);
-    object.close(reader)?;
-    Some(WorkflowEntry {
-        id: id?,
-        workflow: workflow?,
-        graph: graph?,
-        display_name: display_name?,
-        description: description?,
-        tags: tags?,
-    })
+    let draft = WorkflowEntryDraft {
+        id: object.required("id", reader, shape::id(WorkflowId::new)),
+        workflow: object.required("workflow", reader, shape::package_path),
+        graph: object.required("graph", reader, shape::package_path),
+        display_name: object.optional("displayName", reader, shape::string),
+        description: object.optional("description", reader, shape::string),
+        tags: object.list("tags", reader, shape::string),
+    };
+    object.close(reader);
+    Some(draft)
 }
 
+/// A part that cannot be read is left out: its error refuses the package, and the others still count.
 fn runtime_needs(tree: &Tree, reader: &mut Reader<'_>) -> Option<RuntimeNeeds> {
     let mut object = Object::open(tree, reader)?;
-    let min_runtime_version = object.optional("minRuntimeVersion", reader, semantic_version);
+    let min_runtime_version = object.optional("minRuntimeVersion", reader, partial_version);
     let requires_network = object.optional("requiresNetwork", reader, shape::boolean);
-    object.close(reader)?;
+    object.close(reader);
     Some(RuntimeNeeds {
-        min_runtime_version: min_runtime_version?,
-        requires_network: requires_network?,
+        min_runtime_version: min_runtime_version.flatten(),
+        requires_network: requires_network.flatten(),
     })
 }
 
@@ -249,13 +298,27 @@ fn integrity(tree: &Tree, reader: &mut Reader<'_>) -> Option<Integrity> {
         }
         digest
     });
-    object.close(reader)?;
+    object.close(reader);
     Some(Integrity { sha256: sha256? })
 }
 
 fn semantic_version(tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
     let text = shape::string(tree, reader)?;
-    match Version::parse(&text) {
+    version(&text, tree, reader)
+}
+
+/// A version whose last numbers may be left out, as in `0.1`.
+fn partial_version(tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
+    let mut text = shape::string(tree, reader)?;
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        let given = text.split('.').count();
+        text.push_str(&".0".repeat(3_usize.saturating_sub(given)));
+    }
+    version(&text, tree, reader)
+}
+
+fn version(text: &str, tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
+    match Version::parse(text) {
         Ok(version) => Some(version),
         Err(error) => {
             let message = format!("`{}` is not a semantic version: {error}", reader.trail());

@@ -1,21 +1,27 @@
 //! The two things we look at in Markdown: the headings of a step and the links of a Steps Index.
 //! The only place that knows `pulldown-cmark`.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::text::Span;
 
-/// The second-level headings of a text, and the links below each.
+/// The headings of a text, and the links below each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outline {
     sections: Vec<Section>,
+    links: Vec<Link>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Section {
+struct Section {
+    level: HeadingLevel,
     /// Lower case, without a trailing parenthesis.
-    pub(super) title: String,
-    pub(super) links: Vec<Link>,
+    title: String,
+    /// Its part of [`Outline::links`], up to the next heading of the same or a higher level.
+    links: Range<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -24,36 +30,67 @@ pub(super) struct Link {
     pub(super) span: Span,
 }
 
+/// What the heading of a Steps Index may be.
+const INDEX_TITLES: &[&str] = &["steps index", "step index", "steps-index", "step-index", "steps"];
+
 impl Outline {
     /// Reads a Markdown text that stands `offset` bytes into its file.
     pub(super) fn read(text: &str, offset: usize) -> Self {
         let mut outline = Self::default();
+        let mut open: Vec<usize> = Vec::new();
         let mut heading: Option<String> = None;
         for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
             match (event, &mut heading) {
-                (Event::Start(Tag::Heading { level: HeadingLevel::H2, .. }), _) => {
-                    heading = Some(String::new())
-                }
+                (Event::Start(Tag::Heading { .. }), _) => heading = Some(String::new()),
                 (Event::Text(part) | Event::Code(part), Some(title)) => title.push_str(&part),
-                (Event::End(TagEnd::Heading(HeadingLevel::H2)), Some(title)) => {
-                    outline.sections.push(Section { title: plain_title(title), links: Vec::new() });
+                (Event::End(TagEnd::Heading(level)), Some(title)) => {
+                    let title = plain_title(title);
                     heading = None;
+                    outline.begin(level, title, &mut open);
                 }
                 (Event::Start(Tag::Link { dest_url, .. }), _) => {
-                    if let Some(section) = outline.sections.last_mut() {
-                        let span = Span::new(range.start, range.end).shifted(offset);
-                        section.links.push(Link { target: dest_url.into_string(), span });
-                    }
+                    let span = Span::new(range.start, range.end).shifted(offset);
+                    outline.links.push(Link { target: dest_url.into_string(), span });
                 }
                 _ => {}
             }
         }
+        outline.end(HeadingLevel::H1, &mut open);
         outline
     }
 
-    /// The section with this lower-case title.
-    pub(super) fn section(&self, title: &str) -> Option<&Section> {
-        self.sections.iter().find(|section| section.title == title)
+    /// Begins a section, which ends those that are not above it. `open` are the sections that have not ended.
+    fn begin(&mut self, level: HeadingLevel, title: String, open: &mut Vec<usize>) {
+        self.end(level, open);
+        open.push(self.sections.len());
+        let at = self.links.len();
+        self.sections.push(Section { level, title, links: at..at });
+    }
+
+    fn end(&mut self, level: HeadingLevel, open: &mut Vec<usize>) {
+        let at = self.links.len();
+        while let Some(section) = open.last().and_then(|last| self.sections.get_mut(*last)) {
+            if section.level < level {
+                return;
+            }
+            section.links.end = at;
+            open.pop();
+        }
+    }
+
+    /// True when there is a second-level heading with this lower-case title.
+    pub(super) fn has_section(&self, title: &str) -> bool {
+        let wanted =
+            |section: &Section| section.level == HeadingLevel::H2 && section.title == title;
+        self.sections.iter().any(wanted)
+    }
+
+    /// The links below every heading of a Steps Index.
+    pub(super) fn index_links(&self) -> impl Iterator<Item = &Link> {
+        let indexes =
+            self.sections.iter().filter(|section| INDEX_TITLES.contains(&section.title.as_str()));
+        let within: BTreeSet<usize> = indexes.flat_map(|section| section.links.clone()).collect();
+        within.into_iter().filter_map(|at| self.links.get(at))
     }
 }
 
@@ -76,16 +113,33 @@ mod tests {
             "# Goal\n\n## GOAL (what we want)\n\n```\n## Instructions\n```\n\nCompletion:\n---\n",
             0,
         );
-        assert!(outline.section("goal").is_some());
-        assert!(outline.section("instructions").is_none());
-        assert!(outline.section("completion").is_some());
+        assert!(outline.has_section("goal"));
+        assert!(!outline.has_section("instructions"));
+        assert!(outline.has_section("completion"));
+    }
+
+    fn check_index(text: &str, expected: &[&str]) {
+        let outline = Outline::read(text, 0);
+        let links: Vec<_> = outline.index_links().map(|link| link.target.as_str()).collect();
+        assert_eq!(links, expected, "{text}");
     }
 
     #[test]
-    fn links_belong_to_their_section_and_know_their_place() {
+    fn an_index_ends_at_a_heading_of_its_own_or_a_higher_level() {
+        check_index(
+            "[a](a)\n\n## Steps Index\n[b](b)\n\n### More\n[c](c)\n\n## Else\n[d](d)\n",
+            &["b", "c"],
+        );
+        check_index("### Steps-Index\n[a](a)\n\n# Top\n[b](b)\n", &["a"]);
+        check_index("# Steps\n[a](a)\n\n## Step Index (all)\n[b](b)\n", &["a", "b"]);
+        check_index("## Notes\n[a](a)\n", &[]);
+    }
+
+    #[test]
+    fn links_know_their_place() {
         let text = "## Steps Index\n\n- [one](steps/one.md)\n";
         let outline = Outline::read(text, 100);
-        let link = &outline.section("steps index").unwrap().links[0];
+        let link = outline.index_links().next().unwrap();
         assert_eq!(link.target, "steps/one.md");
         assert_eq!(&text[link.span.start - 100..link.span.end - 100], "[one](steps/one.md)");
     }

@@ -81,10 +81,9 @@ pub struct StepFront {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct Transition {
-    /// Where it leads.
-    pub to: NodeId,
-    /// What it is called.
-    #[schemars(length(min = 1))]
+    /// Where it leads; the graph's word counts.
+    pub to: String,
+    /// What it is called; the graph's word counts.
     pub label: String,
     /// Taken when no other condition holds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,11 +138,11 @@ fn front(tree: &Tree, reader: &mut Reader<'_>) -> Option<StepFront> {
 
 fn transition(tree: &Tree, reader: &mut Reader<'_>) -> Option<Transition> {
     let mut object = Object::open(tree, reader)?;
-    let to = object.required("to", reader, shape::id(NodeId::new));
-    let label = object.required("label", reader, shape::text);
+    let to = object.required("to", reader, shape::string);
+    let label = object.required("label", reader, shape::string);
     let is_default = object.optional("isDefault", reader, shape::boolean);
     let condition_text = object.optional("conditionText", reader, shape::string);
-    object.close(reader)?;
+    object.close(reader);
     Some(Transition {
         to: to?,
         label: label?,

@@ -104,7 +104,7 @@ impl WorkflowFront {
         Some(self.current_node_id.trim()).filter(|id| !id.is_empty())
     }
 
-    pub(super) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Self> {
+    pub(crate) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Self> {
         let mut object = Object::open(tree, reader)?;
         let schema_version = object.required("schemaVersion", reader, versioned);
         let workflow_type = object.required("workflowType", reader, shape::text);

@@ -1,9 +1,11 @@
 //! Reads JSON into a [`Tree`]. The parsing is `serde_json`'s; raw values tell us where each part stood.
 
+mod words;
+
 use std::fmt;
 
 use serde::Deserializer as _;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::{Entry, Keys, SyntaxError, Tree, Value};
@@ -13,18 +15,22 @@ use crate::text::Span;
 /// Objects and lists may stand this deep inside each other.
 pub const MAX_DEPTH: usize = 64;
 
+/// A document may have this many values: twenty times the graph of a workflow with a thousand nodes.
+pub const MAX_VALUES: usize = 500_000;
+
 /// Reads a whole JSON text. A byte order mark is skipped. Every duplicate key is reported, not only the first.
 pub fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let raw: &RawValue =
         serde_json::from_str(body).map_err(|error| vec![syntax_error(text, body, &error)])?;
-    let mut reader = Reader { text, duplicates: Vec::new() };
+    let mut reader = Reader { text, values: 0, duplicates: Vec::new() };
     let tree = reader.tree(raw, 0).map_err(|error| vec![error])?;
     if reader.duplicates.is_empty() { Ok(tree) } else { Err(reader.duplicates) }
 }
 
 struct Reader<'t> {
     text: &'t str,
+    values: usize,
     duplicates: Vec<SyntaxError>,
 }
 
@@ -45,10 +51,14 @@ impl<'t> Reader<'t> {
                 help: Some("no part of a package needs such depth; flatten the value".into()),
             });
         }
+        self.values += 1;
         let value = match raw.get().as_bytes().first() {
             Some(b'{') => self.map(raw, depth)?,
             Some(b'[') => {
-                let items: Vec<&'t RawValue> = read(raw, span)?;
+                let items = serde_json::Deserializer::from_str(raw.get())
+                    .deserialize_seq(Items { room: self.room() })
+                    .map_err(|error| broken(span, &error))?;
+                self.check_room(items.len(), span)?;
                 Value::List(
                     items
                         .into_iter()
@@ -66,8 +76,9 @@ impl<'t> Reader<'t> {
 
     fn map(&mut self, raw: &'t RawValue, depth: usize) -> Result<Value, SyntaxError> {
         let pairs = serde_json::Deserializer::from_str(raw.get())
-            .deserialize_map(Pairs)
+            .deserialize_map(Pairs { room: self.room() })
             .map_err(|error| broken(self.span(raw), &error))?;
+        self.check_room(pairs.len(), self.span(raw))?;
         let mut entries: Vec<Entry> = Vec::with_capacity(pairs.len());
         let mut keys = Keys::default();
         for (key, value) in pairs {
@@ -84,8 +95,29 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Collects the keys and values of one object without looking inside the values.
-struct Pairs;
+impl Reader<'_> {
+    /// How many more values fit.
+    fn room(&self) -> usize {
+        MAX_VALUES.saturating_sub(self.values)
+    }
+
+    fn check_room(&self, wanted: usize, span: Span) -> Result<(), SyntaxError> {
+        if wanted <= self.room() {
+            return Ok(());
+        }
+        Err(SyntaxError {
+            code: Code::DocumentTooLarge,
+            span: span.head(self.text),
+            message: format!("this document has more than {MAX_VALUES} values"),
+            help: Some("keep bulk data in a file under `assets/`, which steps can read".into()),
+        })
+    }
+}
+
+/// Collects the keys and values of one object without looking inside the values, and one more than fit at most.
+struct Pairs {
+    room: usize,
+}
 
 impl<'de> Visitor<'de> for Pairs {
     type Value = Vec<(&'de RawValue, &'de RawValue)>;
@@ -96,10 +128,37 @@ impl<'de> Visitor<'de> for Pairs {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut pairs = Vec::new();
-        while let Some(pair) = map.next_entry()? {
+        while pairs.len() <= self.room
+            && let Some(pair) = map.next_entry()?
+        {
             pairs.push(pair);
         }
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(pairs)
+    }
+}
+
+/// Collects the items of one list in the same way.
+struct Items {
+    room: usize,
+}
+
+impl<'de> Visitor<'de> for Items {
+    type Value = Vec<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while items.len() <= self.room
+            && let Some(item) = list.next_element()?
+        {
+            items.push(item);
+        }
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(items)
     }
 }
 
@@ -108,7 +167,8 @@ fn read<'t, T: serde::Deserialize<'t>>(raw: &'t RawValue, span: Span) -> Result<
 }
 
 fn broken(span: Span, error: &serde_json::Error) -> SyntaxError {
-    SyntaxError { code: Code::JsonSyntax, span, message: capitalised(error), help: None }
+    let (message, help) = words::explain(&bare(error));
+    SyntaxError { code: Code::JsonSyntax, span, message, help: Some(help) }
 }
 
 /// The finding for a key that an object already has.
@@ -116,12 +176,13 @@ pub(super) fn duplicate_key(key: &str, span: Span) -> SyntaxError {
     SyntaxError {
         code: Code::DuplicateKey,
         span,
-        message: format!("the key `{key}` stands twice in this object"),
+        message: format!("the key `{key}` appears twice in this object"),
         help: Some("keep one of the two; which one a reader would take is not defined".into()),
     }
 }
 
-fn capitalised(error: &serde_json::Error) -> String {
+/// The library's message without its position, which we print ourselves.
+fn bare(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&place).unwrap_or(&text).to_owned()
@@ -132,6 +193,10 @@ fn syntax_error(text: &str, body: &str, error: &serde_json::Error) -> SyntaxErro
     let line_start: usize =
         body.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let mut start = (line_start + error.column().saturating_sub(1)).min(body.len());
+    if error.is_eof() {
+        // The place to look at is the last thing that was written.
+        start = body.trim_end().len().saturating_sub(1);
+    }
     while !body.is_char_boundary(start) {
         start -= 1;
     }
@@ -139,37 +204,13 @@ fn syntax_error(text: &str, body: &str, error: &serde_json::Error) -> SyntaxErro
         .get(start..)
         .and_then(|rest| rest.chars().next())
         .map_or(start, |next| start + next.len_utf8());
-    let help = hint(body, start);
+    let (message, help) = words::explain_at(&bare(error), body, start);
     SyntaxError {
         code: Code::JsonSyntax,
         span: Span::new(start, end).shifted(skipped),
-        message: if body.trim().is_empty() {
-            "the file is empty".into()
-        } else {
-            capitalised(error)
-        },
-        help,
+        message,
+        help: Some(help),
     }
-}
-
-/// Recognises what people write when they expect JSON to be friendlier than it is.
-fn hint(body: &str, at: usize) -> Option<String> {
-    let rest = body.get(at..)?;
-    let before = body.get(..at)?.trim_end();
-    let hint = if body.trim().is_empty() {
-        "write a JSON object here; `crewagent package new` makes a complete package to start from"
-    } else if rest.starts_with(['}', ']']) && before.ends_with(',') {
-        "JSON allows no comma after the last item; remove it"
-    } else if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
-        "JSON has no comments; remove it, or use a `description`"
-    } else if rest.starts_with('\'') {
-        "JSON strings stand in double quotes"
-    } else if rest.starts_with('"') && before.ends_with(['"', '}', ']']) {
-        "a comma is missing between the two items"
-    } else {
-        return None;
-    };
-    Some(hint.into())
 }
 
 #[cfg(test)]
@@ -212,13 +253,17 @@ mod tests {
     #[test]
     fn mistakes_are_explained_where_they_are() {
         check_error("", Code::JsonSyntax, "", "empty");
-        check_error("{\"a\": 1,}", Code::JsonSyntax, "}", "no comma after the last");
+        check_error("{\"a\": 1,}", Code::JsonSyntax, "}", "comma after the last");
         check_error("{\n  // note\n}", Code::JsonSyntax, "/", "no comments");
         check_error("{'a': 1}", Code::JsonSyntax, "'", "double quotes");
-        check_error("{\"a\": 1 \"b\": 2}", Code::JsonSyntax, "\"", "expected `,`");
+        check_error("{\"a\": 1 \"b\": 2}", Code::JsonSyntax, "\"", "comma or `}`");
         check_error("{\"a\": \"b\" \"c\": 2}", Code::JsonSyntax, "\"", "comma is missing");
-        check_error("{\"中\": \"文", Code::JsonSyntax, "文", "EOF while parsing a string");
-        check_error("{} x", Code::JsonSyntax, "x", "trailing characters");
+        check_error("{\"中\": \"文", Code::JsonSyntax, "文", "ends inside a string");
+        check_error("{} x", Code::JsonSyntax, "x", "follows the end");
+        check_error("{\"a\": [1, 2\n", Code::JsonSyntax, "2", "not closed");
+        check_error("{\"a\": tru}", Code::JsonSyntax, "}", "not a value");
+        check_error("{a: 1}", Code::JsonSyntax, "a", "double quotes");
+        check_error("{\"a\": \"\\ud800\"}", Code::JsonSyntax, "\"\\ud800\"", "character");
     }
 
     #[test]
@@ -228,6 +273,17 @@ mod tests {
             errors.iter().map(|error| error.code).collect::<Vec<_>>(),
             [Code::DuplicateKey, Code::DuplicateKey]
         );
+    }
+
+    #[test]
+    fn the_number_of_values_is_bounded_before_the_memory_is() {
+        for text in [
+            format!("[{}0]", "0,".repeat(MAX_VALUES)),
+            format!("{{\"x\":[{}0]}}", "[0],".repeat(MAX_VALUES / 2)),
+        ] {
+            assert_eq!(parse(&text).unwrap_err()[0].code, Code::DocumentTooLarge);
+        }
+        assert!(parse(&format!("[{}0]", "0,".repeat(1000))).is_ok());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The parser is the library's; what is ours is the tree, the budget, and the core schema in `scalar`.
 
 mod scalar;
+mod words;
 
 use std::collections::HashMap;
 
@@ -282,7 +283,9 @@ fn explain(text: &str, error: &ScanError) -> SyntaxError {
     if *error.kind() == ErrorKind::RecursionLimitExceeded {
         return too_deep(span);
     }
-    SyntaxError { code: Code::YamlSyntax, span, message: error.info(), help: hint(text, start) }
+    let (message, help) = words::explain(error.kind(), &error.info());
+    let help = hint(text, start).unwrap_or_else(|| help.to_owned());
+    SyntaxError { code: Code::YamlSyntax, span, message, help: Some(help) }
 }
 
 /// Recognises the two mistakes that YAML punishes most.

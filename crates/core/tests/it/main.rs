@@ -7,7 +7,9 @@
     reason = "tests read real files and stop at the first surprise"
 )]
 
+mod hostile;
 mod laws;
 mod packages;
+mod rules;
 mod schemas;
 mod support;

@@ -1,10 +1,12 @@
 //! A package in a ZIP archive: nothing of it is believed before it is checked, and nothing is unpacked here.
 
 mod directory;
+mod end;
 mod entry;
 mod handle;
 mod local;
 mod magic;
+mod raw;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -46,18 +48,18 @@ impl Archive {
         let Some(mut directory) = directory::read(&handle, &mut gate, limits)? else {
             return Ok(Err(gate.findings));
         };
-        let (places, apart) = local::check(&handle, &mut directory, &mut gate)?;
-        let unpack = apart && !gate.overflowed();
-        let (mut findings, records) = (std::mem::take(&mut gate.findings), directory.records);
+        let places = local::check(&handle, &mut directory, &mut gate)?;
+        let unpack = places.apart && !gate.overflowed();
+        let (mut findings, mut records) = (std::mem::take(&mut gate.findings), directory.records);
+        records.sort_by(|one, other| one.path.cmp(&other.path));
         drop(gate);
         let entries: Vec<Option<Entry>> = records
             .iter()
-            .zip(places)
-            .map(|(record, data)| {
+            .map(|record| {
                 let method = record.method.filter(|_| unpack && record.sound)?;
                 Some(Entry {
                     method,
-                    data,
+                    data: record.data,
                     packed: record.packed,
                     size: record.size,
                     crc: record.crc,
@@ -67,6 +69,10 @@ impl Archive {
         let contents = Contents::new(entries.len());
         for (index, why) in verify(&handle, &entries, &contents)? {
             findings.push(directory::contradiction(records[index].path.as_str(), &why));
+        }
+        if findings.is_empty() {
+            // An entry with findings could be the one that the bytes belong to.
+            places.uncovered.into_iter().for_each(|found| findings.push(found));
         }
         if !findings.is_empty() {
             return Ok(Err(findings));

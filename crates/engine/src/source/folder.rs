@@ -11,12 +11,10 @@ use cap_std::fs::{Dir, DirEntry, File, FileType, OpenOptions};
 use crewagent_core::diagnostic::Findings;
 use crewagent_core::path::{PackagePath, PathError};
 
+use super::CHUNK;
 use super::gate::{Gate, Kind, bad_name, printable, special};
 use super::limits::Limits;
 use super::litter::is_litter;
-
-/// Bytes that are handed on at a time.
-const CHUNK: usize = 128 * 1024;
 
 /// An open folder.
 #[derive(Debug)]
@@ -72,6 +70,11 @@ impl Folder {
             return Err(changed());
         }
         Ok(file)
+    }
+
+    /// Whether a file can be opened for reading.
+    pub(crate) fn check(&self, path: &PackagePath, size: u64) -> io::Result<()> {
+        self.file(path, size).map(drop)
     }
 
     /// The whole content of a file.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Place};
 use crewagent_core::path::{PackagePath, PathError};
+use crewagent_core::text::is_unsafe_char;
 
 use super::limits::{Limits, bytes};
 
@@ -195,7 +196,7 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// A name that can be shown: no control characters, not endless.
+/// A name that can be shown: nothing that plays tricks on a terminal, not endless.
 pub(crate) fn printable(raw: &[u8]) -> String {
     // No character has more than four bytes.
     let text = String::from_utf8_lossy(&raw[..raw.len().min(4 * SHOWN_CHARS + 4)]);
@@ -205,9 +206,7 @@ pub(crate) fn printable(raw: &[u8]) -> String {
             shown.push('…');
             break;
         }
-        if c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-        {
+        if is_unsafe_char(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);

@@ -48,7 +48,7 @@ pub(crate) fn is_suspicious(size: u64, packed: u64, limits: &Limits) -> bool {
 }
 
 /// A number of bytes as a person reads it: `64 MiB`, `1.5 KiB`, `12 bytes`.
-pub(crate) fn bytes(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     let units = ["KiB", "MiB", "GiB", "TiB"];
     if count < 1024 {
         return format!("{count} byte{}", if count == 1 { "" } else { "s" });

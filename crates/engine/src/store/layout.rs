@@ -1,6 +1,6 @@
 //! Where things are in the store, and how folders are named.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crewagent_core::integrity::Digest;
 use semver::Version;
@@ -18,10 +18,6 @@ impl Layout {
         Self { home }
     }
 
-    pub(super) fn home(&self) -> &Path {
-        &self.home
-    }
-
     pub(super) fn config(&self) -> PathBuf {
         self.home.join("config.toml")
     }
@@ -37,7 +33,12 @@ pub(super) const DIGEST_DIGITS: [usize; 5] = [8, 12, 16, 32, 64];
 /// The name of a package's folder.
 pub(super) fn folder_name(name: &str, version: &Version, digest: &Digest, digits: usize) -> String {
     let digest: String = digest.to_string().chars().take(digits).collect();
-    format!("{}-{}-{digest}", slug(name), safe_version(version))
+    format!("{}-{digest}", stem(name, version))
+}
+
+/// What the names of a package's folder and of its packed file begin with.
+pub(crate) fn stem(name: &str, version: &Version) -> String {
+    format!("{}-{}", slug(name), safe_version(version))
 }
 
 /// A name that every file system takes: lower-case letters, digits and single dashes.

@@ -1,9 +1,10 @@
-//! The packages of the store: unpacked, read-only, each known by the digest of its content.
+//! The packages of the store: unpacked, their files read-only, each known by the digest of its content.
 //!
 //! A package is one folder: `package/` with its files, and `import.json` with what is known about it. Both are
 //! written into a staging folder first, so that one rename publishes them. All changes happen under one lock,
 //! which makes every staging folder that is found there the remains of a crash.
 
+mod damage;
 mod extract;
 mod find;
 mod import;
@@ -15,17 +16,19 @@ use std::io;
 use std::path::PathBuf;
 
 use crewagent_core::integrity::Digest;
+use crewagent_core::package::Files;
 use jiff::Timestamp;
 use semver::Version;
 
-pub use self::find::FindError;
+pub use self::damage::{Damaged, Harm};
+pub use self::find::{FindError, Found};
 pub use self::import::{ImportError, Imported, Outcome, Prepared};
 
 use self::record::{RECORD, Record};
 use self::staging::Lock;
 use super::layout::{DIGEST_DIGITS, folder_name};
 use super::{Store, StoreError};
-use crate::source::{Limits, Opened, Source};
+use crate::source::{Limits, Opened, ReadError, Source};
 
 /// Where the files of a package are, below its folder.
 const FILES: &str = "package";
@@ -51,21 +54,12 @@ pub struct Installed {
     pub bytes: u64,
 }
 
-/// A folder that should be a package and is not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damaged {
-    /// Where it is.
-    pub folder: PathBuf,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
 /// What is in the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// By name, then by version, then by age, the newest last.
     pub installed: Vec<Installed>,
-    /// Folders that can be removed, or are repaired when their package is imported again.
+    /// Folders that can be removed; most are repaired when their package is imported again.
     pub damaged: Vec<Damaged>,
 }
 
@@ -83,6 +77,8 @@ enum Spot {
     Free(PathBuf),
     /// The package, but not as it was imported.
     Broken(PathBuf),
+    /// Something that this program must not replace.
+    Newer(Box<Damaged>),
 }
 
 impl<'s> Packages<'s> {
@@ -90,7 +86,8 @@ impl<'s> Packages<'s> {
         Self { store }
     }
 
-    /// Every package, and what else looks like one.
+    /// Every package, and what else looks like one. Whether a package is whole is only judged by the number and the
+    /// sizes of its files; [`Packages::open`] looks at all of it.
     pub fn list(&self) -> Result<Listing, StoreError> {
         let folder = self.folder();
         let entries = match fs::read_dir(&folder) {
@@ -105,10 +102,10 @@ impl<'s> Packages<'s> {
             if entry.file_name().to_string_lossy().starts_with('.') || !entry.path().is_dir() {
                 continue;
             }
-            match Record::read(&entry.path()) {
+            match Record::read(&entry.path()).and_then(|read| read.map(looks_whole).transpose()) {
                 Ok(Some(installed)) => listing.installed.push(installed),
                 Ok(None) => {}
-                Err(reason) => listing.damaged.push(Damaged { folder: entry.path(), reason }),
+                Err(damaged) => listing.damaged.push(*damaged),
             }
         }
         listing.installed.sort_by(|one, other| {
@@ -119,36 +116,22 @@ impl<'s> Packages<'s> {
         Ok(listing)
     }
 
-    /// The files of a package, to be read again.
+    /// The files of a package, all of them as they were imported.
     pub fn open(&self, installed: &Installed) -> Result<Source, StoreError> {
-        let folder = installed.folder.join(FILES);
-        let damaged = |reason: String| StoreError::Io {
-            action: "read",
-            path: folder.clone(),
-            error: io::Error::new(io::ErrorKind::InvalidData, reason),
-        };
-        match Source::open(&folder, &Limits::NONE) {
-            Ok(Opened::Passed(source)) => Ok(source),
-            Ok(Opened::Refused(_)) => Err(damaged(
-                "it was changed after it was imported; import the package again".to_owned(),
-            )),
-            Err(error) => Err(damaged(format!("{error}; or import the package again"))),
+        let source = files(installed)?;
+        let digest = source.digest().map_err(|ReadError { path, error }| {
+            changed(installed, &format!("`{path}` cannot be read: {error}"))
+        })?;
+        if digest != installed.digest {
+            return Err(changed(installed, "its content has another digest").into());
         }
+        Ok(source)
     }
 
-    /// Takes a package out of the store, at once and as a whole.
-    pub fn remove(&self, installed: &Installed) -> Result<(), StoreError> {
-        self.discard(&installed.folder)
-    }
-
-    /// Takes a damaged folder out of the store.
-    pub fn remove_damaged(&self, damaged: &Damaged) -> Result<(), StoreError> {
-        self.discard(&damaged.folder)
-    }
-
-    fn discard(&self, folder: &std::path::Path) -> Result<(), StoreError> {
-        let lock = Lock::acquire(&self.folder())?;
-        lock.discard(folder)
+    /// Takes a package or a damaged folder out of the store, at once and as a whole. `on_wait` is called once
+    /// if another process changes the store and must be waited for.
+    pub fn remove(&self, found: &Found, on_wait: &mut dyn FnMut()) -> Result<(), StoreError> {
+        Lock::acquire(&self.folder(), on_wait)?.discard(found.folder())
     }
 
     fn folder(&self) -> PathBuf {
@@ -165,7 +148,7 @@ impl<'s> Packages<'s> {
             }
             match Record::read(&folder) {
                 Ok(Some(installed)) if installed.digest == digest => {
-                    return if self.is_whole(&installed) {
+                    return if self.open(&installed).is_ok() {
                         Spot::Taken(installed)
                     } else {
                         Spot::Broken(folder)
@@ -173,18 +156,48 @@ impl<'s> Packages<'s> {
                 }
                 // Another package with the same first digits.
                 Ok(Some(_)) => last = folder,
+                Err(damaged) if damaged.digest.is_some_and(|other| other != digest) => {
+                    last = folder;
+                }
+                Err(damaged) if damaged.harm == Harm::Newer => return Spot::Newer(damaged),
                 Ok(None) | Err(_) => return Spot::Broken(folder),
             }
         }
         // Two packages with one digest do not exist; what is there cannot be what its record says.
         Spot::Broken(last)
     }
+}
 
-    /// Whether every file is there and has the content it was imported with.
-    fn is_whole(&self, installed: &Installed) -> bool {
-        let found = self.open(installed).ok().and_then(|source| source.digest().ok());
-        found == Some(installed.digest)
+/// The files of a package, whatever is in them.
+fn files(installed: &Installed) -> Result<Source, Box<Damaged>> {
+    match Source::open(&installed.folder.join(FILES), &Limits::NONE) {
+        Ok(Opened::Passed(source)) => Ok(source),
+        Ok(Opened::Refused(findings)) => {
+            let first = findings
+                .iter()
+                .next()
+                .map(|found| format!("in `{}`, {}", found.place.file, found.message));
+            Err(changed(installed, &first.unwrap_or_default()))
+        }
+        Err(error) => Err(changed(installed, &error.to_string())),
     }
+}
+
+/// Compares the number and the sizes of the files with the record.
+fn looks_whole(installed: Installed) -> Result<Installed, Box<Damaged>> {
+    let source = files(&installed)?;
+    if source.sizes().len() as u64 != installed.files {
+        Err(changed(&installed, "it has another number of files"))
+    } else if source.unpacked_bytes() != installed.bytes {
+        Err(changed(&installed, "its files have other sizes"))
+    } else {
+        Ok(installed)
+    }
+}
+
+fn changed(installed: &Installed, how: &str) -> Box<Damaged> {
+    let reason = format!("it was changed after it was imported: {how}");
+    Box::new(Damaged::new(&installed.folder, reason, Harm::Broken).of(Some(installed)))
 }
 
 impl Installed {

@@ -5,7 +5,7 @@ use std::fs;
 use crewagent_core::package::Files;
 use crewagent_core::path::PackagePath;
 use crewagent_engine::source::{Limits, Opened, Source, SourceError};
-use crewagent_testkit::archive::{Archive, ENCRYPTED, Entry, checksum};
+use crewagent_testkit::archive::{Archive, ENCRYPTED, Entry, SIZES_FOLLOW, checksum};
 
 use crate::support::{entries, package, refusal, scratch, told, with, write};
 
@@ -58,7 +58,114 @@ fn what_other_tools_put_into_an_archive_is_fine() {
     // Set-uid: never applied, so no reason to refuse.
     check_passes(&with(Entry::stored("assets/tool.sh", "a").mode(0o104_755)));
     // Sizes that follow the content, as streaming tools write them.
-    check_passes(&with(Entry::file("assets/a.md", "a").flags(1 << 3)));
+    for (signed, wide) in [(true, false), (true, true), (false, false), (false, true)] {
+        for content in ["a", ""] {
+            let streamed = Entry::file("assets/a.md", content).flags(SIZES_FOLLOW);
+            let behind = streamed.descriptor(signed, wide);
+            let streamed = streamed.behind(behind);
+            check_passes(&with(streamed.clone()));
+            check_passes(&with(streamed.clone().local_crc(0).local_sizes(0, 0)));
+            // Another entry behind it.
+            check_passes(&with(streamed).with(Entry::stored("assets/b.md", "b")));
+        }
+    }
+    // Sizes in a ZIP64 field, though they would fit.
+    let wide = [7_u64.to_le_bytes(), 7_u64.to_le_bytes()].concat();
+    let entry = Entry::stored("assets/a.md", "content").local_sizes(u32::MAX, u32::MAX);
+    check_passes(&with(entry.local_extra(1, &wide)));
+    let reserved = Entry::stored("assets/a.md", "content").local_extra(1, &[0; 16]);
+    check_passes(&with(reserved));
+}
+
+#[test]
+fn a_file_that_is_more_than_one_archive_is_refused() {
+    let whole = Archive::of(entries()).bytes();
+    let other = with(Entry::stored("assets/other.md", "x")).bytes();
+    for bytes in [
+        [&*other, &whole].concat(),
+        [&*whole, &whole].concat(),
+        [&*whole, b"trailing"].concat(),
+        [&*whole, &[0]].concat(),
+        [b"#!/bin/sh\n", &*whole].concat(),
+        Archive::of(entries()).prefix(b"#!/bin/sh\n").bytes(),
+        Archive::of(entries()).prefix(&other).bytes(),
+        Archive::of(entries()).gap(b"gap").bytes(),
+        Archive::of(entries()).gap(b"gap").zip64().bytes(),
+        Archive::of(entries()).zip64().prefix(b"x").bytes(),
+        // The comment holds the end of another archive.
+        Archive::of(entries()).comment(&other[other.len() - 22..]).bytes(),
+        Archive::of(entries()).comment(b"PK\x05\x06").bytes(),
+        // An entry that only a reader of local headers sees.
+        with(Entry::stored("assets/a.md", "a").behind(Entry::stored("x", "").local_header()))
+            .bytes(),
+        Archive::default().prefix(b"nothing but this").bytes(),
+    ] {
+        check_bytes(&bytes, &["BM114 "]);
+    }
+}
+
+#[test]
+fn a_header_that_contradicts_the_directory_is_refused() {
+    let name = "assets/a.md";
+    let entry = || Entry::stored(name, "content");
+    let unicode = |of: &[u8], name: &[u8]| [&[1][..], &checksum(of).to_le_bytes(), name].concat();
+    let wide = |size: u64, packed: u64| [size.to_le_bytes(), packed.to_le_bytes()].concat();
+    let streamed = || entry().flags(SIZES_FOLLOW);
+    for (number, entry) in [
+        entry().local_flags(ENCRYPTED),
+        entry().local_flags(SIZES_FOLLOW),
+        entry().local_flags(SIZES_FOLLOW).local_crc(0xdead_beef).local_sizes(1, 7),
+        entry().local_crc(1),
+        entry().local_sizes(6, 7),
+        entry().local_sizes(7, 6),
+        // ZIP64 sizes that are missing, or false.
+        entry().local_sizes(u32::MAX, u32::MAX),
+        entry().local_sizes(u32::MAX, u32::MAX).local_extra(1, &wide(3, 999_999)),
+        entry().local_sizes(u32::MAX, u32::MAX).local_extra(1, &wide(7, 8)),
+        entry().local_sizes(u32::MAX, 7).local_extra(1, &[9; 8]),
+        entry().local_extra(1, &wide(7, 999)),
+        // Sizes behind the content that are missing, or false.
+        streamed().behind(b""),
+        streamed().behind(entry().crc(1).descriptor(true, false)),
+        streamed().behind(entry().size(6).descriptor(true, true)),
+        streamed().local_crc(5),
+        streamed().local_sizes(0, 6),
+        streamed().local_sizes(u32::MAX, u32::MAX).local_extra(1, &wide(7, 6)),
+        // Other names in fields that some programs read.
+        entry().local_extra(0x7075, &unicode(name.as_bytes(), b"../../evil")),
+        entry().local_extra(0x7075, &unicode(b"x", b"../../evil")),
+        entry().local_extra(0x7075, &unicode(name.as_bytes(), b"assets/b.md")),
+        entry().listed_extra(0x7075, &unicode(b"x", b"../../evil")),
+        entry().extra(0x7075, &unicode(b"x", b"assets/b.md")),
+        entry().local_extra(0x7075, b"1"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let told = told(refusal(&with(entry.clone()).bytes(), &Limits::default()).as_ref());
+        assert_eq!(told, ["BM114 assets/a.md"], "{number}: {entry:?}");
+    }
+    let other = entry().listed_extra(0x7075, &unicode(name.as_bytes(), b"assets/b.md"));
+    check_refused(&with(other), &["BM114 assets/b.md"]);
+    let flagged = Entry::stored("assets/gr\u{f6}\u{df}e.md", "x");
+    check_passes(&with(flagged.clone()));
+    check_passes(&with(entry().local_flags(1 << 11)));
+    let unflagged = Entry::stored(b"assets/\xc3\xb6.md", "x").local_flags(0);
+    check_passes(&with(unflagged));
+}
+
+#[test]
+fn folders_and_ignored_entries_are_checked_too() {
+    for (entry, shown) in [
+        (Entry::folder("assets/").local_name("../ets/"), "assets/"),
+        (Entry::folder("assets/").local_name("../../evil"), "assets/"),
+        (Entry::stored(".DS_Store", "x").local_name("../../../x"), ".DS_Store"),
+        (Entry::stored("__MACOSX/._x", "x").local_flags(SIZES_FOLLOW), "__MACOSX/._x"),
+        (Entry::stored(".git/config", "x").local_sizes(0, 1), ".git/config"),
+        (Entry::stored(".git/config", "x").offset(0), ".git/config"),
+    ] {
+        check_refused(&with(entry), &[&format!("BM114 {shown}")]);
+    }
 }
 
 #[test]

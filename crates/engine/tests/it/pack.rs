@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use crewagent_core::package::Files;
 use crewagent_engine::inspect::inspect;
-use crewagent_engine::pack::{PackError, Packed, pack};
+use crewagent_engine::pack::{Output, PackError, Packed, pack};
 use crewagent_engine::source::Limits;
 
 use crate::support::{package, scratch, snapshot, told, write, write_all};
@@ -23,7 +23,8 @@ fn files() -> Vec<(String, String)> {
 }
 
 fn packed(folder: &Path, out: &Path) -> Packed {
-    pack(folder, out, &Limits::default()).unwrap_or_else(|error| panic!("{error}: {error:?}"))
+    pack(folder, Output::File(out), &Limits::default())
+        .unwrap_or_else(|error| panic!("{error}: {error:?}"))
 }
 
 #[test]
@@ -97,14 +98,16 @@ fn a_package_with_errors_is_not_packed() {
     write_all(&folder, files());
     fs::remove_file(folder.join("agents.json")).unwrap();
     let out = scratch.path().join("x.bmad");
-    let Err(PackError::Rejected(rejection)) = pack(&folder, &out, &Limits::default()) else {
+    let Err(PackError::Rejected(rejection)) = pack(&folder, Output::File(&out), &Limits::default())
+    else {
         panic!("packed")
     };
     assert!(rejection.findings.has_errors());
     assert!(!out.exists());
     // The gate's findings too.
     write(&folder, "assets/aux.md", "x");
-    let Err(PackError::Rejected(rejection)) = pack(&folder, &out, &Limits::default()) else {
+    let Err(PackError::Rejected(rejection)) = pack(&folder, Output::File(&out), &Limits::default())
+    else {
         panic!("packed")
     };
     assert_eq!(told(Some(&rejection.findings)), ["BM104 assets/aux.md"]);
@@ -116,7 +119,8 @@ fn the_output_does_not_become_part_of_the_package() {
     let folder = scratch.path().join("folder");
     write_all(&folder, files());
     for inside in ["out.zip", "assets/out.bmad", "steps/x"] {
-        let error = pack(&folder, &folder.join(inside), &Limits::default()).unwrap_err();
+        let error =
+            pack(&folder, Output::File(&folder.join(inside)), &Limits::default()).unwrap_err();
         assert!(matches!(error, PackError::Inside { .. }), "{inside}: {error}");
     }
     let first = packed(&folder, &folder.join("mine.bmad"));
@@ -131,13 +135,14 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
     let folder = scratch.path().join("folder");
     write_all(&folder, files());
     let missing = scratch.path().join("missing/x.bmad");
-    let error = pack(&folder, &missing, &Limits::default()).unwrap_err();
+    let error = pack(&folder, Output::File(&missing), &Limits::default()).unwrap_err();
     assert!(error.to_string().contains("missing"), "{error}");
     let is_folder = scratch.path().join("is-folder");
     fs::create_dir(&is_folder).unwrap();
-    let error = pack(&folder, &is_folder, &Limits::default()).unwrap_err();
-    assert!(matches!(error, PackError::Write { .. }), "{error}");
-    let error = pack(&scratch.path().join("nothing"), &missing, &Limits::default()).unwrap_err();
+    let error = pack(&folder, Output::File(&is_folder), &Limits::default()).unwrap_err();
+    assert!(matches!(error, PackError::NotAFile { what: "a folder", .. }), "{error}");
+    let nothing = scratch.path().join("nothing");
+    let error = pack(&nothing, Output::File(&missing), &Limits::default()).unwrap_err();
     assert!(matches!(error, PackError::Source(_)), "{error}");
     let mut left: Vec<_> =
         fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -190,8 +195,8 @@ fn packing_follows_the_limits_of_import() {
     let scratch = scratch();
     write_all(&scratch.path().join("folder"), files());
     let limits = Limits { max_entries: 3, ..Limits::default() };
-    let error =
-        pack(&scratch.path().join("folder"), &scratch.path().join("x.bmad"), &limits).unwrap_err();
+    let out = scratch.path().join("x.bmad");
+    let error = pack(&scratch.path().join("folder"), Output::File(&out), &limits).unwrap_err();
     let PackError::Rejected(rejection) = error else { panic!("{error}") };
     assert_eq!(told(Some(&rejection.findings)), ["BM109 "]);
 }
@@ -205,4 +210,99 @@ fn a_packed_package_has_the_same_files() {
     let mut names: Vec<_> = files().into_iter().map(|(name, _)| name).collect();
     names.sort();
     assert_eq!(source.sizes().keys().map(|path| path.as_str()).collect::<Vec<_>>(), names);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_a_file_is_replaced() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let scratch = scratch();
+    let (folder, at) = (scratch.path().join("folder"), |name: &str| scratch.path().join(name));
+    write_all(&folder, files());
+    assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    symlink("pipe", at("to-pipe")).unwrap();
+    symlink("/dev/null", at("to-device")).unwrap();
+    symlink("nowhere", at("to-nothing")).unwrap();
+    symlink("folder", at("to-folder")).unwrap();
+    for (name, expected) in [
+        ("pipe", "a pipe"),
+        ("to-pipe", "a pipe"),
+        ("to-device", "a device"),
+        ("to-nothing", "a link to something that does not exist"),
+        ("to-folder", "a folder"),
+    ] {
+        let error = pack(&folder, Output::File(&at(name)), &Limits::default()).unwrap_err();
+        assert!(error.to_string().contains(&format!("{name}` is {expected};")), "{error}");
+    }
+    assert!(fs::metadata(at("pipe")).unwrap().file_type().is_fifo());
+    // A link to a file stays, and its file is replaced.
+    write(scratch.path(), "real/old", "old");
+    symlink("real/old", at("to-file")).unwrap();
+    let out = packed(&folder, &at("to-file"));
+    assert_eq!(out.path, at("to-file"));
+    assert!(at("to-file").is_symlink());
+    assert_eq!(out.packed_bytes, fs::metadata(at("real/old")).unwrap().len());
+    assert_eq!(fs::read_dir(at("real")).unwrap().count(), 1);
+    // A link into the package leads into the package.
+    symlink("folder/assets/tiny", at("to-inside")).unwrap();
+    let error = pack(&folder, Output::File(&at("to-inside")), &Limits::default()).unwrap_err();
+    assert!(matches!(error, PackError::Inside { .. }), "{error}");
+}
+
+/// The package under another name.
+fn renamed(name: &str) -> Vec<(String, String)> {
+    let mut files = files();
+    let manifest = files.iter_mut().find(|(name, _)| name == "bmad.json").unwrap();
+    manifest.1 = manifest.1.replace("\"generated\"", &format!("\"{name}\""));
+    files
+}
+
+#[test]
+fn the_output_is_named_after_the_package() {
+    let scratch = scratch();
+    let check = |files: Vec<(String, String)>, expected: &str| {
+        let folder = tempfile::tempdir_in(scratch.path()).unwrap();
+        write_all(folder.path(), files);
+        let out = scratch.path().join("out");
+        fs::create_dir_all(&out).unwrap();
+        let packed = pack(folder.path(), Output::Folder(&out), &Limits::default()).unwrap();
+        assert_eq!(packed.path, out.join(expected));
+        assert!(packed.path.is_file());
+    };
+    check(files(), "generated-1.0.0.bmad");
+    check(renamed("../../My: Flow"), "my-flow-1.0.0.bmad");
+    check(renamed("日本"), "package-1.0.0.bmad");
+    check(renamed(&"x".repeat(200)), &format!("{}-1.0.0.bmad", "x".repeat(64)));
+    // Also when the digest in the manifest is an old one.
+    let mut stale = renamed("stale");
+    let manifest = stale.iter_mut().find(|(name, _)| name == "bmad.json").unwrap();
+    let old = format!("{{ \"integrity\": {{ \"sha256\": \"{}\" }},", "0".repeat(64));
+    manifest.1 = manifest.1.replacen('{', &old, 1);
+    check(stale, "stale-1.0.0.bmad");
+}
+
+#[test]
+fn a_name_that_was_not_asked_for_replaces_only_the_same_package() {
+    let scratch = scratch();
+    let folder = |name: &str, files: Vec<(String, String)>| {
+        write_all(&scratch.path().join(name), files);
+        scratch.path().join(name)
+    };
+    let out = scratch.path().join("out");
+    let flow = folder("flow", renamed("My Flow"));
+    let try_pack = |input: &Path| pack(input, Output::Folder(&out), &Limits::default());
+    let path = write(&out, "my-flow-1.0.0.bmad", "precious");
+    let error = try_pack(&flow).unwrap_err();
+    assert!(matches!(error, PackError::Occupied { .. }), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"precious");
+    packed(&flow, &path);
+    write(&flow, "assets/tiny", "another content");
+    let second = try_pack(&flow).unwrap();
+    assert!(inspect(&second.path, &Limits::default()).unwrap().package.is_some());
+    let twin = folder("twin", renamed("my-flow"));
+    let error = try_pack(&twin).unwrap_err();
+    assert!(error.to_string().contains("is not a packed `my-flow`"), "{error}");
+    // The folder itself is the place.
+    let within = pack(&flow, Output::Folder(&flow), &Limits::default()).unwrap();
+    assert_eq!(within.path, flow.join("my-flow-1.0.0.bmad"));
 }

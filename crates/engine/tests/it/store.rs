@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crewagent_core::package::{Files, check};
-use crewagent_engine::pack::pack;
+use crewagent_engine::pack::{Output, pack};
 use crewagent_engine::runtime_version;
 use crewagent_engine::source::Limits;
-use crewagent_engine::store::{FindError, ImportError, Installed, Outcome, Store, StoreError};
+use crewagent_engine::store::{
+    FindError, Found, Harm, ImportError, Imported, Installed, Outcome, Store, StoreError,
+};
 use crewagent_testkit::archive::{Archive, Entry};
 use crewagent_testkit::package::generated;
 use tempfile::TempDir;
@@ -45,9 +47,29 @@ impl Fixture {
     }
 
     fn import(&self, path: &Path) -> (Installed, Outcome) {
-        let imported =
-            self.store.packages().import(path).unwrap_or_else(|error| panic!("{error}: {error:?}"));
+        let imported = self.try_import(path).unwrap_or_else(|error| panic!("{error}: {error:?}"));
         (imported.installed, imported.outcome)
+    }
+
+    fn try_import(&self, path: &Path) -> Result<Imported, ImportError> {
+        self.store.packages().import(path, &mut || ())
+    }
+
+    fn remove(&self, found: &Found) -> Result<(), StoreError> {
+        self.store.packages().remove(found, &mut || ())
+    }
+
+    fn find_any(&self, reference: &str) -> Found {
+        self.store.packages().find_any(reference).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Everything in the folder of the packages.
+    fn left(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.packages()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     fn count(&self) -> usize {
@@ -68,7 +90,7 @@ fn one_tree_is_one_package_wherever_it_comes_from() {
     let f = Fixture::new();
     let folder = f.folder("source", package());
     let bmad = f.path("source.bmad");
-    pack(&folder, &bmad, &Limits::default()).unwrap();
+    pack(&folder, Output::File(&bmad), &Limits::default()).unwrap();
     let zip = write(f.scratch.path(), "source.zip", Archive::of_files(package()).bytes());
     let (first, outcome) = f.import(&folder);
     assert_eq!(outcome, Outcome::New);
@@ -114,23 +136,26 @@ fn an_imported_package_is_whole_and_can_be_read_again() {
 
 #[cfg(unix)]
 #[test]
-fn an_imported_package_is_read_only() {
+fn the_files_of_an_imported_package_are_read_only() {
     let f = Fixture::new();
     let archive = with(Entry::stored("assets/tool.sh", "x").mode(0o104_777)).bytes();
     let (installed, _) = f.import(&write(f.scratch.path(), "x.zip", archive));
+    let usual = mode(&fs::metadata(f.packages()).unwrap());
     let all = snapshot(&installed.folder);
     assert!(all.len() > package().len());
     for (path, mode, _) in all {
-        let expected = if path.is_dir() { 0o555 } else { 0o444 };
+        // Folders are as usual, so that their owner can remove them.
+        let expected = if path.is_dir() { usual } else { 0o444 };
         assert_eq!(mode, expected, "{}", path.display());
     }
-    assert_eq!(mode(&fs::metadata(&installed.folder).unwrap()), 0o555);
+    assert_eq!(mode(&fs::metadata(&installed.folder).unwrap()), usual);
+    fs::remove_dir_all(f.home()).unwrap();
 }
 
 /// Imports what must be refused, and looks whether the store has changed.
 fn check_refused(f: &Fixture, path: &Path, expected: &[&str]) {
     let before = snapshot(f.scratch.path());
-    match f.store.packages().import(path) {
+    match f.try_import(path) {
         Err(ImportError::Rejected(rejection)) => {
             assert_eq!(told(Some(&rejection.findings)), expected)
         }
@@ -171,7 +196,7 @@ fn a_package_with_warnings_is_imported_with_them() {
     for (_, content) in &mut files {
         *content = content.replace("## Goal", "## Aim");
     }
-    let imported = f.store.packages().import(&f.folder("source", files)).unwrap();
+    let imported = f.try_import(&f.folder("source", files)).unwrap();
     assert!(!imported.findings.is_empty() && !imported.findings.has_errors());
 }
 
@@ -184,7 +209,7 @@ fn a_prepared_package_is_not_in_the_store_yet() {
     assert_eq!(prepared.package().manifest().name, "generated");
     assert!(prepared.findings().is_empty());
     assert!(!f.home().exists());
-    assert_eq!(prepared.commit().unwrap().outcome, Outcome::New);
+    assert_eq!(prepared.commit(&mut || ()).unwrap().outcome, Outcome::New);
     assert_eq!(f.count(), 1);
 }
 
@@ -196,7 +221,7 @@ fn a_file_that_changes_during_an_import_stops_it() {
     let packages = f.store.packages();
     let prepared = packages.prepare(&folder).unwrap();
     fs::write(large, "shorter").unwrap();
-    let error = prepared.commit().unwrap_err();
+    let error = prepared.commit(&mut || ()).unwrap_err();
     assert!(
         error.to_string().contains("`assets/large` of the package cannot be read: it changed"),
         "{error}"
@@ -225,9 +250,7 @@ fn what_a_crash_has_left_is_cleared_away_by_the_next_import() {
     }
     assert_eq!(f.count(), 0);
     f.import(&f.folder("source", package()));
-    let left: Vec<_> =
-        fs::read_dir(f.packages()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 2, "the package and the lock: {left:?}");
+    assert_eq!(f.left().len(), 2, "the package and the lock: {:?}", f.left());
 }
 
 #[test]
@@ -237,7 +260,7 @@ fn many_may_import_the_same_at_once() {
     let results: Vec<_> = std::thread::scope(|scope| {
         let import = || {
             let store = Store::open(Some(f.home())).unwrap();
-            let imported = store.packages().import(&archive).unwrap();
+            let imported = store.packages().import(&archive, &mut || ()).unwrap();
             (imported.installed, imported.outcome)
         };
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(import)).collect();
@@ -278,24 +301,15 @@ fn a_list_is_sorted_and_knows_what_is_damaged_and_what_is_foreign() {
     write(&f.packages(), "foreign-file", "x");
     fs::create_dir(f.packages().join(".staging-1-1")).unwrap();
     let gamma = f.store.packages().find("gamma").unwrap();
-    fs::remove_file(gamma.folder.join("import.json"))
-        .or_else(|_| replace(&gamma.folder.join("import.json")))
-        .unwrap();
+    fs::remove_file(gamma.folder.join("import.json")).unwrap();
     let listing = f.store.packages().list().unwrap();
     let names: Vec<_> = listing.installed.iter().map(Installed::reference).collect();
     assert_eq!(names, ["Alpha@1.0.0", "beta@0.9.0", "beta@0.10.0"]);
     assert_eq!(listing.damaged.len(), 1);
     assert_eq!(listing.damaged[0].folder, gamma.folder);
     assert!(listing.damaged[0].reason.contains("import.json"), "{}", listing.damaged[0].reason);
-    f.store.packages().remove_damaged(&listing.damaged[0]).unwrap();
+    f.remove(&Found::Damaged(listing.damaged[0].clone())).unwrap();
     assert!(!gamma.folder.exists());
-}
-
-/// As a user who is not root, a file in a read-only folder cannot be removed, but its folder can be made writable.
-fn replace(path: &Path) -> std::io::Result<()> {
-    let folder = path.parent().unwrap();
-    make_writable(folder)?;
-    fs::remove_file(path)
 }
 
 fn make_writable(path: &Path) -> std::io::Result<()> {
@@ -323,6 +337,99 @@ fn a_damaged_package_is_repaired_by_the_next_import() {
     assert_eq!(f.import(&folder).1, Outcome::Repaired);
     assert_eq!(f.import(&folder).1, Outcome::AlreadyThere);
     assert_eq!(f.count(), 1);
+}
+
+/// Writes something else into a file of the store.
+fn edit(path: &Path, text: &str) {
+    make_writable(path).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_package_that_was_edited_is_not_used() {
+    let f = Fixture::new();
+    let folder = f.folder("source", package());
+    let (installed, _) = f.import(&folder);
+    let file = installed.folder.join("package/workflow.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let check_damaged = || {
+        let error = f.store.packages().open(&installed).unwrap_err();
+        let StoreError::Damaged(damaged) = &error else { panic!("{error:?}") };
+        assert_eq!((&damaged.folder, damaged.harm), (&installed.folder, Harm::Broken));
+        for part in
+            ["was changed after it was imported", "import the package again", "rm generated"]
+        {
+            assert!(error.to_string().contains(part), "{error} has no {part}");
+        }
+        assert_eq!(f.import(&folder).1, Outcome::Repaired);
+        f.store.packages().open(&installed).unwrap();
+        assert_eq!(f.left().len(), 2, "{:?}", f.left());
+    };
+    // The same length: only a look at the content shows it.
+    edit(&file, &text.replacen('e', "E", 1));
+    assert_eq!(f.count(), 1);
+    check_damaged();
+    edit(&file, "shorter");
+    assert_eq!(f.count(), 0);
+    check_damaged();
+    write(&installed.folder, "package/assets/new.md", "new");
+    assert_eq!(f.count(), 0);
+    check_damaged();
+    fs::remove_file(&file).unwrap();
+    let listing = f.store.packages().list().unwrap();
+    assert!(listing.damaged[0].reason.contains("number of files"), "{:?}", listing.damaged);
+    check_damaged();
+}
+
+#[test]
+fn a_damaged_package_is_found_to_be_removed() {
+    let f = Fixture::new();
+    let (flow, _) = f.import(&f.folder("flow", renamed("My Flow", "1.0.0")));
+    let (lost, _) = f.import(&f.folder("lost", renamed("Lost One", "2.0.0-rc.1")));
+    f.import(&f.folder("good", renamed("good", "1.0.0")));
+    edit(&flow.folder.join("package/workflow.md"), "short");
+    edit(&lost.folder.join("import.json"), "{ damaged");
+    let name = |of: &Installed| of.folder.file_name().unwrap().to_str().unwrap().to_owned();
+    for (of, references) in [
+        (&flow, ["My Flow", "my-flow", "my-flow@1.0.0", &flow.digest.short(), &name(&flow)]),
+        (
+            &lost,
+            ["Lost One", "lost-one", "lost-one@2.0.0-rc.1", &lost.digest.short(), &name(&lost)],
+        ),
+    ] {
+        for reference in references {
+            let found = f.find_any(reference);
+            assert!(matches!(found, Found::Damaged(_)), "{reference}: {found:?}");
+            assert_eq!(found.folder(), of.folder, "{reference}");
+            let error = f.store.packages().find(reference).unwrap_err();
+            assert!(matches!(error, FindError::Damaged(_)), "{error}");
+        }
+    }
+    let error = f.store.packages().find_any("nothing-like-it").unwrap_err().to_string();
+    assert!(error.contains(&name(&flow)) && error.contains("are damaged"), "{error}");
+    assert!(f.store.packages().find_any("lost").is_err());
+    for reference in ["my-flow", "lost-one"] {
+        f.remove(&f.find_any(reference)).unwrap();
+    }
+    assert_eq!(f.left().len(), 2, "{:?}", f.left());
+    let whole = f.store.packages().find("good").unwrap();
+    assert_eq!(f.find_any(&name(&whole)), Found::Installed(whole));
+}
+
+#[test]
+fn what_a_newer_version_has_imported_is_never_replaced() {
+    let f = Fixture::new();
+    let folder = f.folder("source", package());
+    let (installed, _) = f.import(&folder);
+    edit(&installed.folder.join("import.json"), "{ \"format\": 2, \"unknown\": [] }");
+    let before = snapshot(&f.home());
+    let error = f.try_import(&folder).unwrap_err();
+    assert!(error.to_string().contains("imported by a newer version of this program"), "{error}");
+    assert_eq!(snapshot(&f.home()), before);
+    let listing = f.store.packages().list().unwrap();
+    assert_eq!((listing.installed.len(), listing.damaged[0].harm), (0, Harm::Newer));
+    f.remove(&f.find_any("generated")).unwrap();
+    assert_eq!(f.import(&folder).1, Outcome::New);
 }
 
 #[test]
@@ -368,12 +475,12 @@ fn a_removed_package_is_gone_and_can_come_back() {
     let f = Fixture::new();
     let folder = f.folder("source", package());
     let (installed, _) = f.import(&folder);
-    f.store.packages().remove(&installed).unwrap();
+    let found = f.find_any("generated");
+    assert_eq!(found, Found::Installed(installed.clone()));
+    f.remove(&found).unwrap();
     assert_eq!(f.count(), 0);
-    let left: Vec<_> =
-        fs::read_dir(f.packages()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, [".lock"]);
-    let error = f.store.packages().remove(&installed).unwrap_err();
+    assert_eq!(f.left(), [".lock"]);
+    let error = f.remove(&found).unwrap_err();
     assert!(error.to_string().contains("cannot remove"), "{error}");
     assert!(f.store.packages().open(&installed).is_err());
     assert_eq!(f.import(&folder).1, Outcome::New);
@@ -386,7 +493,7 @@ fn settings_decide_the_limits() {
     let store = Store::open(Some(f.home())).unwrap();
     assert_eq!(store.settings().import.max_entries, 3);
     let Err(ImportError::Rejected(rejection)) =
-        store.packages().import(&f.folder("source", package()))
+        store.packages().import(&f.folder("source", package()), &mut || ())
     else {
         panic!("imported");
     };
@@ -418,7 +525,7 @@ fn a_store_that_cannot_be_written_is_an_error_with_its_path() {
     let f = Fixture::new();
     let source = f.folder("source", package());
     write(f.scratch.path(), "home/packages", "a file where the folder should be");
-    let error = f.store.packages().import(&source).unwrap_err();
+    let error = f.try_import(&source).unwrap_err();
     assert!(matches!(error, ImportError::Store(StoreError::Io { .. })), "{error}");
     assert!(error.to_string().contains("packages"), "{error}");
 }

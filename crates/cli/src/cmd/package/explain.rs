@@ -1,11 +1,12 @@
 //! `crewagent package explain`: what a diagnostic code means, with an example and a fix.
 
 use crewagent_core::diagnostic::{Code, Severity};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::Explain;
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
-use crate::paint::{self, ERROR, NAME, QUIET, WARNING};
+use crate::paint::{self, ERROR, NAME, WARNING};
 
 pub(super) fn run(args: &Explain, console: &mut Console) -> anyhow::Result<Outcome> {
     let Some(text) = &args.code else {
@@ -37,19 +38,69 @@ fn list(console: &mut Console) {
     }
 }
 
-/// Markdown with its headings in bold; code keeps its colour-free shape, so that it can be copied.
+/// Markdown for a terminal: headings in bold, paragraphs wrapped, code as it is, so that it can be copied.
 fn page(markdown: &str, console: &mut Console) {
+    let width = paint::width().min(100);
     let mut in_code = false;
     for line in markdown.lines() {
         if line.starts_with("```") {
             in_code = !in_code;
-            console.line(paint::styled(QUIET, line));
-        } else if let Some(title) = line.strip_prefix('#').filter(|_| !in_code) {
-            console.line(paint::styled(NAME, title.trim_start_matches('#').trim_start()));
         } else if in_code {
             console.line(format_args!("    {line}"));
+        } else if let Some(title) = line.strip_prefix('#') {
+            console.line(paint::styled(NAME, title.trim_start_matches('#').trim_start()));
         } else {
-            console.line(line);
+            wrapped(&plain(line), width, console);
         }
+    }
+}
+
+/// The text of a line without emphasis marks and link targets.
+fn plain(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('[') {
+        let link =
+            after.split_once("](").and_then(|(label, tail)| Some((label, tail.split_once(')')?.1)));
+        let Some((label, tail)) = link.filter(|(label, _)| !label.contains(['[', '`'])) else {
+            text.push_str(before);
+            text.push('[');
+            rest = after;
+            continue;
+        };
+        text.push_str(before);
+        text.push_str(label);
+        rest = tail;
+    }
+    text.push_str(rest);
+    text.replace("**", "")
+}
+
+/// One paragraph or list item, broken between words.
+fn wrapped(text: &str, width: usize, console: &mut Console) {
+    let hanging = text.len() - text.trim_start().trim_start_matches(['-', ' ']).len();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.trim().is_empty() && line.width() + 1 + word.width() > width {
+            console.line(line.trim_end());
+            line = " ".repeat(hanging);
+        } else if !line.is_empty() && !line.ends_with("  ") || line.len() > hanging {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    console.line(line.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_emphasis_become_plain_text() {
+        assert_eq!(
+            plain("**error**: see [BM214](BM214.md) and `a[0]`."),
+            "error: see BM214 and `a[0]`."
+        );
     }
 }

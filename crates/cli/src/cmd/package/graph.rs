@@ -4,16 +4,19 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use crewagent_core::draw::{self, Theme};
+use crewagent_core::integrity::MANIFEST;
 use crewagent_core::package::{Package, Workflow};
+use crewagent_core::path::PackagePath;
 use crewagent_engine::store::Store;
 
+use super::Loaded;
 use crate::args::{Graph, GraphFormat, GraphTheme};
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD};
 
 pub(super) fn run(args: &Graph, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
-    let Some(package) = super::load(&args.package, store, console)? else {
+    let Some(Loaded { package, .. }) = super::load(&args.package, store, console)? else {
         return Ok(Outcome::Invalid);
     };
     let workflow = choose(&package, args.workflow.as_deref())?;
@@ -21,8 +24,8 @@ pub(super) fn run(args: &Graph, store: &Store, console: &mut Console) -> anyhow:
     match &args.output {
         None => console.text(&drawing),
         Some(path) => {
-            std::fs::write(path, drawing)
-                .with_context(|| format!("cannot write `{}`", path.display()))?;
+            refuse_own_file(&args.package, &package, path)?;
+            write(path, &drawing)?;
             console.line(format_args!("{} {}", paint::styled(GOOD, "wrote"), path.display()));
         }
     }
@@ -43,6 +46,44 @@ fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, Us
             format!("it has: {}", ids.join(", "))
         };
         Usage(format!("this package has no workflow {id:?}; {known}"))
+    })
+}
+
+/// A drawing must not replace what it was drawn from.
+fn refuse_own_file(reference: &Path, package: &Package, output: &Path) -> Result<(), Usage> {
+    let (Ok(root), Ok(output)) = (reference.canonicalize(), output.canonicalize()) else {
+        return Ok(());
+    };
+    let Ok(inside) = output.strip_prefix(&root) else { return Ok(()) };
+    let entry = &package.manifest().entry;
+    let own = package.workflows().iter().flat_map(|workflow| {
+        let steps = workflow.graph.nodes().iter().map(|node| &node.file);
+        [&workflow.document_path, &workflow.graph_path].into_iter().chain(steps)
+    });
+    let mut own = own.chain([&entry.agents]).map(PackagePath::as_str).chain([MANIFEST]);
+    match own.find(|path| Path::new(path) == inside) {
+        Some(path) => {
+            Err(Usage(format!("`{path}` is a file of the package; write the drawing elsewhere")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Replaces the file as a whole or not at all.
+fn write(path: &Path, drawing: &str) -> anyhow::Result<()> {
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let written = || -> std::io::Result<()> {
+        // Made beside the target and with its default mode, then put in its place.
+        let staged = folder.join(format!(".crewagent-{}.tmp", std::process::id()));
+        let result = std::fs::write(&staged, drawing).and_then(|()| std::fs::rename(&staged, path));
+        if result.is_err() {
+            let _ = std::fs::remove_file(&staged);
+        }
+        result
+    };
+    written().with_context(|| {
+        format!("cannot write `{}`; check that its folder exists and is writable", path.display())
     })
 }
 

@@ -1,5 +1,6 @@
 //! `crewagent package list`: what is in the store.
 
+use crewagent_engine::source::bytes;
 use crewagent_engine::store::{Installed, Store};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
@@ -18,9 +19,7 @@ pub(super) fn run(args: &List, store: &Store, console: &mut Console) -> anyhow::
             .iter()
             .map(|damaged| json!({ "folder": damaged.folder, "reason": damaged.reason }))
             .collect();
-        console.line(serde_json::to_string_pretty(
-            &json!({ "packages": packages, "damaged": damaged }),
-        )?);
+        console.line(paint::json(&json!({ "packages": packages, "damaged": damaged })));
         return Ok(Outcome::Done);
     }
     if listing.installed.is_empty() && listing.damaged.is_empty() {
@@ -39,7 +38,7 @@ pub(super) fn run(args: &List, store: &Store, console: &mut Console) -> anyhow::
         let pad = " ".repeat(name_width - name.width());
         let version = format!("{:version_width$}", package.version.to_string());
         let date = package.imported.to_string().chars().take(10).collect::<String>();
-        let facts = format!("{}  {date}  {}", package.digest.short(), paint::bytes(package.bytes));
+        let facts = format!("{}  {date}  {}", package.digest.short(), bytes(package.bytes));
         console.line(format_args!(
             "{}{pad}  {version}  {}",
             paint::styled(NAME, name),
@@ -47,13 +46,8 @@ pub(super) fn run(args: &List, store: &Store, console: &mut Console) -> anyhow::
         ));
     }
     for damaged in &listing.damaged {
-        let folder = damaged.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        console.line(format_args!(
-            "{} `{}`: {}. Import the package again to repair it.",
-            paint::styled(WARNING, "damaged"),
-            paint::printable(&folder),
-            paint::printable(&damaged.reason)
-        ));
+        let text = paint::printable(&damaged.to_string());
+        console.line(format_args!("{} {text}", paint::styled(WARNING, "damaged")));
     }
     Ok(Outcome::Done)
 }

@@ -4,8 +4,10 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use crewagent_core::path::PackagePath;
 use crewagent_core::scaffold::{self, Plan, Shape};
 use crewagent_engine::author;
+use inquire::validator::Validation;
 use inquire::{Select, Text};
 
 use crate::args::{New, Template};
@@ -22,11 +24,11 @@ pub(super) fn run(args: New, console: &mut Console) -> anyhow::Result<Outcome> {
     let Some((folder, plan)) = (if interactive { ask(args)? } else { Some(from_flags(args)?) })
     else {
         console.line("Nothing was written.");
-        return Ok(Outcome::Done);
+        return Ok(Outcome::Cancelled);
     };
     let files = scaffold::files(&plan);
     author::write(&folder, &files)?;
-    let shown = folder.display();
+    let shown = typed(&folder);
     console.line(format_args!(
         "{} {} in {shown}",
         paint::styled(GOOD, "created"),
@@ -72,7 +74,10 @@ fn ask(args: New) -> anyhow::Result<Option<(PathBuf, Plan)>> {
             None if default.is_empty() => Text::new(question).prompt(),
             None => Text::new(question).with_default(default).prompt(),
         };
-        let name = text(args.name.clone(), "Name of the package:", &suggested)?;
+        let name = match &args.name {
+            Some(name) => name.clone(),
+            None => ask_name(&suggested, args.folder.is_none())?,
+        };
         let description = text(args.description.clone(), "What is it for? (may be empty)", "")?;
         let author = text(args.author.clone(), "Author? (may be empty)", "")?;
         let shape = match args.template {
@@ -94,6 +99,21 @@ fn ask(args: New) -> anyhow::Result<Option<(PathBuf, Plan)>> {
             "cannot ask questions in this terminal; use flags, see `crewagent package new --help`",
         ),
     }
+}
+
+/// Asks until the name can be used: not blank, and, where it names the folder too, not taken.
+fn ask_name(suggested: &str, names_folder: bool) -> Result<String, inquire::InquireError> {
+    let check = move |name: &str| {
+        let problem = match checked_name(name.to_owned()) {
+            Err(problem) => Some(problem.to_string()),
+            Ok(name) if names_folder => {
+                author::check_folder(Path::new(&slug(&name))).err().map(|error| error.to_string())
+            }
+            Ok(_) => None,
+        };
+        Ok(problem.map_or(Validation::Valid, |problem| Validation::Invalid(problem.into())))
+    };
+    Text::new("Name of the package:").with_default(suggested).with_validator(check).prompt()
 }
 
 fn choose_shape() -> Result<Shape, inquire::InquireError> {
@@ -137,6 +157,45 @@ fn checked_name(name: String) -> Result<String, Usage> {
 fn slug(name: &str) -> String {
     let mapped: String =
         name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-    let parts: Vec<&str> = mapped.split('-').filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { "package".into() } else { parts.join("-") }
+    let joined = mapped.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    let short: String = joined.chars().take(64).collect();
+    if PackagePath::new(&short).is_ok() {
+        short
+    } else {
+        format!("package-{short}").trim_end_matches('-').to_owned()
+    }
+}
+
+/// A folder as it can be typed into a shell.
+fn typed(folder: &Path) -> String {
+    let text = folder.display().to_string();
+    let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+,:@%".contains(c));
+    let text = if text.starts_with('-') { format!("./{text}") } else { text };
+    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slug_is_a_folder_name_everywhere() {
+        for (name, folder) in [
+            ("My Workflow!", "my-workflow"),
+            ("CON", "package-con"),
+            ("💥", "package"),
+            ("..", "package"),
+            ("中文", "中文"),
+        ] {
+            assert_eq!(slug(name), folder, "{name}");
+        }
+        assert!(slug(&"x".repeat(300)).len() <= 64);
+    }
+
+    #[test]
+    fn a_folder_can_be_typed_as_it_is_printed() {
+        assert_eq!(typed(Path::new("my-workflow")), "my-workflow");
+        assert_eq!(typed(Path::new("-dash")), "./-dash");
+        assert_eq!(typed(Path::new("with blank's")), "'with blank'\\''s'");
+    }
 }

@@ -1,6 +1,5 @@
 //! `crewagent package show`: what is in a package, on one screen.
 
-use crewagent_core::diagnostic::Severity;
 use crewagent_core::package::agents::{Agent, MenuItem};
 use crewagent_core::package::graph::NodeKind;
 use crewagent_core::package::{Package, Workflow};
@@ -13,21 +12,20 @@ use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
 
 pub(super) fn run(args: &Show, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
-    let Some(package) = super::load(&args.package, store, console)? else {
+    let Some(loaded) = super::load(&args.package, store, console)? else {
         return Ok(Outcome::Invalid);
     };
     if args.json {
-        console.line(serde_json::to_string_pretty(&as_json(&package))?);
-    } else {
-        human(&package, console);
-        let warnings = super::look_up(&args.package, store)?.findings.count(Severity::Warning);
-        if warnings > 0 {
-            let count = paint::styled(WARNING, paint::counted(warnings, "warning"));
-            console.line(format_args!(
-                "\n{count}; see them with `crewagent package validate {}`",
-                args.package
-            ));
-        }
+        console.line(paint::json(&as_json(&loaded.package)));
+        return Ok(Outcome::Done);
+    }
+    human(&loaded.package, console);
+    if loaded.warnings > 0 {
+        let count = paint::styled(WARNING, paint::counted(loaded.warnings, "warning"));
+        console.line(format_args!(
+            "\n{count}; see them with `crewagent package validate {}`",
+            args.package.display()
+        ));
     }
     Ok(Outcome::Done)
 }

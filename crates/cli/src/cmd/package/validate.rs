@@ -9,7 +9,7 @@ use crate::args::{ReportFormat, Validate};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR};
-use crate::render::{self, Amount};
+use crate::render::{self, Amount, Bar, Manner};
 
 pub(super) fn run(
     args: &Validate,
@@ -25,12 +25,14 @@ pub(super) fn run(
             outcome = Outcome::Invalid;
         }
         match args.format {
-            ReportFormat::Json => reports.push(report(reference, &inspected, passed)),
+            ReportFormat::Json => {
+                reports.push(report(&reference.to_string_lossy(), &inspected, passed))
+            }
             ReportFormat::Human => {
                 if index > 0 {
                     console.line("");
                 }
-                human(reference, &inspected, args, console);
+                human(&reference.to_string_lossy(), &inspected, args, console);
             }
         }
     }
@@ -57,9 +59,11 @@ fn human(
     console: &mut Console,
 ) {
     let amount = if args.all { Amount::All } else { Amount::Some };
+    let bar = if args.strict { Bar::Warnings } else { Bar::Errors };
+    let manner = Manner { amount, bar, ..Manner::RESULT };
     match inspected {
         Ok(inspected) => {
-            render::findings(reference, &inspected.findings, &inspected.sources, amount, console)
+            render::findings(reference, &inspected.findings, &inspected.sources, manner, console)
         }
         Err(error) => {
             Outcome::of_error(error, console);

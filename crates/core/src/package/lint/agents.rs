@@ -4,13 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::package::agents::{Agent, AgentsDraft};
-use crate::package::check::WorkflowDraft;
+use crate::package::check::{GraphRead, WorkflowDraft};
 use crate::package::document::Document;
+use crate::shape;
 
 pub(super) fn check(
     document: &Document,
     draft: &AgentsDraft,
     workflows: &[WorkflowDraft],
+    graphs: &[&GraphRead],
     findings: &mut Findings,
 ) {
     let mut seen: HashMap<&str, usize> = HashMap::new();
@@ -30,13 +32,17 @@ pub(super) fn check(
         }
         prompts(document, index, agent, findings);
     }
-    unused(document, draft, workflows, findings);
+    // What a graph that could not be read uses is not known.
+    if workflows.iter().all(|workflow| workflow.graph.is_some()) {
+        unused(document, draft, workflows, graphs, findings);
+    }
 }
 
 fn prompts(document: &Document, agent_index: usize, agent: &Agent, findings: &mut Findings) {
     let mut seen: HashSet<&str> = HashSet::new();
     for (index, prompt) in agent.prompts.iter().enumerate() {
-        if !seen.insert(&prompt.id) {
+        // Other tools write prompts without an id; nobody can name those anyway.
+        if !prompt.id.trim().is_empty() && !seen.insert(&prompt.id) {
             let place = document.place(&[
                 "agents".into(),
                 agent_index.into(),
@@ -45,8 +51,9 @@ fn prompts(document: &Document, agent_index: usize, agent: &Agent, findings: &mu
                 "id".into(),
             ]);
             let message = format!(
-                "agent `{}` has two prompts with the id `{}`; only the first can be named",
-                agent.id, prompt.id
+                "agent `{}` has two prompts with the id {}; only the first can be named",
+                agent.id,
+                shape::quoted(&prompt.id)
             );
             findings.push(
                 Diagnostic::new(Code::DuplicatePromptId, place, message)
@@ -60,18 +67,17 @@ fn unused(
     document: &Document,
     draft: &AgentsDraft,
     workflows: &[WorkflowDraft],
+    graphs: &[&GraphRead],
     findings: &mut Findings,
 ) {
-    let graphs: Option<Vec<_>> =
-        workflows.iter().map(|workflow| workflow.graph.as_ref().map(|(_, graph)| graph)).collect();
-    let Some(graphs) = graphs.filter(|graphs| graphs.iter().all(|graph| graph.well_formed)) else {
+    let nodes = || graphs.iter().flat_map(|graph| &graph.draft.nodes);
+    let readable = graphs.iter().all(|graph| !graph.draft.nodes.is_empty())
+        && nodes().all(|node| node.agent_id.is_some());
+    if !readable {
         return;
-    };
-    let mut used: HashSet<&str> = graphs
-        .iter()
-        .flat_map(|graph| graph.nodes.iter().flatten())
-        .filter_map(|node| Some(node.agent_id.as_ref()?.as_str()))
-        .collect();
+    }
+    let mut used: HashSet<&str> =
+        nodes().filter_map(|node| Some(node.agent_id.as_ref()?.as_ref()?.as_str())).collect();
     let fronts = workflows.iter().filter_map(|workflow| workflow.template.as_ref()?.front.as_ref());
     used.extend(fronts.filter_map(|front| front.active_agent_id.as_deref()));
     // The first agent is the one that runs where none is named.

@@ -1,251 +1,317 @@
 //! Sub-workflows: each call leads to a workflow, and no chain of calls comes back to where it began.
 
-use std::collections::{BTreeMap, HashMap};
+mod circles;
 
-use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
 use crate::id::{NodeId, WorkflowId};
 use crate::package::Call;
-use crate::package::check::{StepDraft, WorkflowDraft};
-use crate::package::document::Document;
-use crate::package::graph::{GraphDraft, Node, NodeKind};
+use crate::package::check::{GraphRead, WorkflowDraft};
+use crate::package::graph::{NodeDraft, NodeKind};
+use crate::package::step::StepFront;
 use crate::path::PackagePath;
 use crate::shape;
 use crate::version::{Minor, SchemaVersion};
 
+/// What is known of the calls of a package.
+pub(super) struct Resolved {
+    /// The nodes that call, for each distinct graph; also those whose call leads nowhere.
+    pub(super) calling: Vec<HashSet<usize>>,
+    /// True when workflows call each other in a circle.
+    pub(super) in_circles: bool,
+}
+
 /// Finds the workflow that each subworkflow node calls, and remembers it in the draft.
-pub(super) fn resolve(workflows: &mut [WorkflowDraft], findings: &mut Findings) {
-    let names = Names::new(workflows);
-    let resolved: Vec<BTreeMap<NodeId, (Call, Place)>> =
-        workflows.iter().map(|workflow| calls_of(workflow, &names, findings)).collect();
-    cycles(workflows, &resolved, findings);
-    for (workflow, calls) in workflows.iter_mut().zip(resolved) {
-        workflow.calls = calls.into_iter().map(|(node, (call, _))| (node, call)).collect();
+/// `all_known` says that there are no workflows but these, so that another name leads nowhere.
+pub(super) fn resolve(
+    workflows: &mut [WorkflowDraft],
+    all_known: bool,
+    findings: &mut Findings,
+) -> Resolved {
+    let names = Names::new(workflows, all_known);
+    let mut found: Vec<GraphCalls> = Vec::new();
+    let mut by_graph: HashMap<&PackagePath, usize> = HashMap::new();
+    let mut graph_of: Vec<Option<usize>> = Vec::new();
+    for workflow in workflows.iter() {
+        graph_of.push(workflow.graph.as_deref().map(|read| {
+            *by_graph.entry(&read.path).or_insert_with(|| {
+                found.push(calls_of(read, workflow.document_path.as_ref(), &names, findings));
+                found.len() - 1
+            })
+        }));
     }
+    let in_circles = circles::check(workflows, &graph_of, &found, findings);
+    let (calling, calls): (Vec<_>, Vec<_>) =
+        found.into_iter().map(|found| (found.calling, Arc::new(found.calls))).unzip();
+    for (workflow, graph) in workflows.iter_mut().zip(graph_of) {
+        workflow.calls = graph.and_then(|graph| calls.get(graph).cloned()).unwrap_or_default();
+    }
+    Resolved { calling, in_circles }
+}
+
+/// The calls of one graph.
+#[derive(Default)]
+struct GraphCalls {
+    calling: HashSet<usize>,
+    calls: BTreeMap<NodeId, Call>,
+    /// Each workflow that is called, and where first.
+    children: BTreeMap<WorkflowId, Place>,
 }
 
 /// The workflows of the package by id and by the path of their document.
 struct Names {
     ids: Vec<WorkflowId>,
+    known: HashSet<WorkflowId>,
     documents: HashMap<PackagePath, WorkflowId>,
+    all_known: bool,
 }
 
 impl Names {
-    fn new(workflows: &[WorkflowDraft]) -> Self {
-        let named =
-            || workflows.iter().filter_map(|workflow| Some((workflow, workflow.id.clone()?)));
-        Self {
-            ids: named().map(|(_, id)| id).collect(),
-            documents: named().map(|(workflow, id)| (workflow.document_path.clone(), id)).collect(),
+    fn new(workflows: &[WorkflowDraft], all_known: bool) -> Self {
+        let ids: Vec<_> = workflows.iter().filter_map(|workflow| workflow.id.clone()).collect();
+        let mut documents = HashMap::new();
+        for workflow in workflows {
+            if let (Some(path), Some(id)) = (&workflow.document_path, &workflow.id) {
+                documents.entry(path.clone()).or_insert_with(|| id.clone());
+            }
         }
+        Self { known: ids.iter().cloned().collect(), ids, documents, all_known }
     }
 
     fn by_id(&self, id: &str) -> Option<WorkflowId> {
-        self.ids.iter().find(|known| known.as_str() == id).cloned()
+        self.known.get(id).cloned()
     }
 
-    /// A path may be relative to the step, to the package, or to the workflow's document.
+    /// A path may be relative to the step, to the package, or to the workflow's document. Where workflows share a
+    /// graph, that is the document of the first.
     fn by_path(
         &self,
         text: &str,
-        step: &PackagePath,
-        document: &PackagePath,
+        step: Option<&PackagePath>,
+        document: Option<&PackagePath>,
     ) -> Option<WorkflowId> {
-        let candidates = [step.sibling(text), PackagePath::reference(text), document.sibling(text)];
+        let beside = |file: Option<&PackagePath>| file?.sibling(text).ok();
+        let candidates = [beside(step), PackagePath::reference(text).ok(), beside(document)];
         candidates.into_iter().flatten().find_map(|path| self.documents.get(&path).cloned())
+    }
+
+    fn suggest(&self, name: &str, findings: &mut Findings) -> String {
+        let ids = || self.ids.iter().map(WorkflowId::as_str);
+        if let Some(similar) = findings.nearest(name, ids()) {
+            return format!("did you mean `{similar}`?");
+        }
+        let shown: Vec<_> = ids().take(8).map(|id| format!("`{id}`")).collect();
+        if shown.is_empty() {
+            "list it in `workflows[]` of `bmad.json`".into()
+        } else {
+            format!("the workflows are: {}", shown.join(", "))
+        }
+    }
+}
+
+/// A node of a graph, with what its rules need.
+struct Caller<'g> {
+    read: &'g GraphRead,
+    index: usize,
+    node: &'g NodeDraft,
+    id: &'g NodeId,
+}
+
+impl<'g> Caller<'g> {
+    fn place(&self, key: &'static str) -> Place {
+        self.read.document.place(&["nodes".into(), self.index.into(), key.into()])
+    }
+
+    /// The frontmatter of its step. `None` when it could not be read, which has been reported.
+    fn front(&self) -> Option<&'g StepFront> {
+        Some(&self.read.steps.get(self.index)?.as_ref()?.step.as_ref()?.front)
+    }
+
+    fn step_place(&self) -> Option<Place> {
+        let draft = self.read.steps.get(self.index)?.as_ref()?;
+        Some(draft.document.place(&["subworkflow".into()]))
     }
 }
 
 fn calls_of(
-    workflow: &WorkflowDraft,
+    read: &GraphRead,
+    document: Option<&PackagePath>,
     names: &Names,
     findings: &mut Findings,
-) -> BTreeMap<NodeId, (Call, Place)> {
-    let mut calls = BTreeMap::new();
-    let Some((document, graph)) = &workflow.graph else { return calls };
-    let minor = graph.version.map_or(Minor::V1_2, SchemaVersion::minor);
-    for (index, (node, step)) in graph.nodes.iter().zip(&workflow.steps).enumerate() {
-        let Some(node) = node.as_ref().filter(|node| node.kind == NodeKind::Subworkflow) else {
+) -> GraphCalls {
+    let mut found = GraphCalls::default();
+    let minor = read.draft.version.map_or(Minor::V1_2, SchemaVersion::minor);
+    let ways_out = ways_out(read);
+    for (index, node) in read.draft.nodes.iter().enumerate() {
+        let (Some(id), Some(kind)) = (&node.id, node.kind) else { continue };
+        let caller = Caller { read, index, node, id };
+        if kind != NodeKind::Subworkflow {
+            ignored_call(&caller, kind, names, findings);
             continue;
+        }
+        let child = match &node.subworkflow_ref {
+            // What it names could not be read.
+            None => Child::Nobody,
+            Some(Some(name)) => by_graph(&caller, name, names, findings),
+            Some(None) if minor >= Minor::V1_2 => {
+                no_reference(&caller, findings);
+                continue;
+            }
+            Some(None) => match by_step(&caller, document, names, findings) {
+                Some(child) => child,
+                None => continue,
+            },
         };
-        let Some((name, place)) =
-            named_child(document, index, node, step.as_deref(), minor, findings)
-        else {
-            continue;
-        };
-        one_way_out(document, index, node, graph, findings);
-        let step_file = &node.file;
-        let child =
-            names.by_id(&name).or_else(|| names.by_path(&name, step_file, &workflow.document_path));
-        let Some(child) = child else {
-            let message = format!("{} is not a workflow of this package", shape::quoted(&name));
-            findings.push(
-                Diagnostic::new(Code::UnknownSubworkflow, place, message)
-                    .help(known_workflows(&name, names)),
-            );
-            continue;
-        };
-        let front = step.as_ref().and_then(|draft| Some(&draft.step.as_ref()?.front));
-        let (pass_context, result_variables) = if node.subworkflow_ref.is_some() {
-            (node.pass_context, node.result_variables.clone())
-        } else {
-            (
-                front.and_then(|front| front.pass_context),
-                front.map(|front| front.result_variables.clone()).unwrap_or_default(),
-            )
-        };
-        let call =
-            Call { workflow: child, pass_context: pass_context.unwrap_or(false), result_variables };
-        calls.insert(node.id.clone(), (call, place));
+        found.calling.insert(index);
+        if let Some(ways_out) = &ways_out {
+            one_way_out(&caller, ways_out.get(id.as_str()).copied().unwrap_or(0), findings);
+        }
+        if let Child::Workflow(call, place) = child {
+            found.children.entry(call.workflow.clone()).or_insert(place);
+            found.calls.insert(id.clone(), call);
+        }
     }
-    calls
+    found
 }
 
-/// The child's name and where it is written: in the graph, or in 1.1 in the step.
-fn named_child(
-    document: &Document,
-    index: usize,
-    node: &Node,
-    step: Option<&StepDraft>,
-    minor: Minor,
+/// Whom a node calls.
+enum Child {
+    /// A workflow of the package, named at this place.
+    Workflow(Call, Place),
+    /// A name was given that leads nowhere, or that could not be read.
+    Nobody,
+}
+
+fn by_graph(
+    caller: &Caller<'_>,
+    name: &WorkflowId,
+    names: &Names,
     findings: &mut Findings,
-) -> Option<(String, Place)> {
-    if let Some(id) = &node.subworkflow_ref {
-        let place = document.place(&["nodes".into(), index.into(), "subworkflowRef".into()]);
-        return Some((id.to_string(), place));
+) -> Child {
+    let place = caller.place("subworkflowRef");
+    if names.by_id(name.as_str()).is_none() {
+        unknown(name.as_str(), place, names, findings);
+        return Child::Nobody;
     }
-    let place = document.place(&["nodes".into(), index.into(), "id".into()]);
-    if minor >= Minor::V1_2 {
-        let message = format!("subworkflow node `{}` names no workflow", node.id);
+    let call = Call {
+        workflow: name.clone(),
+        pass_context: caller.node.pass_context.flatten().unwrap_or(false),
+        result_variables: caller.node.result_variables.clone().unwrap_or_default(),
+    };
+    Child::Workflow(call, place)
+}
+
+/// In 1.1 the step names the child. One that names none, or none of this package, runs as a plain step, as it does in
+/// other tools: `None`.
+fn by_step(
+    caller: &Caller<'_>,
+    document: Option<&PackagePath>,
+    names: &Names,
+    findings: &mut Findings,
+) -> Option<Child> {
+    // Whether a step that could not be read names a child is not known.
+    let Some(front) = caller.front() else { return Some(Child::Nobody) };
+    let Some(name) = &front.subworkflow else {
+        let message = format!(
+            "subworkflow node `{}` names no workflow, so it runs as a plain step",
+            caller.id
+        );
+        let finding = Diagnostic::new(Code::SubworkflowAsStep, caller.place("id"), message);
         findings.push(
-            Diagnostic::new(Code::NoSubworkflowRef, place, message)
-                .help("add `\"subworkflowRef\"` with the id of a workflow in `workflows[]`"),
+            finding.help(
+                "add `subworkflow: <id>` to the step's frontmatter, or set the type to `step`",
+            ),
         );
         return None;
-    }
-    // A step that could not be read has been reported; whether it names a child is not known.
-    let step = step?;
-    match &step.step.as_ref()?.front.subworkflow {
-        Some(name) => Some((name.clone(), step.document.place(&["subworkflow".into()]))),
-        None => {
-            let message = format!(
-                "subworkflow node `{}` names no workflow, so it runs as a plain step",
-                node.id
-            );
-            let finding = Diagnostic::new(Code::SubworkflowAsStep, place, message);
-            findings.push(finding.help(
-                "add `subworkflow: <id>` to the step's frontmatter, or set the type to `step`",
-            ));
-            None
+    };
+    let place = caller.step_place().unwrap_or_else(|| caller.place("id"));
+    let child =
+        names.by_id(name).or_else(|| names.by_path(name, caller.node.file.as_ref(), document));
+    let Some(workflow) = child else {
+        if !names.all_known {
+            return Some(Child::Nobody);
         }
+        let message = format!(
+            "{} is not a workflow of this package, so node `{}` runs as a plain step",
+            shape::quoted(name),
+            caller.id
+        );
+        let help = names.suggest(name, findings);
+        findings.push(Diagnostic::new(Code::SubworkflowAsStep, place, message).help(help));
+        return None;
+    };
+    let call = Call {
+        workflow,
+        pass_context: front.pass_context.unwrap_or(false),
+        result_variables: front.result_variables.clone(),
+    };
+    Some(Child::Workflow(call, place))
+}
+
+fn no_reference(caller: &Caller<'_>, findings: &mut Findings) {
+    let message = format!("subworkflow node `{}` names no workflow", caller.id);
+    findings.push(
+        Diagnostic::new(Code::NoSubworkflowRef, caller.place("id"), message)
+            .help("add `\"subworkflowRef\"` with the id of a workflow in `workflows[]`"),
+    );
+}
+
+fn unknown(name: &str, place: Place, names: &Names, findings: &mut Findings) {
+    if names.all_known {
+        let message = format!("{} is not a workflow of this package", shape::quoted(name));
+        let help = names.suggest(name, findings);
+        findings.push(Diagnostic::new(Code::UnknownSubworkflow, place, message).help(help));
     }
 }
 
-fn one_way_out(
-    document: &Document,
-    index: usize,
-    node: &Node,
-    graph: &GraphDraft,
-    findings: &mut Findings,
-) {
-    if graph.edges.iter().any(Option::is_none) {
+/// Only a subworkflow node calls; on another node the keys of a call wait for somebody to notice.
+fn ignored_call(caller: &Caller<'_>, kind: NodeKind, names: &Names, findings: &mut Findings) {
+    let node = caller.node;
+    let reference = node.subworkflow_ref.as_ref().and_then(Option::as_ref);
+    if let Some(name) = reference.filter(|name| names.by_id(name.as_str()).is_none()) {
+        unknown(name.as_str(), caller.place("subworkflowRef"), names, findings);
+    }
+    let keys: Vec<&'static str> = [
+        ("subworkflowRef", reference.is_some()),
+        ("passContext", node.pass_context.flatten().is_some()),
+        ("resultVariables", node.result_variables.as_ref().is_some_and(|list| !list.is_empty())),
+    ]
+    .into_iter()
+    .filter_map(|(key, is_there)| is_there.then_some(key))
+    .collect();
+    let Some(first) = keys.first() else { return };
+    let (verb, them) = if keys.len() == 1 { ("has", "it") } else { ("have", "them") };
+    let keys: Vec<_> = keys.iter().map(|key| format!("`{key}`")).collect();
+    let message = format!(
+        "node `{}` is of type `{}`, so its {} {verb} no effect",
+        caller.id,
+        kind.word(),
+        keys.join(" and ")
+    );
+    let finding = Diagnostic::new(Code::IgnoredCall, caller.place(first), message);
+    findings.push(finding.help(format!("set the type to `subworkflow`, or remove {them}")));
+}
+
+/// How many edges leave each node. `None` when that is not known of every edge.
+fn ways_out(read: &GraphRead) -> Option<HashMap<&str, usize>> {
+    let mut counts = HashMap::new();
+    for (from, _) in read.draft.ends()? {
+        *counts.entry(from.as_str()).or_default() += 1;
+    }
+    Some(counts)
+}
+
+fn one_way_out(caller: &Caller<'_>, count: usize, findings: &mut Findings) {
+    if count == 1 {
         return;
     }
-    let count = graph.edges.iter().flatten().filter(|edge| edge.from == node.id).count();
-    if count != 1 {
-        let place = document.place(&["nodes".into(), index.into(), "id".into()]);
-        let message = format!(
-            "subworkflow node `{}` has {count} outgoing edges; it must have exactly one",
-            node.id
-        );
-        let finding = Diagnostic::new(Code::SubworkflowEdges, place, message);
-        findings.push(
-            finding
-                .help("the run returns along that edge; put a `decision` node after it to branch"),
-        );
-    }
-}
-
-fn known_workflows(name: &str, names: &Names) -> String {
-    let ids = || names.ids.iter().map(WorkflowId::as_str);
-    if let Some(similar) = shape::nearest(name, ids()) {
-        return format!("did you mean `{similar}`?");
-    }
-    let shown: Vec<_> = ids().take(8).map(|id| format!("`{id}`")).collect();
-    if shown.is_empty() {
-        "list it in `workflows[]` of `bmad.json`".into()
-    } else {
-        format!("the workflows are: {}", shown.join(", "))
-    }
-}
-
-fn cycles(
-    workflows: &[WorkflowDraft],
-    resolved: &[BTreeMap<NodeId, (Call, Place)>],
-    findings: &mut Findings,
-) {
-    let index_of =
-        |id: &WorkflowId| workflows.iter().position(|workflow| workflow.id.as_ref() == Some(id));
-    let mut graph: DiGraph<(), &Place> = DiGraph::new();
-    for _ in workflows {
-        graph.add_node(());
-    }
-    for (from, calls) in resolved.iter().enumerate() {
-        for (call, place) in calls.values() {
-            if let Some(to) = index_of(&call.workflow) {
-                graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), place);
-            }
-        }
-    }
-    for group in kosaraju_scc(&graph) {
-        let start = group.iter().copied().min();
-        let Some(start) =
-            start.filter(|start| group.len() > 1 || graph.contains_edge(*start, *start))
-        else {
-            continue;
-        };
-        let (path, place) = circle(&graph, start, &group);
-        let names: Vec<String> = path
-            .iter()
-            .filter_map(|index| Some(workflows.get(index.index())?.id.as_ref()?.to_string()))
-            .collect();
-        let message = format!("workflows call each other in a circle: {}", names.join(" → "));
-        if let Some(place) = place {
-            let finding = Diagnostic::new(Code::CallCycle, place.clone(), message);
-            findings.push(finding.help("a workflow may not call itself, not even through others; loop with edges inside one graph instead"));
-        }
-    }
-}
-
-/// A shortest way from `start` back to itself inside the group, and the place of its first call.
-fn circle<'p>(
-    graph: &DiGraph<(), &'p Place>,
-    start: NodeIndex,
-    group: &[NodeIndex],
-) -> (Vec<NodeIndex>, Option<&'p Place>) {
-    let mut came_from: HashMap<NodeIndex, NodeIndex> = HashMap::new();
-    let mut queue = std::collections::VecDeque::from([start]);
-    while let Some(at) = queue.pop_front() {
-        for next in graph.neighbors(at).filter(|next| group.contains(next)) {
-            if next == start {
-                let mut path = vec![start, at];
-                while let Some(before) = path.last().and_then(|last| came_from.get(last)) {
-                    path.push(*before);
-                }
-                if at == start {
-                    path.truncate(2);
-                }
-                path.reverse();
-                let first = path.get(1).and_then(|second| graph.find_edge(start, *second));
-                return (path, first.and_then(|edge| graph.edge_weight(edge).copied()));
-            }
-            if next != start && !came_from.contains_key(&next) {
-                came_from.insert(next, at);
-                queue.push_back(next);
-            }
-        }
-    }
-    (vec![start], None)
+    let edges =
+        if count == 0 { "no outgoing edge".into() } else { format!("{count} outgoing edges") };
+    let message = format!("subworkflow node `{}` has {edges}; it must have exactly one", caller.id);
+    let finding = Diagnostic::new(Code::SubworkflowEdges, caller.place("id"), message);
+    findings.push(
+        finding.help("the run returns along that edge; put a `decision` node after it to branch"),
+    );
 }

@@ -7,97 +7,113 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Dfs;
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
-use crate::id::AgentId;
+use crate::id::{AgentId, NodeId};
+use crate::package::check::GraphRead;
 use crate::package::document::Document;
-use crate::package::graph::{Edge, GraphDraft, Node, NodeKind};
+use crate::package::graph::{EdgeDraft, NodeDraft, NodeKind};
 use crate::shape;
 
 /// Ids are unique, and whatever names a node or an agent names one that exists.
 pub(super) fn references(
-    document: &Document,
-    draft: &GraphDraft,
+    read: &GraphRead,
     agents: Option<&HashSet<AgentId>>,
     findings: &mut Findings,
 ) {
+    let (document, draft) = (&read.document, &read.draft);
+    let mut agent_names =
+        agents.map(|agents| Known::new("agents", agents.iter().map(AgentId::as_str)));
     let mut ids: HashMap<&str, usize> = HashMap::new();
     for (index, node) in draft.nodes.iter().enumerate() {
-        let Some(node) = node else { continue };
         let place = |index: usize, key: &'static str| {
             document.place(&["nodes".into(), index.into(), key.into()])
         };
-        if let Some(first) = ids.get(node.id.as_str()) {
-            let message = format!("two nodes have the id `{}`", node.id);
-            let finding = Diagnostic::new(Code::DuplicateNodeId, place(index, "id"), message);
-            findings.push(
-                finding
-                    .help("give one of them another id")
-                    .related(place(*first, "id"), "the first one is here"),
-            );
-        } else {
-            ids.insert(node.id.as_str(), index);
+        if let Some(id) = &node.id {
+            if let Some(first) = ids.get(id.as_str()) {
+                let message = format!("two nodes have the id `{id}`");
+                let finding = Diagnostic::new(Code::DuplicateNodeId, place(index, "id"), message);
+                findings.push(
+                    finding
+                        .help("give one of them another id")
+                        .related(place(*first, "id"), "the first one is here"),
+                );
+            } else {
+                ids.insert(id.as_str(), index);
+            }
         }
-        if let (Some(agent), Some(agents)) = (&node.agent_id, agents)
-            && !agents.contains(agent)
+        if let (Some(Some(agent)), Some(agents)) = (&node.agent_id, &mut agent_names)
+            && !agents.has(agent.as_str())
         {
-            let known = || agents.iter().map(AgentId::as_str);
             let message = format!("there is no agent `{agent}`");
             let finding = Diagnostic::new(Code::UnknownAgent, place(index, "agentId"), message);
-            findings.push(finding.help(did_you_mean(agent.as_str(), known(), "agents")));
+            let help = agents.did_you_mean(agent.as_str(), findings);
+            findings.push(finding.help(help));
         }
     }
-    if draft.nodes.iter().any(Option::is_none) || draft.nodes.is_empty() {
-        return;
+    if draft.node_ids().is_some() {
+        ends(read, Known::new("nodes", ids.into_keys()), findings);
     }
-    let known = || ids.keys().copied();
-    if let Some(entry) = draft.entry.as_ref().filter(|entry| !ids.contains_key(entry.as_str())) {
+}
+
+/// The entry and both ends of every edge are nodes.
+fn ends(read: &GraphRead, mut nodes: Known<'_>, findings: &mut Findings) {
+    let (document, draft) = (&read.document, &read.draft);
+    if let Some(entry) = draft.entry.as_ref().filter(|entry| !nodes.has(entry.as_str())) {
         let message = format!("`entryNodeId` is `{entry}`, which is not a node");
-        let finding = Diagnostic::new(
-            Code::UnknownEntryNode,
-            document.place(&["entryNodeId".into()]),
-            message,
-        );
-        findings.push(finding.help(did_you_mean(entry.as_str(), known(), "nodes")));
+        let place = document.place(&["entryNodeId".into()]);
+        let help = nodes.did_you_mean(entry.as_str(), findings);
+        findings.push(Diagnostic::new(Code::UnknownEntryNode, place, message).help(help));
     }
-    let mut suggestions = 20_usize;
     for (index, edge) in draft.edges.iter().enumerate() {
-        let Some(edge) = edge else { continue };
-        for (key, end) in [("from", &edge.from), ("to", &edge.to)] {
-            if ids.contains_key(end.as_str()) {
-                continue;
-            }
-            let message = format!(
-                "an edge {} `{end}`, which is not a node",
-                if key == "from" { "begins at" } else { "leads to" }
-            );
+        for (key, end, verb) in [("from", &edge.from, "begins at"), ("to", &edge.to, "leads to")] {
+            let Some(end) = end.as_ref().filter(|end| !nodes.has(end.as_str())) else { continue };
+            let message = format!("an edge {verb} `{end}`, which is not a node");
             let place = document.place(&["edges".into(), index.into(), key.into()]);
-            let help = if suggestions > 0 {
-                did_you_mean(end.as_str(), known(), "nodes")
-            } else {
-                "name a node of this graph".into()
-            };
-            suggestions = suggestions.saturating_sub(1);
+            let help = nodes.did_you_mean(end.as_str(), findings);
             findings.push(Diagnostic::new(Code::UnknownEdgeEnd, place, message).help(help));
         }
     }
 }
 
-fn did_you_mean<'k>(word: &str, known: impl Iterator<Item = &'k str>, what: &str) -> String {
-    let mut known: Vec<&str> = known.collect();
-    known.sort_unstable();
-    if let Some(similar) = shape::nearest(word, known.iter().copied()) {
-        return format!("did you mean `{similar}`?");
+/// The names that a reference may have.
+struct Known<'k> {
+    what: &'static str,
+    names: HashSet<&'k str>,
+    /// In order, once they are needed.
+    sorted: Option<Vec<&'k str>>,
+}
+
+impl<'k> Known<'k> {
+    fn new(what: &'static str, names: impl Iterator<Item = &'k str>) -> Self {
+        Self { what, names: names.collect(), sorted: None }
     }
-    let shown: Vec<_> = known.iter().take(8).map(|name| format!("`{name}`")).collect();
-    let more = known.len().saturating_sub(shown.len());
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("the {what} are: {}{more}", shown.join(", "))
+
+    fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    fn did_you_mean(&mut self, word: &str, findings: &mut Findings) -> String {
+        let names = &self.names;
+        let sorted = self.sorted.get_or_insert_with(|| {
+            let mut sorted: Vec<&str> = names.iter().copied().collect();
+            sorted.sort_unstable();
+            sorted
+        });
+        if let Some(similar) = findings.nearest(word, sorted.iter().copied()) {
+            return format!("did you mean `{similar}`?");
+        }
+        let shown: Vec<_> = sorted.iter().take(8).map(|name| format!("`{name}`")).collect();
+        let more = sorted.len().saturating_sub(shown.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("the {} are: {}{more}", self.what, shown.join(", "))
+    }
 }
 
 /// A graph whose references hold, ready to be walked.
 struct Walk<'a> {
     document: &'a Document,
-    nodes: Vec<&'a Node>,
-    edges: Vec<&'a Edge>,
+    ids: Vec<&'a NodeId>,
+    nodes: &'a [NodeDraft],
+    edges: &'a [EdgeDraft],
     entry: usize,
     /// Edge indices by the node they leave.
     outgoing: Vec<Vec<usize>>,
@@ -106,49 +122,60 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// `None` when a reference is broken: what could be said about the rest would be guesses.
-    fn new(document: &'a Document, draft: &'a GraphDraft) -> Option<Self> {
-        let nodes: Vec<&Node> = draft.nodes.iter().map(Option::as_ref).collect::<Option<_>>()?;
-        let edges: Vec<&Edge> = draft.edges.iter().map(Option::as_ref).collect::<Option<_>>()?;
+    fn new(read: &'a GraphRead) -> Option<Self> {
+        let draft = &read.draft;
+        let (ids, ends) = (draft.node_ids()?, draft.ends()?);
         let index: HashMap<&str, usize> =
-            nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+            ids.iter().enumerate().map(|(at, id)| (id.as_str(), at)).collect();
         let entry = *index.get(draft.entry.as_ref()?.as_str())?;
-        (index.len() == nodes.len()).then_some(())?;
-        let mut graph = DiGraph::with_capacity(nodes.len(), edges.len());
-        for _ in &nodes {
+        (index.len() == ids.len()).then_some(())?;
+        let mut graph = DiGraph::with_capacity(ids.len(), ends.len());
+        for _ in &ids {
             graph.add_node(());
         }
-        let mut outgoing = vec![Vec::new(); nodes.len()];
-        for (at, edge) in edges.iter().enumerate() {
-            let (from, to) = (*index.get(edge.from.as_str())?, *index.get(edge.to.as_str())?);
+        let mut outgoing = vec![Vec::new(); ids.len()];
+        for (at, (from, to)) in ends.into_iter().enumerate() {
+            let (from, to) = (*index.get(from.as_str())?, *index.get(to.as_str())?);
             graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
             outgoing.get_mut(from)?.push(at);
         }
-        Some(Self { document, nodes, edges, entry, outgoing, graph })
+        let document = &read.document;
+        Some(Self {
+            document,
+            ids,
+            nodes: &draft.nodes,
+            edges: &draft.edges,
+            entry,
+            outgoing,
+            graph,
+        })
     }
 
     fn node_place(&self, index: usize) -> Place {
         self.document.place(&["nodes".into(), index.into(), "id".into()])
     }
 
-    fn edges_from(&self, index: usize) -> impl Iterator<Item = &'a Edge> {
-        self.outgoing
-            .get(index)
-            .into_iter()
-            .flatten()
-            .filter_map(|edge| self.edges.get(*edge).copied())
+    fn edges_from(&self, index: usize) -> impl Iterator<Item = &'a EdgeDraft> {
+        self.outgoing.get(index).into_iter().flatten().filter_map(|edge| self.edges.get(*edge))
+    }
+
+    /// What kind of place a node is; `None` when that could not be read.
+    fn kind(&self, index: usize) -> Option<NodeKind> {
+        self.nodes.get(index)?.kind
     }
 }
 
 /// Every node can be reached and left, every branch has a way to go on, every loop an end.
-pub(super) fn structure(document: &Document, draft: &GraphDraft, findings: &mut Findings) {
-    outputs(document, draft, findings);
-    let Some(walk) = Walk::new(document, draft) else { return };
+/// `calling` are the nodes that call another workflow, whose single way out is a rule of its own.
+pub(super) fn structure(read: &GraphRead, calling: &HashSet<usize>, findings: &mut Findings) {
+    let Some(walk) = Walk::new(read) else { return };
     reachability(&walk, findings);
-    for index in 0..walk.nodes.len() {
+    for index in (0..walk.nodes.len()).filter(|index| !calling.contains(index)) {
         branches(&walk, index, findings);
     }
     twins(&walk, findings);
-    cycles(&walk, findings);
+    cycles_without_decision(&walk, findings);
+    cycles_without_exit(&walk, findings);
 }
 
 fn reachability(walk: &Walk<'_>, findings: &mut Findings) {
@@ -160,10 +187,11 @@ fn reachability(walk: &Walk<'_>, findings: &mut Findings) {
         }
     }
     let mut end_reached = false;
-    for (index, (node, reached)) in walk.nodes.iter().zip(reached).enumerate() {
-        end_reached |= reached && node.kind == NodeKind::End;
+    for (index, (id, reached)) in walk.ids.iter().zip(reached).enumerate() {
+        // A node whose type is not known may be an end.
+        end_reached |= reached && walk.kind(index).is_none_or(|kind| kind == NodeKind::End);
         if !reached {
-            let message = format!("node `{}` cannot be reached from the entry node", node.id);
+            let message = format!("node `{id}` cannot be reached from the entry node");
             let finding = Diagnostic::new(Code::UnreachableNode, walk.node_place(index), message);
             findings.push(finding.help("add an edge that leads to it, or remove it"));
         }
@@ -181,38 +209,36 @@ fn reachability(walk: &Walk<'_>, findings: &mut Findings) {
 }
 
 fn branches(walk: &Walk<'_>, index: usize, findings: &mut Findings) {
-    let Some(node) = walk.nodes.get(index) else { return };
+    let (Some(kind), Some(id)) = (walk.kind(index), walk.ids.get(index)) else { return };
     let count = walk.edges_from(index).count();
-    let defaults = walk.edges_from(index).filter(|edge| edge.is_default).count();
-    let (code, message, help) = match (node.kind, count, defaults) {
-        // Its single edge is a rule of sub-workflows.
-        (NodeKind::Subworkflow, ..) if node.subworkflow_ref.is_some() => return,
+    let flags: Option<Vec<bool>> = walk.edges_from(index).map(|edge| edge.is_default).collect();
+    // Which edges are defaults is not known when one of them could not be read.
+    let defaults = flags.map(|flags| flags.into_iter().filter(|is_default| *is_default).count());
+    let (code, message, help) = match (kind, count, defaults) {
         (NodeKind::Decision, 0 | 1, _) => (
             Code::FewBranches,
             format!(
-                "decision `{}` has {}; a decision needs at least two",
-                node.id,
+                "decision `{id}` has {}; a decision needs at least two",
                 if count == 0 { "no outgoing edge" } else { "one outgoing edge" }
             ),
             "add the other branch, or make it a `step`",
         ),
-        (NodeKind::Decision, _, 0) => (
+        (NodeKind::Decision, _, Some(0)) => (
             Code::NoDefaultBranch,
-            format!("decision `{}` has no default branch", node.id),
+            format!("decision `{id}` has no default branch"),
             "set `\"isDefault\": true` on the edge to take when no condition holds",
         ),
         (NodeKind::End, 0, _) | (_, 1, _) => return,
         (_, 0, _) => (
             Code::DeadEnd,
-            format!("node `{}` has no way out, and it is not an `end` node", node.id),
+            format!("node `{id}` has no way out, and it is not an `end` node"),
             "add an edge to the next node, or set its type to `end`",
         ),
-        (_, _, 1) => return,
-        (_, _, defaults) => (
+        (_, _, None | Some(1)) => return,
+        (_, _, Some(defaults)) => (
             Code::DefaultCount,
             format!(
-                "node `{}` has {count} outgoing edges and {defaults} defaults; it should have exactly one default",
-                node.id
+                "node `{id}` has {count} outgoing edges and {defaults} defaults; it should have exactly one default"
             ),
             "set `\"isDefault\": true` on exactly one of its edges",
         ),
@@ -225,11 +251,14 @@ fn twins(walk: &Walk<'_>, findings: &mut Findings) {
     for (index, edge) in walk.edges.iter().enumerate() {
         let place =
             |index: usize| walk.document.place(&["edges".into(), index.into(), "label".into()]);
-        let key = (edge.from.as_str(), edge.to.as_str(), edge.label.as_str());
+        let (Some(from), Some(to), Some(label)) = (&edge.from, &edge.to, &edge.label) else {
+            continue;
+        };
+        let key = (from.as_str(), to.as_str(), label.as_str());
         if let Some(first) = seen.get(&key) {
             let message = format!(
-                "two edges lead from `{}` to `{}` with the label `{}`",
-                edge.from, edge.to, edge.label
+                "two edges lead from `{from}` to `{to}` with the label {}",
+                shape::quoted(label)
             );
             let finding = Diagnostic::new(Code::DuplicateEdge, place(index), message);
             findings.push(
@@ -243,35 +272,52 @@ fn twins(walk: &Walk<'_>, findings: &mut Findings) {
     }
 }
 
-fn cycles(walk: &Walk<'_>, findings: &mut Findings) {
-    for group in kosaraju_scc(&walk.graph) {
+/// The groups of nodes that lie on common cycles, each in the order of the file.
+fn loops(graph: &DiGraph<(), ()>) -> impl Iterator<Item = Vec<usize>> {
+    kosaraju_scc(graph).into_iter().filter_map(|group| {
         let mut members: Vec<usize> = group.iter().map(|node| node.index()).collect();
         members.sort_unstable();
+        let first = NodeIndex::new(*members.first()?);
+        (members.len() > 1 || graph.contains_edge(first, first)).then_some(members)
+    })
+}
+
+/// Whatever still goes round when every decision is taken away, goes round without one.
+fn cycles_without_decision(walk: &Walk<'_>, findings: &mut Findings) {
+    // A node whose type is not known may be a decision.
+    let decides =
+        |node: NodeIndex| walk.kind(node.index()).is_none_or(|kind| kind == NodeKind::Decision);
+    let rest = walk.graph.filter_map(
+        |_, ()| Some(()),
+        |edge, ()| {
+            let (from, to) = walk.graph.edge_endpoints(edge)?;
+            (!decides(from) && !decides(to)).then_some(())
+        },
+    );
+    for members in loops(&rest) {
         let Some(&first) = members.first() else { continue };
-        let is_loop = members.len() > 1
-            || walk.graph.contains_edge(NodeIndex::new(first), NodeIndex::new(first));
-        if !is_loop {
-            continue;
-        }
+        let message =
+            format!("the cycle through {} has no decision node in it", named(walk, &members));
+        let finding = Diagnostic::new(Code::CycleWithoutDecision, walk.node_place(first), message);
+        findings.push(
+            finding.help("let a `decision` node choose between another round and the way out"),
+        );
+    }
+}
+
+fn cycles_without_exit(walk: &Walk<'_>, findings: &mut Findings) {
+    for members in loops(&walk.graph) {
+        let Some(&first) = members.first() else { continue };
         let inside: HashSet<usize> = members.iter().copied().collect();
-        let named = named(walk, &members);
-        if !members
-            .iter()
-            .any(|index| walk.nodes.get(*index).is_some_and(|node| node.kind == NodeKind::Decision))
-        {
-            let message = format!("the cycle through {named} has no decision node in it");
-            let finding =
-                Diagnostic::new(Code::CycleWithoutDecision, walk.node_place(first), message);
-            findings.push(
-                finding.help("let a `decision` node choose between another round and the way out"),
-            );
-        }
         let leaves = |from: &usize| {
-            let targets = walk.graph.neighbors(NodeIndex::new(*from));
-            targets.into_iter().any(|target| !inside.contains(&target.index()))
+            let mut targets = walk.graph.neighbors(NodeIndex::new(*from));
+            targets.any(|target| !inside.contains(&target.index()))
         };
         if !members.iter().any(leaves) {
-            let message = format!("no edge leaves the cycle through {named}, so it can never end");
+            let message = format!(
+                "no edge leaves the cycle through {}, so it can never end",
+                named(walk, &members)
+            );
             let finding = Diagnostic::new(Code::CycleWithoutExit, walk.node_place(first), message);
             findings.push(
                 finding.help("add an edge from one of these nodes to a node outside the cycle"),
@@ -284,35 +330,9 @@ fn named(walk: &Walk<'_>, members: &[usize]) -> String {
     let shown: Vec<_> = members
         .iter()
         .take(5)
-        .filter_map(|index| Some(format!("`{}`", walk.nodes.get(*index)?.id)))
+        .filter_map(|index| Some(format!("`{}`", walk.ids.get(*index)?)))
         .collect();
     let more = members.len().saturating_sub(shown.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))
-}
-
-fn outputs(document: &Document, draft: &GraphDraft, findings: &mut Findings) {
-    for (index, node) in draft.nodes.iter().enumerate() {
-        let Some(node) = node else { continue };
-        for (at, output) in node.outputs.iter().enumerate() {
-            let path = ["@project/", "{project-root}/", "./"]
-                .iter()
-                .find_map(|prefix| output.strip_prefix(prefix))
-                .unwrap_or(output);
-            if path.starts_with("artifacts/") || path.starts_with("{artifacts-root}/") {
-                continue;
-            }
-            let place =
-                document.place(&["nodes".into(), index.into(), "outputs".into(), at.into()]);
-            let message = format!(
-                "the output {} of `{}` lies outside `artifacts/`",
-                shape::quoted(output),
-                node.id
-            );
-            let finding = Diagnostic::new(Code::OutputOutsideArtifacts, place, message);
-            findings.push(
-                finding.help("put what a run makes under `artifacts/`, where users look for it"),
-            );
-        }
-    }
 }

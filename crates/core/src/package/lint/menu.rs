@@ -1,6 +1,8 @@
 //! Menus: every item can be seen, can be reached, and does something that exists.
 
-use crate::diagnostic::{Code, Diagnostic, Findings};
+use std::collections::{HashMap, HashSet};
+
+use crate::diagnostic::{Code, Diagnostic, Findings, Place};
 use crate::package::agents::{Agent, AgentsDraft, MenuItem, MenuTarget};
 use crate::package::check::WorkflowDraft;
 use crate::package::document::{Document, Key};
@@ -10,10 +12,33 @@ use crate::shape;
 
 /// What menu items can point to.
 pub(super) struct Targets<'a> {
-    pub(super) files: &'a dyn Files,
-    pub(super) workflows: &'a [WorkflowDraft],
+    files: &'a dyn Files,
+    ids: HashSet<&'a str>,
+    documents: HashSet<&'a str>,
+    /// Ids and documents in the order of the manifest, for suggestions.
+    names: Vec<&'a str>,
     /// False when part of the manifest could not be read, so that an unknown name proves nothing.
-    pub(super) workflows_known: bool,
+    workflows_known: bool,
+}
+
+impl<'a> Targets<'a> {
+    pub(super) fn new(
+        files: &'a dyn Files,
+        workflows: &'a [WorkflowDraft],
+        workflows_known: bool,
+    ) -> Self {
+        let ids = || workflows.iter().filter_map(|workflow| Some(workflow.id.as_ref()?.as_str()));
+        let documents = || {
+            workflows.iter().filter_map(|workflow| Some(workflow.document_path.as_ref()?.as_str()))
+        };
+        Self {
+            files,
+            ids: ids().collect(),
+            documents: documents().collect(),
+            names: ids().chain(documents()).collect(),
+            workflows_known,
+        }
+    }
 }
 
 pub(super) fn check(
@@ -28,34 +53,17 @@ pub(super) fn check(
             let head = ["agents".into(), agent_index.into(), "menu".into(), index.into()];
             document.place(&[&head, keys].concat())
         };
+        let prompts: HashSet<&str> =
+            agent.prompts.iter().map(|prompt| prompt.id.as_str()).collect();
         for (index, item) in agent.menu.iter().enumerate() {
-            if item.ide_only == Some(true) && item.web_only == Some(true) {
-                let message = format!(
-                    "{} is both `ide-only` and `web-only`, so nobody ever sees it",
-                    named(item)
-                );
-                let finding = Diagnostic::new(
-                    Code::HiddenMenuItem,
-                    place(index, &["web-only".into()]),
-                    message,
-                );
-                findings.push(finding.help("remove one of the two"));
-            }
-            if item.target.is_empty() && !item.triggers.iter().any(|trigger| trigger.is_handler()) {
-                let message = format!("{} does nothing", named(item));
-                let finding = Diagnostic::new(
-                    Code::NoMenuAction,
-                    place(index, &["description".into()]),
-                    message,
-                );
-                findings.push(finding.help("add `workflow`, `exec` or `action`"));
-            }
+            visible(item, &|keys| place(index, keys), findings);
+            does_something(item, &|keys| place(index, keys), findings);
             let code = if item.validate_workflow.is_some() {
                 Code::InvalidMenuTarget
             } else {
                 Code::DeadMenuTarget
             };
-            for (key, problem) in targets.problems(agent, &item.target) {
+            for (key, problem) in targets.problems(agent, &prompts, &item.target, findings) {
                 findings.push(
                     Diagnostic::new(code, place(index, &[key.into()]), problem.0).help(problem.1),
                 );
@@ -63,7 +71,7 @@ pub(super) fn check(
             for (at, trigger) in
                 item.triggers.iter().enumerate().filter(|(_, trigger)| trigger.is_handler())
             {
-                for (key, problem) in targets.problems(agent, &trigger.target) {
+                for (key, problem) in targets.problems(agent, &prompts, &trigger.target, findings) {
                     let keys = ["triggers".into(), at.into(), key.into()];
                     findings.push(
                         Diagnostic::new(code, place(index, &keys), problem.0).help(problem.1),
@@ -75,6 +83,25 @@ pub(super) fn check(
     }
 }
 
+fn visible(item: &MenuItem, place: &dyn Fn(&[Key<'_>]) -> Place, findings: &mut Findings) {
+    if item.ide_only == Some(true) && item.web_only == Some(true) {
+        let message =
+            format!("{} is both `ide-only` and `web-only`, so nobody ever sees it", named(item));
+        let finding = Diagnostic::new(Code::HiddenMenuItem, place(&["web-only".into()]), message);
+        findings.push(finding.help("remove one of the two"));
+    }
+}
+
+fn does_something(item: &MenuItem, place: &dyn Fn(&[Key<'_>]) -> Place, findings: &mut Findings) {
+    let handled =
+        item.triggers.iter().any(|trigger| trigger.is_handler() && !trigger.target.is_empty());
+    if item.target.is_empty() && !handled {
+        let message = format!("{} does nothing", named(item));
+        let finding = Diagnostic::new(Code::NoMenuAction, place(&["description".into()]), message);
+        findings.push(finding.help("add `workflow`, `exec` or `action`"));
+    }
+}
+
 fn named(item: &MenuItem) -> String {
     format!("the menu item {}", shape::quoted(item.trigger.as_deref().unwrap_or(&item.description)))
 }
@@ -83,34 +110,36 @@ fn named(item: &MenuItem) -> String {
 type Problem = (String, String);
 
 impl Targets<'_> {
-    fn problems(&self, agent: &Agent, target: &MenuTarget) -> Vec<(&'static str, Problem)> {
-        let mut problems = Vec::new();
-        let mut add =
-            |key, problem: Option<Problem>| problems.extend(problem.map(|problem| (key, problem)));
-        add("workflow", target.workflow.as_deref().and_then(|text| self.workflow(text)));
-        add("exec", target.exec.as_deref().and_then(|text| self.script(text)));
-        add("action", target.action.as_deref().and_then(|text| prompt(agent, text)));
-        add("data", target.data.as_deref().and_then(|text| self.file(text)));
-        problems
+    fn problems(
+        &self,
+        agent: &Agent,
+        prompts: &HashSet<&str>,
+        target: &MenuTarget,
+        findings: &mut Findings,
+    ) -> Vec<(&'static str, Problem)> {
+        let workflow = target.workflow.as_deref().and_then(|text| self.workflow(text, findings));
+        let exec = target.exec.as_deref().and_then(|text| self.script(text));
+        let action =
+            target.action.as_deref().and_then(|text| prompt(agent, prompts, text, findings));
+        let data = target.data.as_deref().and_then(|text| self.file(text));
+        [("workflow", workflow), ("exec", exec), ("action", action), ("data", data)]
+            .into_iter()
+            .filter_map(|(key, problem)| Some((key, problem?)))
+            .collect()
     }
 
-    fn workflow(&self, text: &str) -> Option<Problem> {
+    fn workflow(&self, text: &str, findings: &mut Findings) -> Option<Problem> {
         if let Some(problem) = classic(text) {
             return Some(problem);
         }
-        let ids =
-            || self.workflows.iter().filter_map(|workflow| Some(workflow.id.as_ref()?.as_str()));
-        if ids().any(|id| id == text) || !self.workflows_known {
+        if self.ids.contains(text) || !self.workflows_known {
             return None;
         }
-        let path = package_part(text).and_then(|path| PackagePath::reference(path).ok());
-        if path.is_some_and(|path| {
-            self.workflows.iter().any(|workflow| workflow.document_path == path)
-        }) {
+        let path = package_part(text).and_then(|part| PackagePath::reference(part.path).ok());
+        if path.is_some_and(|path| self.documents.contains(path.as_str())) {
             return None;
         }
-        let documents = self.workflows.iter().map(|workflow| workflow.document_path.as_str());
-        let help = match shape::nearest(text, ids().chain(documents)) {
+        let help = match findings.nearest(text, self.names.iter().copied()) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => "name an id of `workflows[]`, or the path of a workflow's `.md`".to_owned(),
         };
@@ -123,8 +152,7 @@ impl Targets<'_> {
 
     /// A file that belongs to the package must be in it; what belongs to the user's project is not known here.
     fn file(&self, text: &str) -> Option<Problem> {
-        let path = package_part(text)?;
-        let explicit = path.len() != text.len();
+        let Part { path, explicit } = package_part(text)?;
         let folder = path.split('/').next().unwrap_or_default();
         let ours =
             explicit || matches!(folder, "assets" | "steps" | "workflows") || path == "workflow.md";
@@ -145,15 +173,23 @@ impl Targets<'_> {
     }
 }
 
+/// A path below the package's root.
+struct Part<'t> {
+    path: &'t str,
+    /// True when the author named the package.
+    explicit: bool,
+}
+
 /// The part of a path below the package's root; `None` when it belongs to the project or to a run.
-fn package_part(text: &str) -> Option<&str> {
+fn package_part(text: &str) -> Option<Part<'_>> {
     const ELSEWHERE: &[&str] =
         &["{project-root}", "{artifacts-root}", "{state-root}", "@project", "@state", "artifacts/"];
-    if ELSEWHERE.iter().any(|prefix| text.starts_with(prefix)) {
+    let bare = text.strip_prefix("./").unwrap_or(text);
+    if ELSEWHERE.iter().any(|prefix| bare.starts_with(prefix)) {
         return None;
     }
-    let bare = text.strip_prefix("{package-root}/").or_else(|| text.strip_prefix("@pkg/"));
-    Some(bare.unwrap_or(text))
+    let named = bare.strip_prefix("{package-root}/").or_else(|| bare.strip_prefix("@pkg/"));
+    Some(Part { path: named.unwrap_or(bare), explicit: named.is_some() })
 }
 
 fn classic(text: &str) -> Option<Problem> {
@@ -169,33 +205,53 @@ fn classic(text: &str) -> Option<Problem> {
     })
 }
 
-fn prompt(agent: &Agent, text: &str) -> Option<Problem> {
+fn prompt(
+    agent: &Agent,
+    prompts: &HashSet<&str>,
+    text: &str,
+    findings: &mut Findings,
+) -> Option<Problem> {
     let id = text.strip_prefix('#')?;
-    if agent.prompts.iter().any(|prompt| prompt.id == id) {
+    if prompts.contains(id) {
         return None;
     }
-    let help = match shape::nearest(id, agent.prompts.iter().map(|prompt| prompt.id.as_str())) {
+    let known = agent.prompts.iter().map(|prompt| prompt.id.as_str());
+    let help = match findings.nearest(id, known) {
         Some(similar) => format!("did you mean `#{similar}`?"),
-        None => format!("add a prompt with the id `{id}` to this agent"),
+        None => format!("add a prompt with the id {} to this agent", shape::quoted(id)),
     };
     Some((format!("agent `{}` has no prompt {}", agent.id, shape::quoted(id)), help))
 }
 
+/// Where an item can be seen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Surface {
+    Ide,
+    Web,
+}
+
+impl Surface {
+    fn of(item: &MenuItem) -> impl Iterator<Item = Self> {
+        let (ide, web) = (item.web_only != Some(true), item.ide_only != Some(true));
+        [(Self::Ide, ide), (Self::Web, web)]
+            .into_iter()
+            .filter_map(|(surface, seen)| seen.then_some(surface))
+    }
+}
+
 /// An item whose word an earlier item already has cannot be reached by it.
-fn shadows(
-    agent: &Agent,
-    place: &dyn Fn(usize, &[Key<'_>]) -> crate::diagnostic::Place,
-    findings: &mut Findings,
-) {
+fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Place, findings: &mut Findings) {
+    let mut owners: HashMap<(Surface, String), usize> = HashMap::new();
     for (index, item) in agent.menu.iter().enumerate() {
-        let mut told: Vec<String> = Vec::new();
+        let mut told: HashSet<String> = HashSet::new();
         for (word, keys) in words(item) {
             let normal = normalised(word);
-            let owner = agent.menu.iter().take(index).position(|earlier| {
-                seen_together(earlier, item)
-                    && words(earlier).iter().any(|(word, _)| normalised(word) == normal)
-            });
-            let Some(owner) = owner.filter(|_| !told.contains(&normal)) else { continue };
+            let owner = Surface::of(item)
+                .map(|surface| *owners.entry((surface, normal.clone())).or_insert(index))
+                .min();
+            let Some(owner) = owner.filter(|owner| *owner != index && told.insert(normal)) else {
+                continue;
+            };
             let message = format!(
                 "{} already answers to {}, so this item never does",
                 agent.menu.get(owner).map(named).unwrap_or_default(),
@@ -207,16 +263,8 @@ fn shadows(
                     .help("give this item another trigger")
                     .related(place(owner, &["trigger".into()]), "the earlier item is here"),
             );
-            told.push(normal);
         }
     }
-}
-
-fn seen_together(one: &MenuItem, other: &MenuItem) -> bool {
-    let on = |item: &MenuItem, web: bool| {
-        if web { item.ide_only != Some(true) } else { item.web_only != Some(true) }
-    };
-    [true, false].into_iter().any(|web| on(one, web) && on(other, web))
 }
 
 /// The words that select an item exactly, and where they are written.
@@ -224,6 +272,7 @@ fn words(item: &MenuItem) -> Vec<(&str, Vec<Key<'static>>)> {
     let mut words: Vec<(&str, Vec<Key<'static>>)> = Vec::new();
     words.extend(item.trigger.as_deref().map(|word| (word, vec!["trigger".into()])));
     words.extend(item.cmd.as_deref().map(|word| (word, vec!["cmd".into()])));
+    words.extend(item.code().map(|word| (word, vec!["description".into()])));
     for (at, trigger) in item.triggers.iter().enumerate().filter(|(_, trigger)| trigger.is_alias())
     {
         words.extend(

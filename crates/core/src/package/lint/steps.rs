@@ -1,63 +1,94 @@
 //! Steps: each belongs to its node, and says nothing that the graph does not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
-use crate::package::check::{StepDraft, WorkflowDraft};
+use crate::id::NodeId;
+use crate::package::check::{GraphRead, StepDraft};
 use crate::package::document::Document;
-use crate::package::graph::{Edge, GraphDraft, Node};
-use crate::package::step::Step;
+use crate::package::graph::{EdgeDraft, NodeDraft};
+use crate::package::step::{Step, Transition};
+use crate::path::PackagePath;
 use crate::shape;
 use crate::text::Span;
 
-pub(super) fn check(workflow: &WorkflowDraft, findings: &mut Findings) {
-    let Some((_, graph)) = &workflow.graph else { return };
-    let moves = Moves::new(graph);
-    let mut sections_checked = BTreeSet::new();
-    for (node, draft) in graph.nodes.iter().zip(&workflow.steps) {
-        let (Some(node), Some(draft)) = (node, draft) else { continue };
-        let Some(step) = &draft.step else { continue };
-        if sections_checked.insert(&node.file) {
-            sections(draft, step, findings);
+/// A step is compared with this many nodes; one that many graphs share says the same to each of them.
+const COMPARED: usize = 100;
+
+pub(super) fn check(graphs: &[&GraphRead], findings: &mut Findings) {
+    let mut seen: HashMap<&PackagePath, usize> = HashMap::new();
+    for read in graphs {
+        let moves = Moves::new(read);
+        let mut users: HashMap<&PackagePath, usize> = HashMap::new();
+        for file in read.draft.nodes.iter().filter_map(|node| node.file.as_ref()) {
+            *users.entry(file).or_default() += 1;
         }
-        if step.front.node_id != node.id {
-            let message = format!(
-                "this step says that its node is `{}`, but node `{}` of the graph uses it",
-                step.front.node_id, node.id
-            );
-            let finding = Diagnostic::new(
-                Code::NodeIdMismatch,
-                draft.document.place(&["nodeId".into()]),
-                message,
-            );
-            findings.push(finding.help(format!(
-                "write `nodeId: {}`, or correct `file` of that node in the graph",
-                node.id
-            )));
-            continue;
-        }
-        disagreements(&draft.document, node, step, findings);
-        if let Some(moves) = &moves {
-            transitions(&draft.document, node, step, moves.from(node), findings);
+        for (node, draft) in read.draft.nodes.iter().zip(&read.steps) {
+            let (Some(file), Some(draft)) = (&node.file, draft) else { continue };
+            let Some(step) = &draft.step else { continue };
+            let times = seen.entry(file).or_default();
+            *times += 1;
+            if *times == 1 {
+                sections(draft, step, findings);
+            }
+            let Some(id) = &node.id else { continue };
+            if step.front.node_id != *id {
+                let is_shared = users.get(file).is_some_and(|users| *users > 1);
+                mismatch(draft, step, id, is_shared, findings);
+            } else if *times <= COMPARED {
+                disagreements(&draft.document, node, step, findings);
+                if let Some(moves) = &moves {
+                    transitions(&draft.document, id, step, moves.from(id), findings);
+                }
+            }
         }
     }
 }
 
-/// The edges of a whole graph by the node they leave.
-struct Moves<'g>(std::collections::HashMap<&'g str, Vec<&'g Edge>>);
+fn mismatch(
+    draft: &StepDraft,
+    step: &Step,
+    node: &NodeId,
+    is_shared: bool,
+    findings: &mut Findings,
+) {
+    let stated = &step.front.node_id;
+    let (message, help) = if is_shared {
+        (
+            format!(
+                "two nodes of one graph use this step: it belongs to node `{stated}`, but node `{node}` names it too"
+            ),
+            format!("give node `{node}` a step file of its own"),
+        )
+    } else {
+        (
+            format!(
+                "this step says that its node is `{stated}`, but node `{node}` of the graph uses it"
+            ),
+            format!("write `nodeId: {node}`, or correct `file` of that node in the graph"),
+        )
+    };
+    let place = draft.document.place(&["nodeId".into()]);
+    findings.push(Diagnostic::new(Code::NodeIdMismatch, place, message).help(help));
+}
+
+/// The edges of a graph by the node they leave. Only for a graph whose edges all lead from node to node:
+/// after a slip there, what a step says differs from the graph because of the slip.
+struct Moves<'g>(HashMap<&'g str, Vec<&'g EdgeDraft>>);
 
 impl<'g> Moves<'g> {
-    fn new(graph: &'g GraphDraft) -> Option<Self> {
-        let mut moves = std::collections::HashMap::<&str, Vec<&Edge>>::new();
-        for edge in &graph.edges {
-            let edge = edge.as_ref()?;
-            moves.entry(edge.from.as_str()).or_default().push(edge);
+    fn new(read: &'g GraphRead) -> Option<Self> {
+        let nodes: HashSet<&NodeId> = read.draft.node_ids()?.into_iter().collect();
+        let mut moves = HashMap::<&str, Vec<&EdgeDraft>>::new();
+        for ((from, to), edge) in read.draft.ends()?.into_iter().zip(&read.draft.edges) {
+            (nodes.contains(from) && nodes.contains(to)).then_some(())?;
+            moves.entry(from.as_str()).or_default().push(edge);
         }
         Some(Self(moves))
     }
 
-    fn from(&self, node: &Node) -> &[&'g Edge] {
-        self.0.get(node.id.as_str()).map(Vec::as_slice).unwrap_or_default()
+    fn from(&self, node: &NodeId) -> &[&'g EdgeDraft] {
+        self.0.get(node.as_str()).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -71,7 +102,7 @@ fn sections(draft: &StepDraft, step: &Step, findings: &mut Findings) {
         ("goal", Code::NoGoal, "what this step is for"),
         ("instructions", Code::NoInstructions, "what the model has to do"),
     ] {
-        if step.outline.section(title).is_none() {
+        if !step.outline.has_section(title) {
             let heading = if title == "goal" { "## Goal" } else { "## Instructions" };
             let message = format!("this step has no `{heading}` section");
             findings.push(
@@ -84,22 +115,22 @@ fn sections(draft: &StepDraft, step: &Step, findings: &mut Findings) {
 
 const GRAPH_WINS: &str = "the graph counts; correct the step, or the graph";
 
-fn disagreements(document: &Document, node: &Node, step: &Step, findings: &mut Findings) {
+fn disagreements(document: &Document, node: &NodeDraft, step: &Step, findings: &mut Findings) {
     let mut report = |code, key: &'static str, message: String| {
         findings
             .push(Diagnostic::new(code, document.place(&[key.into()]), message).help(GRAPH_WINS));
     };
-    if step.front.kind != node.kind.word() {
+    if let Some(kind) = node.kind.filter(|kind| step.front.kind != kind.word()) {
         let message = format!(
             "the step's type is {}, but its node's is `{}`",
             shape::quoted(&step.front.kind),
-            node.kind.word()
+            kind.word()
         );
         report(Code::TypeDisagrees, "type", message);
     }
     let stated = step.front.agent_id.as_deref().map(str::trim).filter(|agent| !agent.is_empty());
-    if let Some(stated) = stated {
-        let agent = node.agent_id.as_ref().map(|agent| agent.as_str());
+    if let (Some(stated), Some(agent)) = (stated, &node.agent_id) {
+        let agent = agent.as_ref().map(|agent| agent.as_str());
         if agent != Some(stated) {
             let other = agent.map_or("no agent".to_owned(), |agent| format!("`{agent}`"));
             report(
@@ -113,7 +144,7 @@ fn disagreements(document: &Document, node: &Node, step: &Step, findings: &mut F
         (Code::InputsDisagree, "inputs", &step.front.inputs, &node.inputs),
         (Code::OutputsDisagree, "outputs", &step.front.outputs, &node.outputs),
     ] {
-        let Some(stated) = stated else { continue };
+        let (Some(stated), Some(graph)) = (stated, graph) else { continue };
         let (ours, theirs): (BTreeSet<_>, BTreeSet<_>) =
             (stated.iter().collect(), graph.iter().collect());
         if ours != theirs {
@@ -141,44 +172,62 @@ fn difference(step: &BTreeSet<&String>, graph: &BTreeSet<&String>) -> String {
 
 fn transitions(
     document: &Document,
-    node: &Node,
+    node: &NodeId,
     step: &Step,
-    edges: &[&Edge],
+    edges: &[&EdgeDraft],
     findings: &mut Findings,
 ) {
     let Some(stated) = &step.front.transitions else { return };
-    let named = |to: &str, label: &str| format!("{to} ({label})");
-    let ours: BTreeSet<String> =
-        stated.iter().map(|move_| named(move_.to.as_str(), &move_.label)).collect();
-    let theirs: BTreeSet<String> =
-        edges.iter().map(|edge| named(edge.to.as_str(), &edge.label)).collect();
+    let by_name: Option<HashMap<(&str, &str), &EdgeDraft>> = edges
+        .iter()
+        .map(|edge| Some(((edge.to.as_ref()?.as_str(), edge.label.as_deref()?), *edge)))
+        .collect();
+    // What an edge is called could not be read.
+    let Some(by_name) = by_name else { return };
+    let named = |(to, label): (&str, &str)| format!("{to} ({label})");
+    let ours: BTreeSet<String> = stated.iter().map(|move_| named(name_of(move_))).collect();
+    let theirs: BTreeSet<String> = by_name.keys().copied().map(named).collect();
     let message = if ours == theirs {
-        let wrong_default = stated.iter().find(|move_| {
-            let edge = edges.iter().find(|edge| edge.to == move_.to && edge.label == move_.label);
-            move_
-                .is_default
-                .is_some_and(|is_default| edge.is_some_and(|edge| edge.is_default != is_default))
-        });
-        let Some(wrong) = wrong_default else { return };
-        let say =
-            |is_default: bool| if is_default { "is the default" } else { "is not the default" };
-        let stated = wrong.is_default.unwrap_or(false);
-        format!(
-            "the step says that `{}` {}, the graph says that it {}",
-            wrong.label,
-            say(stated),
-            say(!stated)
-        )
+        let said = stated
+            .iter()
+            .find_map(|move_| contradiction(move_, by_name.get(&name_of(move_)).copied()?));
+        let Some(said) = said else { return };
+        said
     } else {
         let difference = difference(&ours.iter().collect(), &theirs.iter().collect());
-        format!("the transitions of `{}` differ from the graph's edges: {difference}", node.id)
+        format!("the transitions of `{node}` differ from the graph's edges: {difference}")
     };
-    findings.push(
-        Diagnostic::new(
-            Code::TransitionsDisagree,
-            document.place(&["transitions".into()]),
-            message,
+    let place = document.place(&["transitions".into()]);
+    findings.push(Diagnostic::new(Code::TransitionsDisagree, place, message).help(GRAPH_WINS));
+}
+
+fn name_of(move_: &Transition) -> (&str, &str) {
+    (move_.to.as_str(), move_.label.as_str())
+}
+
+/// What a step says about a move and its edge says otherwise. What only one of them says is no contradiction.
+fn contradiction(move_: &Transition, edge: &EdgeDraft) -> Option<String> {
+    let label = shape::quoted(&move_.label);
+    if let (Some(stated), Some(graph)) = (move_.is_default, edge.is_default)
+        && stated != graph
+    {
+        let say =
+            |is_default: bool| if is_default { "is the default" } else { "is not the default" };
+        return Some(format!(
+            "the step says that {label} {}, the graph says that it {}",
+            say(stated),
+            say(graph)
+        ));
+    }
+    let (Some(stated), Some(Some(graph))) = (&move_.condition_text, &edge.condition_text) else {
+        return None;
+    };
+    let differ = stated.trim() != graph.trim() && !stated.trim().is_empty();
+    differ.then(|| {
+        format!(
+            "the step's condition for {label} is {}, the graph's is {}",
+            shape::quoted(stated),
+            shape::quoted(graph)
         )
-        .help(GRAPH_WINS),
-    );
+    })
 }

@@ -1,48 +1,77 @@
 //! Workflow documents: a state that can be started from, and an index whose links lead somewhere.
 
-use std::collections::HashSet;
+mod links;
 
+use std::collections::{HashMap, HashSet};
+
+use super::paths;
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
-use crate::package::check::WorkflowDraft;
+use crate::package::check::{GraphRead, TemplateDraft, WorkflowDraft};
 use crate::package::files::Files;
 use crate::path::PackagePath;
 use crate::shape;
 
-pub(super) fn check(workflow: &WorkflowDraft, files: &dyn Files, findings: &mut Findings) {
-    state(workflow, findings);
-    index(workflow, files, findings);
+pub(super) fn check(workflows: &[WorkflowDraft], files: &dyn Files, findings: &mut Findings) {
+    let (mut templates, mut pairs) = (HashSet::new(), HashSet::new());
+    let mut nodes: HashMap<&PackagePath, Option<HashSet<&str>>> = HashMap::new();
+    for workflow in workflows {
+        let Some(template) = workflow.template.as_deref() else { continue };
+        let is_new = templates.insert(&template.document.path);
+        if is_new {
+            index(template, files, findings);
+            paths::artifacts(template, findings);
+        }
+        let Some(graph) = workflow.graph.as_deref() else { continue };
+        if !pairs.insert((&template.document.path, &graph.path)) {
+            continue;
+        }
+        let ids = nodes.entry(&graph.path).or_insert_with(|| {
+            let ids = graph.draft.node_ids()?;
+            Some(ids.into_iter().map(|id| id.as_str()).collect())
+        });
+        if let Some(ids) = ids {
+            current(template, graph, ids, findings);
+            // What is said about a long list is said once, for the first graph.
+            if is_new {
+                completed(template, graph, ids, findings);
+            }
+        }
+    }
 }
 
-fn state(workflow: &WorkflowDraft, findings: &mut Findings) {
-    let (Some(template), Some((_, graph))) = (&workflow.template, &workflow.graph) else { return };
-    let Some(front) = template.front.as_ref().filter(|_| graph.nodes.iter().all(Option::is_some))
-    else {
-        return;
-    };
-    let nodes: HashSet<&str> = graph.nodes.iter().flatten().map(|node| node.id.as_str()).collect();
-    if let Some(current) = front.current_node().filter(|current| !nodes.contains(current)) {
-        let message = format!(
-            "`currentNodeId` is {}, which is not a node of `{}`",
-            shape::quoted(current),
-            workflow.graph_path
-        );
-        let finding = Diagnostic::new(
-            Code::UnknownCurrentNode,
-            template.document.place(&["currentNodeId".into()]),
-            message,
-        );
-        findings.push(
-            finding
-                .help("leave it empty in a template: a run then starts at the graph's entry node"),
-        );
-    }
-    for (at, completed) in
-        front.steps_completed.iter().enumerate().filter(|(_, id)| !nodes.contains(id.as_str()))
-    {
+fn current(
+    template: &TemplateDraft,
+    graph: &GraphRead,
+    ids: &HashSet<&str>,
+    findings: &mut Findings,
+) {
+    let current = template.front.as_ref().and_then(|front| front.current_node());
+    let Some(current) = current.filter(|current| !ids.contains(current)) else { return };
+    let message = format!(
+        "`currentNodeId` is {}, which is not a node of `{}`; it is ignored, and a run starts at the entry node",
+        shape::quoted(current),
+        graph.path
+    );
+    let place = template.document.place(&["currentNodeId".into()]);
+    findings.push(
+        Diagnostic::new(Code::UnknownCurrentNode, place, message)
+            .help("leave it empty in a template: a run then starts at the graph's entry node"),
+    );
+}
+
+fn completed(
+    template: &TemplateDraft,
+    graph: &GraphRead,
+    ids: &HashSet<&str>,
+    findings: &mut Findings,
+) {
+    let Some(front) = &template.front else { return };
+    let listed = front.steps_completed.iter().enumerate();
+    for (at, completed) in listed.filter(|(_, id)| !ids.contains(id.as_str())) {
         let message = format!(
             "`stepsCompleted` names {}, which is not a node of `{}`",
             shape::quoted(completed),
-            workflow.graph_path
+            graph.path
         );
         let place = template.document.place(&["stepsCompleted".into(), at.into()]);
         findings.push(
@@ -52,28 +81,22 @@ fn state(workflow: &WorkflowDraft, findings: &mut Findings) {
     }
 }
 
-fn index(workflow: &WorkflowDraft, files: &dyn Files, findings: &mut Findings) {
-    let Some(template) = &workflow.template else { return };
-    let sections = ["steps index", "step index", "steps"]
-        .iter()
-        .filter_map(|title| template.outline.section(title));
-    for link in sections.flat_map(|section| &section.links) {
-        let target = link.target.split(['#', '?']).next().unwrap_or_default().replace("%20", " ");
-        let elsewhere =
-            target.is_empty() || target.contains("://") || target.starts_with("mailto:");
-        let exists = |path: PackagePath| files.sizes().contains_key(&path);
-        let found = workflow.document_path.sibling(&target).is_ok_and(exists)
-            || PackagePath::reference(&target).is_ok_and(exists);
-        if !elsewhere && !found {
-            let message = format!(
-                "this link leads to {}, which is not in the package",
-                shape::quoted(&target)
-            );
-            let place = Place::at(workflow.document_path.as_str(), link.span);
-            findings.push(
-                Diagnostic::new(Code::DeadIndexLink, place, message)
-                    .help("correct the link; it is relative to this file"),
-            );
+fn index(template: &TemplateDraft, files: &dyn Files, findings: &mut Findings) {
+    let document = &template.document.path;
+    let exists = |path: &PackagePath| files.sizes().contains_key(path);
+    for link in template.outline.index_links() {
+        let Some(target) = links::Target::of(&link.target) else { continue };
+        if target.candidates(document).iter().any(exists) {
+            continue;
         }
+        let message = format!(
+            "this link leads to {}, which is not in the package",
+            shape::quoted(target.as_str())
+        );
+        let place = Place::at(document.as_str(), link.span);
+        findings.push(
+            Diagnostic::new(Code::DeadIndexLink, place, message)
+                .help("correct the link; it is relative to this file"),
+        );
     }
 }

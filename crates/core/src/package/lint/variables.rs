@@ -1,80 +1,153 @@
 //! Conditions look at variables; somebody has to set them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::diagnostic::{Code, Diagnostic, Findings};
-use crate::id::WorkflowId;
-use crate::package::check::WorkflowDraft;
+use petgraph::algo::toposort;
+use petgraph::graph::{DiGraph, NodeIndex};
 
-pub(super) fn check(workflows: &[WorkflowDraft], findings: &mut Findings) {
-    let Some(mut known) = workflows.iter().map(own_variables).collect::<Option<Vec<_>>>() else {
+use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::package::check::{GraphRead, WorkflowDraft};
+use crate::path::PackagePath;
+use crate::shape;
+
+/// How many variables may be carried from templates and callers to graphs in all. Beyond that the rule is silent.
+const CARRIED: usize = 2_000_000;
+
+/// The variables that are set where a graph runs. `None` when that is not known.
+type Known<'w> = Option<BTreeSet<&'w str>>;
+
+/// Every variable of a condition is set somewhere. Call this only when no workflows call each other in a circle.
+pub(super) fn check(workflows: &[WorkflowDraft], graphs: &[&GraphRead], findings: &mut Findings) {
+    let index: HashMap<&PackagePath, usize> =
+        graphs.iter().enumerate().map(|(at, graph)| (&graph.path, at)).collect();
+    let mut known: Vec<Known<'_>> = graphs.iter().map(|graph| set_by_steps(graph)).collect();
+    let mut left = CARRIED;
+    let carried = set_by_workflows(workflows, &index, &mut known, &mut left)
+        .and_then(|()| inherit(workflows, &index, &mut known, &mut left));
+    if carried.is_none() {
         return;
-    };
-    inherit(workflows, &mut known);
-    for (workflow, known) in workflows.iter().zip(&known) {
-        let Some((document, graph)) = &workflow.graph else { continue };
-        for (index, edge) in graph.edges.iter().enumerate() {
-            let Some(condition) = edge.as_ref().and_then(|edge| edge.condition_expr.as_ref())
-            else {
-                continue;
-            };
-            for variable in
-                condition.variables().iter().filter(|variable| !known.contains(variable.as_str()))
-            {
-                let place = document.place(&["edges".into(), index.into(), "conditionExpr".into()]);
-                let message = format!(
-                    "this condition looks at the variable `{variable}`, which no step sets"
-                );
-                let help = match crate::shape::nearest(variable, known.iter().copied()) {
-                    Some(similar) => format!("did you mean `{similar}`?"),
-                    None => format!("add `{variable}` to `setsVariables` of the step that sets it"),
-                };
-                findings.push(Diagnostic::new(Code::UnsetVariable, place, message).help(help));
-            }
+    }
+    for (graph, known) in graphs.iter().zip(&known) {
+        if let Some(known) = known {
+            conditions(graph, known, findings);
         }
     }
 }
 
-/// What a workflow's steps, template and calls set. `None` when a part of it could not be read.
-fn own_variables(workflow: &WorkflowDraft) -> Option<BTreeSet<&str>> {
-    let mut known = BTreeSet::new();
-    for step in &workflow.steps {
-        known.extend(step.as_ref()?.step.as_ref()?.front.sets_variables.iter().map(String::as_str));
+fn conditions(graph: &GraphRead, known: &BTreeSet<&str>, findings: &mut Findings) {
+    for edge in &graph.draft.edges {
+        let Some(Some(condition)) = &edge.condition_expr else { continue };
+        let mut told = HashSet::new();
+        for used in condition.uses() {
+            let variable = used.variable.as_str();
+            if known.contains(variable) || !told.insert(variable) {
+                continue;
+            }
+            let shown = shape::quoted(variable);
+            let message =
+                format!("this condition looks at the variable {shown}, which no step sets");
+            let help = match findings.nearest(variable, known.iter().copied()) {
+                Some(similar) => format!("did you mean `{similar}`?"),
+                None => format!("add {shown} to `setsVariables` of the step that sets it"),
+            };
+            let place = Place::at(graph.document.path.as_str(), used.span);
+            findings.push(Diagnostic::new(Code::UnsetVariable, place, message).help(help));
+        }
     }
-    known.extend(workflow.template.as_ref()?.front.as_ref()?.variables.keys().map(String::as_str));
-    known.extend(
-        workflow.calls.values().flat_map(|call| &call.result_variables).map(String::as_str),
-    );
+}
+
+/// A variable by the part of its name that conditions look at.
+fn first_part(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+fn set_by_steps(graph: &GraphRead) -> Known<'_> {
+    let mut known = BTreeSet::new();
+    for step in &graph.steps {
+        let front = &step.as_ref()?.step.as_ref()?.front;
+        known.extend(front.sets_variables.iter().map(|name| first_part(name)));
+    }
     Some(known)
 }
 
-/// A child that is called with its parent's context knows its parent's variables too.
-fn inherit<'w>(workflows: &'w [WorkflowDraft], known: &mut [BTreeSet<&'w str>]) {
-    let index: BTreeMap<&WorkflowId, usize> = workflows
-        .iter()
-        .enumerate()
-        .filter_map(|(at, workflow)| Some((workflow.id.as_ref()?, at)))
-        .collect();
-    // Each round carries variables one call further down; no chain is longer than there are workflows.
-    for _ in 0..workflows.len() {
-        let mut changed = false;
-        for (parent, workflow) in workflows.iter().enumerate() {
-            for call in workflow.calls.values().filter(|call| call.pass_context) {
-                let Some(child) =
-                    index.get(&call.workflow).copied().filter(|child| *child != parent)
-                else {
-                    continue;
-                };
-                let passed = known.get(parent).cloned().unwrap_or_default();
-                if let Some(own) = known.get_mut(child) {
-                    let before = own.len();
-                    own.extend(passed);
-                    changed |= own.len() > before;
-                }
-            }
+/// What templates and calls add to what steps set. Workflows that share a graph share this.
+fn set_by_workflows<'w>(
+    workflows: &'w [WorkflowDraft],
+    index: &HashMap<&PackagePath, usize>,
+    known: &mut [Known<'w>],
+    left: &mut usize,
+) -> Option<()> {
+    let (mut pairs, mut with_calls) = (HashSet::new(), HashSet::new());
+    for workflow in workflows {
+        let Some(at) = workflow.graph.as_ref().and_then(|graph| index.get(&graph.path).copied())
+        else {
+            continue;
+        };
+        let slot = known.get_mut(at)?;
+        if with_calls.insert(at)
+            && let Some(own) = slot
+        {
+            let results = workflow.calls.values().flat_map(|call| &call.result_variables);
+            own.extend(results.map(|name| first_part(name)));
         }
-        if !changed {
-            return;
+        if !pairs.insert((at, &workflow.document_path)) {
+            continue;
+        }
+        let template = workflow.template.as_ref();
+        match (template.and_then(|template| template.front.as_ref()), &mut *slot) {
+            (Some(front), Some(own)) => {
+                *left = left.checked_sub(front.variables.len() + 1)?;
+                own.extend(front.variables.keys().map(|name| first_part(name)));
+            }
+            _ => *slot = None,
         }
     }
+    Some(())
+}
+
+/// A child that is called with its parent's context knows its parent's variables too.
+/// `None` when there is too much to hand down.
+fn inherit(
+    workflows: &[WorkflowDraft],
+    index: &HashMap<&PackagePath, usize>,
+    known: &mut [Known<'_>],
+    left: &mut usize,
+) -> Option<()> {
+    let graph_of = |workflow: &WorkflowDraft| index.get(&workflow.graph.as_ref()?.path).copied();
+    let by_id: HashMap<&str, usize> = workflows
+        .iter()
+        .rev()
+        .filter_map(|workflow| Some((workflow.id.as_ref()?.as_str(), graph_of(workflow)?)))
+        .collect();
+    let mut edges = BTreeSet::new();
+    let mut read = HashSet::new();
+    for workflow in workflows {
+        let Some(parent) = graph_of(workflow).filter(|graph| read.insert(*graph)) else { continue };
+        let passing = workflow.calls.values().filter(|call| call.pass_context);
+        let children = passing.filter_map(|call| by_id.get(call.workflow.as_str()));
+        edges.extend(children.map(|child| (parent, *child)));
+    }
+    let mut down: DiGraph<(), ()> = DiGraph::new();
+    for _ in known.iter() {
+        down.add_node(());
+    }
+    for (parent, child) in edges {
+        down.add_edge(NodeIndex::new(parent), NodeIndex::new(child), ());
+    }
+    for parent in toposort(&down, None).ok()? {
+        let children: Vec<_> = down.neighbors(parent).collect();
+        if children.is_empty() {
+            continue;
+        }
+        let passed = known.get(parent.index())?.clone();
+        for child in children {
+            *left = left.checked_sub(passed.as_ref().map_or(1, BTreeSet::len))?;
+            let own = known.get_mut(child.index())?;
+            match (&mut *own, &passed) {
+                (Some(own), Some(passed)) => own.extend(passed),
+                _ => *own = None,
+            }
+        }
+    }
+    Some(())
 }

@@ -9,9 +9,11 @@ use zip::read::{ArchiveOffset, Config, ZipFileEntry};
 use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
+use super::end::{self, End, Fault};
 use super::entry::Method;
 use super::handle::{Handle, Window};
 use super::magic::not_an_archive;
+use super::raw::{RECORD, RECORD_LEN, short};
 use crate::source::gate::{Gate, Kind, bad_name, printable, special};
 use crate::source::limits::{Limits, bytes, is_suspicious};
 use crate::source::litter::is_litter;
@@ -19,29 +21,37 @@ use crate::source::litter::is_litter;
 /// Names beyond this are not even looked at; a path of a package is much shorter.
 const MAX_NAME: usize = 4096;
 
-const RECORD: &[u8; 4] = b"PK\x01\x02";
-const RECORD_LEN: u64 = 46;
-
 /// A file in the archive, as the directory describes it.
 pub(super) struct Record {
     pub(super) path: PackagePath,
-    /// Where its record stands in the directory.
-    pub(super) at: u64,
-    /// Where its local header stands.
-    pub(super) header: u64,
     pub(super) method: Option<Method>,
-    pub(super) raw_method: u16,
-    pub(super) flags: u16,
     pub(super) packed: u64,
     pub(super) size: u64,
     pub(super) crc: u32,
+    /// Where its packed content begins; known when its local header is checked.
+    pub(super) data: u64,
     /// Nothing was found against this entry.
     pub(super) sound: bool,
 }
 
-/// What the directory lists.
+/// Any entry with a name that can be used: a file, a folder, or one that is ignored.
+pub(super) struct Listed {
+    /// How findings name it.
+    pub(super) shown: Box<str>,
+    /// Where its record stands in the directory.
+    pub(super) at: u64,
+    /// Where its local header stands.
+    pub(super) header: u64,
+    pub(super) packed: u64,
+    pub(super) size: u64,
+    /// Its place in the list of files, if it is one.
+    pub(super) record: Option<usize>,
+}
+
+/// What the directory lists, in its own order.
 pub(super) struct Directory {
     pub(super) records: Vec<Record>,
+    pub(super) listed: Vec<Listed>,
     /// Where it begins; no entry may reach into it.
     pub(super) start: u64,
 }
@@ -59,6 +69,10 @@ pub(super) fn read(
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let mut zip = match ZipIterable::try_new(Window::new(handle), config) {
         Ok(zip) => zip,
+        // Other programs make allowance for bytes in front of an archive, and read it.
+        Err(_) if end::find(handle)? == Err(Fault::Apart) => {
+            return Ok(refuse(gate, Fault::Apart.why()));
+        }
         Err(error) => {
             let mut head = vec![0; 512];
             let count = handle.read_at(&mut head, 0)?;
@@ -71,7 +85,12 @@ pub(super) fn read(
         gate.too_many();
         return Ok(None);
     }
-    let mut directory = Directory { records: Vec::new(), start: handle.len() };
+    let end = match end::find(handle)? {
+        Ok(end) if end.entries == zip.len() as u64 => end,
+        Ok(_) => return Ok(refuse(gate, "programs can find different directories in it")),
+        Err(fault) => return Ok(refuse(gate, fault.why())),
+    };
+    let mut directory = Directory { records: Vec::new(), listed: Vec::new(), start: end.start };
     let mut last = None;
     let entries = zip.files().map_err(io::Error::other)?;
     for entry in entries {
@@ -87,21 +106,26 @@ pub(super) fn read(
             }
         };
         let at = entry.central_header_start();
-        if last.is_none() {
-            directory.start = at;
+        if last.is_none() && at != end.start {
+            return Ok(refuse(gate, "programs can find different directories in it"));
         }
         last = Some(at);
-        directory.records.extend(examine(&entry, gate, limits));
+        examine(&entry, &mut directory, gate, limits);
         if gate.overflowed() {
             return Ok(None);
         }
     }
-    if let Some(last) = last {
-        check_end(handle, last, gate)?;
+    if let Some(why) = end_fault(handle, last, &end)? {
+        return Ok(refuse(gate, why));
     }
     gate.total();
-    directory.records.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(Some(directory))
+}
+
+/// The archive as a whole cannot be trusted, so its entries do not matter.
+fn refuse(gate: &mut Gate<'_>, why: &str) -> Option<Directory> {
+    gate.findings.push(untrusted(why));
+    None
 }
 
 /// What the reader has against the archive; a disk that fails is no fault of the archive.
@@ -116,10 +140,6 @@ fn reason(error: ZipError) -> io::Result<String> {
         }
         ZipError::Io(error) if error.kind() == io::ErrorKind::InvalidData => Ok(error.to_string()),
         ZipError::Io(error) => Err(error),
-        #[allow(
-            clippy::wildcard_enum_match_arm,
-            reason = "the reader's other errors are only told"
-        )]
         other => Ok(plain(&other.to_string())),
     }
 }
@@ -138,28 +158,43 @@ fn plain(words: &str) -> String {
         .map_or_else(|| words.to_owned(), |(_, ours)| (*ours).to_owned())
 }
 
-fn examine(entry: &ZipFileEntry<'_>, gate: &mut Gate<'_>, limits: &Limits) -> Option<Record> {
+fn examine(
+    entry: &ZipFileEntry<'_>,
+    directory: &mut Directory,
+    gate: &mut Gate<'_>,
+    limits: &Limits,
+) {
     let shown = printable(entry.name_raw());
     if entry.name_raw().len() > MAX_NAME {
         gate.findings.push(bad_name(&shown, &PathError::Name("it is far too long".to_owned())));
-        return None;
+        return;
     }
     let Ok(name) = std::str::from_utf8(entry.name_raw()) else {
         gate.findings.push(bad_name(&shown, &PathError::Name("it is not UTF-8".to_owned())));
-        return None;
+        return;
     };
     let (name, kind) = match name.strip_suffix('/') {
         Some(folder) if !folder.is_empty() => (folder, Kind::Folder),
         _ => (name, Kind::File),
     };
+    let mut listed = Listed {
+        shown: shown.as_str().into(),
+        at: entry.central_header_start(),
+        header: entry.header_start(),
+        packed: entry.compressed_size(),
+        size: entry.size(),
+        record: None,
+    };
     if is_litter(name) {
         // It is never unpacked, but an archive that tries to climb out is refused all the same.
         if let Err(error @ (PathError::Absolute | PathError::Parent)) = PackagePath::new(name) {
             gate.findings.push(bad_name(&shown, &error));
+        } else {
+            directory.listed.push(listed);
         }
-        return None;
+        return;
     }
-    let path = gate.name(&shown, name)?;
+    let Some(path) = gate.name(&shown, name) else { return };
     let before = gate.count();
     let placed = gate.place(&path, kind);
     if let Some(what) = special_kind(entry.external_attributes()) {
@@ -170,26 +205,25 @@ fn examine(entry: &ZipFileEntry<'_>, gate: &mut Gate<'_>, limits: &Limits) -> Op
             gate.findings
                 .push(contradiction(&shown, "it is a folder by its name, but has content"));
         }
-        return None;
+        directory.listed.push(listed);
+        return;
     }
     if entry.external_attributes() >> 16 & 0o170_000 == 0o040_000 {
         gate.findings
             .push(contradiction(&shown, "it is a file by its name, but a folder by its mode"));
     }
     check_packing(entry, &shown, gate, limits);
-    let method = method(entry.compression());
-    Some(Record {
-        at: entry.central_header_start(),
-        header: entry.header_start(),
-        method,
-        raw_method: raw_method(entry.compression()),
-        flags: entry.flags().as_u16(),
+    listed.record = Some(directory.records.len());
+    directory.listed.push(listed);
+    directory.records.push(Record {
+        method: method(entry.compression()),
         packed: entry.compressed_size(),
         size: entry.size(),
         crc: entry.crc32(),
+        data: 0,
         sound: placed && gate.count() == before,
         path,
-    })
+    });
 }
 
 fn check_packing(entry: &ZipFileEntry<'_>, shown: &str, gate: &mut Gate<'_>, limits: &Limits) {
@@ -227,21 +261,31 @@ fn check_packing(entry: &ZipFileEntry<'_>, shown: &str, gate: &mut Gate<'_>, lim
     }
 }
 
-/// The end record says how many records there are; another one behind the last would be hidden by it.
-fn check_end(handle: &Handle, last: u64, gate: &mut Gate<'_>) -> io::Result<()> {
-    let mut record = [0; RECORD_LEN as usize];
-    if handle.read_at(&mut record, last)? < record.len() {
-        return Ok(());
+/// The last record must end where the end record begins: what is between them could be hidden entries.
+fn end_fault(handle: &Handle, last: Option<u64>, end: &End) -> io::Result<Option<&'static str>> {
+    let mut reached = end.start;
+    if let Some(last) = last {
+        let mut record = [0; RECORD_LEN];
+        handle.read_at(&mut record, last)?;
+        let length = |at: usize| u64::from(short(&record, at));
+        reached = last + RECORD_LEN as u64 + length(28) + length(30) + length(32);
     }
-    let length = |at: usize| u64::from(u16::from_le_bytes([record[at], record[at + 1]]));
-    let end = last + RECORD_LEN + length(28) + length(30) + length(32);
     let mut magic = [0; 4];
-    if handle.read_at(&mut magic, end)? == 4 && &magic == RECORD {
-        let message = "the archive's directory holds more entries than its end record counts";
-        let found = Diagnostic::new(Code::CorruptEntry, Place::file(""), message);
-        gate.findings.push(found.help("pack the archive again"));
+    if reached == end.end {
+        Ok(None)
+    } else if handle.read_at(&mut magic, reached)? == 4 && &magic == RECORD {
+        Ok(Some("its directory holds more entries than its end record counts"))
+    } else {
+        Ok(Some("its directory does not have the size that its end record says"))
     }
-    Ok(())
+}
+
+/// A finding about the archive itself.
+pub(super) fn untrusted(why: &str) -> Diagnostic {
+    let message = format!("the archive cannot be trusted: {why}");
+    Diagnostic::new(Code::CorruptEntry, Place::file(""), message).help(
+        "fetch or copy the archive again, or pack it again, as one archive in a file of its own",
+    )
 }
 
 /// A finding about an entry that contradicts itself or the directory.

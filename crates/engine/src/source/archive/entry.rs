@@ -6,9 +6,7 @@ use std::sync::Arc;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::handle::Handle;
-
-/// Packed bytes that are read at a time, and unpacked bytes that are handed on at a time.
-pub(crate) const CHUNK: usize = 128 * 1024;
+use crate::source::CHUNK;
 
 /// How an entry is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

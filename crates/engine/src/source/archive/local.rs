@@ -1,134 +1,270 @@
-//! The local headers of an archive: they must say what the directory says, and share no byte.
+//! The local headers of an archive: they must say what the directory says, share no byte, and leave none over.
+//!
+//! Some programs believe the directory, some the local headers, some a field of either. What all of them unpack is
+//! the same only if all of them say the same, so folders and ignored entries are checked too.
 
 use std::io;
 use std::ops::Range;
 
-use crewagent_core::diagnostic::Place;
+use crewagent_core::diagnostic::{Diagnostic, Place};
 
-use super::directory::{Directory, Record, contradiction};
-use super::handle::Handle;
+use super::directory::{Directory, Listed, contradiction, untrusted};
+use super::handle::{Handle, Window};
+use super::raw::{Central, Extra, long, same_shape, short, wide};
 use crate::source::gate::Gate;
 
 const HEADER: &[u8; 4] = b"PK\x03\x04";
 const HEADER_LEN: usize = 30;
-/// Flag bit 0: encrypted. Flag bit 3: sizes follow the data instead of standing in the header.
+/// Flag bit 0: encrypted. Flag bit 3: sizes follow the data. Flag bit 11: the name is UTF-8.
 const ENCRYPTED: u16 = 1;
 const SIZES_FOLLOW: u16 = 1 << 3;
+const UTF8_NAME: u16 = 1 << 11;
 /// In place of a size that stands in a ZIP64 field.
 const ELSEWHERE: u64 = u32::MAX as u64;
+/// In front of the sizes that follow the data, not always.
+const DESCRIPTOR: &[u8; 4] = b"PK\x07\x08";
+const DESCRIPTOR_LEN: usize = 24;
 
-/// Checks the local header of every record. Gives the place of each content, and whether nothing overlaps.
+/// How the entries lie in the archive.
+pub(super) struct Places {
+    /// No entry overlaps another.
+    pub(super) apart: bool,
+    /// What is wrong when nothing is found against any entry.
+    pub(super) uncovered: Option<Diagnostic>,
+}
+
+/// Checks the local header of every entry and notes where the contents are.
 pub(super) fn check(
     handle: &Handle,
     directory: &mut Directory,
     gate: &mut Gate<'_>,
-) -> io::Result<(Vec<u64>, bool)> {
-    let mut places = Vec::with_capacity(directory.records.len());
-    let mut ranges: Vec<(Range<u64>, usize)> = Vec::with_capacity(directory.records.len());
+) -> io::Result<Places> {
+    let mut window = Window::new(handle);
     let mut buffer = Vec::new();
-    for (index, record) in directory.records.iter_mut().enumerate() {
-        match data_range(handle, record, directory.start, &mut buffer)? {
-            Ok(data) => {
-                places.push(data.start);
-                ranges.push((record.header..data.end, index));
+    let mut ranges: Vec<(Range<u64>, usize)> = Vec::with_capacity(directory.listed.len());
+    for (index, listed) in directory.listed.iter().enumerate() {
+        let central = Central::read(&mut window, listed.at)?;
+        let record = listed.record.and_then(|at| directory.records.get_mut(at));
+        match locate(handle, &central, listed, directory.start, &mut buffer)? {
+            Ok(Spot { data, end }) => {
+                ranges.push((listed.header..end, index));
+                if let Some(record) = record {
+                    record.data = data;
+                }
             }
             Err(why) => {
-                places.push(0);
-                record.sound = false;
-                gate.findings.push(contradiction(record.path.as_str(), &why));
+                if let Some(record) = record {
+                    record.sound = false;
+                }
+                gate.findings.push(contradiction(&listed.shown, why));
             }
         }
     }
     ranges.sort_by_key(|(range, index)| (range.start, range.end, *index));
+    let apart = check_apart(&ranges, directory, gate);
+    Ok(Places { apart, uncovered: uncovered(&ranges, directory.start) })
+}
+
+fn check_apart(ranges: &[(Range<u64>, usize)], directory: &Directory, gate: &mut Gate<'_>) -> bool {
     let mut apart = true;
     // The entry that reaches furthest so far.
     let mut furthest: Option<&(Range<u64>, usize)> = None;
-    for current in &ranges {
+    for current in ranges {
         if let Some((earlier, owner)) = furthest
             && current.0.start < earlier.end
         {
             apart = false;
             let (shown, other) =
-                (&directory.records[current.1].path, &directory.records[*owner].path);
-            let found =
-                contradiction(shown.as_str(), "it shares bytes of the archive with another entry");
-            gate.findings.push(found.related(Place::file(other.as_str()), "the other entry"));
+                (&directory.listed[current.1].shown, &directory.listed[*owner].shown);
+            let found = contradiction(shown, "it shares bytes of the archive with another entry");
+            gate.findings.push(found.related(Place::file(&**other), "the other entry"));
         }
         if furthest.is_none_or(|(earlier, _)| current.0.end > earlier.end) {
             furthest = Some(current);
         }
     }
-    Ok((places, apart))
+    apart
 }
 
-/// Where the packed content stands, or why the header cannot be trusted.
-fn data_range(
+/// Bytes of no entry can be entries to a program that does not read the directory.
+fn uncovered(ranges: &[(Range<u64>, usize)], directory: u64) -> Option<Diagnostic> {
+    let mut reached = 0;
+    for (range, _) in ranges {
+        if range.start != reached {
+            break;
+        }
+        reached = range.end;
+    }
+    if reached == directory {
+        None
+    } else if reached == 0 {
+        Some(untrusted("it does not begin with its first entry"))
+    } else {
+        Some(untrusted("it holds bytes that belong to no entry"))
+    }
+}
+
+/// Where an entry is.
+struct Spot {
+    /// Where the packed content begins.
+    data: u64,
+    /// Where the next entry may begin.
+    end: u64,
+}
+
+/// Finds the packed content, or says why the header cannot be trusted.
+fn locate(
     handle: &Handle,
-    record: &Record,
+    central: &Central,
+    listed: &Listed,
     directory: u64,
     buffer: &mut Vec<u8>,
-) -> io::Result<Result<Range<u64>, String>> {
-    let name = record.path.as_str().as_bytes();
-    if record.header >= directory {
-        return Ok(Err("its header should stand behind the archive's directory".to_owned()));
+) -> io::Result<Result<Spot, &'static str>> {
+    if listed.header >= directory {
+        return Ok(Err("its header should stand behind the archive's directory"));
     }
-    buffer.resize(HEADER_LEN + name.len(), 0);
-    let count = handle.read_at(buffer, record.header)?;
+    // One read is enough for most: the extra fields are rarely longer than in the directory.
+    let guess = HEADER_LEN + central.name().len() + central.extra().len() + 64;
+    buffer.resize(guess, 0);
+    let count = handle.read_at(buffer, listed.header)?;
+    buffer.truncate(count);
     if count < HEADER_LEN {
-        return Ok(Err("the archive ends where its content should begin".to_owned()));
+        return Ok(Err("the archive ends where its content should begin"));
     }
-    let short = |at: usize| u16::from_le_bytes([buffer[at], buffer[at + 1]]);
-    let long = |at: usize| {
-        u64::from(u32::from_le_bytes([buffer[at], buffer[at + 1], buffer[at + 2], buffer[at + 3]]))
+    if !buffer.starts_with(HEADER) {
+        return Ok(Err("there is no header where the archive's directory says"));
+    }
+    let name_end = HEADER_LEN + usize::from(short(buffer, 26));
+    let len = name_end + usize::from(short(buffer, 28));
+    if len > buffer.len() {
+        buffer.resize(len, 0);
+        if handle.read_at(buffer, listed.header)? < len {
+            return Ok(Err("the archive ends where its content should begin"));
+        }
+    }
+    let (name, extra) = (&buffer[HEADER_LEN..name_end], Extra(&buffer[name_end..len]));
+    if let Some(why) = header_fault(buffer, central, listed) {
+        return Ok(Err(why));
+    }
+    if let Some(why) = name_fault(name, extra, central) {
+        return Ok(Err(why));
+    }
+    let data = listed.header.checked_add(len as u64);
+    let content = data.and_then(|data| Some((data, data.checked_add(listed.packed)?)));
+    let Some((data, mut end)) = content.filter(|(_, end)| *end <= directory) else {
+        return Ok(Err(
+            "its content reaches into the archive's directory, or past the end of the file",
+        ));
     };
-    if &buffer[..4] != HEADER {
-        return Ok(Err("there is no header where the archive's directory says".to_owned()));
+    if let Some(why) = size_fault(buffer, extra, central, listed) {
+        return Ok(Err(why));
     }
-    let (flags, method) = (short(6), short(8));
-    let (name_len, extra_len) = (u64::from(short(26)), u64::from(short(28)));
-    let known = (flags & SIZES_FOLLOW) == 0;
-    let differs = |local: u64, listed: u64| known && local != ELSEWHERE && local != listed;
-    let why = if method != record.raw_method {
-        "its header names another compression method than the archive's directory"
-    } else if (flags ^ record.flags) & ENCRYPTED != 0 {
-        "its header and the archive's directory disagree on whether it is encrypted"
-    } else if known && long(14) != u64::from(record.crc) {
-        "its header has another checksum than the archive's directory"
-    } else if differs(long(18), record.packed) || differs(long(22), record.size) {
-        "its header has another size than the archive's directory"
-    } else {
-        ""
-    };
-    if !why.is_empty() {
-        return Ok(Err(why.to_owned()));
+    if central.flags() & SIZES_FOLLOW != 0 {
+        match descriptor_len(handle, end, central.crc(), listed)? {
+            Some(len) if end + len <= directory => end += len,
+            _ => {
+                return Ok(Err(
+                    "the sizes behind its content are missing, or not those of the archive's directory",
+                ));
+            }
+        }
     }
-    let same_name = name_len == name.len() as u64 && buffer.get(HEADER_LEN..count) == Some(name);
-    if !same_name && !same_raw_name(handle, record, name_len)? {
-        return Ok(Err("its header has another name than the archive's directory".to_owned()));
-    }
-    let end = record
-        .header
-        .checked_add(HEADER_LEN as u64 + name_len + extra_len)
-        .and_then(|start| Some(start..start.checked_add(record.packed)?))
-        .filter(|data| data.end <= directory);
-    Ok(end.ok_or_else(|| {
-        "its content reaches into the archive's directory, or past the end of the file".to_owned()
-    }))
+    Ok(Ok(Spot { data, end }))
 }
 
-/// Compares the names as they stand. The name of the record may come from a Unicode field beside an older name.
-fn same_raw_name(handle: &Handle, record: &Record, local_len: u64) -> io::Result<bool> {
-    const RECORD_LEN: u64 = 46;
-    let mut lengths = [0; 2];
-    if handle.read_at(&mut lengths, record.at + 28)? < lengths.len() {
-        return Ok(false);
+/// What the fixed part of a header has against the directory, apart from the sizes.
+fn header_fault(header: &[u8], central: &Central, listed: &Listed) -> Option<&'static str> {
+    let (flags, method) = (short(header, 6), short(header, 8));
+    let differ = flags ^ central.flags();
+    let known = flags & SIZES_FOLLOW == 0;
+    let crc = long(header, 14);
+    let size = |at: usize, listed: u64| {
+        let local = u64::from(long(header, at));
+        local == listed || local == ELSEWHERE || !known && local == 0
+    };
+    if method != central.method() {
+        Some("its header names another compression method than the archive's directory")
+    } else if differ & ENCRYPTED != 0 {
+        Some("its header and the archive's directory disagree on whether it is encrypted")
+    } else if differ & SIZES_FOLLOW != 0 {
+        Some("its header and the archive's directory disagree on where its sizes stand")
+    } else if differ & UTF8_NAME != 0 && !central.name().is_ascii() {
+        Some("its header and the archive's directory disagree on the encoding of its name")
+    } else if crc != central.crc() && (known || crc != 0) {
+        Some("its header has another checksum than the archive's directory")
+    } else if !size(18, listed.packed) || !size(22, listed.size) {
+        Some("its header has another size than the archive's directory")
+    } else {
+        None
     }
-    let len = u16::from_le_bytes(lengths);
-    if u64::from(len) != local_len {
-        return Ok(false);
+}
+
+/// What the names of an entry have against each other.
+fn name_fault(name: &[u8], extra: Extra<'_>, central: &Central) -> Option<&'static str> {
+    let listed = central.extra().unicode_names();
+    let used = central.used_name();
+    if name != central.name() {
+        Some("its header has another name than the archive's directory")
+    } else if !extra.is_whole() || !central.extra().is_whole() {
+        Some("its extra fields are damaged")
+    } else if listed.iter().any(|field| !same_shape(field, name)) {
+        Some("a Unicode field of the archive's directory gives it another name")
+    } else if extra.unicode_names().iter().any(|field| *field != used) {
+        Some("a Unicode field of its header gives it another name")
+    } else {
+        None
     }
-    let (mut listed, mut local) = (vec![0; usize::from(len)], vec![0; usize::from(len)]);
-    let whole = handle.read_at(&mut listed, record.at + RECORD_LEN)? == listed.len()
-        && handle.read_at(&mut local, record.header + HEADER_LEN as u64)? == local.len();
-    Ok(whole && listed == local)
+}
+
+/// What the ZIP64 field of a header has against the directory.
+fn size_fault(
+    header: &[u8],
+    extra: Extra<'_>,
+    central: &Central,
+    listed: &Listed,
+) -> Option<&'static str> {
+    let follow = central.flags() & SIZES_FOLLOW != 0;
+    let mut numbers = extra.wide_numbers().into_iter();
+    // The unpacked size comes first.
+    for (at, listed) in [(22, listed.size), (18, listed.packed)] {
+        if u64::from(long(header, at)) != ELSEWHERE {
+            continue;
+        }
+        match numbers.next() {
+            None => return Some("its header names a ZIP64 field for its size, and has none"),
+            Some(local) if local == listed || follow && local == 0 => {}
+            Some(_) => {
+                return Some("its ZIP64 field has another size than the archive's directory");
+            }
+        }
+    }
+    // Some programs believe what is not asked for.
+    let harmless = |number: u64| [0, listed.size, listed.packed].contains(&number);
+    numbers
+        .any(|number| !harmless(number))
+        .then_some("its ZIP64 field has another size than the archive's directory")
+}
+
+/// How long the record behind a content is, if it says what the directory says.
+fn descriptor_len(handle: &Handle, at: u64, crc: u32, listed: &Listed) -> io::Result<Option<u64>> {
+    let mut bytes = [0; DESCRIPTOR_LEN];
+    let count = handle.read_at(&mut bytes, at)?;
+    let bytes = &bytes[..count];
+    // The longer form first: what follows the shorter one is a header, and no size.
+    for head in [DESCRIPTOR.len(), 0] {
+        if head > 0 && !bytes.starts_with(DESCRIPTOR) {
+            continue;
+        }
+        let rest = &bytes[head.min(bytes.len())..];
+        let is_wide =
+            rest.len() >= 20 && wide(rest, 4) == listed.packed && wide(rest, 12) == listed.size;
+        let is_long = rest.len() >= 12
+            && u64::from(long(rest, 4)) == listed.packed
+            && u64::from(long(rest, 8)) == listed.size;
+        if long(rest, 0) == crc && (is_wide || is_long) {
+            let len = if is_wide { 20 } else { 12 };
+            return Ok(Some((head + len) as u64));
+        }
+    }
+    Ok(None)
 }

@@ -1,4 +1,5 @@
-//! Writes the files of a package into an empty folder, on all cores, read-only from the start.
+//! Writes the files of a package into an empty folder, on all cores, read-only from the start. The folders stay
+//! writable, so that their owner can remove them with any tool.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -23,14 +24,7 @@ pub(super) fn extract(source: &Source, target: &Path) -> Result<(), ImportError>
     for folder in &folders {
         create(&target.join(folder))?;
     }
-    for_each(paths.len(), Reader::new, |reader, index| {
-        write(source, reader, paths[index], target)
-    })?;
-    let targets = folders.iter().map(|folder| target.join(folder)).chain([target.to_owned()]);
-    for folder in targets {
-        make_read_only(&folder).map_err(StoreError::io("protect", &folder))?;
-    }
-    Ok(())
+    for_each(paths.len(), Reader::new, |reader, index| write(source, reader, paths[index], target))
 }
 
 fn write(

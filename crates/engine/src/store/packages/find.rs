@@ -1,11 +1,14 @@
-//! Finds a package by what a person types: a name, a name and a version, or the beginning of a digest.
+//! Finds a package by what a person types: a name, a name and a version, the beginning of a digest, or the name of
+//! its folder in the store.
+
+use std::path::Path;
 
 use semver::Version;
 use thiserror::Error;
 
-use super::{Installed, Packages};
+use super::{Damaged, Installed, Listing, Packages};
 use crate::store::StoreError;
-use crate::store::layout::slug;
+use crate::store::layout::{slug, stem};
 
 /// Fewer digits of a digest are not taken for one.
 const MIN_DIGITS: usize = 4;
@@ -22,12 +25,17 @@ pub enum FindError {
         reference: String,
     },
     /// No package has this name or digest.
-    #[error("there is no package `{reference}`{}; `crewagent package list` shows what there is", suggestion(similar.as_deref()))]
+    #[error(
+        "there is no package `{reference}`{}; `crewagent package list` shows what there is{}",
+        suggestion(similar.as_deref()), mention(damaged)
+    )]
     Unknown {
         /// What was asked for.
         reference: String,
         /// A name that looks like it.
         similar: Option<String>,
+        /// The names of damaged folders.
+        damaged: Vec<String>,
     },
     /// The package is there, but not in this version.
     #[error("there is no version {version} of `{name}`; there is {}", known.join(", "))]
@@ -47,9 +55,40 @@ pub enum FindError {
         /// What it can mean.
         candidates: Vec<String>,
     },
+    /// The package is there, but damaged.
+    #[error(transparent)]
+    Damaged(Box<Damaged>),
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What was found: a package, or what is left of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A package that looks whole.
+    Installed(Installed),
+    /// A folder that can be removed, and most often repaired.
+    Damaged(Damaged),
+}
+
+impl Found {
+    /// Its folder in the store.
+    pub fn folder(&self) -> &Path {
+        match self {
+            Self::Installed(installed) => &installed.folder,
+            Self::Damaged(damaged) => &damaged.folder,
+        }
+    }
+}
+
+/// Names the damaged folders, as the end of a sentence.
+fn mention(damaged: &[String]) -> String {
+    match damaged {
+        [] => String::new(),
+        [one] => format!("; the folder `{one}` is damaged"),
+        many => format!("; the folders `{}` are damaged", many.join("`, `")),
+    }
 }
 
 fn suggestion(similar: Option<&str>) -> String {
@@ -59,8 +98,73 @@ fn suggestion(similar: Option<&str>) -> String {
 impl Packages<'_> {
     /// Finds one package. Without a version, the newest one is meant; of several with one version, the last imported.
     pub fn find(&self, reference: &str) -> Result<Installed, FindError> {
-        choose(self.list()?.installed, reference)
+        match self.find_any(reference)? {
+            Found::Installed(installed) => Ok(installed),
+            Found::Damaged(damaged) => Err(FindError::Damaged(Box::new(damaged))),
+        }
     }
+
+    /// The same, and what is damaged too, so that it can be removed.
+    pub fn find_any(&self, reference: &str) -> Result<Found, FindError> {
+        choose_any(self.list()?, reference)
+    }
+}
+
+/// Whole packages come first; a damaged one is meant only when no other one fits.
+fn choose_any(listing: Listing, reference: &str) -> Result<Found, FindError> {
+    let Listing { installed, mut damaged } = listing;
+    let is_folder = |folder: &Path| folder.file_name().is_some_and(|name| name == reference);
+    if let Some(at) = damaged.iter().position(|one| is_folder(&one.folder)) {
+        return Ok(Found::Damaged(damaged.swap_remove(at)));
+    }
+    if let Some(one) = installed.iter().find(|one| is_folder(&one.folder)) {
+        return Ok(Found::Installed(one.clone()));
+    }
+    let error = match choose(installed, reference) {
+        Ok(installed) => return Ok(Found::Installed(installed)),
+        Err(
+            error @ (FindError::Ambiguous { .. } | FindError::Damaged(_) | FindError::Store(_)),
+        ) => {
+            return Err(error);
+        }
+        Err(error) => error,
+    };
+    let fits: Vec<usize> =
+        (0..damaged.len()).filter(|at| is_meant(&damaged[*at], reference)).collect();
+    let names = |damaged: &[Damaged]| damaged.iter().map(Damaged::folder_name).collect();
+    match (fits[..].as_ref(), error) {
+        ([at], _) => Ok(Found::Damaged(damaged.swap_remove(*at))),
+        ([], FindError::Unknown { reference, similar, .. }) => {
+            Err(FindError::Unknown { reference, similar, damaged: names(&damaged) })
+        }
+        ([], FindError::Empty { reference }) if !damaged.is_empty() => {
+            Err(FindError::Unknown { reference, similar: None, damaged: names(&damaged) })
+        }
+        ([], error) => Err(error),
+        (many, _) => {
+            let candidates = many.iter().map(|at| damaged[*at].folder_name()).collect();
+            Err(FindError::Ambiguous { reference: reference.to_owned(), candidates })
+        }
+    }
+}
+
+/// Whether a damaged folder fits: by its record, or else by its name, which is made of name, version and digest.
+fn is_meant(damaged: &Damaged, reference: &str) -> bool {
+    let folder = damaged.folder_name();
+    let (package, digits) = folder.rsplit_once('-').unwrap_or((&folder, ""));
+    let typed = reference.to_ascii_lowercase();
+    let whole = damaged.digest.map(|digest| digest.to_string());
+    let by_digest =
+        typed.len() >= MIN_DIGITS && whole.as_deref().unwrap_or(digits).starts_with(&typed);
+    let by_version = reference.rsplit_once('@').is_some_and(|(name, version)| {
+        Version::parse(version).is_ok_and(|version| stem(name, &version) == package)
+    });
+    let by_name = damaged.name.as_deref() == Some(reference)
+        || package
+            .strip_prefix(&slug(reference))
+            .and_then(|rest| rest.strip_prefix('-'))
+            .is_some_and(|version| Version::parse(version).is_ok());
+    by_digest || by_version || by_name
 }
 
 /// Chooses from a list in which the newest of each name comes last.
@@ -90,7 +194,9 @@ fn choose(mut installed: Vec<Installed>, reference: &str) -> Result<Installed, F
             (None, Some(version)) => {
                 Err(FindError::UnknownVersion { name, version, known: distinct(known) })
             }
-            (None, None) => Err(FindError::Unknown { reference: own(), similar: None }),
+            (None, None) => {
+                Err(FindError::Unknown { reference: own(), similar: None, damaged: Vec::new() })
+            }
         };
     }
     let digits = reference.to_ascii_lowercase();
@@ -98,7 +204,11 @@ fn choose(mut installed: Vec<Installed>, reference: &str) -> Result<Installed, F
         |one: &Installed| digits.len() >= MIN_DIGITS && one.digest.to_string().starts_with(&digits);
     let fits: Vec<usize> = (0..installed.len()).filter(|at| by_digest(&installed[*at])).collect();
     match fits[..] {
-        [] => Err(FindError::Unknown { reference: own(), similar: similar(&installed, name) }),
+        [] => Err(FindError::Unknown {
+            reference: own(),
+            similar: similar(&installed, name),
+            damaged: Vec::new(),
+        }),
         [at] => Ok(installed.swap_remove(at)),
         _ => {
             let candidates = fits.iter().map(|at| &installed[*at]);

@@ -83,8 +83,9 @@ pub struct Prepared<'s> {
 
 impl<'s> Packages<'s> {
     /// Imports the folder or archive at a path.
-    pub fn import(&self, path: &Path) -> Result<Imported, ImportError> {
-        self.prepare(path)?.commit()
+    /// `on_wait` is called once if another process changes the store and must be waited for.
+    pub fn import(&self, path: &Path, on_wait: &mut dyn FnMut()) -> Result<Imported, ImportError> {
+        self.prepare(path)?.commit(on_wait)
     }
 
     /// Looks at the folder or archive at a path, for a caller who wants to know more before it is imported.
@@ -116,30 +117,26 @@ impl Prepared<'_> {
         &self.findings
     }
 
-    /// The texts that the findings point into.
-    pub fn sources(&self) -> &Sources {
-        &self.sources
-    }
-
-    /// Imports it.
-    pub fn commit(self) -> Result<Imported, ImportError> {
-        let (installed, outcome) = self.store()?;
+    /// Imports it. `on_wait` is called once if another process changes the store and must be waited for.
+    pub fn commit(self, on_wait: &mut dyn FnMut()) -> Result<Imported, ImportError> {
+        let (installed, outcome) = self.store(on_wait)?;
         Ok(Imported { installed, outcome, findings: self.findings, sources: self.sources })
     }
 
-    fn store(&self) -> Result<(Installed, Outcome), ImportError> {
+    fn store(&self, on_wait: &mut dyn FnMut()) -> Result<(Installed, Outcome), ImportError> {
         let manifest = self.package.manifest();
         let digest = self.source.digest()?;
         let spot = || self.packages.spot(&manifest.name, &manifest.version, digest);
         if let Spot::Taken(installed) = spot() {
             return Ok((installed, Outcome::AlreadyThere));
         }
-        let lock = Lock::acquire(&self.packages.folder())?;
+        let lock = Lock::acquire(&self.packages.folder(), on_wait)?;
         // Another process may have been faster.
         let (folder, outcome) = match spot() {
             Spot::Taken(installed) => return Ok((installed, Outcome::AlreadyThere)),
             Spot::Free(folder) => (folder, Outcome::New),
             Spot::Broken(folder) => (folder, Outcome::Repaired),
+            Spot::Newer(damaged) => return Err(StoreError::Damaged(damaged).into()),
         };
         let installed = Installed {
             name: manifest.name.clone(),
@@ -169,13 +166,12 @@ impl Prepared<'_> {
         extract(&self.source, &staging.path().join(FILES))?;
         let record = record_path(staging.path());
         Record::new(installed).write(staging.path()).map_err(StoreError::io("write", &record))?;
-        for path in [&record, staging.path()] {
-            make_read_only(path).map_err(StoreError::io("protect", path))?;
-        }
+        make_read_only(&record).map_err(StoreError::io("protect", &record))?;
         flush.all(staging.path()).map_err(StoreError::io("flush", staging.path()))?;
-        if outcome == Outcome::Repaired {
-            lock.discard(&installed.folder)?;
+        match outcome {
+            Outcome::Repaired => staging.replace(&installed.folder)?,
+            Outcome::New | Outcome::AlreadyThere => staging.publish(&installed.folder)?,
         }
-        Ok(staging.publish(&installed.folder)?)
+        Ok(())
     }
 }

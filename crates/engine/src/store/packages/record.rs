@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{FILES, Installed, record_path};
+use super::{Damaged, FILES, Harm, Installed, record_path};
 use crate::durable::Flush;
 
 /// The name of the record in a package's folder.
@@ -56,28 +56,27 @@ impl Record {
         Ok(())
     }
 
-    /// Reads the record of a folder. `None` when the folder has nothing to do with us, an error when it is damaged.
-    pub(super) fn read(folder: &Path) -> Result<Option<Installed>, String> {
+    /// Reads the record of a folder. `None` when the folder has nothing to do with us.
+    pub(super) fn read(folder: &Path) -> Result<Option<Installed>, Box<Damaged>> {
+        let broken = |reason: String| Box::new(Damaged::new(folder, reason, Harm::Broken));
         let has_files = folder.join(FILES).is_dir();
         let text = match fs::read(record_path(folder)) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !has_files => return Ok(None),
-            Err(error) => return Err(format!("`{RECORD}` cannot be read: {error}")),
+            Err(error) => return Err(broken(format!("`{RECORD}` cannot be read: {error}"))),
         };
-        let record: Self = serde_json::from_slice(&text)
-            .map_err(|error| format!("`{RECORD}` cannot be understood: {error}"))?;
-        if record.format != FORMAT {
-            return Err(format!(
-                "`{RECORD}` is of format {}, written by another version of this program",
-                record.format
-            ));
+        let unclear = |error| broken(format!("`{RECORD}` cannot be understood: {error}"));
+        // A newer record may have anything in it but this.
+        let Head { format } = serde_json::from_slice(&text).map_err(unclear)?;
+        if format > FORMAT {
+            let reason =
+                format!("it was imported by a newer version of this program (format {format})");
+            return Err(Box::new(Damaged::new(folder, reason, Harm::Newer)));
         }
+        let record: Self = serde_json::from_slice(&text).map_err(unclear)?;
         let digest = Digest::parse(&record.sha256)
-            .ok_or_else(|| format!("`sha256` in `{RECORD}` is not a digest"))?;
-        if !has_files {
-            return Err(format!("its files are gone: there is no folder `{FILES}`"));
-        }
-        Ok(Some(Installed {
+            .ok_or_else(|| broken(format!("`sha256` in `{RECORD}` is not a digest")))?;
+        let installed = Installed {
             name: record.name,
             version: record.version,
             digest,
@@ -86,6 +85,18 @@ impl Record {
             origin: record.origin,
             files: record.files,
             bytes: record.bytes,
-        }))
+        };
+        if !has_files {
+            let reason = format!("its files are gone: there is no folder `{FILES}`");
+            let damaged = Damaged::new(folder, reason, Harm::Broken);
+            return Err(Box::new(damaged.of(Some(&installed))));
+        }
+        Ok(Some(installed))
     }
+}
+
+/// What every record begins with, whoever wrote it.
+#[derive(Deserialize)]
+struct Head {
+    format: u32,
 }

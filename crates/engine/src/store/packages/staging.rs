@@ -1,6 +1,6 @@
 //! Changes to the packages, one at a time: a lock, and folders in which work is done before it is shown.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +10,8 @@ use crate::store::StoreError;
 
 const LOCK: &str = ".lock";
 const STAGING: &str = ".staging-";
+/// In front of the name of a folder that is being replaced.
+const REPLACED: &str = ".replaced-";
 
 /// Held while the packages are changed. The system takes it from a process that dies.
 pub(super) struct Lock {
@@ -19,8 +21,8 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Waits for the lock, then clears away what a crash has left.
-    pub(super) fn acquire(packages: &Path) -> Result<Self, StoreError> {
+    /// Waits for the lock, then clears away what a crash has left. `on_wait` is called once if another has it.
+    pub(super) fn acquire(packages: &Path, on_wait: &mut dyn FnMut()) -> Result<Self, StoreError> {
         fs::create_dir_all(packages).map_err(StoreError::io("create", packages))?;
         let path = packages.join(LOCK);
         let mut options = File::options();
@@ -31,7 +33,14 @@ impl Lock {
             .truncate(false)
             .open(&path)
             .map_err(StoreError::io("open", &path))?;
-        file.lock().map_err(StoreError::io("lock", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                on_wait();
+                file.lock().map_err(StoreError::io("lock", &path))?;
+            }
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path)(error)),
+        }
         let lock = Self { _file: file, packages: packages.to_owned() };
         lock.clear()?;
         Ok(lock)
@@ -41,9 +50,13 @@ impl Lock {
         let failed = StoreError::io("list", &self.packages);
         for entry in fs::read_dir(&self.packages).map_err(failed)? {
             let entry = entry.map_err(StoreError::io("list", &self.packages))?;
-            if entry.file_name().to_string_lossy().starts_with(STAGING) {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(STAGING) {
                 // What cannot be removed is in nobody's way: every staging folder has a new name.
                 drop(remove_tree(&entry.path()));
+            } else if let Some(replaced) = name.strip_prefix(REPLACED) {
+                Aside { path: entry.path(), folder: self.packages.join(replaced) }.settle();
             }
         }
         Ok(())
@@ -56,12 +69,25 @@ impl Lock {
         Ok(Staging { lock: self, path, published: false })
     }
 
-    /// Makes a package vanish with one rename, then removes its files.
+    /// Makes a package vanish with one rename. Its files are removed now, or by the next one who gets the lock.
     pub(super) fn discard(&self, folder: &Path) -> Result<(), StoreError> {
         let path = self.unused();
         fs::rename(folder, &path).map_err(StoreError::io("remove", folder))?;
-        sync_folder(&self.packages).map_err(StoreError::io("flush", &self.packages))?;
-        remove_tree(&path).map_err(StoreError::io("remove", &path))
+        drop(sync_folder(&self.packages));
+        drop(remove_tree(&path));
+        Ok(())
+    }
+
+    /// Puts a folder aside, to be replaced by another one.
+    fn set_aside(&self, folder: &Path) -> Result<Aside, StoreError> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let path = self.packages.join(format!("{REPLACED}{name}"));
+        // Left by an earlier replacement whose rest could not be removed.
+        if path.symlink_metadata().is_ok() {
+            self.discard(&path)?;
+        }
+        fs::rename(folder, &path).map_err(StoreError::io("replace", folder))?;
+        Ok(Aside { path, folder: folder.to_owned() })
     }
 
     fn unused(&self) -> PathBuf {
@@ -88,6 +114,14 @@ impl Staging<'_> {
         &self.path
     }
 
+    /// Shows the folder in place of another one, which comes back if that fails.
+    pub(super) fn replace(self, folder: &Path) -> Result<(), StoreError> {
+        let aside = self.lock.set_aside(folder)?;
+        let published = self.publish(folder);
+        aside.settle();
+        published
+    }
+
     /// Shows the folder under its name. It must be flushed before.
     pub(super) fn publish(mut self, folder: &Path) -> Result<(), StoreError> {
         fs::rename(&self.path, folder).map_err(StoreError::io("create", folder))?;
@@ -98,11 +132,104 @@ impl Staging<'_> {
     }
 }
 
+/// A folder that another one is about to replace.
+struct Aside {
+    path: PathBuf,
+    /// Where it was.
+    folder: PathBuf,
+}
+
+impl Aside {
+    /// Goes back to its place when nothing is there now, else goes away. What cannot be done now is done
+    /// by the next one who gets the lock.
+    fn settle(self) {
+        let replaced = self.folder.symlink_metadata().is_ok();
+        drop(if replaced { remove_tree(&self.path) } else { fs::rename(&self.path, &self.folder) });
+    }
+}
+
 impl Drop for Staging<'_> {
     fn drop(&mut self) {
         if !self.published {
             // The next one who gets the lock tries again.
             drop(remove_tree(&self.path));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store with one package, and its lock.
+    fn with_package(check: impl FnOnce(&Lock, &Path)) {
+        let home = tempfile::tempdir().unwrap();
+        let lock = Lock::acquire(home.path(), &mut || panic!("nobody else has it")).unwrap();
+        let package = home.path().join("demo-1.0.0-abcdef12");
+        fs::create_dir(&package).unwrap();
+        fs::write(package.join("old"), "old").unwrap();
+        check(&lock, &package);
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_replaced_folder_is_gone_when_the_new_one_is_there() {
+        with_package(|lock, package| {
+            let staging = lock.stage().unwrap();
+            fs::write(staging.path().join("new"), "new").unwrap();
+            staging.replace(package).unwrap();
+            assert_eq!(names(package), ["new"]);
+            assert_eq!(names(&lock.packages), [LOCK, "demo-1.0.0-abcdef12"]);
+        });
+    }
+
+    #[test]
+    fn a_folder_comes_back_when_it_could_not_be_replaced() {
+        with_package(|lock, package| {
+            let staging = lock.stage().unwrap();
+            // Publishing fails, because there is nothing to publish.
+            fs::remove_dir(staging.path()).unwrap();
+            assert!(staging.replace(package).is_err());
+            assert_eq!(names(package), ["old"]);
+            assert_eq!(names(&lock.packages), [LOCK, "demo-1.0.0-abcdef12"]);
+        });
+    }
+
+    #[test]
+    fn a_folder_comes_back_after_a_crash_in_the_middle_of_its_replacement() {
+        with_package(|lock, package| {
+            std::mem::forget(lock.set_aside(package).unwrap());
+            assert!(!package.exists());
+            lock.clear().unwrap();
+            assert_eq!(names(package), ["old"]);
+            // The crash came right behind the replacement.
+            let copy = lock.packages.join(format!("{REPLACED}demo-1.0.0-abcdef12"));
+            fs::create_dir(&copy).unwrap();
+            lock.clear().unwrap();
+            assert_eq!(names(package), ["old"]);
+            assert!(!copy.exists());
+        });
+    }
+
+    #[test]
+    fn one_who_has_to_wait_is_told_so() {
+        let home = tempfile::tempdir().unwrap();
+        let (told, waits) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let first = Lock::acquire(home.path(), &mut || ()).unwrap();
+            scope.spawn(|| {
+                drop(Lock::acquire(home.path(), &mut || told.send(()).unwrap()).unwrap())
+            });
+            waits.recv().unwrap();
+            drop(first);
+        });
     }
 }

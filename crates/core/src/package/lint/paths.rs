@@ -1,0 +1,126 @@
+//! Paths in the user's project: what a run makes belongs under `artifacts/`.
+
+use crate::diagnostic::{Code, Diagnostic, Findings};
+use crate::package::check::{GraphRead, TemplateDraft};
+use crate::shape;
+
+/// What an author may write in front of a path below the project's root.
+const PROJECT: &[&str] = &["@project/", "{project-root}/"];
+/// What an author may write in front of a path below the project's artifacts.
+const ARTIFACTS: &[&str] =
+    &["@project/artifacts/", "{artifacts-root}/", "{project-root}/artifacts/"];
+/// How paths begin that are not plain ones of the project.
+const MOUNTS: &[&str] =
+    &["@", "{project-root}", "{artifacts-root}", "{package-root}", "{state-root}"];
+
+/// The components of a path of the project, without the detours. `None` when it leaves the project.
+fn components(text: &str) -> Option<Vec<&str>> {
+    let below_artifacts = ARTIFACTS.iter().find_map(|prefix| text.strip_prefix(prefix));
+    let below_project = PROJECT.iter().find_map(|prefix| text.strip_prefix(prefix));
+    let (mut parts, rest) = match (below_artifacts, below_project) {
+        (Some(rest), _) => (vec!["artifacts"], rest),
+        (None, Some(rest)) => (Vec::new(), rest),
+        (None, None) if is_absolute(text) => return None,
+        (None, None) => (Vec::new(), text),
+    };
+    for part in rest.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts)
+}
+
+fn is_absolute(text: &str) -> bool {
+    let has_drive = matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    text.starts_with(['/', '\\', '~']) || has_drive
+}
+
+/// Outputs lie under `artifacts/`.
+pub(super) fn outputs(read: &GraphRead, findings: &mut Findings) {
+    for (index, node) in read.draft.nodes.iter().enumerate() {
+        for (at, output) in node.outputs.iter().flatten().enumerate() {
+            let parts = components(output);
+            let is_folder = output.ends_with('/');
+            let is_fine = |parts: &Vec<&str>| {
+                parts.first() == Some(&"artifacts") && (parts.len() > 1 || is_folder)
+            };
+            if parts.as_ref().is_some_and(is_fine) {
+                continue;
+            }
+            let owner = node.id.as_ref().map(|id| format!(" of `{id}`")).unwrap_or_default();
+            let (says, help) = if parts.is_some() {
+                (
+                    "lies outside `artifacts/`",
+                    "put what a run makes under `artifacts/`, where users look for it",
+                )
+            } else {
+                (
+                    "leaves the project, where nothing can be written",
+                    "write a path under `artifacts/`, relative to the project, without `..`",
+                )
+            };
+            let message = format!("the output {}{owner} {says}", shape::quoted(output));
+            let keys = ["nodes".into(), index.into(), "outputs".into(), at.into()];
+            let place = read.document.place(&keys);
+            findings.push(Diagnostic::new(Code::OutputOutsideArtifacts, place, message).help(help));
+        }
+    }
+}
+
+/// `artifacts` of a workflow document are plain paths of the project.
+pub(super) fn artifacts(template: &TemplateDraft, findings: &mut Findings) {
+    let Some(front) = &template.front else { return };
+    for (at, path) in front.artifacts.iter().enumerate() {
+        let reason = if MOUNTS.iter().any(|mount| path.starts_with(mount)) {
+            "begins with a mount"
+        } else if is_absolute(path) {
+            "is absolute"
+        } else if path.split('/').any(|part| part == "..") {
+            "has a `..` in it"
+        } else {
+            continue;
+        };
+        let message = format!(
+            "the artifact {} {reason}; it must be a path relative to the project",
+            shape::quoted(path)
+        );
+        let is_of_project = PROJECT.iter().chain(ARTIFACTS).any(|prefix| path.starts_with(prefix))
+            || !MOUNTS.iter().any(|mount| path.starts_with(mount));
+        let plain = components(path).filter(|parts| is_of_project && !parts.is_empty());
+        let help = match plain {
+            Some(parts) => format!("write {}", shape::quoted(&parts.join("/"))),
+            None => "write a path such as artifacts/story.md, or leave the list empty".to_owned(),
+        };
+        let place = template.document.place(&["artifacts".into(), at.into()]);
+        findings.push(Diagnostic::new(Code::BadArtifactPath, place, message).help(help));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_components(path: &str, expected: Option<&str>) {
+        assert_eq!(components(path).map(|parts| parts.join("/")).as_deref(), expected, "{path}");
+    }
+
+    #[test]
+    fn detours_are_resolved_before_a_path_is_judged() {
+        check_components("artifacts/x.md", Some("artifacts/x.md"));
+        check_components("./artifacts//./x.md", Some("artifacts/x.md"));
+        check_components("artifacts/../src/x.md", Some("src/x.md"));
+        check_components("src/../artifacts/x.md", Some("artifacts/x.md"));
+        check_components("@project/artifacts/x.md", Some("artifacts/x.md"));
+        check_components("{artifacts-root}/x.md", Some("artifacts/x.md"));
+        check_components("{artifacts-root}/../x.md", Some("x.md"));
+        check_components("artifacts/<storyKey>.md", Some("artifacts/<storyKey>.md"));
+        check_components("../x.md", None);
+        check_components("@project/../x.md", None);
+        check_components("a/../../x.md", None);
+        check_components("/etc/x.md", None);
+        check_components("C:\\x.md", None);
+    }
+}

@@ -1,0 +1,142 @@
+//! The end of an archive: one end record, right behind the directory, and nothing behind it.
+//!
+//! Programs look for the directory in different ways. In a file with more bytes than one archive needs, they can
+//! find different ones, so that one file is two packages.
+
+use std::io;
+
+use super::handle::Handle;
+use super::raw::{long, short, wide};
+
+const END: &[u8; 4] = b"PK\x05\x06";
+const END_LEN: usize = 22;
+const LOCATOR: &[u8; 4] = b"PK\x06\x07";
+const LOCATOR_LEN: u64 = 20;
+const END64: &[u8; 4] = b"PK\x06\x06";
+const END64_LEN: u64 = 56;
+/// Where the length of the ZIP64 end record begins to count.
+const END64_HEAD: u64 = 12;
+
+/// Where the directory is, by the end record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    /// Where it begins.
+    pub(super) start: u64,
+    /// Where it ends, which is where the end records begin.
+    pub(super) end: u64,
+    /// How many records it has.
+    pub(super) entries: u64,
+}
+
+/// Why the end of an archive cannot be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    Missing,
+    BytesBehind,
+    Split,
+    /// The directory and the end record do not touch.
+    Apart,
+    WideMissing,
+    BytesBetween,
+    Contradiction,
+}
+
+impl Fault {
+    /// As part of a sentence about the archive.
+    pub(super) fn why(self) -> &'static str {
+        match self {
+            Self::Missing => "its end record is not at its end",
+            Self::BytesBehind => "there are bytes behind its end",
+            Self::Split => "it is one part of an archive that was split",
+            Self::Apart => {
+                "its directory is not where its end record says, or there are bytes between them; \
+                 perhaps something was put in front of it, or several archives were joined into one file"
+            }
+            Self::WideMissing => "its ZIP64 end record is not where its locator says",
+            Self::BytesBetween => "there are bytes between its end records",
+            Self::Contradiction => "its two end records contradict each other",
+        }
+    }
+}
+
+/// Reads the end records. The inner error says why they cannot be trusted.
+pub(super) fn find(handle: &Handle) -> io::Result<Result<End, Fault>> {
+    let most = (END_LEN + usize::from(u16::MAX)) as u64;
+    let from = handle.len().saturating_sub(most);
+    let mut tail = vec![0; (handle.len() - from) as usize];
+    let count = handle.read_at(&mut tail, from)?;
+    tail.truncate(count);
+    let Some(at) = tail.windows(END.len()).rposition(|four| four == END) else {
+        return Ok(Err(Fault::Missing));
+    };
+    let record = &tail[at..];
+    if record.len() < END_LEN || record.len() != END_LEN + usize::from(short(record, 20)) {
+        return Ok(Err(Fault::BytesBehind));
+    }
+    let (at, record) = (from + at as u64, &record[..END_LEN]);
+    let end = match locator(handle, at)? {
+        Some(offset) => match find_wide(handle, at - LOCATOR_LEN, offset, record)? {
+            Ok(end) => end,
+            Err(why) => return Ok(Err(why)),
+        },
+        None if short(record, 4) != 0
+            || short(record, 6) != 0
+            || short(record, 8) != short(record, 10) =>
+        {
+            return Ok(Err(Fault::Split));
+        }
+        None => {
+            let start = u64::from(long(record, 16));
+            let end = start + u64::from(long(record, 12));
+            if end != at {
+                return Ok(Err(Fault::Apart));
+            }
+            End { start, end, entries: u64::from(short(record, 10)) }
+        }
+    };
+    Ok(Ok(end))
+}
+
+/// What the ZIP64 locator in front of the end record points to, if there is one.
+fn locator(handle: &Handle, end: u64) -> io::Result<Option<u64>> {
+    let Some(at) = end.checked_sub(LOCATOR_LEN) else { return Ok(None) };
+    let mut locator = [0; LOCATOR_LEN as usize];
+    let whole = handle.read_at(&mut locator, at)? == locator.len();
+    Ok((whole && locator.starts_with(LOCATOR)).then(|| wide(&locator, 8)))
+}
+
+/// The same from the ZIP64 end record, which must end at the locator and agree with the older end record.
+fn find_wide(
+    handle: &Handle,
+    locator: u64,
+    at: u64,
+    older: &[u8],
+) -> io::Result<Result<End, Fault>> {
+    let mut record = [0; END64_LEN as usize];
+    let whole = at < locator && handle.read_at(&mut record, at)? == record.len();
+    if !whole || !record.starts_with(END64) {
+        return Ok(Err(Fault::WideMissing));
+    }
+    let length = wide(&record, 4);
+    let fits = at.checked_add(END64_HEAD).and_then(|head| head.checked_add(length));
+    if length < END64_LEN - END64_HEAD || fits != Some(locator) {
+        return Ok(Err(Fault::BytesBetween));
+    }
+    let (entries, size, start) = (wide(&record, 32), wide(&record, 40), wide(&record, 48));
+    if long(&record, 16) != 0 || long(&record, 20) != 0 || wide(&record, 24) != entries {
+        return Ok(Err(Fault::Split));
+    }
+    let same = |older: u64, elsewhere: u64, value: u64| older == elsewhere || older == value;
+    let (few, many) = (u64::from(u16::MAX), u64::from(u32::MAX));
+    let agree = same(u64::from(short(older, 8)), few, entries)
+        && same(u64::from(short(older, 10)), few, entries)
+        && same(u64::from(long(older, 12)), many, size)
+        && same(u64::from(long(older, 16)), many, start);
+    if !agree {
+        return Ok(Err(Fault::Contradiction));
+    }
+    if start.checked_add(size) != Some(at) {
+        return Ok(Err(Fault::Apart));
+    }
+    Ok(Ok(End { start, end: at, entries }))
+}
