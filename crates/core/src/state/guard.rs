@@ -1,0 +1,258 @@
+//! The guard: every change of the state document is a proposal, and only a legal one becomes a [`Transition`].
+//!
+//! What the new text alone shows is refused as `E_INVALID_FRONTMATTER` or `E_SCHEMA_VALIDATION`, what the old document
+//! and the graph forbid as `E_INVALID_TRANSITION`, and what the project or the variables still lack as
+//! `E_PRECONDITION_FAILED`. A refusal names everything that is wrong, so that one correction is enough.
+
+mod answer;
+mod change;
+mod needs;
+mod record;
+mod route;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use super::document::StateDocument;
+use super::next::Next;
+use super::project_path::ProjectPath;
+use crate::id::NodeId;
+use crate::package::Workflow;
+use crate::package::graph::{Edge, Node};
+use crate::refusal::Refusal;
+use change::Change;
+use needs::Needs;
+
+/// A change of the state document that some tool wants to make.
+#[derive(Clone, Copy)]
+pub struct Proposal<'a> {
+    /// The document as it is.
+    pub old: &'a StateDocument,
+    /// The whole document as it would be.
+    pub text: &'a Arc<str>,
+    /// The workflow of the run.
+    pub workflow: &'a Workflow,
+    /// Whether something is there in the project.
+    pub exists: &'a dyn Fn(&ProjectPath) -> bool,
+    /// Files that were created under the artifacts folder since the last transition.
+    pub created: &'a [ProjectPath],
+    /// The time, as RFC 3339.
+    pub now: &'a str,
+    /// What happens when a declared output or variable is missing.
+    pub missing: MissingRule,
+    /// Whether the user has agreed to change a completed workflow.
+    pub confirmation: Confirmation,
+}
+
+/// What happens when a node is left, or the end node completed, while something that it declares is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingRule {
+    /// The change is refused.
+    #[default]
+    Enforce,
+    /// The change is made, with a warning.
+    Warn,
+    /// Nobody looks.
+    Off,
+}
+
+/// Whether the user has agreed to change the state of a workflow that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmation {
+    /// Not yet: such a change is refused with `E_STATE_CHANGE_REQUIRES_CONFIRMATION`.
+    Needed,
+    /// The user said yes to this change.
+    Given,
+}
+
+/// A legal change, with the books kept. Only [`check`] makes one, and nothing else may change the node of a run.
+#[derive(Clone, Debug)]
+pub struct Transition {
+    document: StateDocument,
+    current_node_id: String,
+    moved: Option<Move>,
+    completion: Completion,
+    recorded: Vec<Recorded>,
+    warnings: Vec<String>,
+    allowed_next: Vec<Next>,
+}
+
+/// A move along an edge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Move {
+    /// The node that was left.
+    pub from: NodeId,
+    /// The node that was entered.
+    pub to: NodeId,
+    /// The edge's label.
+    pub label: String,
+}
+
+/// What a change did to the completion of the workflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// It is not complete.
+    Running,
+    /// This change completed it.
+    Reached,
+    /// It was complete before.
+    Kept,
+}
+
+/// Something that the runtime wrote because the model left it out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recorded {
+    /// The key of the frontmatter.
+    pub key: &'static str,
+    /// What was added or set.
+    pub value: Json,
+}
+
+impl Transition {
+    /// The document to be written, books kept.
+    pub fn document(&self) -> &StateDocument {
+        &self.document
+    }
+
+    /// The document alone.
+    pub fn into_document(self) -> StateDocument {
+        self.document
+    }
+
+    /// The bytes to be written.
+    pub fn text(&self) -> &Arc<str> {
+        self.document.text()
+    }
+
+    /// The move that was made, if one was.
+    pub fn moved(&self) -> Option<&Move> {
+        self.moved.as_ref()
+    }
+
+    /// Whether the workflow is complete now.
+    pub fn completion(&self) -> Completion {
+        self.completion
+    }
+
+    /// What the runtime wrote itself.
+    pub fn recorded(&self) -> &[Recorded] {
+        &self.recorded
+    }
+
+    /// What was let pass and belongs into the log.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The moves from where the run now is.
+    pub fn allowed_next(&self) -> &[Next] {
+        &self.allowed_next
+    }
+
+    /// The `state` of a tool's answer: `{currentNodeId, stepsCompleted, allowedNext, complete, recorded}`, and
+    /// `warnings` where there are some.
+    pub fn to_json(&self) -> Json {
+        let mut state = json!({
+            "currentNodeId": self.current_node_id,
+            "stepsCompleted": self.document.front().steps_completed,
+            "allowedNext": self.allowed_next,
+            "complete": self.completion != Completion::Running,
+            "recorded": self.recorded,
+        });
+        if !self.warnings.is_empty() {
+            state["warnings"] = json!(self.warnings);
+        }
+        state
+    }
+}
+
+/// Judges a proposal by every rule, and keeps the books of one that is legal. On refusal nothing has happened.
+pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
+    let new = StateDocument::read(proposal.text.clone())
+        .map_err(|error| answer::situated(error.refusal(), proposal, proposal.old))?;
+    let verdict = judge(proposal, &new)?;
+    confirm(proposal, &new)?;
+    let (document, recorded) = record::keep(proposal, &new, &verdict)?;
+    let graph = &proposal.workflow.graph;
+    let completion = match (proposal.old.is_complete(graph), document.is_complete(graph)) {
+        (_, false) => Completion::Running,
+        (false, true) => Completion::Reached,
+        (true, true) => Completion::Kept,
+    };
+    Ok(Transition {
+        current_node_id: document.current_node_id(graph).to_owned(),
+        allowed_next: document.allowed_next(graph),
+        moved: verdict.edge.map(|edge| Move {
+            from: edge.from.clone(),
+            to: edge.to.clone(),
+            label: edge.label.clone(),
+        }),
+        completion,
+        recorded,
+        warnings: verdict.warnings,
+        document,
+    })
+}
+
+/// What a legal change does.
+#[derive(Default)]
+struct Verdict<'a> {
+    /// The edge it moves along.
+    edge: Option<&'a Edge>,
+    /// The last node that it completes.
+    completed: Option<&'a Node>,
+    warnings: Vec<String>,
+}
+
+fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<Verdict<'a>, Refusal> {
+    if !changes_state(proposal.old, new) {
+        return Ok(Verdict::default());
+    }
+    let change = Change::between(&proposal.workflow.graph, proposal.old, new)
+        .ok_or_else(|| answer::lost(proposal))?;
+    let mut violations = rules::broken(&change);
+    let edge = match route::taken(&change) {
+        Ok(edge) => edge,
+        Err(violation) => {
+            violations.insert(0, violation);
+            None
+        }
+    };
+    let mut needs = Vec::new();
+    if proposal.missing != MissingRule::Off {
+        let concerned = [change.left(), change.completed()].into_iter().flatten();
+        needs.extend(concerned.map(|node| Needs::of(proposal, node, new)));
+    }
+    let demanded: Vec<&Needs> = match proposal.missing {
+        MissingRule::Enforce => needs.iter().filter(|needs| needs.is_open()).collect(),
+        MissingRule::Warn | MissingRule::Off => Vec::new(),
+    };
+    if !violations.is_empty() || !demanded.is_empty() {
+        let refusal = answer::refusal(&change, &violations, &demanded);
+        return Err(answer::situated(refusal, proposal, new));
+    }
+    let warnings = needs.iter().flat_map(Needs::warnings).collect();
+    Ok(Verdict { edge, completed: change.completed(), warnings })
+}
+
+/// A workflow that is complete changes only with the user's word, once per change.
+fn confirm(proposal: &Proposal<'_>, new: &StateDocument) -> Result<(), Refusal> {
+    if is_frozen(proposal) && proposal.old.text() != new.text() {
+        return Err(answer::unconfirmed(proposal.old, new));
+    }
+    Ok(())
+}
+
+fn is_frozen(proposal: &Proposal<'_>) -> bool {
+    proposal.confirmation == Confirmation::Needed
+        && proposal.old.is_complete(&proposal.workflow.graph)
+}
+
+fn changes_state(old: &StateDocument, new: &StateDocument) -> bool {
+    old.frontmatter().tree().to_json() != new.frontmatter().tree().to_json()
+}

@@ -1,0 +1,138 @@
+//! What a model is told when its change is refused: what is wrong, what is missing, and where it may go.
+
+use serde_json::{Value as Json, json};
+
+use super::change::Change;
+use super::needs::Needs;
+use super::rules::{Rule, Violation};
+use super::{MissingRule, Proposal};
+use crate::refusal::{Refusal, RefusalCode};
+use crate::state::document::{STATE_FILE, StateDocument};
+use crate::state::next::{Next, allowed_next};
+use crate::state::words::{joined, ticked};
+
+/// One refusal for everything that is wrong. Rules count before what is missing.
+pub(super) fn refusal(
+    change: &Change<'_>,
+    violations: &[Violation],
+    demanded: &[&Needs],
+) -> Refusal {
+    let mut parts: Vec<String> = violations.iter().map(|found| found.message.clone()).collect();
+    parts.extend(demanded.iter().map(|needs| needs.words()));
+    let message = match parts.as_slice() {
+        [only] => only.clone(),
+        several => {
+            let numbered =
+                several.iter().enumerate().map(|(at, part)| format!("({}) {part}", at + 1));
+            numbered.collect::<Vec<_>>().join(" ")
+        }
+    };
+    let code = violations.first().map_or(RefusalCode::Precondition, |first| first.rule.code());
+    let mut hint = String::from("The file is unchanged.");
+    if demanded.iter().any(|needs| !needs.outputs.is_empty()) {
+        hint.push_str(" Write the missing files under @project first.");
+    }
+    if demanded.iter().any(|needs| !needs.variables.is_empty()) {
+        hint.push_str(" Set the variables with `variables.set`, in the same write if you like.");
+    }
+    if !violations.is_empty() {
+        hint.push(' ');
+        hint.push_str(&ways(change));
+    }
+    let mut refusal = Refusal::new(code, message).hint(hint);
+    if !violations.is_empty() {
+        let broken: Vec<Rule> = violations.iter().map(|found| found.rule).collect();
+        refusal = refusal.detail("violations", json!(broken));
+    }
+    refusal
+}
+
+/// Where the run may go, in words.
+fn ways(change: &Change<'_>) -> String {
+    let from = change.from.id.as_str();
+    let next = allowed_next(change.graph, from, change.new.variables());
+    if next.is_empty() {
+        return format!(
+            "`{from}` has no way out: to finish, add it to stepsCompleted and set workflowStatus to complete; else stay on it."
+        );
+    }
+    let way = |next: &Next| {
+        let mut notes = vec![format!("label `{}`", next.label)];
+        if next.is_default {
+            notes.push("default".to_owned());
+        }
+        if !next.open {
+            notes.push("closed now".to_owned());
+        }
+        format!("`{}` ({})", next.to, notes.join(", "))
+    };
+    format!(
+        "From `{from}` a write may stay, or move along one edge to: {}.",
+        joined(next.iter().map(way))
+    )
+}
+
+/// Adds where the run is, where it may go and what its node still lacks, judged by this document.
+pub(super) fn situated(
+    refusal: Refusal,
+    proposal: &Proposal<'_>,
+    document: &StateDocument,
+) -> Refusal {
+    let graph = &proposal.workflow.graph;
+    let current = proposal.old.current_node_id(graph);
+    let next = allowed_next(graph, current, document.variables());
+    let mut refusal = refusal.detail("currentNodeId", current).detail("allowedNext", json!(next));
+    if proposal.missing == MissingRule::Off {
+        return refusal;
+    }
+    // The node that the run stands on, and the one that it would complete.
+    let target = document.current_node_id(graph);
+    let completed = Some(target).filter(|id| *id != current && document.is_complete(graph));
+    let nodes = [Some(current), completed].into_iter().flatten().filter_map(|id| graph.node(id));
+    let needs: Vec<Needs> = nodes.map(|node| Needs::of(proposal, node, document)).collect();
+    if needs.iter().any(Needs::is_open) {
+        let outputs: Vec<&String> = needs.iter().flat_map(|needs| &needs.outputs).collect();
+        let variables: Vec<&String> = needs.iter().flat_map(|needs| &needs.variables).collect();
+        refusal = refusal.detail("missing", json!({ "outputs": outputs, "variables": variables }));
+    }
+    refusal
+}
+
+/// The run stands on a node that its graph does not have: no model can put that right.
+pub(super) fn lost(proposal: &Proposal<'_>) -> Refusal {
+    let graph = &proposal.workflow.graph;
+    let current = proposal.old.current_node_id(graph);
+    let message = format!(
+        "{STATE_FILE} says that the run is at {}, which is not a node of this workflow, so no change can be checked.",
+        crate::shape::quoted(current)
+    );
+    Refusal::new(RefusalCode::Transition, message)
+        .hint("Tell the user that the state document was damaged outside the runtime.")
+        .detail("currentNodeId", current)
+        .detail("allowedNext", Json::Array(Vec::new()))
+}
+
+/// A change of a completed workflow that nobody has agreed to.
+pub(super) fn unconfirmed(old: &StateDocument, new: &StateDocument) -> Refusal {
+    let (before, after) = (old.frontmatter(), new.frontmatter());
+    let value = |document: &crate::frontmatter::Frontmatter, key: &str| {
+        document.tree().get(key).map(|entry| entry.tree.to_json())
+    };
+    let mut changed: Vec<&str> = Vec::new();
+    for entry in before.entries().iter().chain(after.entries()) {
+        let key = entry.key.as_str();
+        if !changed.contains(&key) && value(before, key) != value(after, key) {
+            changed.push(key);
+        }
+    }
+    if before.body() != after.body() {
+        changed.push("(text)");
+    }
+    let what = if changed.is_empty() { "its layout".to_owned() } else { ticked(&changed) };
+    let message = format!(
+        "The workflow is complete, and this would change {STATE_FILE} ({what}); that needs the user's confirmation."
+    );
+    Refusal::new(RefusalCode::ConfirmationRequired, message)
+        .hint("Ask with ui.ask_user (kind confirm), saying what would change and why. After a yes, make the same call again.")
+        .detail("changes", changed)
+}

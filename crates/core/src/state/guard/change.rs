@@ -1,0 +1,94 @@
+//! What differs between the old and the new document, in the words of the graph.
+
+use crate::package::graph::{Graph, Node, NodeKind};
+use crate::package::workflow::Decision;
+use crate::state::document::StateDocument;
+use crate::state::next::is_last;
+
+/// A change of the state. Lists that did not only grow count as not grown at all; a rule of their own refuses that.
+pub(super) struct Change<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) old: &'a StateDocument,
+    pub(super) new: &'a StateDocument,
+    /// Where the run is.
+    pub(super) from: &'a Node,
+    /// Where it would be, as it is written; the entry node when blank.
+    pub(super) target: &'a str,
+    /// The node of that name.
+    pub(super) to: Option<&'a Node>,
+    /// What is added to `stepsCompleted`.
+    pub(super) steps: &'a [String],
+    /// What is added to `decisionLog`.
+    pub(super) decisions: &'a [Decision],
+    /// What is added to `artifacts`.
+    pub(super) artifacts: &'a [String],
+}
+
+impl<'a> Change<'a> {
+    /// The change; `None` when the run does not stand on a node of its graph.
+    pub(super) fn between(
+        graph: &'a Graph,
+        old: &'a StateDocument,
+        new: &'a StateDocument,
+    ) -> Option<Self> {
+        let (before, after) = (old.front(), new.front());
+        let target = new.current_node_id(graph);
+        Some(Self {
+            graph,
+            old,
+            new,
+            from: graph.node(old.current_node_id(graph))?,
+            target,
+            to: graph.node(target),
+            steps: added(&before.steps_completed, &after.steps_completed, |a, b| a == b),
+            decisions: added(&before.decision_log, &after.decision_log, is_same),
+            artifacts: added(&before.artifacts, &after.artifacts, |a, b| a == b),
+        })
+    }
+
+    /// The node that is left, also along an edge that leads back to it: then the move shows only in the books.
+    pub(super) fn left(&self) -> Option<&'a Node> {
+        (self.target != self.from.id.as_str() || self.is_round()).then_some(self.from)
+    }
+
+    fn is_round(&self) -> bool {
+        let own = self.from.id.as_str();
+        let decided = || self.decisions.iter().any(|entry| entry.from == own && entry.to == own);
+        let done = || self.from.kind != NodeKind::End && self.steps.iter().any(|id| id == own);
+        self.target == own
+            && self.graph.outgoing(own).any(|edge| edge.to.as_str() == own)
+            && (decided() || done())
+    }
+
+    /// The node at which the run would stand, if a workflow may end there.
+    pub(super) fn reached(&self) -> Option<&'a Node> {
+        self.to.filter(|node| is_last(self.graph, node))
+    }
+
+    /// The last node that this change completes, by `stepsCompleted` or by `workflowStatus`.
+    pub(super) fn completed(&self) -> Option<&'a Node> {
+        let news = self.left().is_some() || !self.old.is_complete(self.graph);
+        self.reached().filter(|node| {
+            let listed = self.steps.iter().any(|id| id == node.id.as_str());
+            listed || (news && self.new.is_complete(self.graph))
+        })
+    }
+}
+
+/// What a list has gained; nothing when it did not only grow.
+fn added<'l, T>(old: &[T], new: &'l [T], same: impl Fn(&T, &T) -> bool) -> &'l [T] {
+    if kept(old, new, same) == old.len() { new.get(old.len()..).unwrap_or_default() } else { &[] }
+}
+
+/// How many entries at the beginning of a list are still there.
+pub(super) fn kept<T>(old: &[T], new: &[T], same: impl Fn(&T, &T) -> bool) -> usize {
+    old.iter().zip(new).take_while(|(a, b)| same(a, b)).count()
+}
+
+pub(super) fn is_same(a: &Decision, b: &Decision) -> bool {
+    let parts = |entry: &Decision| {
+        let Decision { from, to, label, reason, decided_at } = entry.clone();
+        (from, to, label, reason, decided_at)
+    };
+    parts(a) == parts(b)
+}

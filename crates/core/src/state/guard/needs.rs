@@ -1,0 +1,77 @@
+//! What a node declares and still lacks: outputs that are not in the project, variables that are not set.
+
+use super::Proposal;
+use crate::id::NodeId;
+use crate::package::graph::Node;
+use crate::state::document::StateDocument;
+use crate::state::output::Output;
+use crate::state::words::{joined, ticked};
+
+/// What is missing before a node may be left, or a last node completed.
+pub(super) struct Needs {
+    pub(super) node: NodeId,
+    /// Outputs that are not there, as files or, where the name cannot be used, with the reason.
+    pub(super) outputs: Vec<String>,
+    pub(super) variables: Vec<String>,
+    /// Outputs that nobody can look for.
+    skipped: Vec<String>,
+}
+
+impl Needs {
+    /// Looks at everything that the node declares. The graph's outputs count, not the step's.
+    pub(super) fn of(proposal: &Proposal<'_>, node: &Node, document: &StateDocument) -> Self {
+        let mut needs = Self {
+            node: node.id.clone(),
+            outputs: Vec::new(),
+            variables: Vec::new(),
+            skipped: Vec::new(),
+        };
+        for declared in &node.outputs {
+            match Output::of(declared, document.variables()) {
+                Output::File(path) if (proposal.exists)(&path) => {}
+                Output::File(path) => needs.outputs.push(path.to_string()),
+                Output::Outside(why) => needs.outputs.push(format!("{declared} ({why})")),
+                Output::Open(why) => needs.skipped.push(format!("`{declared}`: {why}")),
+            }
+        }
+        let step = proposal.workflow.steps.get(&node.id);
+        let declared = step.map(|step| step.front.sets_variables.as_slice()).unwrap_or_default();
+        needs
+            .variables
+            .extend(declared.iter().filter(|name| !document.has_variable(name)).cloned());
+        needs
+    }
+
+    /// True when something is missing.
+    pub(super) fn is_open(&self) -> bool {
+        !self.outputs.is_empty() || !self.variables.is_empty()
+    }
+
+    /// What is missing, in words.
+    pub(super) fn words(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.outputs.is_empty() {
+            parts.push(format!("missing files: {}", ticked(&self.outputs)));
+        }
+        if !self.variables.is_empty() {
+            parts.push(format!("unset variables: {}", ticked(&self.variables)));
+        }
+        format!("`{}` is not done: {}.", self.node, parts.join("; "))
+    }
+
+    /// What is let pass, and what could not be looked for.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.is_open() {
+            warnings.push(self.words());
+        }
+        if !self.skipped.is_empty() {
+            warnings.push(format!(
+                "`{}` declares outputs that were not checked: {}.",
+                self.node,
+                joined(self.skipped.iter().cloned())
+            ));
+        }
+        warnings
+    }
+}

@@ -1,0 +1,141 @@
+//! The books that the runtime keeps itself: what the model left out is added to its text, and nothing else is touched.
+
+use serde_json::{Value as Json, json};
+
+use super::{Proposal, Recorded, Verdict, changes_state, is_frozen};
+use crate::frontmatter::{Edit, Frontmatter};
+use crate::refusal::{Refusal, RefusalCode};
+use crate::state::document::{STATE_FILE, StateDocument};
+use crate::state::edits::{self, push, set};
+use crate::state::project_path::ProjectPath;
+use crate::text::Span;
+
+/// The document with the books kept, and what was added.
+pub(super) fn keep(
+    proposal: &Proposal<'_>,
+    new: &StateDocument,
+    verdict: &Verdict<'_>,
+) -> Result<(StateDocument, Vec<Recorded>), Refusal> {
+    let mut books = Books { edits: Vec::new(), recorded: Vec::new() };
+    steps(&mut books, proposal, new, verdict);
+    let source = decision(&mut books, proposal, new, verdict);
+    artifacts(&mut books, proposal, new);
+    time(&mut books, proposal, new);
+    let source = source.as_ref().unwrap_or(new.frontmatter());
+    let edited = edits::apply(source, &books.edits).map_err(|error| {
+        let message = format!("The runtime cannot keep its books in {STATE_FILE}: {error}.");
+        Refusal::new(RefusalCode::InvalidFrontmatter, message)
+    })?;
+    let document = StateDocument::from_frontmatter(edited)
+        .map_err(|error| Refusal::new(RefusalCode::Internal, error.to_string()))?;
+    Ok((document, books.recorded))
+}
+
+struct Books {
+    edits: Vec<Edit>,
+    recorded: Vec<Recorded>,
+}
+
+impl Books {
+    fn append(&mut self, key: &'static str, value: Json) {
+        self.edits.push(push(key, value.clone()));
+        self.recorded.push(Recorded { key, value });
+    }
+}
+
+/// The node left, and the last node when the status says that it is complete.
+fn steps(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument, verdict: &Verdict<'_>) {
+    let (before, after) = (proposal.old.front(), new.front());
+    let added = after.steps_completed.get(before.steps_completed.len()..).unwrap_or_default();
+    if let Some(edge) = verdict.edge.filter(|edge| !added.iter().any(|id| id == edge.from.as_str()))
+    {
+        books.append("stepsCompleted", json!(edge.from));
+    }
+    let completed = verdict.completed.map(|node| node.id.as_str());
+    if let Some(id) = completed.filter(|id| !after.steps_completed.iter().any(|done| done == id)) {
+        books.append("stepsCompleted", json!(id));
+    }
+}
+
+/// The branch taken at a node with several edges; and the time of a decision that the model logged without one.
+fn decision(
+    books: &mut Books,
+    proposal: &Proposal<'_>,
+    new: &StateDocument,
+    verdict: &Verdict<'_>,
+) -> Option<Frontmatter> {
+    let edge = verdict.edge?;
+    let logged = new.front().decision_log.get(proposal.old.front().decision_log.len()..);
+    if let Some([.., entry]) = logged {
+        let dated =
+            entry.decided_at.is_none().then(|| dated(new.frontmatter(), proposal.now))??;
+        books.recorded.push(Recorded { key: "decisionLog.decidedAt", value: json!(proposal.now) });
+        return Some(dated);
+    }
+    if proposal.workflow.graph.outgoing(edge.from.as_str()).count() > 1 {
+        let entry = json!({ "from": edge.from, "to": edge.to, "label": edge.label, "decidedAt": proposal.now });
+        books.append("decisionLog", entry);
+    }
+    None
+}
+
+/// Files that were created and that nobody has named yet, in whatever spelling. The books of a completed workflow are
+/// closed, too, as long as the user does not open them.
+fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
+    if is_frozen(proposal) {
+        return;
+    }
+    let mut known: Vec<ProjectPath> =
+        new.front().artifacts.iter().filter_map(|path| ProjectPath::parse(path).ok()).collect();
+    for path in proposal.created {
+        if !known.contains(path) {
+            known.push(path.clone());
+            books.append("artifacts", json!(path));
+        }
+    }
+}
+
+/// The time of the change, unless the model gave one. A change of the text below the frontmatter needs none.
+fn time(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
+    let (before, after) = (&proposal.old.front().updated_at, &new.front().updated_at);
+    let changed = !books.recorded.is_empty() || changes_state(proposal.old, new);
+    let left_out = after.is_none() || before == after;
+    if changed && left_out && after.as_deref() != Some(proposal.now) {
+        books.edits.push(set("updatedAt", proposal.now));
+        books.recorded.push(Recorded { key: "updatedAt", value: json!(proposal.now) });
+    }
+}
+
+/// The document with a time for its last decision, if that can be put in safely. It is optional: rather none than a
+/// document that means something else.
+fn dated(document: &Frontmatter, now: &str) -> Option<Frontmatter> {
+    let text = document.text();
+    let log = &document.tree().get("decisionLog")?.tree;
+    let last = log.as_list()?.last()?;
+    let (place, added) = match last.get("decidedAt") {
+        Some(blank) => (blank.tree.as_str().map(|_| blank.tree.span)?, format!("\"{now}\"")),
+        None => {
+            let label = last.get("label")?;
+            let end = label.tree.span.end;
+            (
+                Span::new(end, end),
+                format!("{}decidedAt: \"{now}\"", gap(text, last.span, label.key_span)?),
+            )
+        }
+    };
+    let edited = [text.get(..place.start)?, &added, text.get(place.end..)?].concat();
+    let after = Frontmatter::parse(edited).ok()?;
+    let mut wanted = document.tree().to_json();
+    wanted.get_mut("decisionLog")?.as_array_mut()?.last_mut()?["decidedAt"] = json!(now);
+    (after.tree().to_json() == wanted && after.body() == document.body()).then_some(after)
+}
+
+/// What stands between two keys of a map: a comma in flow style, a new line with the same indentation in block style.
+fn gap(text: &str, map: Span, key: Span) -> Option<String> {
+    if text.get(map.start..)?.starts_with('{') {
+        return Some(", ".to_owned());
+    }
+    let line = text.get(..key.start)?.rsplit('\n').next()?;
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    Some(format!("{newline}{}", " ".repeat(line.chars().count())))
+}

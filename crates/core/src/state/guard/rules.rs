@@ -1,0 +1,234 @@
+//! The rules that need the old document, the new one and the graph. Each is one function, and each finds all it can.
+
+use serde::Serialize;
+
+use super::change::{Change, is_same, kept};
+use super::route::is_about;
+use crate::refusal::RefusalCode;
+use crate::shape::quoted;
+use crate::state::document::COMPLETE;
+use crate::state::project_path::ProjectPath;
+use crate::state::words::{joined, ticked};
+
+/// A rule of the guard, by the name that a refusal's details have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Rule {
+    NodeExists,
+    EdgeExists,
+    ConditionHolds,
+    LabelKnown,
+    OneMove,
+    NothingRemoved,
+    NodeIsDone,
+    ProtectedKey,
+    DecisionFits,
+    CompleteAtTheEnd,
+    ArtifactPath,
+}
+
+impl Rule {
+    pub(super) fn code(self) -> RefusalCode {
+        match self {
+            Self::ArtifactPath => RefusalCode::Schema,
+            Self::NodeExists
+            | Self::EdgeExists
+            | Self::ConditionHolds
+            | Self::LabelKnown
+            | Self::OneMove
+            | Self::NothingRemoved
+            | Self::NodeIsDone
+            | Self::ProtectedKey
+            | Self::DecisionFits
+            | Self::CompleteAtTheEnd => RefusalCode::Transition,
+        }
+    }
+}
+
+/// A rule that a change breaks.
+#[derive(Debug)]
+pub(super) struct Violation {
+    pub(super) rule: Rule,
+    pub(super) message: String,
+}
+
+impl Violation {
+    pub(super) fn new(rule: Rule, message: String) -> Self {
+        Self { rule, message }
+    }
+}
+
+/// All rules but those about the edge, which [`super::route`] knows.
+pub(super) fn broken(change: &Change<'_>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    one_move(change, &mut found);
+    only_nodes_that_are_done(change, &mut found);
+    nothing_removed(change, &mut found);
+    protected_keys(change, &mut found);
+    decision_fits_the_move(change, &mut found);
+    complete_only_at_the_end(change, &mut found);
+    artifacts_are_project_paths(change, &mut found);
+    found
+}
+
+/// What `stepsCompleted` gained and may not: the node being left and the end node now reached are fine, once each.
+fn not_done<'c>(change: &Change<'c>) -> Vec<&'c str> {
+    let left = change.left().map(|node| node.id.as_str());
+    let reached = change.reached().map(|node| node.id.as_str()).filter(|id| Some(*id) != left);
+    let mut fine: Vec<&str> = [left, reached].into_iter().flatten().collect();
+    let mut extra = Vec::new();
+    for id in change.steps {
+        match fine.iter().position(|allowed| allowed == id) {
+            Some(at) => drop(fine.remove(at)),
+            None => extra.push(id.as_str()),
+        }
+    }
+    extra
+}
+
+/// More than one move shows as several nodes in `stepsCompleted`, or as several decisions.
+fn one_move(change: &Change<'_>, found: &mut Vec<Violation>) {
+    if change.steps.len() > 1 && !not_done(change).is_empty() {
+        let message = format!(
+            "One write makes at most one move, but stepsCompleted gains {}.",
+            joined(change.steps.iter().map(|id| quoted(id)))
+        );
+        found.push(Violation::new(Rule::OneMove, message));
+    }
+    if change.decisions.len() > 1 {
+        let message = format!(
+            "One write makes at most one move, but decisionLog gains {} entries.",
+            change.decisions.len()
+        );
+        found.push(Violation::new(Rule::OneMove, message));
+    }
+}
+
+fn only_nodes_that_are_done(change: &Change<'_>, found: &mut Vec<Violation>) {
+    let extra = not_done(change);
+    let ([only], 1) = (extra.as_slice(), change.steps.len()) else { return };
+    let from = change.from.id.as_str();
+    let message = if *only == from {
+        format!(
+            "`{from}` is added to stepsCompleted, but currentNodeId is still `{from}`: a node is completed by leaving it, in the same write."
+        )
+    } else if change.graph.node(only).is_none() {
+        format!("stepsCompleted gains {}, which is not a node of this workflow.", quoted(only))
+    } else {
+        let who = match change.left() {
+            Some(_) => {
+                format!("only `{from}`, the node being left, and an end node that is reached")
+            }
+            None => format!("the run stays on `{from}`, so nothing"),
+        };
+        format!("stepsCompleted gains {}, but {who} may be added.", quoted(only))
+    };
+    found.push(Violation::new(Rule::NodeIsDone, message));
+}
+
+/// Old entries stay, in their order; new ones come after them.
+fn nothing_removed(change: &Change<'_>, found: &mut Vec<Violation>) {
+    let (old, new) = (change.old.front(), change.new.front());
+    let (steps, artifacts) = (&old.steps_completed, &old.artifacts);
+    let kept_steps = kept(steps, &new.steps_completed, |a, b| a == b);
+    if let Some(lost) = steps.get(kept_steps) {
+        found.push(removed("stepsCompleted", kept_steps, &quoted(lost)));
+    }
+    let kept_decisions = kept(&old.decision_log, &new.decision_log, is_same);
+    if let Some(lost) = old.decision_log.get(kept_decisions) {
+        let shown = format!("the decision from {} to {}", quoted(&lost.from), quoted(&lost.to));
+        found.push(removed("decisionLog", kept_decisions, &shown));
+    }
+    let kept_artifacts = kept(artifacts, &new.artifacts, |a, b| a == b);
+    if let Some(lost) = artifacts.get(kept_artifacts) {
+        found.push(removed("artifacts", kept_artifacts, &quoted(lost)));
+    }
+}
+
+fn removed(list: &str, at: usize, lost: &str) -> Violation {
+    let message = format!(
+        "{list} may only grow, but entry {} ({lost}) is gone, changed or in another place. Keep the old entries as they are and append.",
+        at + 1
+    );
+    Violation::new(Rule::NothingRemoved, message)
+}
+
+fn protected_keys(change: &Change<'_>, found: &mut Vec<Violation>) {
+    let (old, new) = (change.old.front(), change.new.front());
+    let text = |value: &Option<String>| value.as_deref().unwrap_or_default().trim().to_owned();
+    let keys = [
+        ("schemaVersion", old.schema_version.to_string(), new.schema_version.to_string()),
+        ("workflowType", old.workflow_type.clone(), new.workflow_type.clone()),
+        ("runId", text(&old.run_id), text(&new.run_id)),
+        ("workflowRef", text(&old.workflow_ref), text(&new.workflow_ref)),
+    ];
+    for (key, old, new) in keys {
+        if old != new {
+            let must = if old.is_empty() {
+                "it must stay unset".to_owned()
+            } else {
+                format!("it must stay {}", quoted(&old))
+            };
+            found.push(Violation::new(
+                Rule::ProtectedKey,
+                format!("`{key}` may not be changed; {must}."),
+            ));
+        }
+    }
+}
+
+/// A decision entry tells of the move that is made, and of no other.
+fn decision_fits_the_move(change: &Change<'_>, found: &mut Vec<Violation>) {
+    let [decision] = change.decisions else { return };
+    if change.left().is_some() && is_about(change, decision) {
+        return;
+    }
+    let said = format!("from {} to {}", quoted(&decision.from), quoted(&decision.to));
+    let message = match change.left() {
+        Some(from) => format!(
+            "The decisionLog entry is {said}, but the move is from `{}` to {}.",
+            from.id,
+            quoted(change.target)
+        ),
+        None => format!(
+            "A decisionLog entry {said} is added, but the run stays on `{}`. Log a decision in the same write that sets currentNodeId; the move before this one is in the log already.",
+            change.from.id
+        ),
+    };
+    found.push(Violation::new(Rule::DecisionFits, message));
+}
+
+fn complete_only_at_the_end(change: &Change<'_>, found: &mut Vec<Violation>) {
+    if !change.new.has_status_complete() || change.reached().is_some() {
+        return;
+    }
+    let ends: Vec<_> = change
+        .graph
+        .nodes()
+        .iter()
+        .filter(|node| crate::state::next::is_last(change.graph, node))
+        .map(|node| &node.id)
+        .collect();
+    let message = format!(
+        "workflowStatus may be `{COMPLETE}` only on an end node or a node without edges ({}), but currentNodeId would be {}.",
+        ticked(&ends),
+        quoted(change.target)
+    );
+    found.push(Violation::new(Rule::CompleteAtTheEnd, message));
+}
+
+/// The format wants artifacts from the root of the project. A patch is put right; whole documents are the model's text.
+fn artifacts_are_project_paths(change: &Change<'_>, found: &mut Vec<Violation>) {
+    for written in change.artifacts {
+        let why = match ProjectPath::parse(written) {
+            Ok(path) if path.as_str() == written => continue,
+            Ok(path) => format!("write `{path}`"),
+            Err(refusal) => refusal.message.trim_end_matches('.').to_owned(),
+        };
+        let message = format!(
+            "artifacts gains {}, which is not a path from the root of the project: {why}.",
+            quoted(written)
+        );
+        found.push(Violation::new(Rule::ArtifactPath, message));
+    }
+}

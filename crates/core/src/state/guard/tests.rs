@@ -1,0 +1,141 @@
+//! Every rule of the guard, each with its legal neighbour.
+
+mod completion;
+mod document;
+mod law;
+mod missing;
+mod moves;
+mod record;
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use super::{Confirmation, MissingRule, Proposal, Transition, check};
+use crate::package::Workflow;
+use crate::refusal::{Refusal, RefusalCode};
+use crate::state::document::{RunFacts, StateDocument};
+use crate::state::patch::StateUpdate;
+use crate::state::project_path::ProjectPath;
+
+const NOW: &str = "2026-11-15T10:00:00Z";
+
+/// A run in memory: its workflow, its state, and the files of its project.
+struct Run {
+    workflow: Workflow,
+    state: StateDocument,
+    files: Vec<String>,
+    created: Vec<ProjectPath>,
+    missing: MissingRule,
+    confirmation: Confirmation,
+}
+
+impl Run {
+    fn new(workflow: Workflow) -> Self {
+        let facts = RunFacts {
+            run_id: "run-1".into(),
+            workflow_ref: "workflow.md".into(),
+            now: "2026-11-15T09:00:00Z".into(),
+            ..RunFacts::default()
+        };
+        let state = StateDocument::start(&workflow, &facts).unwrap();
+        let (missing, confirmation) = (MissingRule::Enforce, Confirmation::Needed);
+        Self { workflow, state, files: Vec::new(), created: Vec::new(), missing, confirmation }
+    }
+
+    /// The same run, standing elsewhere.
+    fn at(mut self, node: &str) -> Self {
+        self.state = self.edited(json!({"currentNodeId.set": node}));
+        self
+    }
+
+    /// The same run with more in its state, whether that is legal or not.
+    fn with(mut self, update: Json) -> Self {
+        self.state = self.edited(update);
+        self
+    }
+
+    fn having(mut self, files: &[&str]) -> Self {
+        self.files.extend(files.iter().map(|file| (*file).to_owned()));
+        self
+    }
+
+    fn with_missing(mut self, missing: MissingRule) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    fn edited(&self, update: Json) -> StateDocument {
+        StateDocument::read(self.applied(update)).unwrap()
+    }
+
+    fn applied(&self, update: Json) -> Arc<str> {
+        StateUpdate::parse(&update).unwrap().apply(&self.state).unwrap()
+    }
+
+    /// A patch, as `fs.apply_patch` makes it.
+    fn patch(&self, update: Json) -> Result<Transition, Refusal> {
+        self.write(self.applied(update))
+    }
+
+    /// A whole new text, as `fs.write` makes it.
+    fn write(&self, text: impl Into<Arc<str>>) -> Result<Transition, Refusal> {
+        let exists = |path: &ProjectPath| self.files.iter().any(|file| file == path.as_str());
+        check(&Proposal {
+            old: &self.state,
+            text: &text.into(),
+            workflow: &self.workflow,
+            exists: &exists,
+            created: &self.created,
+            now: NOW,
+            missing: self.missing,
+            confirmation: self.confirmation,
+        })
+    }
+
+    /// The text with one part replaced, as an edit makes it.
+    fn replace(&self, old: &str, new: &str) -> Result<Transition, Refusal> {
+        assert!(self.state.text().contains(old), "{old:?} is not in {}", self.state.text());
+        self.write(self.state.text().replacen(old, new, 1))
+    }
+
+    fn accept(&mut self, update: Json) -> Transition {
+        let transition = self.patch(update).unwrap_or_else(|refusal| panic!("{refusal:?}"));
+        self.state = transition.document().clone();
+        transition
+    }
+}
+
+/// A refusal with this code, this rule, and these words; it always says where the run is and where it may go.
+#[track_caller]
+fn check_refused(
+    result: Result<Transition, Refusal>,
+    code: RefusalCode,
+    rule: Option<&str>,
+    says: &[&str],
+) -> Refusal {
+    let refusal = result.expect_err("it should have been refused");
+    assert_eq!(refusal.code, code, "{refusal:?}");
+    for part in says {
+        assert!(refusal.message.contains(part), "{:?} lacks {part:?}", refusal.message);
+    }
+    let rules = refusal.details.get("violations").and_then(Json::as_array);
+    let rules: Vec<&str> = rules.into_iter().flatten().filter_map(Json::as_str).collect();
+    assert!(rule.is_none_or(|rule| rules.contains(&rule)), "{rules:?} lacks {rule:?}");
+    assert!(refusal.details.contains_key("currentNodeId"), "{refusal:?}");
+    assert!(refusal.details.contains_key("allowedNext"), "{refusal:?}");
+    refusal
+}
+
+/// A refused transition that breaks exactly one rule.
+#[track_caller]
+fn check_breaks(result: Result<Transition, Refusal>, rule: &str, says: &[&str]) {
+    let refusal = check_refused(result, RefusalCode::Transition, Some(rule), says);
+    let broken = refusal.details["violations"].as_array().unwrap();
+    assert_eq!(broken.len(), 1, "{broken:?}");
+}
+
+#[track_caller]
+fn check_accepted(result: Result<Transition, Refusal>) -> Transition {
+    result.unwrap_or_else(|refusal| panic!("{refusal:?}"))
+}

@@ -1,0 +1,121 @@
+//! Where a run may go from a node: every edge, and whether its condition lets it be taken now.
+
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+use crate::id::NodeId;
+use crate::package::graph::{Edge, Graph, Node, NodeKind};
+
+/// A move that the graph knows, as a model is told about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Next {
+    /// The node it leads to.
+    pub to: NodeId,
+    /// What it is called; a decision names it.
+    pub label: String,
+    /// Taken when no other condition holds.
+    #[serde(rename = "default")]
+    pub is_default: bool,
+    /// When to take it: the author's words, else the rule itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// Whether it can be taken with the variables as they are.
+    pub open: bool,
+}
+
+/// The moves from a node, in the order of the graph, judged by these variables.
+pub fn allowed_next(graph: &Graph, node: &str, variables: &Map<String, Json>) -> Vec<Next> {
+    exits(graph, node, variables)
+        .into_iter()
+        .map(|Exit { edge, open }| Next {
+            to: edge.to.clone(),
+            label: edge.label.clone(),
+            is_default: edge.is_default,
+            condition: condition_words(edge),
+            open,
+        })
+        .collect()
+}
+
+/// An edge that leads away from a node.
+pub(super) struct Exit<'g> {
+    pub(super) edge: &'g Edge,
+    pub(super) open: bool,
+}
+
+/// An edge without a condition is open, one with a condition when it holds, and the default edge also when no other
+/// condition holds. A condition that cannot be evaluated does not hold.
+pub(super) fn exits<'g>(
+    graph: &'g Graph,
+    node: &str,
+    variables: &Map<String, Json>,
+) -> Vec<Exit<'g>> {
+    let judged: Vec<(&Edge, Option<bool>)> = graph
+        .outgoing(node)
+        .map(|edge| {
+            let holds = |condition: &crate::condition::Condition| {
+                condition.holds(variables).unwrap_or(false)
+            };
+            (edge, edge.condition_expr.as_ref().map(holds))
+        })
+        .collect();
+    let holding = judged.iter().filter(|(_, holds)| *holds == Some(true)).count();
+    judged
+        .into_iter()
+        .map(|(edge, holds)| Exit {
+            edge,
+            open: holds.unwrap_or(true) || (edge.is_default && holding == 0),
+        })
+        .collect()
+}
+
+/// True where a workflow may be completed: an end node, or a node without a way out.
+pub(super) fn is_last(graph: &Graph, node: &Node) -> bool {
+    node.kind == NodeKind::End || graph.outgoing(node.id.as_str()).next().is_none()
+}
+
+pub(super) fn condition_words(edge: &Edge) -> Option<String> {
+    let words = edge.condition_text.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let rule = || edge.condition_expr.as_ref().map(|rule| rule.as_json().to_string());
+    words.map(str::to_owned).or_else(rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::state::fixture;
+
+    fn check_open(variables: Json, expected: &[(&str, bool)]) {
+        let workflow = fixture::hello_branch();
+        let next =
+            allowed_next(&workflow.graph, "decide-02-project-type", variables.as_object().unwrap());
+        let open: Vec<_> = next.iter().map(|next| (next.label.as_str(), next.open)).collect();
+        assert_eq!(open, expected, "{variables}");
+    }
+
+    #[test]
+    fn an_edge_is_open_when_its_condition_holds_and_the_default_when_no_other_does() {
+        check_open(
+            json!({"projectType": "greenfield"}),
+            &[("greenfield", true), ("brownfield", false)],
+        );
+        check_open(
+            json!({"projectType": "brownfield"}),
+            &[("greenfield", false), ("brownfield", true)],
+        );
+        check_open(json!({"projectType": "other"}), &[("greenfield", false), ("brownfield", true)]);
+        check_open(json!({}), &[("greenfield", false), ("brownfield", true)]);
+    }
+
+    #[test]
+    fn an_edge_without_a_condition_is_always_open() {
+        let workflow = fixture::hello_branch();
+        let next = allowed_next(&workflow.graph, "step-01-intake", &Map::new());
+        let expected = json!([{"to": "decide-02-project-type", "label": "next", "default": true, "open": true}]);
+        assert_eq!(serde_json::to_value(next).unwrap(), expected);
+        assert!(allowed_next(&workflow.graph, "end-99", &Map::new()).is_empty());
+        assert!(allowed_next(&workflow.graph, "nowhere", &Map::new()).is_empty());
+    }
+}

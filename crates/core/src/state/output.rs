@@ -1,0 +1,161 @@
+//! Declared outputs: their placeholders filled from the variables, and the file they then name.
+
+use serde_json::{Map, Value as Json};
+
+use super::project_path::ProjectPath;
+
+/// What a declared output means with the variables as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A file or folder of the project.
+    File(ProjectPath),
+    /// Nothing that can be looked for: a placeholder has no simple value, or it is a pattern. The text says why.
+    Open(String),
+    /// A name that leads nowhere inside the project, so that nothing can be there. The text says why.
+    Outside(String),
+}
+
+/// Roots that a path may begin with; they are not variables.
+const ROOTS: &[&str] = &["project-root", "artifacts-root", "package-root", "state-root"];
+
+impl Output {
+    /// Fills the placeholders `<name>`, `{name}` and `{{name}}` of a declared output. Values that are not texts,
+    /// numbers or booleans, and blank ones, fill nothing.
+    pub fn of(declared: &str, variables: &Map<String, Json>) -> Self {
+        let mut filled = String::new();
+        let mut unfilled: Vec<&str> = Vec::new();
+        let mut rest = declared;
+        while let Some(at) = rest.find(['<', '{']) {
+            let (before, from) = rest.split_at(at);
+            filled.push_str(before);
+            let Some((name, length)) = placeholder(from) else {
+                let (bracket, after) = from.split_at(1);
+                filled.push_str(bracket);
+                rest = after;
+                continue;
+            };
+            let (written, after) = from.split_at(length);
+            if filled.is_empty() && ROOTS.contains(&name) {
+                filled.push_str(written);
+            } else if let Some(value) = variables.get(name).and_then(simple) {
+                filled.push_str(&value);
+            } else {
+                unfilled.push(name);
+            }
+            rest = after;
+        }
+        filled.push_str(rest);
+        if !unfilled.is_empty() {
+            return Self::Open(format!("no simple value for {}", super::words::ticked(&unfilled)));
+        }
+        if declared.contains(['*', '?']) {
+            return Self::Open("it is a pattern, not a name".to_owned());
+        }
+        match ProjectPath::parse(&filled) {
+            Ok(path) => Self::File(path),
+            Err(refusal) => Self::Outside(refusal.message),
+        }
+    }
+}
+
+/// The name in the placeholder that a text begins with, and the placeholder's length.
+fn placeholder(text: &str) -> Option<(&str, usize)> {
+    [("{{", "}}"), ("{", "}"), ("<", ">")].into_iter().find_map(|(open, close)| {
+        let inside = text.strip_prefix(open)?;
+        let name = inside.get(..inside.find(close)?)?;
+        let is_name =
+            name.trim().chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        (is_name && !name.trim().is_empty())
+            .then_some((name.trim(), open.len() + name.len() + close.len()))
+    })
+}
+
+fn simple(value: &Json) -> Option<String> {
+    match value {
+        Json::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Json::Number(number) => Some(number.to_string()),
+        Json::Bool(value) => Some(value.to_string()),
+        Json::Null | Json::Array(_) | Json::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(declared: &str, variables: Json) -> Output {
+        Output::of(declared, variables.as_object().unwrap())
+    }
+
+    fn check_file(declared: &str, variables: Json, expected: &str) {
+        assert_eq!(
+            of(declared, variables),
+            Output::File(ProjectPath::parse(expected).unwrap()),
+            "{declared}"
+        );
+    }
+
+    #[test]
+    fn placeholders_are_filled_from_simple_values() {
+        let variables = json!({"key": "1-2-login", "n": 3, "ok": true, "dir": "a/b"});
+        check_file("artifacts/x.md", variables.clone(), "artifacts/x.md");
+        check_file("artifacts/<key>.md", variables.clone(), "artifacts/1-2-login.md");
+        check_file("artifacts/{key}-{n}.md", variables.clone(), "artifacts/1-2-login-3.md");
+        check_file("artifacts/{{ key }}/<ok>.md", variables.clone(), "artifacts/1-2-login/true.md");
+        check_file("artifacts/<dir>/x.md", variables.clone(), "artifacts/a/b/x.md");
+        check_file("{artifacts-root}/<key>.md", variables.clone(), "artifacts/1-2-login.md");
+        check_file("@project/artifacts/x.md", variables.clone(), "artifacts/x.md");
+        check_file("artifacts/<not a name>.md", variables.clone(), "artifacts/<not a name>.md");
+        check_file("artifacts/a{b", variables, "artifacts/a{b");
+        check_file("artifacts/{state-root}.md", json!({"state-root": "x"}), "artifacts/x.md");
+    }
+
+    #[test]
+    fn a_value_is_not_filled_twice() {
+        check_file("artifacts/<a>.md", json!({"a": "<b>", "b": "x"}), "artifacts/<b>.md");
+    }
+
+    #[test]
+    fn an_output_without_a_simple_value_is_open() {
+        for value in [
+            json!({}),
+            json!({"key": null}),
+            json!({"key": " "}),
+            json!({"key": []}),
+            json!({"key": {}}),
+        ] {
+            assert!(matches!(of("artifacts/<key>.md", value.clone()), Output::Open(_)), "{value}");
+        }
+        let Output::Open(why) = of("artifacts/<a>/{b}.md", json!({})) else { panic!() };
+        assert_eq!(why, "no simple value for `a`, `b`");
+        assert!(matches!(of("artifacts/*.md", json!({})), Output::Open(_)));
+    }
+
+    #[test]
+    fn a_value_never_leads_out_of_the_project() {
+        for value in [
+            "../../etc/passwd",
+            "/etc/passwd",
+            "a/../../x",
+            "..",
+            "a\\b",
+            "C:x",
+            "a\0b",
+            "con",
+            "a\u{202e}b",
+        ] {
+            for declared in ["artifacts/<key>", "<key>"] {
+                let output = of(declared, json!({"key": value}));
+                assert!(
+                    matches!(output, Output::Outside(_)),
+                    "{declared} with {value:?}: {output:?}"
+                );
+            }
+        }
+        for value in ["@state/workflow.md", "@pkg/agents.json", "{state-root}/workflow.md"] {
+            assert!(matches!(of("<key>", json!({"key": value})), Output::Outside(_)), "{value}");
+        }
+    }
+}

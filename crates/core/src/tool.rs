@@ -1,0 +1,4 @@
+//! What tools do, as far as it can be said without touching a disk.
+
+pub mod text_patch;
+pub mod window;

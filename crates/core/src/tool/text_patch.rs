@@ -1,0 +1,231 @@
+//! Changes of a text that are made whole or not at all.
+//!
+//! Two ways to say a change: exact strings ([`Replacement`]) and a diff ([`FilePatch`]), which is either a unified
+//! diff or the `*** Begin Patch` form that models know. The way of a diff: `wrapping` (code fences, heredocs) →
+//! `unified` or `envelope` (sections) → `hunk_text` (hunks) → `place` (where a hunk belongs, by the `ladder`) →
+//! `weave` (the new text).
+//!
+//! - A line that the patch does not touch keeps its bytes, its ending too. A new line gets the ending that most
+//!   lines of the text have. A byte order mark stays. A new last line ends as the old last line did, unless the diff
+//!   says `\ No newline at end of file`.
+//! - `E_INVALID_ARGS` means that the patch is wrong whatever the text holds; `E_PRECONDITION_FAILED` means that it
+//!   does not fit this text, so that reading the text again helps; `E_WRITE_LIMIT` means that it is too much.
+
+mod envelope;
+mod header;
+mod hunk;
+mod hunk_text;
+mod ladder;
+#[cfg(test)]
+mod laws;
+mod lines;
+mod nearest;
+mod place;
+mod refused;
+mod replace;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_format;
+#[cfg(test)]
+mod tests_replace;
+mod unified;
+mod weave;
+mod wrapping;
+
+use serde::Deserialize;
+
+use crate::refusal::{Refusal, RefusalCode};
+use crate::shape::quoted;
+use crate::vpath::VPath;
+
+pub use hunk::Hunks;
+
+/// A text with more bytes is not patched.
+const MAX_TEXT: usize = 16 * 1024 * 1024;
+/// A text with more lines is not patched by a diff.
+const MAX_LINES: usize = 500_000;
+/// A diff may have this many bytes.
+const MAX_DIFF: usize = 4 * 1024 * 1024;
+/// A diff may have this many hunks for one file.
+const MAX_HUNKS: usize = 1000;
+
+/// A change of one text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextPatch {
+    /// Exact strings, one after the other.
+    Replace(Vec<Replacement>),
+    /// A diff for one file.
+    Diff(FilePatch),
+}
+
+/// One string in place of another.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replacement {
+    /// What the text holds, exactly; only line endings may differ.
+    pub old: String,
+    /// What stands there afterwards.
+    pub new: String,
+    /// Whether every occurrence changes; otherwise there must be exactly one.
+    #[serde(default)]
+    pub all: bool,
+}
+
+/// What a diff says about one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePatch {
+    /// The file that the diff names, without git's `a/` and `b/`. A diff may name none.
+    pub path: Option<String>,
+    /// What happens to it.
+    pub change: FileChange,
+}
+
+/// What happens to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// It does not exist and gets this text.
+    Add(String),
+    /// It goes away.
+    Delete,
+    /// Some of its lines change.
+    Update(Hunks),
+    /// It gets another path, and perhaps some of its lines change.
+    Move {
+        /// The new path.
+        to: String,
+        /// The changes; possibly none.
+        hunks: Hunks,
+    },
+}
+
+/// The text after the patch. It is never the same text: a patch that changes nothing is refused.
+///
+/// A diff that adds a file wants an empty `text`; one that deletes or moves the file is refused, because one text
+/// cannot show it.
+pub fn apply(text: &str, patch: &TextPatch) -> Result<String, Refusal> {
+    if text.len() > MAX_TEXT {
+        return Err(too_large(&format!("The file has more than {MAX_TEXT} bytes")));
+    }
+    let changed = match patch {
+        TextPatch::Replace(edits) => replace::apply(text, edits)?,
+        TextPatch::Diff(file) => file.change.apply(text)?,
+    };
+    if changed == text {
+        return Err(invalid("The patch changes nothing: the text after it is the text before it.")
+            .hint("Leave it out, or say what shall be different."));
+    }
+    Ok(changed)
+}
+
+impl FilePatch {
+    /// Reads a diff that is about one file.
+    pub fn parse(diff: &str) -> Result<Self, Refusal> {
+        <[Self; 1]>::try_from(Self::parse_all(diff)?).map(|[file]| file).map_err(|files| {
+            let named = |file: &Self| quoted(file.path.as_deref().unwrap_or("?"));
+            let names: Vec<_> = files.iter().take(8).map(named).collect();
+            let message = format!("The diff is about several files: {}.", names.join(", "));
+            invalid(message).hint("Send one call for each file, with that file's `path`.")
+        })
+    }
+
+    /// Reads a diff that may be about several files. There is at least one.
+    pub fn parse_all(diff: &str) -> Result<Vec<Self>, Refusal> {
+        if diff.len() > MAX_DIFF {
+            return Err(too_large(&format!("The diff has more than {MAX_DIFF} bytes")));
+        }
+        let lines = wrapping::unwrap(diff);
+        let files = if envelope::is_envelope(&lines) {
+            envelope::parse(&lines)?
+        } else {
+            unified::parse(&lines)?
+        };
+        let files = merge(files);
+        let most = files.iter().filter_map(FilePatch::hunks).map(Hunks::count).max();
+        if most > Some(MAX_HUNKS) {
+            let message = format!("The diff has more than {MAX_HUNKS} hunks for one file.");
+            return Err(invalid(message).hint("Send it in several calls."));
+        }
+        Ok(files)
+    }
+
+    /// Refuses a diff that names another file than the call does.
+    pub fn check_target(&self, target: &VPath) -> Result<(), Refusal> {
+        let Some(named) = &self.path else { return Ok(()) };
+        let same = VPath::parse(named).is_ok_and(|path| path == *target)
+            || named.strip_prefix("./").unwrap_or(named) == target.relative();
+        if same {
+            return Ok(());
+        }
+        let shown = quoted(named);
+        Err(invalid(format!("The diff is about {shown}, but the call's path is `{target}`."))
+            .hint("Name the same file in both, or leave the file's name out of the diff."))
+    }
+
+    fn hunks(&self) -> Option<&Hunks> {
+        match &self.change {
+            FileChange::Update(hunks) | FileChange::Move { hunks, .. } => Some(hunks),
+            FileChange::Add(_) | FileChange::Delete => None,
+        }
+    }
+}
+
+impl FileChange {
+    fn apply(&self, text: &str) -> Result<String, Refusal> {
+        match self {
+            Self::Update(hunks) => hunks.apply(text),
+            Self::Add(new) if text.is_empty() => Ok(new.clone()),
+            Self::Add(_) => Err(Refusal::new(
+                RefusalCode::Precondition,
+                "The diff adds a file that already exists and is not empty.",
+            )
+            .hint(
+                "Change it with `*** Update File:` and hunks, or replace all of it with fs.write.",
+            )),
+            Self::Delete => {
+                Err(invalid("The diff deletes the file; a patch only changes its text.")
+                    .hint("Send hunks that change lines."))
+            }
+            Self::Move { .. } => Err(invalid(
+                "The diff moves the file; a patch only changes its text.",
+            )
+            .hint("Leave the new name out; write the other file with fs.write if it is needed.")),
+        }
+    }
+}
+
+impl Hunks {
+    /// The text after these changes, possibly the same text.
+    pub fn apply(&self, text: &str) -> Result<String, Refusal> {
+        let lines = lines::Lines::new(text);
+        if lines.all.len() > MAX_LINES {
+            return Err(too_large(&format!("The file has more than {MAX_LINES} lines")));
+        }
+        let starts = place::place(&lines, self)?;
+        Ok(weave::weave(&lines, self, &starts))
+    }
+}
+
+/// Sections about the same file that follow each other are one: models like to repeat the name.
+fn merge(files: Vec<FilePatch>) -> Vec<FilePatch> {
+    let mut merged: Vec<FilePatch> = Vec::new();
+    for file in files {
+        match (merged.last_mut(), file) {
+            (
+                Some(FilePatch { path: before, change: FileChange::Update(hunks) }),
+                FilePatch { path, change: FileChange::Update(more) },
+            ) if *before == path => hunks.extend(more),
+            (_, file) => merged.push(file),
+        }
+    }
+    merged
+}
+
+fn invalid(message: impl Into<String>) -> Refusal {
+    Refusal::new(RefusalCode::InvalidArguments, message)
+}
+
+fn too_large(what: &str) -> Refusal {
+    Refusal::new(RefusalCode::WriteLimit, format!("{what}, which is too much for a patch."))
+        .hint("Make the change in smaller pieces.")
+}

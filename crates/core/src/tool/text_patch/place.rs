@@ -1,0 +1,332 @@
+//! Where each hunk belongs: the one place on the strictest rung of the ladder that has any, after the hunk before.
+
+use std::cell::Cell;
+
+use super::hunk::{Anchor, Hunk, Hunks};
+use super::ladder::{Index, Ladder, Rung};
+use super::lines::Lines;
+use super::refused::{self, Subject};
+use crate::refusal::Refusal;
+
+/// How many comparisons a patch may cost. A usual one costs some for each hunk; only a large file of equal lines
+/// with many hunks comes near.
+const MAX_EFFORT: usize = 32 * 1024 * 1024;
+/// One place more than a refusal lists.
+const ENOUGH: usize = refused::MAX_LISTED + 1;
+
+/// The index of the line where each hunk begins.
+pub(super) fn place(lines: &Lines<'_>, hunks: &Hunks) -> Result<Vec<usize>, Refusal> {
+    let mut search = Search {
+        lines,
+        ladder: Ladder::new(lines),
+        effort: Cell::new(MAX_EFFORT),
+        floor: 0,
+        drift: 0,
+    };
+    let total = hunks.count();
+    let subjects = (1..).map(|number| Subject::Hunk { number, total });
+    hunks.0.iter().zip(subjects).map(|(hunk, subject)| search.place(hunk, subject)).collect()
+}
+
+struct Search<'t> {
+    lines: &'t Lines<'t>,
+    ladder: Ladder<'t>,
+    effort: Cell<usize>,
+    /// No hunk begins before this line: what is above is changed already.
+    floor: usize,
+    /// How far the last numbered hunk was from its number.
+    drift: i64,
+}
+
+/// Where the `@@` lines of a hunk let it begin.
+enum Scope<'h> {
+    Anywhere,
+    /// At or after one of these lines, as soon as it fits.
+    After(Vec<usize>),
+    /// This `@@` line is not in the file, so that only a hunk with one place is sure.
+    Lost(&'h str),
+}
+
+impl<'t> Search<'t> {
+    fn place(&mut self, hunk: &Hunk, subject: Subject) -> Result<usize, Refusal> {
+        let old = hunk.old();
+        let start = if old.is_empty() {
+            self.insertion(&hunk.anchor, subject)?
+        } else {
+            let scope = self.scope(&hunk.anchor)?;
+            match self.window(hunk, &old, &scope, subject)? {
+                Some(start) => start,
+                None => {
+                    return Err(self
+                        .missing(hunk, &old, &scope, subject)
+                        .unwrap_or_else(|error| error));
+                }
+            }
+        };
+        if let Some(index) = hunk.anchor.index {
+            self.drift = start as i64 - index as i64;
+        }
+        self.floor = self.floor.max(hunk.reach(start));
+        Ok(start)
+    }
+
+    /// The place of lines that the file holds.
+    fn window(
+        &self,
+        hunk: &Hunk,
+        old: &[&str],
+        scope: &Scope<'_>,
+        subject: Subject,
+    ) -> Result<Option<usize>, Refusal> {
+        let without_tail = old.len() - hunk.blank_tail().min(old.len() - 1);
+        for old in [old, &old[..without_tail]] {
+            if hunk.anchor.at_end
+                && let Some(start) = self.at_end(old)
+            {
+                return Ok(Some(start));
+            }
+            for rung in Rung::ALL {
+                let index = self.ladder.index(rung);
+                let Some(pattern) = index.pattern(old) else { continue };
+                let found = match scope {
+                    Scope::Anywhere | Scope::Lost(_) => {
+                        self.matches(index, &pattern, self.floor, ENOUGH)?
+                    }
+                    Scope::After(starts) => self.first_matches(index, &pattern, starts)?,
+                };
+                match found.as_slice() {
+                    [] => {}
+                    [one] => return Ok(Some(*one)),
+                    _ => match self.chosen(index, &pattern, &hunk.anchor)? {
+                        Some(start) => return Ok(Some(start)),
+                        None => return Err(refused::ambiguous(subject, &found)),
+                    },
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The end of the file, if these are its last lines.
+    fn at_end(&self, old: &[&str]) -> Option<usize> {
+        let start =
+            self.lines.all.len().checked_sub(old.len()).filter(|start| *start >= self.floor)?;
+        let fits = |rung: Rung| {
+            let index = self.ladder.index(rung);
+            index.pattern(old).is_some_and(|pattern| index.matches(&pattern, start))
+        };
+        Rung::ALL.into_iter().any(fits).then_some(start)
+    }
+
+    /// Which of several places the numbers mean, as they are or as wrong as those of the hunk before; else the
+    /// heading behind them.
+    fn chosen(
+        &self,
+        index: &Index<'_>,
+        pattern: &[u32],
+        anchor: &Anchor,
+    ) -> Result<Option<usize>, Refusal> {
+        let fits = |start: &usize| *start >= self.floor && index.matches(pattern, *start);
+        if let Some(number) = anchor.index {
+            let drifted = usize::try_from(number as i64 + self.drift).ok();
+            if let Some(start) = [Some(number), drifted].into_iter().flatten().find(fits) {
+                return Ok(Some(start));
+            }
+        }
+        let Some(heading) = &anchor.heading else { return Ok(None) };
+        let starts = self.after_floor(self.occurrences(heading)?);
+        let found = self.first_matches(index, pattern, &starts)?;
+        Ok(found.first().copied().filter(|_| found.len() == 1))
+    }
+
+    /// The place of a hunk that only adds.
+    fn insertion(&self, anchor: &Anchor, subject: Subject) -> Result<usize, Refusal> {
+        let end = self.lines.all.len();
+        let at = if anchor.at_end {
+            end
+        } else if let Some(context) = anchor.contexts.last() {
+            let (places, lost) = self.follow(&anchor.contexts)?;
+            let after: Vec<_> =
+                places.iter().map(|place| place + 1).filter(|at| *at >= self.floor).collect();
+            let number = anchor.index.filter(|index| after.contains(index));
+            match (after.as_slice(), places.first()) {
+                ([one], _) => *one,
+                ([], None) => {
+                    let lost = lost.unwrap_or(context);
+                    return Err(refused::lost(
+                        subject,
+                        lost,
+                        self.lines,
+                        self.ladder.index(Rung::Punctuation),
+                    ));
+                }
+                ([], Some(first)) => return Err(refused::out_of_order(subject, *first)),
+                _ => number.ok_or_else(|| refused::ambiguous(subject, &places))?,
+            }
+        } else {
+            anchor.index.unwrap_or(end)
+        };
+        if at > end {
+            return Err(refused::past_end(subject, at, end));
+        }
+        if at < self.floor {
+            return Err(refused::out_of_order(subject, at));
+        }
+        Ok(at)
+    }
+
+    fn scope<'h>(&self, anchor: &'h Anchor) -> Result<Scope<'h>, Refusal> {
+        if anchor.contexts.is_empty() {
+            return Ok(Scope::Anywhere);
+        }
+        let (places, lost) = self.follow(&anchor.contexts)?;
+        Ok(lost.map_or_else(|| Scope::After(self.after_floor(places)), Scope::Lost))
+    }
+
+    /// Where the last of some `@@` lines stands when each comes after the one before it; or the one that is lost.
+    fn follow<'h>(&self, contexts: &'h [String]) -> Result<(Vec<usize>, Option<&'h str>), Refusal> {
+        let mut places: Option<Vec<usize>> = None;
+        for context in contexts {
+            let found = self.occurrences(context)?;
+            let found = match places {
+                None => found,
+                Some(before) => followers(&before, &found),
+            };
+            if found.is_empty() {
+                return Ok((found, Some(context)));
+            }
+            places = Some(found);
+        }
+        Ok((places.unwrap_or_default(), None))
+    }
+
+    /// Where a line stands, by the ladder; at last also where it is only the beginning of a line.
+    fn occurrences(&self, line: &str) -> Result<Vec<usize>, Refusal> {
+        for rung in Rung::ALL {
+            let places = self.ladder.index(rung).places(line);
+            if !places.is_empty() {
+                self.spend(places.len())?;
+                return Ok(places.to_vec());
+            }
+        }
+        self.spend(self.lines.all.len())?;
+        let begins = |text: &str| text.trim_start().starts_with(line.trim());
+        let all = self.lines.all.iter().enumerate();
+        Ok(all.filter(|(_, line)| begins(line.text)).map(|(at, _)| at).collect())
+    }
+
+    /// The lines from the floor on, and the floor itself for all that stand above it: hunks of one function often
+    /// repeat its name.
+    fn after_floor(&self, mut places: Vec<usize>) -> Vec<usize> {
+        let above = places.partition_point(|place| *place < self.floor);
+        if above > 0 {
+            places.splice(..above, [self.floor]);
+        }
+        places
+    }
+
+    /// The first places where a pattern stands, from a line on.
+    fn matches(
+        &self,
+        index: &Index<'_>,
+        pattern: &[u32],
+        from: usize,
+        most: usize,
+    ) -> Result<Vec<usize>, Refusal> {
+        let rarest =
+            pattern.iter().enumerate().min_by_key(|(_, number)| index.places_of(**number).len());
+        let Some((offset, number)) = rarest else { return Ok(Vec::new()) };
+        let places = index.places_of(*number);
+        let places = &places[places.partition_point(|place| *place < from + offset)..];
+        let mut found = Vec::new();
+        for place in places {
+            self.spend(1 + pattern.len() / 8)?;
+            let start = place - offset;
+            if index.matches(pattern, start) {
+                found.push(start);
+                if found.len() >= most {
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The first place from each of these lines on, each place once.
+    fn first_matches(
+        &self,
+        index: &Index<'_>,
+        pattern: &[u32],
+        starts: &[usize],
+    ) -> Result<Vec<usize>, Refusal> {
+        let mut found: Vec<usize> = Vec::new();
+        for start in starts {
+            if found.last().is_some_and(|last| last >= start) {
+                continue;
+            }
+            match self.matches(index, pattern, *start, 1)?.first() {
+                Some(place) if found.len() < ENOUGH => found.push(*place),
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// The first place of lines on any rung, from a line on.
+    fn anywhere(&self, old: &[&str], from: usize) -> Result<Option<usize>, Refusal> {
+        for rung in Rung::ALL {
+            let index = self.ladder.index(rung);
+            let Some(pattern) = index.pattern(old) else { continue };
+            if let Some(found) = self.matches(index, &pattern, from, 1)?.first() {
+                return Ok(Some(*found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Why a hunk has no place.
+    fn missing(
+        &self,
+        hunk: &Hunk,
+        old: &[&str],
+        scope: &Scope<'_>,
+        subject: Subject,
+    ) -> Result<Refusal, Refusal> {
+        if let Some(start) = self.anywhere(old, self.floor)? {
+            // Without a scope it would have been found.
+            let context = hunk.anchor.contexts.last().map_or("", String::as_str);
+            return Ok(refused::elsewhere(subject, start, context));
+        }
+        if let Some(start) = self.anywhere(old, 0)? {
+            return Ok(refused::out_of_order(subject, start));
+        }
+        let index = self.ladder.index(Rung::Exact);
+        let result = hunk.new_lines();
+        if hunk.adds()
+            && refused::is_telling(&result)
+            && let Some(pattern) = index.pattern(&result)
+            && let [start] = self.matches(index, &pattern, 0, 2)?.as_slice()
+        {
+            return Ok(refused::already(subject, *start));
+        }
+        let lost = match scope {
+            Scope::Lost(line) => Some(*line),
+            Scope::Anywhere | Scope::After(_) => None,
+        };
+        Ok(refused::nowhere(subject, self.lines, self.ladder.index(Rung::Punctuation), old, lost))
+    }
+
+    fn spend(&self, cost: usize) -> Result<(), Refusal> {
+        let left = self.effort.get().checked_sub(cost).ok_or_else(refused::too_much)?;
+        self.effort.set(left);
+        Ok(())
+    }
+}
+
+/// For each of `before`, the first of `found` behind it, each once.
+fn followers(before: &[usize], found: &[usize]) -> Vec<usize> {
+    let next = |place: &usize| found.get(found.partition_point(|at| at <= place)).copied();
+    let mut places: Vec<_> = before.iter().filter_map(next).collect();
+    places.dedup();
+    places
+}

@@ -1,0 +1,190 @@
+//! What a model is told when a patch does not fit: where it would have fitted, and what to send instead.
+
+use std::fmt;
+
+use serde_json::json;
+
+use super::invalid;
+use super::ladder::Index;
+use super::lines::Lines;
+use super::nearest::{excerpt, nearest};
+use crate::refusal::{Refusal, RefusalCode};
+use crate::shape::quoted;
+
+/// How many line numbers a refusal lists.
+pub(super) const MAX_LISTED: usize = 10;
+
+/// Which part of a patch is meant.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Subject {
+    /// A hunk of a diff.
+    Hunk { number: usize, total: usize },
+    /// An edit of a list.
+    Edit { number: usize, total: usize },
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hunk { total: 1, .. } => write!(f, "The hunk"),
+            Self::Hunk { number, total } => write!(f, "Hunk {number} of {total}"),
+            Self::Edit { total: 1, .. } => write!(f, "`old`"),
+            Self::Edit { number, total } => write!(f, "`old` of edit {number} of {total}"),
+        }
+    }
+}
+
+/// It matches at several places.
+pub(super) fn ambiguous(subject: Subject, found: &[usize]) -> Refusal {
+    let hint = match subject {
+        Subject::Hunk { .. } => {
+            "Add more unchanged lines around the change, put a line above it that occurs once behind `@@`, or give \
+             the right number in `@@ -line`."
+        }
+        Subject::Edit { .. } => {
+            "Add more of the text around it, so that it occurs once, or set `all` to true to change every one."
+        }
+    };
+    let (listed, lines) = list(found);
+    unfit(format!("{subject} matches at more than one place: {listed}."), hint)
+        .detail("matches", json!(lines))
+}
+
+/// It matches only above a change that comes before it.
+pub(super) fn out_of_order(subject: Subject, found: usize) -> Refusal {
+    let line = found + 1;
+    let message = format!("{subject} belongs at line {line}, above the end of the hunk before it.");
+    let hint = "Put the hunks in the order of the file, and join those that overlap.";
+    unfit(message, hint).detail("matches", json!([line]))
+}
+
+/// It matches, but not behind its `@@` line.
+pub(super) fn elsewhere(subject: Subject, found: usize, context: &str) -> Refusal {
+    let line = found + 1;
+    let shown = quoted(context);
+    let message = format!("{subject} matches at line {line}, but not after its `@@` line {shown}.");
+    unfit(message, "Name a line above the change behind `@@`, or nothing.")
+        .detail("matches", json!([line]))
+}
+
+/// Whether lines are long enough that they hardly stand in a file by chance.
+pub(super) fn is_telling(lines: &[&str]) -> bool {
+    lines.iter().map(|line| line.trim().len()).sum::<usize>() >= 8
+}
+
+/// What it would make is there.
+pub(super) fn already(subject: Subject, found: usize) -> Refusal {
+    let line = found + 1;
+    let message =
+        format!("{subject} does not match, but the file holds its result at line {line}.");
+    unfit(message, "The change seems to be made already; leave it out.")
+        .detail("matches", json!([line]))
+}
+
+/// It only adds, behind the end.
+pub(super) fn past_end(subject: Subject, at: usize, end: usize) -> Refusal {
+    let line = at + 1;
+    let message = format!("{subject} only adds, at line {line}, but the file has {end} lines.");
+    unfit(message, "Add an unchanged line that stands above the new ones.")
+}
+
+/// It only adds, behind a line that is not there.
+pub(super) fn lost(
+    subject: Subject,
+    context: &str,
+    lines: &Lines<'_>,
+    index: &Index<'_>,
+) -> Refusal {
+    let shown = quoted(context);
+    let message =
+        format!("{subject} only adds, after the `@@` line {shown}, which is not in the file.");
+    near(subject, message, lines, index, &[context])
+}
+
+/// It matches nowhere.
+pub(super) fn nowhere(
+    subject: Subject,
+    lines: &Lines<'_>,
+    index: &Index<'_>,
+    wanted: &[&str],
+    lost: Option<&str>,
+) -> Refusal {
+    let context =
+        lost.map(|line| format!(", nor does its `@@` line {}", quoted(line))).unwrap_or_default();
+    near(subject, format!("{subject} matches nowhere in the file{context}."), lines, index, wanted)
+}
+
+/// More comparisons than a patch may cost.
+pub(super) fn too_much() -> Refusal {
+    invalid("The file repeats its lines so often that so many hunks cannot be placed. Nothing was changed.")
+        .hint("Send fewer hunks in a call, or `replace` with exact strings.")
+}
+
+/// A refusal that says where the file is most alike, and what differs first.
+fn near(
+    subject: Subject,
+    message: String,
+    lines: &Lines<'_>,
+    index: &Index<'_>,
+    wanted: &[&str],
+) -> Refusal {
+    if lines.all.is_empty() {
+        return match subject {
+            Subject::Hunk { .. } => unfit(message, "The file is empty: send only lines with `+`."),
+            Subject::Edit { .. } => unfit(message, "The file is empty: write it with fs.write."),
+        };
+    }
+    let Some(start) = nearest(lines, index, wanted) else {
+        return unfit(message, "No lines of the file are like it; read the file again.");
+    };
+    let differs = |offset: usize, line: &str| {
+        let Some(there) = lines.text(start + offset) else { return true };
+        // A string may begin and end inside a line.
+        let (first, last) = (offset == 0, offset + 1 == wanted.len());
+        match subject {
+            Subject::Edit { .. } if first && last => !there.contains(line),
+            Subject::Edit { .. } if first => !there.ends_with(line),
+            Subject::Edit { .. } if last => !there.starts_with(line),
+            Subject::Hunk { .. } | Subject::Edit { .. } => there != line,
+        }
+    };
+    let first = wanted.iter().enumerate().find(|(offset, line)| differs(*offset, line));
+    let difference = first.map(|(offset, line)| {
+        let at = start + offset;
+        match lines.text(at) {
+            Some(there) => {
+                let (there, here) = distinct(there, line);
+                format!(": line {} is {there}, not {here}", at + 1)
+            }
+            None => format!(", but the file ends after line {at}, before {}", quoted(line)),
+        }
+    });
+    let difference = difference.unwrap_or_default();
+    let message = format!("{message} The nearest place is line {}{difference}.", start + 1);
+    unfit(message, "Copy the lines exactly as they stand in the file; `nearest` shows them.")
+        .detail("nearest", excerpt(lines, start, wanted.len()))
+}
+
+/// Two different lines, quoted so that the difference shows.
+fn distinct(first: &str, second: &str) -> (String, String) {
+    const LEAD: usize = 20;
+    let same =
+        first.chars().zip(second.chars()).take_while(|(first, second)| first == second).count();
+    let show = |text: &str| match same.checked_sub(2 * LEAD) {
+        None => quoted(text),
+        Some(_) => format!("…{}", quoted(&text.chars().skip(same - LEAD).collect::<String>())),
+    };
+    (show(first), show(second))
+}
+
+/// `lines 3, 5 and 9`, and the numbers.
+fn list(found: &[usize]) -> (String, Vec<usize>) {
+    let lines: Vec<_> = found.iter().take(MAX_LISTED).map(|at| at + 1).collect();
+    let words: Vec<_> = lines.iter().map(usize::to_string).collect();
+    let more = if found.len() > MAX_LISTED { " and more" } else { "" };
+    (format!("lines {}{more}", words.join(", ")), lines)
+}
+
+fn unfit(message: String, hint: &str) -> Refusal {
+    Refusal::new(RefusalCode::Precondition, message).hint(format!("Nothing was changed. {hint}"))
+}

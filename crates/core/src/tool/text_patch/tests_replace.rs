@@ -1,0 +1,178 @@
+//! What exact strings promise: one place, the bytes around it, and a reason when there is none.
+
+use super::{Replacement, TextPatch, apply};
+use crate::refusal::{Refusal, RefusalCode};
+
+fn one(old: &str, new: &str) -> Replacement {
+    Replacement { old: old.to_owned(), new: new.to_owned(), all: false }
+}
+
+fn every(old: &str, new: &str) -> Replacement {
+    Replacement { all: true, ..one(old, new) }
+}
+
+fn replaced(text: &str, edits: &[Replacement]) -> Result<String, Refusal> {
+    apply(text, &TextPatch::Replace(edits.to_vec()))
+}
+
+#[track_caller]
+fn check_edits(text: &str, edits: &[Replacement], expected: &str) {
+    assert_eq!(replaced(text, edits).as_deref(), Ok(expected), "{text:?}");
+}
+
+#[track_caller]
+fn check_unfit(text: &str, edits: &[Replacement], message: &str) -> Refusal {
+    let refusal = replaced(text, edits).unwrap_err();
+    assert_eq!(
+        (refusal.message.as_str(), refusal.code),
+        (message, RefusalCode::Precondition),
+        "{text:?}"
+    );
+    refusal
+}
+
+#[track_caller]
+fn check_invalid(edits: &[Replacement], message: &str) {
+    let refusal = replaced("a\nb\n", edits).unwrap_err();
+    assert_eq!((refusal.message.as_str(), refusal.code), (message, RefusalCode::InvalidArguments));
+}
+
+#[test]
+fn a_string_is_replaced_where_it_stands() {
+    check_edits("a b c", &[one("b", "X")], "a X c");
+    check_edits("a\nb\nc\n", &[one("b\n", "")], "a\nc\n");
+    check_edits("a\nb\nc", &[one("\nc", "")], "a\nb");
+    check_edits("a\nb\n", &[one("a", "x\ny")], "x\ny\nb\n");
+    check_edits("é中é\n", &[one("中é", "中e")], "é中e\n");
+    check_edits("a", &[one("a", "")], "");
+    check_edits("abc", &[one("abc", "abxc")], "abxc");
+    check_edits("aa", &[one("aa", "aaa")], "aaa");
+}
+
+#[test]
+fn edits_are_made_one_after_the_other() {
+    check_edits("a b", &[one("a", "b1"), one("b1 b", "c")], "c");
+    check_edits("a b a", &[every("a", "x"), one("b", "y")], "x y x");
+    check_edits("aaaa", &[every("aa", "b")], "bb");
+    check_edits("a\na\n", &[every("a\n", "b\nc\n")], "b\nc\nb\nc\n");
+}
+
+#[test]
+fn only_line_endings_may_differ() {
+    check_edits("a\r\nb\r\nc\r\n", &[one("a\nb", "a\nX\nb")], "a\r\nX\r\nb\r\nc\r\n");
+    check_edits("a\nb\n", &[one("a\r\nb", "a\r\nX")], "a\nX\n");
+    check_edits("a\r\nb\r\n", &[one("\nb\n", "\n")], "a\r\n");
+    check_edits("a\r\nb\nc\r\n", &[one("a\nb\nc", "a\nb\nX")], "a\r\nb\nX\r\n");
+    check_edits("a\r\nb\nc\r\n", &[one("b", "X\nY")], "a\r\nX\r\nY\nc\r\n");
+    check_edits("a", &[one("a", "b\r\nc")], "b\r\nc");
+    check_edits("a\rb\n", &[one("a\rb", "c")], "c\n");
+    check_unfit(
+        "x\r\ny\r\nx\ny\n",
+        &[one("x\ny", "z")],
+        "`old` matches at more than one place: lines 1, 3.",
+    );
+}
+
+#[test]
+fn a_byte_order_mark_stays() {
+    check_edits("\u{feff}a\n", &[one("a", "b")], "\u{feff}b\n");
+    check_edits("\u{feff}a\n", &[one("\u{feff}a", "\u{feff}b")], "\u{feff}b\n");
+    check_edits("\u{feff}a\n", &[one("\u{feff}a", "b")], "\u{feff}b\n");
+}
+
+#[test]
+fn a_string_with_several_places_is_refused_with_their_lines() {
+    let refusal = check_unfit(
+        "a\nb a\nc\na",
+        &[one("a", "x")],
+        "`old` matches at more than one place: lines 1, 2, 4.",
+    );
+    assert_eq!(refusal.details["matches"], serde_json::json!([1, 2, 4]));
+    let hint = "Nothing was changed. Add more of the text around it, so that it occurs once, or set `all` to true to \
+                change every one.";
+    assert_eq!(refusal.hint.as_deref(), Some(hint));
+    check_unfit("aaa", &[one("aa", "x")], "`old` matches at more than one place: lines 1, 1.");
+    check_unfit(
+        &"é\n".repeat(50),
+        &[one("é", "x")],
+        "`old` matches at more than one place: lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more.",
+    );
+}
+
+#[test]
+fn a_string_that_is_nowhere_shows_the_nearest_lines() {
+    let text = "# Plan\n\nThe budget is 100 euro.\nThe team has five people.\n";
+    let refusal = check_unfit(
+        text,
+        &[one("budget is 100 EUR.\n", "budget is 200 EUR.\n")],
+        "`old` matches nowhere in the file. The nearest place is line 3: line 3 is \"The budget is 100 euro.\", not \
+         \"budget is 100 EUR.\".",
+    );
+    assert_eq!(refusal.details["nearest"]["startLine"], 1);
+    assert_eq!(refusal.details["nearest"]["lines"][2], "The budget is 100 euro.");
+    check_unfit(
+        text,
+        &[one("euro.\nThe team has 5", "euro.\nThe team has 6")],
+        "`old` matches nowhere in the file. The nearest place is line 3: line 4 is \"The team has five people.\", not \
+         \"The team has 5\".",
+    );
+    check_unfit(
+        text,
+        &[one("#  Plan", "# X"), one("a", "b")],
+        "`old` of edit 1 of 2 matches nowhere in the file. The nearest place is line 1: line 1 is \
+         \"# Plan\", not \"#  Plan\".",
+    );
+    let refusal = check_unfit(text, &[one("zzzzzz", "x")], "`old` matches nowhere in the file.");
+    assert!(refusal.details.is_empty());
+    check_unfit("", &[one("a", "b")], "`old` matches nowhere in the file.");
+}
+
+#[test]
+fn the_reason_may_be_an_edit_before() {
+    check_unfit(
+        "a\nb\n",
+        &[one("a", "x"), one("a\nb", "y")],
+        "`old` of edit 2 of 2 is no longer there: an edit before it in this call changed that text.",
+    );
+    check_unfit(
+        "first\nnew text\n",
+        &[one("old text", "new text")],
+        "`old` does not match, but the file holds its result at line 2.",
+    );
+}
+
+#[test]
+fn an_edit_that_cannot_change_anything_is_refused() {
+    check_invalid(&[], "There is no edit.");
+    check_invalid(&[one("", "x")], "`old` is empty, so that it stands nowhere and everywhere.");
+    check_invalid(
+        &[one("a", "a")],
+        "`old` and its `new` are the same, so that nothing would change.",
+    );
+    check_invalid(
+        &[one("a", "b"), one("x\r\n", "x\n")],
+        "`old` of edit 2 of 2 and its `new` differ only in line endings, which stay as they are in the file.",
+    );
+    check_invalid(
+        &[one("a", "z"), one("z", "a")],
+        "The patch changes nothing: the text after it is the text before it.",
+    );
+    check_invalid(&vec![one("a", "b"); 201], "There are more than 200 edits.");
+}
+
+#[test]
+fn a_text_cannot_be_blown_up() {
+    let refusal = replaced(&"a".repeat(100_000), &[every("a", &"b".repeat(100_000))]).unwrap_err();
+    assert_eq!(refusal.code, RefusalCode::WriteLimit);
+    let refusal = replaced(&"a".repeat(17 << 20), &[one("b", "c")]).unwrap_err();
+    assert_eq!(refusal.code, RefusalCode::WriteLimit);
+}
+
+#[test]
+fn an_edit_is_read_from_json_as_the_tool_documents_it() {
+    let edit: Replacement = serde_json::from_str(r#"{"old":"a","new":"b"}"#).unwrap();
+    assert_eq!(edit, one("a", "b"));
+    let edit: Replacement = serde_json::from_str(r#"{"old":"a","new":"b","all":true}"#).unwrap();
+    assert_eq!(edit, every("a", "b"));
+    assert!(serde_json::from_str::<Replacement>(r#"{"old":"a","new":"b","count":2}"#).is_err());
+}
