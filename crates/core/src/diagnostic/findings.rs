@@ -1,6 +1,6 @@
 //! The list of findings of one check: bounded in memory, exact in its counts, with positions filled in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::{Code, Diagnostic, Place, Severity};
@@ -18,7 +18,7 @@ const SUGGESTION_WORK: usize = 40_000_000;
 /// The texts that findings point into, by path inside the package.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    texts: BTreeMap<String, Arc<str>>,
+    texts: HashMap<String, Arc<str>>,
 }
 
 impl Sources {
