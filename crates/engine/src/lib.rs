@@ -6,9 +6,11 @@
 pub mod author;
 mod durable;
 pub mod inspect;
+pub mod mounts;
 pub mod pack;
 pub mod source;
 pub mod store;
+pub mod tools;
 
 /// The version of this runtime, which a package may have an opinion about.
 pub fn runtime_version() -> semver::Version {

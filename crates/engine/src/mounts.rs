@@ -1,0 +1,89 @@
+//! The mounts: the one place where files are opened for a model.
+//!
+//! Each mount is a folder held open from the start. Every operation takes a [`VPath`] or a [`WritablePath`] and
+//! goes through that handle, so no path string is ever checked first and used later. Answers, refusals and errors
+//! name mount paths only; the real folders are known to whoever opened them, and to nobody else.
+//!
+//! What is refused, whatever the tool: links that lead out of their mount (absolute ones always do), links of the
+//! kernel such as those in `/proc`, pipes, sockets, devices. Links that stay inside are followed; a write through
+//! one goes to the file it names, under the rules of that place.
+//!
+//! What is not prevented: reading a file of another place through a *hard* link, which cannot be told from an
+//! ordinary file (writing one is refused); and, where the file system ignores case or the spelling of accents,
+//! two names that are one file. Nothing special is done about the latter: the system decides, as for any program.
+
+mod error;
+mod fault;
+mod list;
+mod open;
+mod place;
+mod protect;
+mod read;
+mod temp;
+mod tree;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use crewagent_core::vpath::{Mount, VPath};
+
+pub use self::error::{Answer, MountError, MountErrorKind, OpenError};
+pub use self::list::{Kind, Listing, Stat};
+pub use self::read::{FileContent, Measured};
+pub use self::write::{Before, Written};
+
+pub(crate) use self::fault::is_exhausted;
+pub(crate) use self::tree::{Links, Tree};
+
+/// The real folders behind the mounts.
+#[derive(Clone, Debug)]
+pub struct Roots {
+    /// The user's project.
+    pub project: PathBuf,
+    /// The package, unpacked in the store.
+    pub package: PathBuf,
+    /// The run's state, in the store.
+    pub state: PathBuf,
+}
+
+/// The open mounts of a run.
+#[derive(Debug)]
+pub struct Mounts {
+    project: Dir,
+    package: Dir,
+    state: Dir,
+}
+
+impl Mounts {
+    /// Opens the folders. From here on they may be renamed without harm.
+    pub fn open(roots: &Roots) -> Result<Self, OpenError> {
+        let open = |mount: Mount, path: &Path| {
+            Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| OpenError {
+                mount,
+                path: path.to_owned(),
+                error,
+            })
+        };
+        Ok(Self {
+            project: open(Mount::Project, &roots.project)?,
+            package: open(Mount::Package, &roots.package)?,
+            state: open(Mount::State, &roots.state)?,
+        })
+    }
+
+    /// The folder that a path is below.
+    fn root(&self, path: &VPath) -> &Dir {
+        match path.mount() {
+            Mount::Project => &self.project,
+            Mount::Package => &self.package,
+            Mount::State => &self.state,
+        }
+    }
+}
+
+/// The relative path as the system takes it: the mount itself is `.`.
+fn system_path(relative: &str) -> &str {
+    if relative.is_empty() { "." } else { relative }
+}

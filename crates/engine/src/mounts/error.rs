@@ -1,0 +1,112 @@
+//! How an operation on a mount ends when it gives no value.
+
+use std::io;
+use std::path::PathBuf;
+
+use crewagent_core::refusal::Refusal;
+use crewagent_core::vpath::{Mount, VPath};
+use thiserror::Error;
+
+/// What an operation on a mount gives: a value, or a refusal for the model, or an error of the world.
+pub type Answer<T> = Result<Result<T, Refusal>, MountError>;
+
+/// A mount that cannot be opened. For the user, who knows the real folders; never for a model.
+#[derive(Debug, Error)]
+#[error("cannot open `{}` as {}: {error}", path.display(), mount.name())]
+pub struct OpenError {
+    /// Which mount.
+    pub mount: Mount,
+    /// The folder it should be.
+    pub path: PathBuf,
+    /// What the system said.
+    pub error: io::Error,
+}
+
+/// The world failed. The text names mount paths only.
+#[derive(Debug, Error)]
+#[error("cannot {action} `{path}`: {error}")]
+pub struct MountError {
+    /// What can be done about it.
+    pub kind: MountErrorKind,
+    /// What was tried, as in "cannot write".
+    pub action: &'static str,
+    /// On what.
+    pub path: VPath,
+    /// What the system said.
+    pub error: io::Error,
+}
+
+/// The kinds of failure that call for different answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MountErrorKind {
+    /// The disk or the user's share of it is full.
+    Full,
+    /// The file system cannot be written.
+    ReadOnly,
+    /// The user may not do this, or the file is marked as read-only.
+    Denied,
+    /// Too many files are open.
+    Exhausted,
+    /// The folder behind the mount was removed.
+    Gone,
+    /// Anything else, such as a broken disk.
+    Other,
+}
+
+impl MountError {
+    pub(super) fn new(action: &'static str, path: &VPath, error: io::Error) -> Self {
+        Self { kind: kind_of(&error), action, path: path.clone(), error }
+    }
+
+    pub(super) fn gone(action: &'static str, path: &VPath) -> Self {
+        let error = io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("the folder behind {} was removed", path.mount().name()),
+        );
+        Self { kind: MountErrorKind::Gone, action, path: path.clone(), error }
+    }
+}
+
+fn kind_of(error: &io::Error) -> MountErrorKind {
+    use io::ErrorKind as Kind;
+    let kind = error.kind();
+    if matches!(kind, Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge) {
+        MountErrorKind::Full
+    } else if kind == Kind::ReadOnlyFilesystem {
+        MountErrorKind::ReadOnly
+    } else if kind == Kind::PermissionDenied {
+        MountErrorKind::Denied
+    } else if super::fault::is_exhausted(error) {
+        MountErrorKind::Exhausted
+    } else {
+        MountErrorKind::Other
+    }
+}
+
+/// Why an operation stops; inside the module one `?` carries both.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Refused(Box<Refusal>),
+    Failed(MountError),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
+impl From<MountError> for Stop {
+    fn from(error: MountError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The shape that callers see.
+pub(super) fn settle<T>(result: Result<T, Stop>) -> Answer<T> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(Stop::Refused(refusal)) => Ok(Err(*refusal)),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}

@@ -1,0 +1,188 @@
+//! What is in a folder, and what is at a path.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::{Dir, DirEntry};
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::text::is_unsafe_char;
+use crewagent_core::vpath::VPath;
+
+use super::error::{Answer, Stop, settle};
+use super::fault::{Fault, fault};
+use super::{Mounts, system_path};
+
+/// Names that are looked at in one call. Of a folder with more, the system chooses which are seen.
+const MAX_VISITED: usize = 100_000;
+
+/// The names in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Relative to the folder, each folder before what is in it, otherwise in the order of their bytes. Folders end
+    /// in `/`. What is not UTF-8 or cannot be seen is shown as `U+FFFD`; such names cannot be opened.
+    pub entries: Vec<String>,
+    /// Whether there are more than these.
+    pub more: bool,
+}
+
+/// What something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A link that was not followed.
+    Link,
+    /// A pipe, a socket or a device.
+    Special,
+}
+
+/// What is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// What it is; never [`Kind::Link`], because links inside the mount are followed.
+    pub kind: Kind,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+impl Mounts {
+    /// What is at a path; a refusal when nothing is, or when the path leads out.
+    pub fn stat(&self, path: &VPath) -> Answer<Stat> {
+        let metadata = self.root(path).metadata(system_path(path.relative()));
+        settle(
+            metadata
+                .map_err(|error| self.stop("look at", path, error))
+                .map(|metadata| Stat { kind: kind_of(metadata.file_type()), size: metadata.len() }),
+        )
+    }
+
+    /// Whether something is at a path that a tool may open.
+    pub fn exists(&self, path: &VPath) -> Answer<bool> {
+        match self.stat(path)? {
+            Ok(_) => Ok(Ok(true)),
+            Err(refusal) if refusal.code == RefusalCode::NotFound => Ok(Ok(false)),
+            Err(refusal) => Ok(Err(refusal)),
+        }
+    }
+
+    /// The first `limit` names in a folder and, down to `depth`, in the folders in it. Links are not entered.
+    pub fn list(&self, path: &VPath, depth: usize, limit: usize) -> Answer<Listing> {
+        settle(self.try_list(path, depth, limit))
+    }
+
+    fn try_list(&self, path: &VPath, depth: usize, limit: usize) -> Result<Listing, Stop> {
+        let failed = |error| self.stop("list", path, error);
+        let root = self.root(path);
+        let metadata = root.metadata(system_path(path.relative())).map_err(failed)?;
+        if !metadata.is_dir() {
+            return Err(not_a_folder(path).into());
+        }
+        let folder = root.open_dir(system_path(path.relative())).map_err(failed)?;
+        let mut walk = Walk {
+            listing: Listing { entries: Vec::new(), more: false },
+            limit,
+            left: MAX_VISITED,
+        };
+        walk.enter(&folder, "", depth.max(1)).map_err(failed)?;
+        Ok(walk.listing)
+    }
+}
+
+fn not_a_folder(path: &VPath) -> Refusal {
+    Refusal::new(RefusalCode::InvalidArguments, format!("`{path}` is not a folder."))
+        .hint("Read it instead, or list the folder it is in.")
+}
+
+pub(super) fn kind_of(kind: cap_std::fs::FileType) -> Kind {
+    if kind.is_file() {
+        Kind::File
+    } else if kind.is_dir() {
+        Kind::Folder
+    } else if kind.is_symlink() {
+        Kind::Link
+    } else {
+        Kind::Special
+    }
+}
+
+/// What an entry is. Some file systems do not say so in the folder.
+pub(super) fn entry_kind(entry: &DirEntry) -> io::Result<Kind> {
+    match kind_of(entry.file_type()?) {
+        Kind::Special => Ok(kind_of(entry.metadata()?.file_type())),
+        kind @ (Kind::File | Kind::Folder | Kind::Link) => Ok(kind),
+    }
+}
+
+struct Walk {
+    listing: Listing,
+    limit: usize,
+    /// How many more names may be looked at.
+    left: usize,
+}
+
+impl Walk {
+    fn enter(&mut self, folder: &Dir, prefix: &str, depth: usize) -> io::Result<()> {
+        for (name, entry) in self.first(folder)? {
+            if self.listing.entries.len() >= self.limit {
+                self.listing.more = true;
+                return Ok(());
+            }
+            let is_folder = match entry.kind {
+                Kind::Folder => true,
+                // A link to a folder inside the mount can be listed, so it is shown as one.
+                Kind::Link => folder.metadata(&name).is_ok_and(|metadata| metadata.is_dir()),
+                Kind::File | Kind::Special => false,
+            };
+            let slash = if is_folder { "/" } else { "" };
+            self.listing.entries.push(format!("{prefix}{}{slash}", entry.shown));
+            if entry.kind == Kind::Folder && depth > 1 {
+                let below = format!("{prefix}{}/", entry.shown);
+                let entered = folder
+                    .open_dir_nofollow(&name)
+                    .and_then(|folder| self.enter(&folder, &below, depth - 1));
+                // Gone, swapped for a link, or not ours to read: its name is all there is to say.
+                entered.or_else(|error| if is_unreadable(&error) { Ok(()) } else { Err(error) })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first names of a folder, sorted; one more than can still be listed.
+    fn first(&mut self, folder: &Dir) -> io::Result<BTreeMap<std::ffi::OsString, Entry>> {
+        let wanted = self.limit - self.listing.entries.len() + 1;
+        let mut first = BTreeMap::new();
+        for entry in folder.entries()? {
+            if self.left == 0 {
+                self.listing.more = true;
+                break;
+            }
+            self.left -= 1;
+            let entry = entry?;
+            let name = entry.file_name();
+            if first.len() >= wanted
+                && first.last_key_value().is_some_and(|(last, _)| name >= *last)
+            {
+                continue;
+            }
+            let Ok(kind) = entry_kind(&entry) else { continue };
+            let shown = name.to_string_lossy().replace(is_unsafe_char, "\u{fffd}");
+            first.insert(name, Entry { kind, shown });
+            if first.len() > wanted {
+                first.pop_last();
+            }
+        }
+        Ok(first)
+    }
+}
+
+struct Entry {
+    kind: Kind,
+    shown: String,
+}
+
+fn is_unreadable(error: &io::Error) -> bool {
+    fault(error) != Fault::World || error.kind() == io::ErrorKind::PermissionDenied
+}

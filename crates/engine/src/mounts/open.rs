@@ -1,0 +1,154 @@
+//! Opening a file to read, and what the model is told when that is not possible.
+
+use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions};
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::vpath::VPath;
+
+use super::error::{MountError, Stop};
+use super::fault::{Fault, fault};
+use super::{Mounts, system_path};
+
+/// How many folders upwards are tried to find one that exists.
+const MAX_PARENTS: usize = 32;
+/// How many names of a folder are compared with one that is missing.
+const MAX_COMPARED: usize = 2_000;
+/// How many names are offered instead of a missing one.
+const MAX_OFFERED: usize = 3;
+/// Longer names are not misspellings, and comparing them costs the product of their lengths.
+const LONGEST_COMPARED: usize = 128;
+/// How alike two names must be.
+const ALIKE: f64 = 0.6;
+
+/// Opening never waits, not even for the other end of a pipe.
+pub(super) fn reading(follow: FollowSymlinks) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).nonblock(true).follow(follow);
+    options
+}
+
+impl Mounts {
+    /// Opens a regular file; links that stay inside the mount are followed.
+    pub(super) fn open_file(&self, path: &VPath) -> Result<(File, Metadata), Stop> {
+        if path.relative().is_empty() {
+            return Err(folder(path).into());
+        }
+        let opened = self
+            .root(path)
+            .open_with(path.relative(), &reading(FollowSymlinks::Yes))
+            .and_then(|file| {
+                let metadata = file.metadata()?;
+                Ok((file, metadata))
+            });
+        let (file, metadata) = opened.map_err(|error| self.stop("read", path, error))?;
+        check_regular(path, metadata.file_type())?;
+        Ok((file, metadata))
+    }
+
+    /// What an error of the system means for the model, or for the user.
+    pub(super) fn stop(&self, action: &'static str, path: &VPath, error: std::io::Error) -> Stop {
+        match fault(&error) {
+            Fault::Escape => escape(path).into(),
+            Fault::Loop => unfollowable(path).into(),
+            Fault::Special => special(path).into(),
+            Fault::Folder => folder(path).into(),
+            Fault::Missing => self.missing(action, path),
+            Fault::World => MountError::new(action, path, error).into(),
+        }
+    }
+
+    /// Nothing is there: says what is, as far as that helps.
+    fn missing(&self, action: &'static str, path: &VPath) -> Stop {
+        let root = self.root(path);
+        if is_removed(root) {
+            return MountError::gone(action, path).into();
+        }
+        let refusal = Refusal::new(RefusalCode::NotFound, format!("There is no `{path}`."));
+        let (existing, name) = nearest_folder(root, path.relative());
+        let Some(existing) = VPath::new(path.mount(), existing) else { return refusal.into() };
+        let alike: Vec<String> = alike(root, existing.relative(), name)
+            .iter()
+            .filter_map(|name| existing.join(name))
+            .map(|path| format!("`{path}`"))
+            .collect();
+        let hint = if alike.is_empty() {
+            format!("The nearest folder that exists is `{existing}`; list it to see what is there.")
+        } else {
+            format!("Did you mean {}?", alike.join(" or "))
+        };
+        refusal.hint(hint).into()
+    }
+}
+
+pub(super) fn check_regular(path: &VPath, kind: FileType) -> Result<(), Stop> {
+    if kind.is_file() {
+        Ok(())
+    } else if kind.is_dir() {
+        Err(folder(path).into())
+    } else if kind.is_symlink() {
+        Err(unfollowable(path).into())
+    } else {
+        Err(special(path).into())
+    }
+}
+
+pub(super) fn sandbox(message: String) -> Refusal {
+    Refusal::new(RefusalCode::Sandbox, message)
+}
+
+pub(super) fn escape(path: &VPath) -> Refusal {
+    sandbox(format!("`{path}` goes through a link that leads out of {}.", path.mount().name()))
+        .hint("Only files inside the mount can be used.")
+}
+
+pub(super) fn unfollowable(path: &VPath) -> Refusal {
+    sandbox(format!("`{path}` goes through a link that cannot be followed."))
+        .hint("Only links to files inside the mount can be used.")
+}
+
+pub(super) fn special(path: &VPath) -> Refusal {
+    sandbox(format!("`{path}` is a pipe, a socket or a device, not a file."))
+        .hint("Only regular files can be used.")
+}
+
+pub(super) fn folder(path: &VPath) -> Refusal {
+    Refusal::new(RefusalCode::InvalidArguments, format!("`{path}` is a folder, not a file."))
+        .hint("List it, and name a file in it.")
+}
+
+/// A folder that was removed keeps its handle, and every name in it is missing.
+pub(super) fn is_removed(root: &Dir) -> bool {
+    cfg!(unix) && root.dir_metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+}
+
+/// The longest part of the path that is a folder, and the name that is missing in it.
+fn nearest_folder<'p>(root: &Dir, relative: &'p str) -> (&'p str, &'p str) {
+    let mut end = relative.len();
+    for _ in 0..MAX_PARENTS {
+        let Some(slash) = relative[..end].rfind('/') else { break };
+        let (folder, name) = (&relative[..slash], &relative[slash + 1..end]);
+        if root.metadata(folder).is_ok_and(|metadata| metadata.is_dir()) {
+            return (folder, name);
+        }
+        end = slash;
+    }
+    ("", relative.split('/').next().unwrap_or_default())
+}
+
+/// Names in a folder that are like the one that is missing, best first.
+fn alike(root: &Dir, folder: &str, name: &str) -> Vec<String> {
+    let wanted = name.to_lowercase();
+    let Ok(entries) = root.read_dir(system_path(folder)) else { return Vec::new() };
+    if wanted.len() > LONGEST_COMPARED {
+        return Vec::new();
+    }
+    let names =
+        entries.take(MAX_COMPARED).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut found: Vec<(f64, String)> = names
+        .filter(|name| name.len() <= LONGEST_COMPARED)
+        .map(|name| (strsim::normalized_damerau_levenshtein(&wanted, &name.to_lowercase()), name))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .collect();
+    found.sort_by(|(one, a), (other, b)| other.total_cmp(one).then_with(|| a.cmp(b)));
+    found.into_iter().take(MAX_OFFERED).map(|(_, name)| name).collect()
+}

@@ -1,0 +1,140 @@
+//! The file that is written first and then takes the name of the real one.
+//!
+//! Its name follows from the name of the target, so that a write that is done again after a crash finds what the
+//! first attempt left, and takes it away. A lock tells a leftover from the file of another writer.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
+use cap_std::fs::{Dir, OpenOptions};
+use crewagent_core::integrity::Digest;
+
+use super::open::reading;
+
+/// Writers of one file that can be at work at the same time.
+const MAX_WRITERS: usize = 64;
+
+/// A new file, removed again unless it is renamed.
+pub(super) struct Temp<'d> {
+    folder: &'d Dir,
+    name: String,
+    /// Kept open for its lock.
+    pub(super) file: File,
+    renamed: bool,
+}
+
+/// Whether a file that is in the way is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InTheWay {
+    Replaced,
+    Kept,
+}
+
+impl<'d> Temp<'d> {
+    /// Creates the file, readable for others at most as `mode` allows.
+    pub(super) fn create(folder: &'d Dir, target: &str, mode: Option<u32>) -> io::Result<Self> {
+        let stem = Digest::of(target.as_bytes()).short();
+        let options = creating(mode);
+        for writer in 0..MAX_WRITERS {
+            let name = format!(".crewagent-{stem}-{writer}.tmp");
+            remove_leftover(folder, &name)?;
+            let file = match folder.open_with(&name, &options) {
+                Ok(file) => file.into_std(),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            };
+            let temp = Self { folder, name, file, renamed: false };
+            // Between creating and locking, another writer may have taken it for a leftover.
+            if temp.file.try_lock().is_ok() && is_at(folder, &temp.name, &temp.file)? {
+                return Ok(temp);
+            }
+            temp.forget();
+        }
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, "others are writing it at the same time"))
+    }
+
+    pub(super) fn fill(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
+    }
+
+    /// Gives the file its real name. The bytes must be on the disk before.
+    pub(super) fn rename(mut self, name: &str, in_the_way: InTheWay) -> io::Result<()> {
+        match in_the_way {
+            InTheWay::Replaced => self.folder.rename(&self.name, self.folder, name)?,
+            InTheWay::Kept => rename_to_free_name(self.folder, &self.name, name)?,
+        }
+        self.renamed = true;
+        Ok(())
+    }
+
+    /// Leaves the name alone, because it belongs to someone else by now.
+    fn forget(mut self) {
+        self.renamed = true;
+    }
+}
+
+impl Drop for Temp<'_> {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // It has served; should it stay, the next write of this file removes it.
+            let _ = self.folder.remove_file(&self.name);
+        }
+    }
+}
+
+fn creating(mode: Option<u32>) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).follow(FollowSymlinks::No);
+    #[cfg(unix)]
+    if let Some(mode) = mode {
+        cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    options
+}
+
+/// Removes what a writer left that is no more. Anything that is in use, or no plain file of ours, stays.
+fn remove_leftover(folder: &Dir, name: &str) -> io::Result<()> {
+    let Ok(file) = folder.open_with(name, &reading(FollowSymlinks::No)) else { return Ok(()) };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.nlink() != 1 {
+        return Ok(());
+    }
+    let file = file.into_std();
+    if file.try_lock().is_ok() && is_at(folder, name, &file)? {
+        match folder.remove_file(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether the name still stands for this open file.
+fn is_at(folder: &Dir, name: &str, file: &File) -> io::Result<bool> {
+    let named = match folder.open_with(name, &reading(FollowSymlinks::No)) {
+        Ok(named) => named.metadata()?,
+        Err(_) => return Ok(false),
+    };
+    let open = cap_std::fs::File::from_std(file.try_clone()?).metadata()?;
+    Ok(named.ino() == open.ino() && named.dev() == open.dev())
+}
+
+/// Fails when the name is taken, without a gap where the system can do that.
+fn rename_to_free_name(folder: &Dir, from: &str, to: &str) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+        match renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(()),
+            Err(error) if super::fault::is_unsupported(&error.into()) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if folder.symlink_metadata(to).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    folder.rename(from, folder, to)
+}

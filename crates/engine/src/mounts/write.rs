@@ -1,0 +1,365 @@
+//! Writing files: the whole file at once, durable when it returns, and the old bytes when it fails.
+//!
+//! The order is temp file, flush, rename, flush of the folder. Mode and, where permitted, owner are kept; the
+//! set-user and set-group bits, access lists and extended attributes are not.
+
+use std::borrow::Cow;
+use std::io;
+
+use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt};
+use cap_std::fs::{Dir, File, Metadata};
+use crewagent_core::integrity::Digest;
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::vpath::{VPath, WritablePath};
+
+use super::Mounts;
+use super::error::{Answer, MountError, Stop, settle};
+use super::fault::{Fault, fault};
+use super::open::{self, check_regular, reading, sandbox, unfollowable};
+use super::place::Place;
+use super::protect;
+use super::read::{MAX_FILE, measure};
+use super::temp::{InTheWay, Temp};
+
+/// What must be there before a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Anything or nothing.
+    Anything,
+    /// Nothing.
+    Nothing,
+    /// A file with this digest.
+    Sha256(Digest),
+}
+
+/// What a write left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The digest of the file now.
+    pub sha256: Digest,
+    /// Its size.
+    pub size: u64,
+}
+
+/// Whether a write follows from what was there, so that it must still be there at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rely {
+    OnOld,
+    OnNothing,
+}
+
+/// The file that a write replaces.
+struct Old {
+    file: File,
+    metadata: Metadata,
+}
+
+impl Mounts {
+    /// Makes these bytes the content of a file. Missing folders are created.
+    pub fn replace(&self, path: &WritablePath, bytes: &[u8], before: Before) -> Answer<Written> {
+        let rely = if before == Before::Anything { Rely::OnNothing } else { Rely::OnOld };
+        settle(self.try_write(path.path(), before, rely, |_| Ok(Cow::Borrowed(bytes))))
+    }
+
+    /// Adds bytes to the end of a file, as one whole replacement. Together they may have `limit` bytes.
+    pub fn append(
+        &self,
+        path: &WritablePath,
+        bytes: &[u8],
+        before: Before,
+        limit: u64,
+    ) -> Answer<Written> {
+        let path = path.path();
+        settle(self.try_write(path, before, Rely::OnOld, |old| {
+            let mut whole = Vec::new();
+            if let Some(old) = old {
+                let file = old.file.try_clone().map_err(|error| failed("read", path, error))?;
+                let room = limit.saturating_sub(bytes.len() as u64);
+                measure(path, file, room, &mut |piece| whole.extend_from_slice(piece)).map_err(
+                    |stop| match stop {
+                        Stop::Refused(_) => too_large(path, limit).into(),
+                        Stop::Failed(error) => Stop::Failed(error),
+                    },
+                )?;
+            }
+            whole.extend_from_slice(bytes);
+            if whole.len() as u64 > limit {
+                return Err(too_large(path, limit).into());
+            }
+            Ok(Cow::Owned(whole))
+        }))
+    }
+
+    fn try_write<'b>(
+        &self,
+        path: &VPath,
+        before: Before,
+        rely: Rely,
+        content: impl FnOnce(Option<&Old>) -> Result<Cow<'b, [u8]>, Stop>,
+    ) -> Result<Written, Stop> {
+        protect::check(path)?;
+        let place = self.place(path)?;
+        protect::check(&place.path)?;
+        let old = place.old(path)?;
+        check_before(path, before, old.as_ref())?;
+        let bytes = content(old.as_ref())?;
+        let made = Made::folders(&place, path)?;
+        put(made.folder(), &place.name, &bytes, old.as_ref(), rely, path)?;
+        made.keep();
+        Ok(Written { sha256: Digest::of(&bytes), size: bytes.len() as u64 })
+    }
+}
+
+impl Place {
+    /// The file that is there now. Refuses what must not be replaced.
+    fn old(&self, path: &VPath) -> Result<Option<Old>, Stop> {
+        if !self.missing.is_empty() {
+            return Ok(None);
+        }
+        let opened = self.folder.open_with(&self.name, &reading(FollowSymlinks::No));
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) => match fault(&error) {
+                Fault::Missing => return Ok(None),
+                Fault::Special => return Err(open::special(path).into()),
+                Fault::Folder => return Err(open::folder(path).into()),
+                // It became a link after it was looked at.
+                Fault::Escape | Fault::Loop => return Err(unfollowable(path).into()),
+                Fault::World => return Err(failed("write", path, error)),
+            },
+        };
+        let metadata = file.metadata().map_err(|error| failed("write", path, error))?;
+        check_regular(path, metadata.file_type())?;
+        if metadata.nlink() > 1 {
+            return Err(several_names(path, metadata.nlink()).into());
+        }
+        if metadata.permissions().readonly() {
+            let error =
+                io::Error::new(io::ErrorKind::PermissionDenied, "it is marked as read-only");
+            return Err(failed("write", path, error));
+        }
+        Ok(Some(Old { file, metadata }))
+    }
+}
+
+fn check_before(path: &VPath, before: Before, old: Option<&Old>) -> Result<(), Stop> {
+    match (before, old) {
+        (Before::Anything, _) | (Before::Nothing, None) => Ok(()),
+        (Before::Nothing, Some(_)) => Err(exists(path).into()),
+        (Before::Sha256(_), None) => Err(precondition(format!(
+            "`{path}` does not exist, so it does not have the expected content."
+        ))
+        .hint("Leave out ifMatchSha256 to create it.")
+        .into()),
+        (Before::Sha256(expected), Some(old)) => {
+            let file = old.file.try_clone().map_err(|error| failed("read", path, error))?;
+            let actual = measure(path, file, MAX_FILE, &mut |_| ())?.sha256;
+            rewind(&old.file).map_err(|error| failed("read", path, error))?;
+            if actual == expected { Ok(()) } else { Err(changed(path, Some(actual)).into()) }
+        }
+    }
+}
+
+/// An open file keeps its place when it is read through a copy of its handle.
+fn rewind(file: &File) -> io::Result<()> {
+    io::Seek::rewind(&mut &*file)
+}
+
+/// Writes beside the target and renames.
+fn put(
+    folder: &Dir,
+    name: &str,
+    bytes: &[u8],
+    old: Option<&Old>,
+    rely: Rely,
+    path: &VPath,
+) -> Result<(), Stop> {
+    let failed = |error| failed("write", path, error);
+    let mode = old.and_then(|old| mode_of(&old.metadata));
+    let mut temp = Temp::create(folder, name, mode).map_err(failed)?;
+    temp.fill(bytes).map_err(failed)?;
+    if let Some(old) = old {
+        inherit(&temp.file, &old.metadata).map_err(failed)?;
+    }
+    temp.file.sync_all().map_err(failed)?;
+    let in_the_way = match (rely, old) {
+        (Rely::OnOld, None) => InTheWay::Kept,
+        (Rely::OnOld, Some(old)) if !is_unchanged(folder, name, old).map_err(failed)? => {
+            return Err(changed(path, None).into());
+        }
+        (Rely::OnOld | Rely::OnNothing, _) => InTheWay::Replaced,
+    };
+    match temp.rename(name, in_the_way) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(exists(path).into());
+        }
+        // A folder came to be there in the meantime.
+        Err(error) if fault(&error) == Fault::Folder => {
+            return Err(open::folder(path).into());
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    sync_folder(folder).map_err(failed)
+}
+
+/// Whether the file is the one that was compared, as far as its name and times tell.
+fn is_unchanged(folder: &Dir, name: &str, Old { metadata: old, .. }: &Old) -> io::Result<bool> {
+    let now = match folder.open_with(name, &reading(FollowSymlinks::No)) {
+        Ok(file) => file.metadata()?,
+        Err(_) => return Ok(false),
+    };
+    Ok(now.dev() == old.dev()
+        && now.ino() == old.ino()
+        && now.len() == old.len()
+        && now.modified()?.into_std() == old.modified()?.into_std())
+}
+
+/// Makes what happened to the names in a folder durable. Not every file system can, and none on Windows.
+fn sync_folder(folder: &Dir) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        // The handle itself is only a place (`O_PATH`) and cannot be flushed.
+        let opened = folder.open_with(".", cap_std::fs::OpenOptions::new().read(true))?;
+        match opened.sync_all() {
+            Err(error) if super::fault::is_unsupported(&error) => Ok(()),
+            other => other,
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        Ok(())
+    }
+}
+
+/// The rights of a file, without the bits that lend those of its owner.
+#[cfg(unix)]
+fn mode_of(metadata: &Metadata) -> Option<u32> {
+    Some(cap_std::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &Metadata) -> Option<u32> {
+    None
+}
+
+/// Owner first, because changing it may clear bits of the mode.
+#[cfg(unix)]
+fn inherit(file: &std::fs::File, old: &Metadata) -> io::Result<()> {
+    use cap_std::fs::MetadataExt as _;
+    use rustix::fs::{Gid, Uid, fchown};
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let new = file.metadata()?;
+    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+        let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
+        // Giving files away is for the administrator; a group one is in may be kept all the same.
+        if fchown(file, Some(owner), Some(group)).is_err() {
+            let _ = fchown(file, None, Some(group));
+        }
+    }
+    match mode_of(old) {
+        Some(mode) => file.set_permissions(std::fs::Permissions::from_mode(mode)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn inherit(_: &std::fs::File, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// Folders that were made for a write, removed again if it fails.
+struct Made<'p> {
+    place: &'p Place,
+    /// From above, each in the one before.
+    folders: Vec<(&'p str, Dir, Maker)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maker {
+    Us,
+    Another,
+}
+
+impl<'p> Made<'p> {
+    fn folders(place: &'p Place, path: &VPath) -> Result<Self, Stop> {
+        let mut made = Self { place, folders: Vec::new() };
+        for name in &place.missing {
+            let parent = made.folder();
+            let (opened, maker) = match parent.create_dir(name) {
+                Ok(()) => (sync_folder(parent), Maker::Us),
+                // Another writer was faster. What it made is entered only if it is a folder.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    (Ok(()), Maker::Another)
+                }
+                Err(error) => (Err(error), Maker::Another),
+            };
+            match opened.and_then(|()| parent.open_dir_nofollow(name)) {
+                Ok(folder) => made.folders.push((name, folder, maker)),
+                Err(error)
+                    if matches!(fault(&error), Fault::Escape | Fault::Loop | Fault::Missing) =>
+                {
+                    return Err(unfollowable(path).into());
+                }
+                Err(error) => return Err(failed("create the folder of", path, error)),
+            }
+        }
+        Ok(made)
+    }
+
+    /// The folder that the file is in.
+    fn folder(&self) -> &Dir {
+        self.folders.last().map_or(&self.place.folder, |(_, folder, _)| folder)
+    }
+
+    fn keep(mut self) {
+        self.folders.clear();
+    }
+}
+
+impl Drop for Made<'_> {
+    fn drop(&mut self) {
+        while let Some((name, _, maker)) = self.folders.pop() {
+            if maker == Maker::Us {
+                // Only an empty folder can be removed, so nothing of anybody else's is lost.
+                let _ = self.folder().remove_dir(name);
+            }
+        }
+    }
+}
+
+fn failed(action: &'static str, path: &VPath, error: io::Error) -> Stop {
+    MountError::new(action, path, error).into()
+}
+
+fn precondition(message: String) -> Refusal {
+    Refusal::new(RefusalCode::Precondition, message)
+}
+
+fn exists(path: &VPath) -> Refusal {
+    precondition(format!("`{path}` already exists."))
+        .hint("Use the mode `overwrite`, or a patch, to change it.")
+}
+
+fn changed(path: &VPath, actual: Option<Digest>) -> Refusal {
+    let refusal = precondition(format!("`{path}` does not have the expected content."))
+        .hint("Read it again, and repeat the change on what is there now.");
+    match actual {
+        Some(actual) => refusal.detail("actualSha256", actual.to_string()),
+        None => refusal,
+    }
+}
+
+fn several_names(path: &VPath, names: u64) -> Refusal {
+    sandbox(format!(
+        "`{path}` is one of {names} names (hard links) of the same file, and the others may be outside of {}.",
+        path.mount().name()
+    ))
+    .hint("It is not replaced, because the names would part; write to another name, or ask the user.")
+}
+
+fn too_large(path: &VPath, limit: u64) -> Refusal {
+    Refusal::new(RefusalCode::WriteLimit, format!("`{path}` would be larger than {limit} bytes."))
+        .hint("Write to another file.")
+}

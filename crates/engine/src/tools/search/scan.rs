@@ -1,0 +1,210 @@
+//! Searching many files at once, with a result that does not depend on which thread was faster.
+//!
+//! As soon as the files that are done have one match too many, no file after the last of these is needed. That limit
+//! only ever moves to the front, so every file before its final place has been searched, whatever the order was.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use grep_searcher::Searcher;
+
+use super::Search;
+use super::lines::{Line, Lines};
+use super::parallel::{Then, for_each};
+use super::pattern::Pattern;
+use super::walk::{Files, skip};
+use crate::mounts::Tree;
+
+/// Files up to this size are read whole before they are searched.
+const WHOLE: u64 = 2 << 20;
+/// Files a thread takes at a time: few enough to share the work evenly, enough to keep to one folder.
+const BLOCK: usize = 16;
+/// What the buffer of a thread has at the start.
+const BUFFER: usize = 128 * 1024;
+
+/// A search in progress.
+pub(super) struct Scan<'s> {
+    pattern: &'s Pattern,
+    request: &'s Search,
+    stop: &'s AtomicBool,
+    /// No file after this one is needed.
+    last: AtomicUsize,
+    tally: Mutex<Tally>,
+}
+
+#[derive(Default)]
+struct Tally {
+    /// Matches by the index of their file.
+    lines: BTreeMap<usize, Vec<Line>>,
+    /// How many there are.
+    total: usize,
+    /// Files that could not be read.
+    skipped: Vec<usize>,
+    /// Files that were gone, or something else than a file.
+    gone: Vec<usize>,
+    error: Option<io::Error>,
+}
+
+/// What a search found.
+pub(super) struct Outcome {
+    /// With the index of their file, in order.
+    pub(super) lines: Vec<(usize, Line)>,
+    pub(super) matches_found: usize,
+    pub(super) files_scanned: usize,
+    pub(super) files_skipped: usize,
+}
+
+/// What a thread needs for itself.
+struct Worker {
+    searcher: Searcher,
+    buffer: Vec<u8>,
+}
+
+impl<'s> Scan<'s> {
+    pub(super) fn new(pattern: &'s Pattern, request: &'s Search, stop: &'s AtomicBool) -> Self {
+        let last = AtomicUsize::new(usize::MAX);
+        Self { pattern, request, stop, last, tally: Mutex::default() }
+    }
+
+    fn worker(&self) -> Worker {
+        Worker { searcher: self.pattern.searcher(), buffer: vec![0; BUFFER] }
+    }
+
+    /// Searches many files. Those that cannot be read are passed over.
+    pub(super) fn files(&mut self, tree: Tree<'_>, files: &Files) -> io::Result<()> {
+        for_each(
+            files.len(),
+            BLOCK,
+            || self.worker(),
+            |worker, index| {
+                if index > self.last.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed) {
+                    return Then::Stop;
+                }
+                let result = match tree.file(&files.path(index)) {
+                    Ok(Some((file, size))) => self.lines(worker, file, size).map(Some),
+                    Ok(None) => Ok(None),
+                    Err(error) => Err(error),
+                };
+                self.note(index, result)
+            },
+        );
+        let tally = self.tally.get_mut().unwrap_or_else(PoisonError::into_inner);
+        tally.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Searches one file.
+    pub(super) fn file(&mut self, file: File, size: u64) -> io::Result<()> {
+        let lines = self.lines(&mut self.worker(), file, size)?;
+        self.note(0, Ok(Some(lines)));
+        Ok(())
+    }
+
+    fn lines(&self, worker: &mut Worker, mut file: File, size: u64) -> io::Result<Vec<Line>> {
+        let Search { before, after, max_matches, .. } = *self.request;
+        let matcher = &self.pattern.matcher;
+        let mut lines = Lines::new(matcher, before, after, max_matches + 1);
+        if size > WHOLE {
+            worker.searcher.search_reader(matcher, file, &mut lines)?;
+            return Ok(lines.found);
+        }
+        let bytes = read_whole(&mut file, size, &mut worker.buffer)?;
+        worker.searcher.search_slice(matcher, bytes, &mut lines)?;
+        // The searcher looks for a NUL byte only at the start and in the lines it shows.
+        if !lines.found.is_empty() && bytes.contains(&0) && !is_utf16(bytes) {
+            lines.found.clear();
+        }
+        Ok(lines.found)
+    }
+
+    /// Keeps the matches of a file, and drops those that will not be shown.
+    fn note(&self, index: usize, result: io::Result<Option<Vec<Line>>>) -> Then {
+        if matches!(&result, Ok(Some(lines)) if lines.is_empty()) {
+            return Then::GoOn;
+        }
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        match result {
+            Ok(Some(lines)) => {
+                tally.total += lines.len();
+                tally.lines.insert(index, lines);
+            }
+            Ok(None) => tally.gone.push(index),
+            Err(error) => {
+                let mut skipped = 0;
+                if let Err(error) = skip(error, &mut skipped) {
+                    tally.error = Some(error);
+                    return Then::Stop;
+                }
+                if skipped > 0 { tally.skipped.push(index) } else { tally.gone.push(index) }
+            }
+        }
+        tally.trim(self.request.max_matches);
+        if tally.total > self.request.max_matches
+            && let Some((last, _)) = tally.lines.last_key_value()
+        {
+            self.last.store(*last, Ordering::Relaxed);
+        }
+        Then::GoOn
+    }
+
+    /// Ends the search over this many files.
+    pub(super) fn finish(self, files: usize) -> Outcome {
+        let tally = self.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let scanned = files.min(self.last.into_inner().saturating_add(1));
+        let before = |indices: &[usize]| indices.iter().filter(|index| **index < scanned).count();
+        let (skipped, gone) = (before(&tally.skipped), before(&tally.gone));
+        let lines = tally.lines.into_iter();
+        Outcome {
+            lines: lines
+                .flat_map(|(file, lines)| lines.into_iter().map(move |line| (file, line)))
+                .collect(),
+            matches_found: tally.total,
+            files_scanned: scanned - skipped - gone,
+            files_skipped: skipped,
+        }
+    }
+}
+
+impl Tally {
+    /// Drops the last files as long as there is one match too many without them.
+    fn trim(&mut self, max: usize) {
+        while let Some(entry) = self.lines.last_entry() {
+            let count = entry.get().len();
+            if self.total - count <= max {
+                break;
+            }
+            entry.remove();
+            self.total -= count;
+        }
+    }
+}
+
+fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
+}
+
+/// The bytes of a file that is expected to be this large, in a buffer that is used again.
+fn read_whole<'b>(file: &mut File, size: u64, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
+    let expected = usize::try_from(size).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    // One byte more, so that a full read that is short tells of the end.
+    if buffer.len() <= expected {
+        buffer.resize(expected + 1, 0);
+    }
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => {
+                filled += count;
+                if filled == expected {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(&buffer[..filled])
+}

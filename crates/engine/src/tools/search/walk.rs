@@ -1,0 +1,204 @@
+//! The files below a folder that are to be searched, in an order that depends on their names alone.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crewagent_core::vpath::{Mount, VPath};
+
+use super::globs::Globs;
+use super::ignored::{Rules, Signs};
+use super::parallel::{Then, for_each};
+use crate::mounts::{Kind, Links, Tree};
+
+/// Files that are searched in one call.
+const MAX_FILES: usize = 1_000_000;
+
+/// What is to be searched.
+#[derive(Default)]
+pub(super) struct Files {
+    /// Sorted; a folder before those in it.
+    folders: Vec<Folder>,
+    /// Of each folder, how many files come before its own.
+    starts: Vec<usize>,
+    count: usize,
+    /// Whether there are more files than may be searched.
+    pub(super) cut: bool,
+    /// Folders that could not be read.
+    pub(super) skipped: usize,
+}
+
+struct Folder {
+    path: String,
+    /// Names, sorted.
+    files: Vec<String>,
+}
+
+/// A folder that is still to be listed.
+struct Job {
+    path: String,
+    rules: Rules,
+    links: Links,
+}
+
+impl Files {
+    /// One file alone.
+    pub(super) fn single(path: &str) -> Self {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folder = Folder { path: folder.to_owned(), files: vec![name.to_owned()] };
+        Self { folders: vec![folder], starts: vec![0], count: 1, ..Self::default() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The path of a file below the mount.
+    pub(super) fn path(&self, index: usize) -> String {
+        let folder = self.starts.partition_point(|start| *start <= index).saturating_sub(1);
+        let Some(start) = self.starts.get(folder) else { return String::new() };
+        let file = self
+            .folders
+            .get(folder)
+            .and_then(|folder| Some((&folder.path, folder.files.get(index - start)?)));
+        file.map(|(folder, name)| joined(folder, name)).unwrap_or_default()
+    }
+
+    fn sort(&mut self) {
+        self.folders.retain(|folder| !folder.files.is_empty());
+        self.folders.sort_unstable_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
+        for folder in &self.folders {
+            self.starts.push(self.count);
+            self.count += folder.files.len();
+        }
+    }
+}
+
+/// Lists a folder with all that is in it, level by level, each level on all cores.
+pub(super) fn walk(
+    tree: Tree<'_>,
+    folder: &str,
+    globs: &Globs,
+    stop: &AtomicBool,
+) -> io::Result<Files> {
+    let mut files = Files::default();
+    let mut seen = 0;
+    let rules = rules_above(tree, folder);
+    // The model named this one, and may name a link.
+    let mut level = vec![Job { path: folder.to_owned(), rules, links: Links::Followed }];
+    let mut is_first = true;
+    while !level.is_empty() && !stop.load(Ordering::Relaxed) {
+        let listed = list_level(tree, &level, globs);
+        level.clear();
+        for result in listed {
+            match result {
+                Ok((folder, jobs)) => {
+                    seen += folder.files.len();
+                    files.folders.push(folder);
+                    level.extend(jobs);
+                }
+                Err(error) if is_first => return Err(error),
+                Err(error) => skip(error, &mut files.skipped)?,
+            }
+        }
+        is_first = false;
+        if seen > MAX_FILES {
+            files.cut = true;
+            break;
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// What cannot be read is passed over and counted; what is gone is not even that.
+pub(super) fn skip(error: io::Error, skipped: &mut usize) -> io::Result<()> {
+    use io::ErrorKind as Kind;
+    if crate::mounts::is_exhausted(&error) {
+        return Err(error);
+    }
+    if !matches!(error.kind(), Kind::NotFound | Kind::NotADirectory) {
+        *skipped += 1;
+    }
+    Ok(())
+}
+
+type Listed = io::Result<(Folder, Vec<Job>)>;
+
+fn list_level(tree: Tree<'_>, level: &[Job], globs: &Globs) -> Vec<Listed> {
+    let listed = Mutex::new(Vec::with_capacity(level.len()));
+    for_each(
+        level.len(),
+        1,
+        || (),
+        |(), index| {
+            let result = list(tree, &level[index], globs);
+            listed.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+            Then::GoOn
+        },
+    );
+    listed.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn list(tree: Tree<'_>, job: &Job, globs: &Globs) -> Listed {
+    let mut signs = Signs::default();
+    let mut entries = Vec::new();
+    tree.each(&job.path, job.links, |name, kind| {
+        signs.see(name);
+        if matches!(kind, Kind::File | Kind::Folder) {
+            entries.push((name.to_owned(), kind));
+        }
+    })?;
+    let rules = job.rules.enter(tree, &job.path, signs);
+    let mut folder = Folder { path: job.path.clone(), files: Vec::new() };
+    let mut jobs = Vec::new();
+    for (name, kind) in entries {
+        let path = joined(&job.path, &name);
+        let is_folder = kind == Kind::Folder;
+        if globs.excludes(&path) || is_ignored(&rules, globs, &path, &name, is_folder) {
+            continue;
+        }
+        // A name that the model could not use to open the file would be no answer.
+        if VPath::new(Mount::Project, &path).is_none() {
+            continue;
+        }
+        if is_folder {
+            jobs.push(Job { path, rules: rules.clone(), links: Links::Refused });
+        } else if globs.wants_file(&path) {
+            folder.files.push(name);
+        }
+    }
+    folder.files.sort_unstable();
+    Ok((folder, jobs))
+}
+
+/// Hidden, or left out by an ignore file, and not named by the model.
+fn is_ignored(rules: &Rules, globs: &Globs, path: &str, name: &str, is_folder: bool) -> bool {
+    let ignored = match rules.ignores(path, is_folder) {
+        Some(ignored) => ignored,
+        None => name.starts_with('.'),
+    };
+    ignored && !globs.names(path)
+}
+
+/// The rules of the folders above the one that is searched, as far as they are in the mount.
+fn rules_above(tree: Tree<'_>, folder: &str) -> Rules {
+    let mut rules = Rules::default();
+    let ends = folder.match_indices('/').map(|(index, _)| index);
+    let above = std::iter::once(0).chain(ends).filter(|_| !folder.is_empty());
+    for end in above {
+        let above = &folder[..end];
+        let mut signs = Signs::default();
+        for name in [".ignore", ".gitignore", ".git"] {
+            if tree.has(&joined(above, name)) {
+                signs.see(name);
+            }
+        }
+        rules = rules.enter(tree, above, signs);
+    }
+    rules
+}
+
+fn joined(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}

@@ -1,0 +1,139 @@
+//! Reading, looking, and what is told about what is not there.
+
+use std::fs::{self, File};
+
+use crewagent_core::integrity::Digest;
+use crewagent_core::refusal::RefusalCode;
+use crewagent_engine::mounts::{Kind, MountErrorKind, Mounts, Roots};
+
+use super::world::{World, check_code, vpath};
+use crate::support::write;
+
+#[test]
+fn a_file_is_read_up_to_the_limit_and_measured_whole() {
+    let world = World::new();
+    let content: Vec<u8> = (0..300_000_u32).map(|index| (index % 251) as u8).collect();
+    write(&world.project(), "big.bin", &content);
+    let path = vpath("@project/big.bin");
+    for limit in [0, 1, 128 * 1024, 299_999, 300_000, 400_000] {
+        let read = world.mounts.read(&path, limit).unwrap().unwrap();
+        assert_eq!(read.bytes, content[..limit.min(content.len())]);
+        assert_eq!((read.size, read.sha256), (300_000, Digest::of(&content)));
+        assert_eq!(read.is_whole(), limit >= 300_000);
+    }
+    let mut pieces = Vec::new();
+    let measured =
+        world.mounts.stream(&path, |piece| pieces.extend_from_slice(piece)).unwrap().unwrap();
+    assert_eq!((measured.size, measured.sha256), (300_000, Digest::of(&pieces)));
+    assert_eq!(pieces, content);
+}
+
+#[test]
+fn every_mount_is_readable() {
+    let world = World::new();
+    for (path, content) in [
+        ("@project/inside.txt", "inside\n"),
+        ("@pkg/step.md", "step\n"),
+        ("@state/workflow.md", "state\n"),
+        ("@state/logs/execution.jsonl", "{}\n"),
+    ] {
+        assert_eq!(
+            world.mounts.read(&vpath(path), 100).unwrap().unwrap().bytes,
+            content.as_bytes()
+        );
+        assert_eq!(world.mounts.stat(&vpath(path)).unwrap().unwrap().kind, Kind::File);
+    }
+    write(&world.project(), ".git/config", "[core]\n");
+    assert!(world.mounts.read(&vpath("@project/.git/config"), 9).unwrap().is_ok());
+}
+
+fn check_missing(world: &World, path: &str, hint: &str) {
+    let refusal = check_code(world.mounts.read(&vpath(path), 10), RefusalCode::NotFound);
+    assert_eq!(refusal.message, format!("There is no `{path}`."));
+    assert_eq!(refusal.hint.as_deref(), Some(hint), "{path}");
+    assert_eq!(world.mounts.exists(&vpath(path)).unwrap(), Ok(false));
+}
+
+#[test]
+fn what_is_missing_is_told_with_what_is_there() {
+    let world = World::new();
+    write(&world.project(), "docs/Architecture.md", "x");
+    write(&world.project(), "docs/notes/one.md", "x");
+    check_missing(
+        &world,
+        "@project/docs/architecture.md",
+        "Did you mean `@project/docs/Architecture.md`?",
+    );
+    check_missing(
+        &world,
+        "@project/docs/architectur.md",
+        "Did you mean `@project/docs/Architecture.md`?",
+    );
+    check_missing(&world, "@project/doc/notes/one.md", "Did you mean `@project/docs`?");
+    let nearest = |folder: &str| {
+        format!("The nearest folder that exists is `{folder}`; list it to see what is there.")
+    };
+    check_missing(&world, "@project/docs/zzz/q.md", &nearest("@project/docs"));
+    check_missing(&world, "@pkg/nothing-like-it", &nearest("@pkg"));
+    check_missing(&world, "@project/inside.txt/x", "Did you mean `@project/inside.txt`?");
+    let long = format!("@project/docs/{}", "q".repeat(255));
+    check_missing(&world, &long, &nearest("@project/docs"));
+}
+
+#[test]
+fn a_folder_is_no_file() {
+    let world = World::new();
+    for path in ["@project", "@project/sub", "@state"] {
+        check_code(world.mounts.read(&vpath(path), 10), RefusalCode::InvalidArguments);
+        assert_eq!(world.mounts.stat(&vpath(path)).unwrap().unwrap().kind, Kind::Folder);
+    }
+}
+
+#[test]
+fn a_file_too_large_to_measure_is_refused_at_once() {
+    let world = World::new();
+    File::create(world.project().join("huge")).unwrap().set_len(1 << 40).unwrap();
+    check_code(world.mounts.read(&vpath("@project/huge"), 10), RefusalCode::ReadLimit);
+    // To a search it is a binary file.
+    let found = world.search("x", "@project").unwrap().unwrap();
+    assert_eq!((found.stats.files_scanned, found.stats.matches_found), (3, 0));
+}
+
+#[test]
+fn a_mount_that_is_gone_is_a_failure_of_the_world() {
+    let world = World::new();
+    fs::remove_dir_all(world.project()).unwrap();
+    if cfg!(unix) {
+        let error = world.mounts.read(&vpath("@project/inside.txt"), 10).unwrap_err();
+        assert_eq!(error.kind, MountErrorKind::Gone);
+        assert_eq!(
+            error.to_string(),
+            "cannot read `@project/inside.txt`: the folder behind @project was removed"
+        );
+        assert_eq!(world.replace("@project/x", "x").unwrap_err().kind, MountErrorKind::Gone);
+    }
+}
+
+#[test]
+fn a_moved_project_keeps_its_mount() {
+    let world = World::new();
+    fs::rename(world.project(), world.scratch.path().join("moved")).unwrap();
+    if cfg!(unix) {
+        assert!(world.mounts.read(&vpath("@project/inside.txt"), 10).unwrap().is_ok());
+        world.replace("@project/new.txt", "x").unwrap().unwrap();
+        assert!(world.scratch.path().join("moved/new.txt").exists());
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_mounted_is_told_to_the_user() {
+    let world = World::new();
+    let root = world.scratch.path().to_owned();
+    let error = Mounts::open(&Roots {
+        project: root.join("project"),
+        package: root.join("nowhere"),
+        state: root.join("state"),
+    })
+    .unwrap_err();
+    assert!(error.to_string().contains("nowhere` as @pkg: "), "{error}");
+}

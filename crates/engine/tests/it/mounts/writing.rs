@@ -1,0 +1,229 @@
+//! Writing: whole, checked, and leaving nothing behind when it fails.
+
+use std::fs;
+
+use crewagent_core::integrity::Digest;
+use crewagent_core::refusal::RefusalCode;
+use crewagent_core::vpath::VPath;
+use crewagent_engine::mounts::{Before, MountErrorKind};
+use serde_json::json;
+
+use super::world::{World, check_code, vpath, writable};
+use crate::support::{snapshot, write};
+
+#[test]
+fn a_write_replaces_the_whole_file_and_makes_folders() {
+    let world = World::new();
+    for (path, content) in [
+        ("@project/new.txt", "one"),
+        ("@project/new.txt", ""),
+        ("@project/a/b/c/new.txt", "two"),
+        ("@project/artifacts/名前/é.md", "three"),
+        ("@state/workflow.md", "four"),
+        ("@state/notes/x.md", "five"),
+    ] {
+        let written = world.replace(path, content).unwrap().unwrap();
+        assert_eq!(
+            (written.sha256, written.size),
+            (Digest::of(content.as_bytes()), content.len() as u64)
+        );
+        assert_eq!(world.mounts.read(&vpath(path), 99).unwrap().unwrap().bytes, content.as_bytes());
+    }
+    assert!(!has_litter(&world));
+}
+
+/// Whether a temp file was left anywhere.
+pub(super) fn has_litter(world: &World) -> bool {
+    snapshot(world.scratch.path()).iter().any(|(path, ..)| path.to_string_lossy().contains(".tmp"))
+}
+
+#[test]
+fn the_expected_digest_is_compared_first() {
+    let world = World::new();
+    let path = writable("@project/inside.txt");
+    let (old, other) = (Digest::of(b"inside\n"), Digest::of(b"other"));
+    let refused = world.mounts.replace(&path, b"new", Before::Sha256(other));
+    let refusal = check_code(refused, RefusalCode::Precondition);
+    assert_eq!(refusal.details.get("actualSha256"), Some(&json!(old.to_string())));
+    assert_eq!(world.mounts.read(path.path(), 99).unwrap().unwrap().bytes, b"inside\n");
+    world.mounts.replace(&path, b"new", Before::Sha256(old)).unwrap().unwrap();
+    assert_eq!(world.mounts.read(path.path(), 99).unwrap().unwrap().bytes, b"new");
+    // A file that does not exist has no digest, and its folders are not made for nothing.
+    let missing = writable("@project/not/yet/there.txt");
+    check_code(
+        world.mounts.replace(&missing, b"x", Before::Sha256(old)),
+        RefusalCode::Precondition,
+    );
+    assert!(!world.project().join("not").exists());
+}
+
+#[test]
+fn creating_does_not_overwrite() {
+    let world = World::new();
+    let path = writable("@project/d/new.txt");
+    world.mounts.replace(&path, b"first", Before::Nothing).unwrap().unwrap();
+    check_code(world.mounts.replace(&path, b"second", Before::Nothing), RefusalCode::Precondition);
+    assert_eq!(world.mounts.read(path.path(), 99).unwrap().unwrap().bytes, b"first");
+}
+
+#[test]
+fn only_one_of_many_creates() {
+    let world = World::new();
+    let created = std::thread::scope(|scope| {
+        let create = |index: usize| {
+            let (mounts, path) = (&world.mounts, writable("@project/x/one.txt"));
+            let content = index.to_string();
+            scope.spawn(move || {
+                mounts.replace(&path, content.as_bytes(), Before::Nothing).unwrap().is_ok()
+            })
+        };
+        let threads: Vec<_> = (0..8).map(create).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).filter(|created| *created).count()
+    });
+    assert_eq!(created, 1);
+    assert!(!has_litter(&world));
+}
+
+#[test]
+fn appending_is_one_replacement() {
+    let world = World::new();
+    let path = writable("@project/log.txt");
+    let append = |bytes: &[u8], before, limit| world.mounts.append(&path, bytes, before, limit);
+    append(b"one\n", Before::Anything, 100).unwrap().unwrap();
+    let written = append(b"two\n", Before::Anything, 8).unwrap().unwrap();
+    assert_eq!((written.sha256, written.size), (Digest::of(b"one\ntwo\n"), 8));
+    check_code(append(b"x", Before::Anything, 8), RefusalCode::WriteLimit);
+    check_code(append(b"123456789", Before::Anything, 8), RefusalCode::WriteLimit);
+    check_code(append(b"x", Before::Nothing, 100), RefusalCode::Precondition);
+    check_code(append(b"x", Before::Sha256(Digest::of(b"")), 100), RefusalCode::Precondition);
+    append(b"3", Before::Sha256(written.sha256), 100).unwrap().unwrap();
+    assert_eq!(world.mounts.read(path.path(), 99).unwrap().unwrap().bytes, b"one\ntwo\n3");
+}
+
+fn check_refused(world: &World, path: &str, code: RefusalCode) {
+    let path = writable(path);
+    for before in [Before::Anything, Before::Nothing, Before::Sha256(Digest::of(b""))] {
+        check_code(world.mounts.replace(&path, b"x", before), code);
+    }
+    check_code(world.mounts.append(&path, b"x", Before::Anything, 99), code);
+}
+
+#[test]
+fn what_is_no_file_is_not_replaced() {
+    let world = World::new();
+    let before = snapshot(world.scratch.path());
+    check_refused(&world, "@project/sub", RefusalCode::InvalidArguments);
+    check_refused(&world, "@project/inside.txt/x", RefusalCode::InvalidArguments);
+    check_refused(&world, "@project/inside.txt/x/y/z", RefusalCode::InvalidArguments);
+    let deep = format!("@project/{}f", "d/".repeat(64));
+    check_refused(&world, &deep, RefusalCode::InvalidArguments);
+    assert_eq!(snapshot(world.scratch.path()), before);
+}
+
+#[test]
+fn the_folder_of_git_is_read_but_not_written() {
+    let world = World::new();
+    write(&world.project(), ".git/hooks/pre-commit", "#!/bin/sh\n");
+    let before = snapshot(world.scratch.path());
+    for path in [
+        "@project/.git",
+        "@project/.git/config",
+        "@project/.git/hooks/pre-commit",
+        "@project/.GIT/config",
+        "@project/sub/.git/config",
+        "@project/git~1/config",
+    ] {
+        check_refused(&world, path, RefusalCode::Sandbox);
+    }
+    assert_eq!(snapshot(world.scratch.path()), before);
+    assert!(world.mounts.read(&vpath("@project/.git/hooks/pre-commit"), 99).unwrap().is_ok());
+    world.replace("@project/.gitignore", "x").unwrap().unwrap();
+    world.replace("@project/.github/x.yml", "x").unwrap().unwrap();
+}
+
+#[test]
+fn a_file_marked_as_read_only_stays() {
+    let world = World::new();
+    let real = world.project().join("inside.txt");
+    let mut permissions = fs::metadata(&real).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&real, permissions).unwrap();
+    let error = world.replace("@project/inside.txt", "x").unwrap_err();
+    assert_eq!(error.kind, MountErrorKind::Denied);
+    assert_eq!(error.to_string(), "cannot write `@project/inside.txt`: it is marked as read-only");
+    assert_eq!(fs::read(&real).unwrap(), b"inside\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn mode_and_owner_are_kept() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let world = World::new();
+    let real = write(&world.project(), "run.sh", "old");
+    for (mode, expected) in
+        [(0o755, 0o755), (0o600, 0o600), (0o666, 0o666), (0o6755, 0o755), (0o620, 0o620)]
+    {
+        fs::set_permissions(&real, fs::Permissions::from_mode(mode)).unwrap();
+        // Only root can give files away.
+        let _ = std::os::unix::fs::chown(&real, Some(1234), Some(4321));
+        let old = fs::metadata(&real).unwrap();
+        world.replace("@project/run.sh", "new").unwrap().unwrap();
+        let new = fs::metadata(&real).unwrap();
+        assert_eq!(new.mode() & 0o7777, expected, "{mode:o}");
+        assert_eq!((new.uid(), new.gid()), (old.uid(), old.gid()));
+        assert_ne!(new.ino(), old.ino(), "it was written in place");
+    }
+    let fresh = write(&world.project(), "fresh", "x");
+    world.replace("@project/other", "x").unwrap().unwrap();
+    let mode = |path| fs::metadata(path).unwrap().mode();
+    assert_eq!(
+        mode(world.project().join("other")),
+        mode(fresh),
+        "a new file is as the user's mask says"
+    );
+}
+
+#[test]
+fn what_a_crash_left_is_cleared_by_the_next_write() {
+    let world = World::new();
+    let name = format!(".crewagent-{}-0.tmp", Digest::of(b"new.txt").short());
+    let left = write(&world.project(), &name, "half a fi");
+    world.replace("@project/new.txt", "whole").unwrap().unwrap();
+    assert!(!left.exists());
+    // A file that another writer has locked is its own.
+    let busy = fs::File::create(&left).unwrap();
+    busy.lock().unwrap();
+    world.replace("@project/new.txt", "again").unwrap().unwrap();
+    assert!(left.exists());
+    assert_eq!(fs::read(world.project().join("new.txt")).unwrap(), b"again");
+}
+
+#[test]
+fn many_writers_of_one_file_leave_one_whole_content() {
+    let world = World::new();
+    let path = VPath::parse("@project/shared.txt").unwrap();
+    let contents: Vec<String> =
+        (0..8).map(|index| index.to_string().repeat(10_000 + index)).collect();
+    std::thread::scope(|scope| {
+        for content in &contents {
+            let world = &world;
+            scope.spawn(move || {
+                for _ in 0..25 {
+                    world.replace("@project/shared.txt", content).unwrap().unwrap();
+                }
+            });
+        }
+        let (world, path, contents) = (&world, &path, &contents);
+        scope.spawn(move || {
+            for _ in 0..2_000 {
+                if let Ok(read) = world.mounts.read(path, 1 << 20).unwrap() {
+                    let text = String::from_utf8(read.bytes).unwrap();
+                    assert!(contents.contains(&text), "a torn file of {} bytes", text.len());
+                }
+            }
+        });
+    });
+    let last = fs::read_to_string(world.project().join("shared.txt")).unwrap();
+    assert!(contents.contains(&last));
+    assert!(!has_litter(&world));
+}
