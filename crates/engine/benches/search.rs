@@ -12,8 +12,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use crewagent_core::vpath::VPath;
 use crewagent_engine::mounts::{Mounts, Roots};
-use crewagent_engine::tools::search::{Found, Search, Syntax, search};
+use crewagent_engine::tools::search::{DEFAULT_PATH, Found, Search, Syntax, search};
 use crewagent_testkit::report;
 
 const GOAL: f64 = 1.15;
@@ -131,8 +132,9 @@ fn compare(
         );
         Ok(time)
     };
+    let path = VPath::parse(DEFAULT_PATH).map_err(|refusal| refusal.message)?;
     let ours = || -> Result<Duration, Box<dyn Error>> {
-        let mut request = Search::new(case.query).ok_or("there is no project")?;
+        let mut request = Search::new(case.query, path.clone());
         request.syntax = case.syntax;
         request.max_matches = 500;
         let start = Instant::now();

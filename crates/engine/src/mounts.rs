@@ -1,6 +1,6 @@
 //! The mounts: the one place where files are opened for a model.
 //!
-//! Each mount is a folder held open from the start. Every operation takes a [`VPath`] or a [`WritablePath`] and
+//! Each mount is a folder held open from the start. Every operation takes a [`VPath`] or a `WritablePath` and
 //! goes through that handle, so no path string is ever checked first and used later. Answers, refusals and errors
 //! name mount paths only; the real folders are known to whoever opened them, and to nobody else.
 //!

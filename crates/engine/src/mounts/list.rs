@@ -82,6 +82,8 @@ impl Mounts {
         }
         let folder = root.open_dir(system_path(path.relative())).map_err(failed)?;
         let mut walk = Walk {
+            root,
+            base: path,
             listing: Listing { entries: Vec::new(), more: false },
             limit,
             left: MAX_VISITED,
@@ -116,14 +118,17 @@ pub(super) fn entry_kind(entry: &DirEntry) -> io::Result<Kind> {
     }
 }
 
-struct Walk {
+struct Walk<'m> {
+    root: &'m Dir,
+    /// The folder that is listed.
+    base: &'m VPath,
     listing: Listing,
     limit: usize,
     /// How many more names may be looked at.
     left: usize,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn enter(&mut self, folder: &Dir, prefix: &str, depth: usize) -> io::Result<()> {
         for (name, entry) in self.first(folder)? {
             if self.listing.entries.len() >= self.limit {
@@ -133,7 +138,7 @@ impl Walk {
             let is_folder = match entry.kind {
                 Kind::Folder => true,
                 // A link to a folder inside the mount can be listed, so it is shown as one.
-                Kind::Link => folder.metadata(&name).is_ok_and(|metadata| metadata.is_dir()),
+                Kind::Link => self.is_folder(&format!("{prefix}{}", entry.shown)),
                 Kind::File | Kind::Special => false,
             };
             let slash = if is_folder { "/" } else { "" };
@@ -148,6 +153,15 @@ impl Walk {
             }
         }
         Ok(())
+    }
+
+    /// Whether a link leads to a folder in the mount.
+    fn is_folder(&self, below: &str) -> bool {
+        let path = match self.base.relative() {
+            "" => below.to_owned(),
+            base => format!("{base}/{below}"),
+        };
+        self.root.metadata(path).is_ok_and(|metadata| metadata.is_dir())
     }
 
     /// The first names of a folder, sorted; one more than can still be listed.

@@ -3,7 +3,7 @@
 //! Its name follows from the name of the target, so that a write that is done again after a crash finds what the
 //! first attempt left, and takes it away. A lock tells a leftover from the file of another writer.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 
 use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
@@ -45,8 +45,10 @@ impl<'d> Temp<'d> {
                 Err(error) => return Err(error),
             };
             let temp = Self { folder, name, file, renamed: false };
-            // Between creating and locking, another writer may have taken it for a leftover.
-            if temp.file.try_lock().is_ok() && is_at(folder, &temp.name, &temp.file)? {
+            // Between creating and locking, another writer may have taken it for a leftover. Where files cannot be
+            // locked nobody takes anything for a leftover.
+            let is_taken = matches!(temp.file.try_lock(), Err(TryLockError::WouldBlock));
+            if !is_taken && is_at(folder, &temp.name, &temp.file)? {
                 return Ok(temp);
             }
             temp.forget();

@@ -42,11 +42,12 @@ impl Mounts {
 }
 
 impl Tree<'_> {
-    /// Passes on what is in a folder, in the order of the system.
+    /// Passes on what is in a folder, in the order of the system, up to a number of names.
     pub(crate) fn each(
         self,
         folder: &str,
         links: Links,
+        limit: usize,
         mut take: impl FnMut(&str, Kind),
     ) -> io::Result<()> {
         let path = system_path(folder);
@@ -54,7 +55,7 @@ impl Tree<'_> {
             Links::Followed => self.root.open_dir(path)?,
             Links::Refused => self.root.open_dir_nofollow(path)?,
         };
-        for entry in folder.entries()? {
+        for entry in folder.entries()?.take(limit) {
             let entry = entry?;
             // What is not UTF-8 cannot be named, so it cannot be opened either.
             let Ok(name) = entry.file_name().into_string() else { continue };

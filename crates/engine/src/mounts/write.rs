@@ -287,22 +287,25 @@ impl<'p> Made<'p> {
         let mut made = Self { place, folders: Vec::new() };
         for name in &place.missing {
             let parent = made.folder();
-            let (opened, maker) = match parent.create_dir(name) {
-                Ok(()) => (sync_folder(parent), Maker::Us),
+            let maker = match parent.create_dir(name) {
+                Ok(()) => Maker::Us,
                 // Another writer was faster. What it made is entered only if it is a folder.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    (Ok(()), Maker::Another)
-                }
-                Err(error) => (Err(error), Maker::Another),
-            };
-            match opened.and_then(|()| parent.open_dir_nofollow(name)) {
-                Ok(folder) => made.folders.push((name, folder, maker)),
-                Err(error)
-                    if matches!(fault(&error), Fault::Escape | Fault::Loop | Fault::Missing) =>
-                {
-                    return Err(unfollowable(path).into());
-                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Maker::Another,
                 Err(error) => return Err(failed("create the folder of", path, error)),
+            };
+            match sync_folder(parent).and_then(|()| parent.open_dir_nofollow(name)) {
+                Ok(folder) => made.folders.push((name, folder, maker)),
+                Err(error) => {
+                    if maker == Maker::Us {
+                        let _ = parent.remove_dir(name);
+                    }
+                    return Err(match fault(&error) {
+                        Fault::Escape | Fault::Loop | Fault::Missing => unfollowable(path).into(),
+                        Fault::Special | Fault::Folder | Fault::World => {
+                            failed("create the folder of", path, error)
+                        }
+                    });
+                }
             }
         }
         Ok(made)

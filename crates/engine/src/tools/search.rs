@@ -15,7 +15,7 @@ mod walk;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::vpath::{Mount, VPath};
+use crewagent_core::vpath::VPath;
 use serde::Serialize;
 
 use self::globs::Globs;
@@ -24,6 +24,8 @@ use self::scan::Scan;
 use self::walk::Files;
 use crate::mounts::{Answer, Kind, Mounts};
 
+/// Where to search, unless asked for otherwise.
+pub const DEFAULT_PATH: &str = "@project";
 /// Matches in one answer, unless asked for otherwise.
 pub const DEFAULT_MATCHES: usize = 50;
 /// Matches in one answer at most.
@@ -79,18 +81,18 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search of the whole project for a text, with every setting at its default.
-    pub fn new(query: impl Into<String>) -> Option<Self> {
-        Some(Self {
+    /// A search for a text, with every setting at its default.
+    pub fn new(query: impl Into<String>, path: VPath) -> Self {
+        Self {
             query: query.into(),
-            path: VPath::new(Mount::Project, "")?,
+            path,
             globs: Vec::new(),
             syntax: Syntax::default(),
             case: Case::default(),
             before: DEFAULT_CONTEXT,
             after: DEFAULT_CONTEXT,
             max_matches: DEFAULT_MATCHES,
-        })
+        }
     }
 }
 

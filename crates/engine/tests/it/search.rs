@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::VPath;
 use crewagent_engine::mounts::{Answer, Mounts, Roots};
-use crewagent_engine::tools::search::{Case, Found, Match, Search, Syntax, search};
+use crewagent_engine::tools::search::{Case, DEFAULT_PATH, Found, Match, Search, Syntax, search};
 use crewagent_engine::tools::to_json;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -59,7 +59,7 @@ impl Project {
 }
 
 fn request(query: &str) -> Search {
-    Search::new(query).unwrap()
+    Search::new(query, VPath::parse(DEFAULT_PATH).unwrap())
 }
 
 fn below(query: &str, path: &str) -> Search {

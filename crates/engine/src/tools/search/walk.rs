@@ -11,8 +11,8 @@ use super::ignored::{Rules, Signs};
 use super::parallel::{Then, for_each};
 use crate::mounts::{Kind, Links, Tree};
 
-/// Files that are searched in one call.
-const MAX_FILES: usize = 1_000_000;
+/// Names that are looked at in one call.
+const MAX_SEEN: usize = 1_000_000;
 
 /// What is to be searched.
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(super) struct Files {
     /// Of each folder, how many files come before its own.
     starts: Vec<usize>,
     count: usize,
-    /// Whether there are more files than may be searched.
+    /// Whether there are more names than may be looked at.
     pub(super) cut: bool,
     /// Folders that could not be read.
     pub(super) skipped: usize,
@@ -92,8 +92,8 @@ pub(super) fn walk(
         level.clear();
         for result in listed {
             match result {
-                Ok((folder, jobs)) => {
-                    seen += folder.files.len();
+                Ok((folder, jobs, names)) => {
+                    seen += names;
                     files.folders.push(folder);
                     level.extend(jobs);
                 }
@@ -102,7 +102,7 @@ pub(super) fn walk(
             }
         }
         is_first = false;
-        if seen > MAX_FILES {
+        if seen >= MAX_SEEN {
             files.cut = true;
             break;
         }
@@ -123,7 +123,8 @@ pub(super) fn skip(error: io::Error, skipped: &mut usize) -> io::Result<()> {
     Ok(())
 }
 
-type Listed = io::Result<(Folder, Vec<Job>)>;
+/// A folder, those in it, and how many names were looked at.
+type Listed = io::Result<(Folder, Vec<Job>, usize)>;
 
 fn list_level(tree: Tree<'_>, level: &[Job], globs: &Globs) -> Vec<Listed> {
     let listed = Mutex::new(Vec::with_capacity(level.len()));
@@ -143,7 +144,9 @@ fn list_level(tree: Tree<'_>, level: &[Job], globs: &Globs) -> Vec<Listed> {
 fn list(tree: Tree<'_>, job: &Job, globs: &Globs) -> Listed {
     let mut signs = Signs::default();
     let mut entries = Vec::new();
-    tree.each(&job.path, job.links, |name, kind| {
+    let mut seen = 0;
+    tree.each(&job.path, job.links, MAX_SEEN, |name, kind| {
+        seen += 1;
         signs.see(name);
         if matches!(kind, Kind::File | Kind::Folder) {
             entries.push((name.to_owned(), kind));
@@ -169,7 +172,7 @@ fn list(tree: Tree<'_>, job: &Job, globs: &Globs) -> Listed {
         }
     }
     folder.files.sort_unstable();
-    Ok((folder, jobs))
+    Ok((folder, jobs, seen))
 }
 
 /// Hidden, or left out by an ignore file, and not named by the model.

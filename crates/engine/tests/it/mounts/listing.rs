@@ -90,15 +90,16 @@ fn links_are_named_and_not_entered() {
     symlink("sub", world.project().join("in")).unwrap();
     symlink("inside.txt", world.project().join("link.txt")).unwrap();
     symlink(".", world.project().join("loop")).unwrap();
+    symlink("../in", world.project().join("sub/up")).unwrap();
     symlink("nowhere", world.project().join("dangling")).unwrap();
     let expected = concat!(
         r#"{"ok":true,"path":"@project","entries":["dangling","in/","inside.txt","link.txt","loop/","out","#,
-        r#""sub/","sub/inside.txt"]}"#
+        r#""sub/","sub/inside.txt","sub/up/"]}"#
     );
     assert_eq!(listed(&world, "@project", 5), expected);
     assert_eq!(
         listed(&world, "@project/in", 1),
-        r#"{"ok":true,"path":"@project/in","entries":["inside.txt"]}"#
+        r#"{"ok":true,"path":"@project/in","entries":["inside.txt","up/"]}"#
     );
     let refused = list(&world.mounts, &List { path: vpath("@project/out"), depth: 1 });
     check_code(refused, RefusalCode::Sandbox);

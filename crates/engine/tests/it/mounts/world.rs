@@ -113,7 +113,7 @@ impl World {
     }
 
     pub(crate) fn search(&self, query: &str, path: &str) -> Answer<Found> {
-        let request = Search { path: vpath(path), ..Search::new(query).unwrap() };
+        let request = Search::new(query, vpath(path));
         search(&self.mounts, &request, &AtomicBool::new(false))
     }
 }
