@@ -11,6 +11,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::world::{REAL, SECRET, World, told, vpath, writable};
 use crate::support::write;
 
+/// Operations, unless `RACE_OPERATIONS` says otherwise.
 const OPERATIONS: usize = 200_000;
 const THREADS: usize = 3;
 
@@ -112,6 +113,8 @@ fn swapping_a_folder_for_a_link_wins_nothing() {
     std::os::unix::fs::symlink("../outside", project.join("swap-link")).unwrap();
     std::os::unix::fs::symlink("../outside/secret.txt", project.join("file-link")).unwrap();
     let before = world.around();
+    let operations = std::env::var("RACE_OPERATIONS").ok().and_then(|count| count.parse().ok());
+    let operations = operations.unwrap_or(OPERATIONS);
     let (counts, next, done) = (Counts::default(), AtomicUsize::new(0), AtomicBool::new(false));
     let swaps = std::thread::scope(|scope| {
         let swapper = scope.spawn(|| {
@@ -125,7 +128,7 @@ fn swapping_a_folder_for_a_link_wins_nothing() {
         });
         let work = || {
             while let index = next.fetch_add(1, Ordering::Relaxed)
-                && index < OPERATIONS
+                && index < operations
             {
                 operation(&world, &counts, index);
             }
