@@ -4,14 +4,22 @@
 //! everything it decides goes out as a value.
 
 pub mod condition;
+pub mod context;
 pub mod diagnostic;
 pub mod draw;
+pub mod event;
 pub mod frontmatter;
 pub mod id;
 pub mod integrity;
+pub mod message;
 pub mod package;
 pub mod path;
+pub mod payload;
+pub mod policy;
+pub mod prompt;
+pub mod question;
 pub mod refusal;
+pub mod run;
 pub mod scaffold;
 pub mod schema;
 mod shape;

@@ -2,11 +2,14 @@
 //!
 //! A refusal is a value inside `Ok`: the run goes on, and the text must let the model correct itself in one try.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 /// Why a call was not carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum RefusalCode {
     /// Nothing is there.
     #[serde(rename = "ENOENT")]

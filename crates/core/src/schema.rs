@@ -1,4 +1,4 @@
-//! JSON Schemas of the five file kinds, generated from the types that read them.
+//! JSON Schemas of the five file kinds and of the events of a run, generated from the types that read and write them.
 
 use std::marker::PhantomData;
 
@@ -7,6 +7,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value as Json, json};
 
+use crate::event::Event;
 use crate::package::agents::Agents;
 use crate::package::graph::Graph;
 use crate::package::manifest::Manifest;
@@ -65,6 +66,10 @@ pub fn schemas() -> Vec<(&'static str, Json)> {
             frontmatter::<WorkflowFront>("workflow.md: the frontmatter of a workflow document"),
         ),
         ("step.schema.json", frontmatter::<StepFront>("steps/*.md: the frontmatter of a step")),
+        (
+            "event.schema.json",
+            json_document::<Event>("One line of `crewagent run --json`, and of a run's journal"),
+        ),
     ]
 }
 

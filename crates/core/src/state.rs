@@ -9,4 +9,5 @@ pub mod next;
 pub mod output;
 pub mod patch;
 pub mod project_path;
+pub mod standing;
 mod words;

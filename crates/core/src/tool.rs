@@ -1,4 +1,6 @@
 //! What tools do, as far as it can be said without touching a disk.
 
+pub mod call;
+pub mod schema;
 pub mod text_patch;
 pub mod window;

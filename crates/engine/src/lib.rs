@@ -4,13 +4,23 @@
 //! [`pack::pack`], and lives in a [`store::Store`].
 
 pub mod author;
+pub mod blobs;
+pub mod clock;
+pub mod control;
+mod deadline;
+pub mod disk;
+mod drive;
 mod durable;
 pub mod inspect;
+pub mod journal;
+pub mod model;
 pub mod mounts;
 pub mod pack;
+pub mod runtime;
 pub mod source;
 pub mod store;
 pub mod tools;
+pub mod turn;
 
 /// The version of this runtime, which a package may have an opinion about.
 pub fn runtime_version() -> semver::Version {

@@ -19,6 +19,7 @@ mod open;
 mod place;
 mod protect;
 mod read;
+mod site;
 mod temp;
 mod tree;
 mod write;
@@ -29,11 +30,14 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use crewagent_core::vpath::{Mount, VPath};
 
+use crate::disk::{Deed, Disk};
+
 pub use self::error::{Answer, MountError, MountErrorKind, OpenError};
 pub use self::list::{Kind, Listing, Stat};
 pub use self::read::{FileContent, Measured};
-pub use self::write::{Before, Written};
+pub use self::write::{Before, Target, Written};
 
+pub(crate) use self::error::kind_of;
 pub(crate) use self::fault::is_exhausted;
 pub(crate) use self::tree::{Links, Tree};
 
@@ -54,22 +58,27 @@ pub struct Mounts {
     project: Dir,
     package: Dir,
     state: Dir,
+    disk: Disk,
 }
 
 impl Mounts {
     /// Opens the folders. From here on they may be renamed without harm.
     pub fn open(roots: &Roots) -> Result<Self, OpenError> {
+        Self::open_with(roots, Disk::real())
+    }
+
+    /// The same, with every operation passing this disk.
+    pub fn open_with(roots: &Roots, disk: Disk) -> Result<Self, OpenError> {
         let open = |mount: Mount, path: &Path| {
-            Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| OpenError {
-                mount,
-                path: path.to_owned(),
-                error,
-            })
+            let opened = disk
+                .run(mount.name(), Deed::Open, || Dir::open_ambient_dir(path, ambient_authority()));
+            opened.map_err(|error| OpenError { mount, path: path.to_owned(), error })
         };
         Ok(Self {
             project: open(Mount::Project, &roots.project)?,
             package: open(Mount::Package, &roots.package)?,
             state: open(Mount::State, &roots.state)?,
+            disk,
         })
     }
 

@@ -1,7 +1,10 @@
 //! The store: everything the runtime keeps for a user, in one folder.
 
+mod ids;
 mod layout;
 mod packages;
+mod projects;
+mod runs;
 mod settings;
 
 use std::io;
@@ -10,20 +13,42 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use thiserror::Error;
 
+pub(crate) use self::ids::random;
+pub use self::ids::{BadId, ProjectId, RunId};
 pub use self::packages::{
     Damaged, FindError, Found, Harm, ImportError, Imported, Installed, Listing, Outcome, Packages,
     Prepared,
 };
-pub use self::settings::{Settings, SettingsError};
+pub use self::projects::{Project, ProjectError, ProjectListing, Projects};
+pub(crate) use self::runs::RunOwner;
+pub use self::runs::{
+    Holder, NewRun, Of, RunError, RunFolder, RunListing, RunPackage, RunRecord, RunSummary,
+    RunView, RunWorkflow, Runs, Status,
+};
+pub use self::settings::{
+    Cost, FsSettings, Key, McpSettings, PolicySettings, RunDefaults, Settings, SettingsError,
+    Timeout,
+};
 
 use self::layout::Layout;
 pub(crate) use self::layout::stem;
+use crate::disk::{Disk, Folder};
 
 /// An open store. Nothing is created before something is put in.
 #[derive(Debug)]
 pub struct Store {
     layout: Layout,
     settings: Settings,
+    disk: Disk,
+}
+
+/// Something in the store that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Flaw {
+    /// What it is called.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
 }
 
 /// Why the store cannot do what was asked.
@@ -80,7 +105,18 @@ impl Store {
         let home = home.map_or_else(Self::default_home, Ok)?;
         let layout = Layout::new(home);
         let settings = Settings::load(&layout.config())?;
-        Ok(Self { layout, settings })
+        Ok(Self { layout, settings, disk: Disk::real() })
+    }
+
+    /// The same store, with every operation on projects and runs passing this disk.
+    #[must_use]
+    pub fn on(self, disk: Disk) -> Self {
+        Self { disk, ..self }
+    }
+
+    /// The disk that projects and runs are on.
+    pub fn disk(&self) -> &Disk {
+        &self.disk
     }
 
     /// The folder `crewagent` in the place where this platform keeps the data of programs.
@@ -98,5 +134,19 @@ impl Store {
     /// The imported packages.
     pub fn packages(&self) -> Packages<'_> {
         Packages::new(self)
+    }
+
+    /// The projects.
+    pub fn projects(&self) -> Projects<'_> {
+        Projects::new(self)
+    }
+
+    /// The runs.
+    pub fn runs(&self) -> Runs<'_> {
+        Runs::new(self)
+    }
+
+    fn root(&self) -> Folder {
+        Folder::root(self.disk.clone(), self.layout.home())
     }
 }

@@ -121,12 +121,13 @@ impl StateDocument {
         }
     }
 
-    /// The first document of a run: the template with the facts of the run, every other byte kept. A blank
+    /// The first document of a run: the template with the facts of the run, every other byte kept. A blank or unknown
     /// `currentNodeId` becomes the entry node, so that the model reads where it stands; a blank `date` becomes today.
     pub fn start(workflow: &Workflow, facts: &RunFacts) -> Result<Self, ChangeError> {
         let template = Self::read(workflow.document.clone())?;
         let mut edits = Vec::new();
-        if template.front.current_node().is_none() {
+        let known = template.front.current_node().filter(|id| workflow.graph.node(id).is_some());
+        if known.is_none() {
             edits.push(set("currentNodeId", workflow.graph.entry().as_str()));
         }
         edits.extend(merge_variables(&template.front.variables, &facts.variables));

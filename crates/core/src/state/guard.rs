@@ -15,7 +15,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::document::StateDocument;
@@ -50,7 +51,8 @@ pub struct Proposal<'a> {
 }
 
 /// What happens when a node is left, or the end node completed, while something that it declares is missing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum MissingRule {
     /// The change is refused.
     #[default]

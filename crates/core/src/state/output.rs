@@ -18,6 +18,9 @@ pub enum Output {
 /// Roots that a path may begin with; they are not variables.
 const ROOTS: &[&str] = &["project-root", "artifacts-root", "package-root", "state-root"];
 
+/// A longer text in brackets is no placeholder.
+const MAX_NAME: usize = 128;
+
 impl Output {
     /// Fills the placeholders `<name>`, `{name}` and `{{name}}` of a declared output. Values that are not texts,
     /// numbers or booleans, and blank ones, fill nothing.
@@ -62,7 +65,9 @@ impl Output {
 fn placeholder(text: &str) -> Option<(&str, usize)> {
     [("{{", "}}"), ("{", "}"), ("<", ">")].into_iter().find_map(|(open, close)| {
         let inside = text.strip_prefix(open)?;
-        let name = inside.get(..inside.find(close)?)?;
+        // Bounded, so that a text full of brackets takes no longer than any other.
+        let near = &inside[..inside.floor_char_boundary(MAX_NAME + close.len())];
+        let name = near.get(..near.find(close)?)?;
         let is_name =
             name.trim().chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
         (is_name && !name.trim().is_empty())
@@ -110,6 +115,12 @@ mod tests {
         check_file("artifacts/<not a name>.md", variables.clone(), "artifacts/<not a name>.md");
         check_file("artifacts/a{b", variables, "artifacts/a{b");
         check_file("artifacts/{state-root}.md", json!({"state-root": "x"}), "artifacts/x.md");
+    }
+
+    #[test]
+    fn a_text_full_of_brackets_takes_no_longer_than_any_other() {
+        let declared = "{".repeat(1 << 20);
+        assert!(matches!(of(&declared, json!({})), Output::Outside(_)));
     }
 
     #[test]

@@ -250,7 +250,8 @@ fn text(value: &Json) -> Result<String, String> {
     }
 }
 
-fn kind(value: &Json) -> &'static str {
+/// What a person calls this kind of value.
+pub(crate) fn kind(value: &Json) -> &'static str {
     match value {
         Json::Null => "null",
         Json::Bool(_) => "a boolean",

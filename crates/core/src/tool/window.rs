@@ -31,30 +31,39 @@ impl<'t> Window<'t> {
     /// and so is an end before the start; an empty text is an empty window.
     pub fn of(text: &'t str, start: Option<u64>, end: Option<u64>) -> Result<Self, Refusal> {
         let total = line_count(text);
-        let first = start.unwrap_or(1).max(1);
-        if let Some(end) = end
-            && end < first
-        {
-            let message = format!("endLine {end} is before startLine {first}.");
-            let hint = format!("Lines are counted from 1, both ends included; {}.", has(total));
-            return Err(refused(message, hint, total));
-        }
-        if first > total.max(1) as u64 {
-            let message = format!("startLine {first} is past the end: {}.", has(total));
-            let hint = match total {
-                0 => "There is nothing to read.".to_owned(),
-                _ => format!("Choose a startLine from 1 to {total}."),
-            };
-            return Err(refused(message, hint, total));
-        }
-        let last =
-            end.map_or(total, |end| usize::try_from(end).map_or(total, |end| end.min(total)));
-        // Not past `total`, which is a `usize`.
-        let first = usize::try_from(first).unwrap_or(total);
+        let (first, last) = bounds(total, start, end)?;
         let from = line_start(text, first - 1);
         let till = from + line_start(&text[from..], (last + 1).saturating_sub(first));
         Ok(Self { text: &text[from..till], start: first, end: last, total })
     }
+}
+
+/// The first and the last line that [`Window::of`] shows of a text with so many lines.
+pub fn bounds(
+    total: usize,
+    start: Option<u64>,
+    end: Option<u64>,
+) -> Result<(usize, usize), Refusal> {
+    let first = start.unwrap_or(1).max(1);
+    if let Some(end) = end
+        && end < first
+    {
+        let message = format!("endLine {end} is before startLine {first}.");
+        let hint = format!("Lines are counted from 1, both ends included; {}.", has(total));
+        return Err(refused(message, hint, total));
+    }
+    if first > total.max(1) as u64 {
+        let message = format!("startLine {first} is past the end: {}.", has(total));
+        let hint = match total {
+            0 => "There is nothing to read.".to_owned(),
+            _ => format!("Choose a startLine from 1 to {total}."),
+        };
+        return Err(refused(message, hint, total));
+    }
+    let last = end.map_or(total, |end| usize::try_from(end).map_or(total, |end| end.min(total)));
+    // Not past `total`, which is a `usize`.
+    let first = usize::try_from(first).unwrap_or(total);
+    Ok((first, last))
 }
 
 /// How many lines a text has.

@@ -9,7 +9,10 @@
 
 mod hostile;
 mod laws;
+mod machine;
 mod packages;
+mod prompt;
+mod prompt_laws;
 mod rules;
 mod schemas;
 mod support;

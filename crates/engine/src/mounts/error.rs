@@ -67,7 +67,7 @@ impl MountError {
     }
 }
 
-fn kind_of(error: &io::Error) -> MountErrorKind {
+pub(crate) fn kind_of(error: &io::Error) -> MountErrorKind {
     use io::ErrorKind as Kind;
     let kind = error.kind();
     if matches!(kind, Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge) {

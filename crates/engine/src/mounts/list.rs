@@ -12,6 +12,7 @@ use crewagent_core::vpath::VPath;
 use super::error::{Answer, Stop, settle};
 use super::fault::{Fault, fault};
 use super::{Mounts, system_path};
+use crate::disk::{Deed, Disk};
 
 /// Names that are looked at in one call. Of a folder with more, the system chooses which are seen.
 const MAX_VISITED: usize = 100_000;
@@ -51,7 +52,9 @@ pub struct Stat {
 impl Mounts {
     /// What is at a path; a refusal when nothing is, or when the path leads out.
     pub fn stat(&self, path: &VPath) -> Answer<Stat> {
-        let metadata = self.root(path).metadata(system_path(path.relative()));
+        let metadata = self
+            .disk
+            .run(path, Deed::Look, || self.root(path).metadata(system_path(path.relative())));
         settle(
             metadata
                 .map_err(|error| self.stop("look at", path, error))
@@ -76,12 +79,15 @@ impl Mounts {
     fn try_list(&self, path: &VPath, depth: usize, limit: usize) -> Result<Listing, Stop> {
         let failed = |error| self.stop("list", path, error);
         let root = self.root(path);
-        let metadata = root.metadata(system_path(path.relative())).map_err(failed)?;
+        let relative = system_path(path.relative());
+        let metadata =
+            self.disk.run(path, Deed::Look, || root.metadata(relative)).map_err(failed)?;
         if !metadata.is_dir() {
             return Err(not_a_folder(path).into());
         }
-        let folder = root.open_dir(system_path(path.relative())).map_err(failed)?;
+        let folder = self.disk.run(path, Deed::List, || root.open_dir(relative)).map_err(failed)?;
         let mut walk = Walk {
+            disk: &self.disk,
             root,
             base: path,
             listing: Listing { entries: Vec::new(), more: false },
@@ -119,6 +125,7 @@ pub(super) fn entry_kind(entry: &DirEntry) -> io::Result<Kind> {
 }
 
 struct Walk<'m> {
+    disk: &'m Disk,
     root: &'m Dir,
     /// The folder that is listed.
     base: &'m VPath,
@@ -145,8 +152,10 @@ impl Walk<'_> {
             self.listing.entries.push(format!("{prefix}{}{slash}", entry.shown));
             if entry.kind == Kind::Folder && depth > 1 {
                 let below = format!("{prefix}{}/", entry.shown);
-                let entered = folder
-                    .open_dir_nofollow(&name)
+                let label = format_args!("{}/{prefix}{}", self.base, entry.shown);
+                let entered = self
+                    .disk
+                    .run(label, Deed::List, || folder.open_dir_nofollow(&name))
                     .and_then(|folder| self.enter(&folder, &below, depth - 1));
                 // Gone, swapped for a link, or not ours to read: its name is all there is to say.
                 entered.or_else(|error| if is_unreadable(&error) { Ok(()) } else { Err(error) })?;

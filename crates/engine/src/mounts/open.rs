@@ -8,6 +8,7 @@ use crewagent_core::vpath::VPath;
 use super::error::{MountError, Stop};
 use super::fault::{Fault, fault};
 use super::{Mounts, system_path};
+use crate::disk::Deed;
 
 /// How many folders upwards are tried to find one that exists.
 const MAX_PARENTS: usize = 32;
@@ -33,13 +34,11 @@ impl Mounts {
         if path.relative().is_empty() {
             return Err(folder(path).into());
         }
-        let opened = self
-            .root(path)
-            .open_with(path.relative(), &reading(FollowSymlinks::Yes))
-            .and_then(|file| {
-                let metadata = file.metadata()?;
-                Ok((file, metadata))
-            });
+        let opened = self.disk.run(path, Deed::Open, || {
+            let file = self.root(path).open_with(path.relative(), &reading(FollowSymlinks::Yes))?;
+            let metadata = file.metadata()?;
+            Ok((file, metadata))
+        });
         let (file, metadata) = opened.map_err(|error| self.stop("read", path, error))?;
         check_regular(path, metadata.file_type())?;
         Ok((file, metadata))

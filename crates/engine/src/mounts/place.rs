@@ -5,17 +5,20 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fmt;
+use std::io;
 use std::path::{Component, Path};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata};
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::vpath::VPath;
+use crewagent_core::vpath::{Mount, VPath};
 
 use super::Mounts;
 use super::error::{MountError, Stop};
 use super::fault::{Fault, fault};
 use super::open::{escape, folder, is_removed, sandbox, unfollowable};
+use crate::disk::{Deed, Disk};
 
 /// Folders that a written file may be in. Each is held open on the way.
 const MAX_DEPTH: usize = 64;
@@ -42,6 +45,7 @@ impl Mounts {
             return Err(MountError::gone("write", path).into());
         }
         let mut way = Way {
+            disk: &self.disk,
             path,
             open: vec![root.try_clone().map_err(|error| MountError::new("write", path, error))?],
             names: Vec::new(),
@@ -69,6 +73,7 @@ impl Step {
 }
 
 struct Way<'p> {
+    disk: &'p Disk,
     /// What the model wrote.
     path: &'p VPath,
     /// The folders from the mount down to here. One is always left.
@@ -93,7 +98,8 @@ impl Way<'_> {
                 return Err(unfollowable(self.path).into());
             };
             let is_last = self.todo.is_empty();
-            match self.here()?.symlink_metadata(&name) {
+            let here = self.here()?;
+            match self.run(&name, Deed::Look, || here.symlink_metadata(&name)) {
                 Ok(metadata) if metadata.is_symlink() => self.follow(&name)?,
                 Ok(_) if is_last => return self.arrive(name, Vec::new()),
                 Ok(metadata) => self.descend(name, &metadata)?,
@@ -108,6 +114,17 @@ impl Way<'_> {
         }
         // A link to a folder, or to `..`.
         Err(folder(self.path).into())
+    }
+
+    /// An operation on something in the folder that has been reached.
+    fn run<T>(
+        &self,
+        name: &str,
+        deed: Deed<'_>,
+        work: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        let here = Here { mount: self.path.mount(), names: &self.names };
+        self.disk.run(format_args!("{here}/{name}"), deed, work)
     }
 
     fn here(&self) -> Result<&Dir, Stop> {
@@ -143,7 +160,8 @@ impl Way<'_> {
         if self.open.len() > MAX_DEPTH {
             return Err(too_deep(self.path).into());
         }
-        match self.here()?.open_dir_nofollow(&name) {
+        let here = self.here()?;
+        match self.run(&name, Deed::Open, || here.open_dir_nofollow(&name)) {
             Ok(folder) => self.open.push(folder),
             // It was a folder a moment ago; what it is now is not followed.
             Err(error) if fault(&error) != Fault::World => {
@@ -174,6 +192,19 @@ impl Way<'_> {
             .ok_or_else(|| unfollowable(self.path))?;
         let folder = self.open.pop().ok_or_else(|| escape(self.path))?;
         Ok(Place { folder, missing, name, path })
+    }
+}
+
+/// The folder that has been reached, as text.
+struct Here<'w> {
+    mount: Mount,
+    names: &'w [String],
+}
+
+impl fmt::Display for Here<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.mount.name())?;
+        self.names.iter().try_for_each(|name| write!(f, "/{name}"))
     }
 }
 

@@ -1,7 +1,5 @@
 //! Reading files: never more in memory than asked for, always the digest of the whole.
 
-use std::io::Read;
-
 use cap_std::fs::File;
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -10,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Mounts;
 use super::error::{Answer, MountError, Stop, settle};
+use crate::disk::Disk;
 
 /// Files larger than this are not read at all, not even for their digest.
 pub(super) const MAX_FILE: u64 = 1 << 30;
@@ -51,14 +50,17 @@ impl Mounts {
 
     /// Hands on a whole file in pieces, for readers that need a window of it and not all at once.
     pub fn stream(&self, path: &VPath, mut take: impl FnMut(&[u8])) -> Answer<Measured> {
-        settle(self.open_file(path).and_then(|(file, _)| measure(path, file, MAX_FILE, &mut take)))
+        settle(
+            self.open_file(path)
+                .and_then(|(file, _)| measure(&self.disk, path, file, MAX_FILE, &mut take)),
+        )
     }
 
     fn try_read(&self, path: &VPath, limit: usize) -> Result<FileContent, Stop> {
         let (file, metadata) = self.open_file(path)?;
         let expected = usize::try_from(metadata.len()).unwrap_or(usize::MAX).min(limit);
         let mut bytes = Vec::with_capacity(expected.min(16 << 20));
-        let measured = measure(path, file, MAX_FILE, &mut |piece: &[u8]| {
+        let measured = measure(&self.disk, path, file, MAX_FILE, &mut |piece: &[u8]| {
             let wanted = piece.len().min(limit - bytes.len());
             bytes.extend_from_slice(&piece[..wanted]);
         })?;
@@ -68,6 +70,7 @@ impl Mounts {
 
 /// Passes an open file on in pieces. A file over the limit is refused, also when it only grows while it is read.
 pub(super) fn measure(
+    disk: &Disk,
     path: &VPath,
     mut file: File,
     limit: u64,
@@ -81,10 +84,9 @@ pub(super) fn measure(
     let mut buffer = vec![0; CHUNK];
     let mut size = 0_u64;
     loop {
-        let count = match file.read(&mut buffer) {
+        let count = match disk.read(&mut file, path, &mut buffer) {
             Ok(0) => break,
             Ok(count) => count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(failed(error).into()),
         };
         size += count as u64;

@@ -4,20 +4,22 @@
 //! first attempt left, and takes it away. A lock tells a leftover from the file of another writer.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 
 use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 use crewagent_core::integrity::Digest;
 
 use super::open::reading;
+use super::site::Site;
+use crate::disk::Deed;
 
 /// Writers of one file that can be at work at the same time.
 const MAX_WRITERS: usize = 64;
 
 /// A new file, removed again unless it is renamed.
 pub(super) struct Temp<'d> {
-    folder: &'d Dir,
+    site: Site<'d>,
     name: String,
     /// Kept open for its lock.
     pub(super) file: File,
@@ -33,22 +35,23 @@ pub(super) enum InTheWay {
 
 impl<'d> Temp<'d> {
     /// Creates the file, readable for others at most as `mode` allows.
-    pub(super) fn create(folder: &'d Dir, target: &str, mode: Option<u32>) -> io::Result<Self> {
+    pub(super) fn create(site: Site<'d>, target: &str, mode: Option<u32>) -> io::Result<Self> {
         let stem = Digest::of(target.as_bytes()).short();
         let options = creating(mode);
         for writer in 0..MAX_WRITERS {
             let name = format!(".crewagent-{stem}-{writer}.tmp");
-            remove_leftover(folder, &name)?;
-            let file = match folder.open_with(&name, &options) {
+            remove_leftover(site, &name)?;
+            let created = site.run(&name, Deed::Create, || site.folder.open_with(&name, &options));
+            let file = match created {
                 Ok(file) => file.into_std(),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            let temp = Self { folder, name, file, renamed: false };
+            let temp = Self { site, name, file, renamed: false };
             // Between creating and locking, another writer may have taken it for a leftover. Where files cannot be
             // locked nobody takes anything for a leftover.
-            let is_taken = matches!(temp.file.try_lock(), Err(TryLockError::WouldBlock));
-            if !is_taken && is_at(folder, &temp.name, &temp.file)? {
+            let lock = try_lock(site, &temp.name, &temp.file);
+            if lock != Lock::Theirs && is_at(site, &temp.name, &temp.file)? {
                 return Ok(temp);
             }
             temp.forget();
@@ -57,15 +60,26 @@ impl<'d> Temp<'d> {
     }
 
     pub(super) fn fill(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)
+        self.site.disk.write_all(&mut self.file, self.site.label(&self.name), bytes)
+    }
+
+    /// Gives the file what else belongs to it.
+    pub(super) fn dress(&self, work: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+        self.site.run(&self.name, Deed::SetRights, || work(&self.file))
+    }
+
+    /// Puts the file on the disk.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        self.site.disk.sync_file(&self.file, self.site.label(&self.name))
     }
 
     /// Gives the file its real name. The bytes must be on the disk before.
     pub(super) fn rename(mut self, name: &str, in_the_way: InTheWay) -> io::Result<()> {
-        match in_the_way {
-            InTheWay::Replaced => self.folder.rename(&self.name, self.folder, name)?,
-            InTheWay::Kept => rename_to_free_name(self.folder, &self.name, name)?,
-        }
+        let Site { disk, folder, .. } = self.site;
+        disk.rename(self.site.label(&self.name), self.site.label(name), || match in_the_way {
+            InTheWay::Replaced => folder.rename(&self.name, folder, name),
+            InTheWay::Kept => rename_to_free_name(folder, &self.name, name),
+        })?;
         self.renamed = true;
         Ok(())
     }
@@ -80,7 +94,8 @@ impl Drop for Temp<'_> {
     fn drop(&mut self) {
         if !self.renamed {
             // It has served; should it stay, the next write of this file removes it.
-            let _ = self.folder.remove_file(&self.name);
+            let Site { folder, .. } = self.site;
+            let _ = self.site.run(&self.name, Deed::RemoveFile, || folder.remove_file(&self.name));
         }
     }
 }
@@ -98,15 +113,15 @@ fn creating(mode: Option<u32>) -> OpenOptions {
 }
 
 /// Removes what a writer left that is no more. Anything that is in use, or no plain file of ours, stays.
-fn remove_leftover(folder: &Dir, name: &str) -> io::Result<()> {
-    let Ok(file) = folder.open_with(name, &reading(FollowSymlinks::No)) else { return Ok(()) };
+fn remove_leftover(site: Site<'_>, name: &str) -> io::Result<()> {
+    let Ok(file) = open(site, name) else { return Ok(()) };
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.nlink() != 1 {
         return Ok(());
     }
     let file = file.into_std();
-    if file.try_lock().is_ok() && is_at(folder, name, &file)? {
-        match folder.remove_file(name) {
+    if try_lock(site, name, &file) == Lock::Ours && is_at(site, name, &file)? {
+        match site.run(name, Deed::RemoveFile, || site.folder.remove_file(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -114,9 +129,31 @@ fn remove_leftover(folder: &Dir, name: &str) -> io::Result<()> {
     Ok(())
 }
 
+fn open(site: Site<'_>, name: &str) -> io::Result<cap_std::fs::File> {
+    site.run(name, Deed::Open, || site.folder.open_with(name, &reading(FollowSymlinks::No)))
+}
+
+/// What came of taking a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lock {
+    Ours,
+    Theirs,
+    /// There are no locks here.
+    Unknown,
+}
+
+fn try_lock(site: Site<'_>, name: &str, file: &File) -> Lock {
+    let lock = site.run(name, Deed::Lock, || match file.try_lock() {
+        Ok(()) => Ok(Lock::Ours),
+        Err(TryLockError::WouldBlock) => Ok(Lock::Theirs),
+        Err(TryLockError::Error(error)) => Err(error),
+    });
+    lock.unwrap_or(Lock::Unknown)
+}
+
 /// Whether the name still stands for this open file.
-fn is_at(folder: &Dir, name: &str, file: &File) -> io::Result<bool> {
-    let named = match folder.open_with(name, &reading(FollowSymlinks::No)) {
+fn is_at(site: Site<'_>, name: &str, file: &File) -> io::Result<bool> {
+    let named = match open(site, name) {
         Ok(named) => named.metadata()?,
         Err(_) => return Ok(false),
     };

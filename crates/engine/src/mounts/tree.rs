@@ -4,16 +4,19 @@ use std::io::{self, Read};
 
 use cap_fs_ext::{DirExt, FollowSymlinks};
 use cap_std::fs::{Dir, File};
-use crewagent_core::vpath::VPath;
+use crewagent_core::vpath::{Mount, VPath};
 
 use super::error::{Answer, MountError, settle};
 use super::list::{Kind, entry_kind};
 use super::open::reading;
 use super::{Mounts, system_path};
+use crate::disk::{Deed, Disk};
 
 /// One mount, read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct Tree<'m> {
+    disk: &'m Disk,
+    mount: Mount,
     root: &'m Dir,
 }
 
@@ -27,7 +30,7 @@ pub(crate) enum Links {
 impl Mounts {
     /// The mount that a path is in.
     pub(crate) fn tree(&self, path: &VPath) -> Tree<'_> {
-        Tree { root: self.root(path) }
+        Tree { disk: &self.disk, mount: path.mount(), root: self.root(path) }
     }
 
     /// A file that was named by the model, opened under the rules of reading, and its size.
@@ -51,10 +54,10 @@ impl Tree<'_> {
         mut take: impl FnMut(&str, Kind),
     ) -> io::Result<()> {
         let path = system_path(folder);
-        let folder = match links {
-            Links::Followed => self.root.open_dir(path)?,
-            Links::Refused => self.root.open_dir_nofollow(path)?,
-        };
+        let folder = self.run(folder, Deed::List, || match links {
+            Links::Followed => self.root.open_dir(path),
+            Links::Refused => self.root.open_dir_nofollow(path),
+        })?;
         for entry in folder.entries()?.take(limit) {
             let entry = entry?;
             // What is not UTF-8 cannot be named, so it cannot be opened either.
@@ -68,22 +71,34 @@ impl Tree<'_> {
 
     /// A regular file and its size. `None` when it is something else by now.
     pub(crate) fn file(self, path: &str) -> io::Result<Option<(std::fs::File, u64)>> {
-        let file = self.root.open_with(path, &reading(FollowSymlinks::No))?;
-        regular(file)
+        self.run(path, Deed::Open, || {
+            regular(self.root.open_with(path, &reading(FollowSymlinks::No))?)
+        })
     }
 
     /// Whether something of this name is there, whatever it is.
     pub(crate) fn has(self, path: &str) -> bool {
-        self.root.symlink_metadata(path).is_ok()
+        self.run(path, Deed::Look, || self.root.symlink_metadata(path)).is_ok()
     }
 
     /// The beginning of a small file that steers the tool, such as `.gitignore`. Links inside the mount are followed.
     pub(crate) fn head(self, path: &str, limit: u64) -> Option<Vec<u8>> {
-        let file = self.root.open_with(path, &reading(FollowSymlinks::Yes)).ok()?;
-        let (file, _) = regular(file).ok()??;
+        let opened = self.run(path, Deed::Open, || {
+            regular(self.root.open_with(path, &reading(FollowSymlinks::Yes))?)
+        });
+        let (file, _) = opened.ok()??;
         let mut bytes = Vec::new();
-        file.take(limit).read_to_end(&mut bytes).ok()?;
+        self.run(path, Deed::Read, || file.take(limit).read_to_end(&mut bytes)).ok()?;
         Some(bytes)
+    }
+
+    fn run<T>(
+        self,
+        path: &str,
+        deed: Deed<'_>,
+        work: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.disk.run(format_args!("{}/{path}", self.mount.name()), deed, work)
     }
 }
 

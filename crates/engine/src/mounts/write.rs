@@ -18,8 +18,10 @@ use super::fault::{Fault, fault};
 use super::open::{self, check_regular, reading, sandbox, unfollowable};
 use super::place::Place;
 use super::protect;
-use super::read::{MAX_FILE, measure};
+use super::read::{FileContent, MAX_FILE, measure};
+use super::site::{Label, Site};
 use super::temp::{InTheWay, Temp};
+use crate::disk::{Deed, Disk};
 
 /// What must be there before a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +41,15 @@ pub struct Written {
     pub sha256: Digest,
     /// Its size.
     pub size: u64,
+}
+
+/// What a write to a path would find.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Where the write would go, with all links resolved.
+    pub path: VPath,
+    /// The file that is there.
+    pub old: Option<FileContent>,
 }
 
 /// Whether a write follows from what was there, so that it must still be there at the end.
@@ -75,18 +86,69 @@ impl Mounts {
             if let Some(old) = old {
                 let file = old.file.try_clone().map_err(|error| failed("read", path, error))?;
                 let room = limit.saturating_sub(bytes.len() as u64);
-                measure(path, file, room, &mut |piece| whole.extend_from_slice(piece)).map_err(
-                    |stop| match stop {
+                measure(&self.disk, path, file, room, &mut |piece| whole.extend_from_slice(piece))
+                    .map_err(|stop| match stop {
                         Stop::Refused(_) => too_large(path, limit).into(),
                         Stop::Failed(error) => Stop::Failed(error),
-                    },
-                )?;
+                    })?;
             }
             whole.extend_from_slice(bytes);
             if whole.len() as u64 > limit {
                 return Err(too_large(path, limit).into());
             }
             Ok(Cow::Owned(whole))
+        }))
+    }
+
+    /// Looks at the place that a write would go to, under the rules of writing, and reads the first `limit` bytes of
+    /// what is there. Nothing is changed.
+    pub fn target(&self, path: &WritablePath, limit: usize) -> Answer<Target> {
+        settle(self.try_target(path.path(), limit))
+    }
+
+    /// Takes away a file that has this content, as if it had never been written. Folders stay.
+    pub fn remove(&self, path: &WritablePath, content: Digest) -> Answer<()> {
+        settle(self.try_remove(path.path(), content))
+    }
+
+    fn try_target(&self, path: &VPath, limit: usize) -> Result<Target, Stop> {
+        protect::check(path)?;
+        let place = self.place(path)?;
+        protect::check(&place.path)?;
+        let old = match place.old(&self.disk, path)? {
+            None => None,
+            Some(old) => {
+                let mut bytes = Vec::new();
+                let measured = measure(&self.disk, path, old.file, MAX_FILE, &mut |piece| {
+                    let wanted = piece.len().min(limit - bytes.len());
+                    bytes.extend_from_slice(&piece[..wanted]);
+                })?;
+                Some(FileContent { bytes, sha256: measured.sha256, size: measured.size })
+            }
+        };
+        Ok(Target { path: place.path, old })
+    }
+
+    fn try_remove(&self, path: &VPath, content: Digest) -> Result<(), Stop> {
+        protect::check(path)?;
+        let place = self.place(path)?;
+        protect::check(&place.path)?;
+        let old = place.old(&self.disk, path)?;
+        check_before(&self.disk, path, Before::Sha256(content), old.as_ref())?;
+        let failed = |error| failed("remove", path, error);
+        let removed =
+            self.disk.run(&place.path, Deed::RemoveFile, || place.folder.remove_file(&place.name));
+        removed.map_err(failed)?;
+        let label = Label { path: &place.path, up: 1, name: "" };
+        sync_folder(&self.disk, label, &place.folder).map_err(failed)
+    }
+
+    /// Makes the name of a file durable that a process has written which died before it could say so.
+    pub fn flush(&self, path: &WritablePath) -> Answer<()> {
+        settle(self.place(path.path()).and_then(|place| {
+            let label = Label { path: &place.path, up: 1 + place.missing.len(), name: "" };
+            sync_folder(&self.disk, label, &place.folder)
+                .map_err(|error| failed("flush", path.path(), error))
         }))
     }
 
@@ -100,11 +162,12 @@ impl Mounts {
         protect::check(path)?;
         let place = self.place(path)?;
         protect::check(&place.path)?;
-        let old = place.old(path)?;
-        check_before(path, before, old.as_ref())?;
+        let old = place.old(&self.disk, path)?;
+        check_before(&self.disk, path, before, old.as_ref())?;
         let bytes = content(old.as_ref())?;
-        let made = Made::folders(&place, path)?;
-        put(made.folder(), &place.name, &bytes, old.as_ref(), rely, path)?;
+        let made = Made::folders(&self.disk, &place, path)?;
+        let site = Site { disk: &self.disk, folder: made.folder(), path: &place.path };
+        put(site, &place.name, &bytes, old.as_ref(), rely, path)?;
         made.keep();
         Ok(Written { sha256: Digest::of(&bytes), size: bytes.len() as u64 })
     }
@@ -112,11 +175,13 @@ impl Mounts {
 
 impl Place {
     /// The file that is there now. Refuses what must not be replaced.
-    fn old(&self, path: &VPath) -> Result<Option<Old>, Stop> {
+    fn old(&self, disk: &Disk, path: &VPath) -> Result<Option<Old>, Stop> {
         if !self.missing.is_empty() {
             return Ok(None);
         }
-        let opened = self.folder.open_with(&self.name, &reading(FollowSymlinks::No));
+        let opened = disk.run(&self.path, Deed::Open, || {
+            self.folder.open_with(&self.name, &reading(FollowSymlinks::No))
+        });
         let file = match opened {
             Ok(file) => file,
             Err(error) => match fault(&error) {
@@ -142,7 +207,7 @@ impl Place {
     }
 }
 
-fn check_before(path: &VPath, before: Before, old: Option<&Old>) -> Result<(), Stop> {
+fn check_before(disk: &Disk, path: &VPath, before: Before, old: Option<&Old>) -> Result<(), Stop> {
     match (before, old) {
         (Before::Anything, _) | (Before::Nothing, None) => Ok(()),
         (Before::Nothing, Some(_)) => Err(exists(path).into()),
@@ -153,7 +218,7 @@ fn check_before(path: &VPath, before: Before, old: Option<&Old>) -> Result<(), S
         .into()),
         (Before::Sha256(expected), Some(old)) => {
             let file = old.file.try_clone().map_err(|error| failed("read", path, error))?;
-            let actual = measure(path, file, MAX_FILE, &mut |_| ())?.sha256;
+            let actual = measure(disk, path, file, MAX_FILE, &mut |_| ())?.sha256;
             rewind(&old.file).map_err(|error| failed("read", path, error))?;
             if actual == expected { Ok(()) } else { Err(changed(path, Some(actual)).into()) }
         }
@@ -167,7 +232,7 @@ fn rewind(file: &File) -> io::Result<()> {
 
 /// Writes beside the target and renames.
 fn put(
-    folder: &Dir,
+    site: Site<'_>,
     name: &str,
     bytes: &[u8],
     old: Option<&Old>,
@@ -176,15 +241,15 @@ fn put(
 ) -> Result<(), Stop> {
     let failed = |error| failed("write", path, error);
     let mode = old.and_then(|old| mode_of(&old.metadata));
-    let mut temp = Temp::create(folder, name, mode).map_err(failed)?;
+    let mut temp = Temp::create(site, name, mode).map_err(failed)?;
     temp.fill(bytes).map_err(failed)?;
     if let Some(old) = old {
-        inherit(&temp.file, &old.metadata).map_err(failed)?;
+        temp.dress(|file| inherit(file, &old.metadata)).map_err(failed)?;
     }
-    temp.file.sync_all().map_err(failed)?;
+    temp.flush().map_err(failed)?;
     let in_the_way = match (rely, old) {
         (Rely::OnOld, None) => InTheWay::Kept,
-        (Rely::OnOld, Some(old)) if !is_unchanged(folder, name, old).map_err(failed)? => {
+        (Rely::OnOld, Some(old)) if !is_unchanged(site, name, old).map_err(failed)? => {
             return Err(changed(path, None).into());
         }
         (Rely::OnOld | Rely::OnNothing, _) => InTheWay::Replaced,
@@ -200,13 +265,16 @@ fn put(
         }
         Err(error) => return Err(failed(error)),
     }
-    sync_folder(folder).map_err(failed)
+    sync_folder(site.disk, site.label(""), site.folder).map_err(failed)
 }
 
 /// Whether the file is the one that was compared, as far as its name and times tell.
-fn is_unchanged(folder: &Dir, name: &str, Old { metadata: old, .. }: &Old) -> io::Result<bool> {
-    let now = match folder.open_with(name, &reading(FollowSymlinks::No)) {
+fn is_unchanged(site: Site<'_>, name: &str, Old { metadata: old, .. }: &Old) -> io::Result<bool> {
+    let opened =
+        site.run(name, Deed::Open, || site.folder.open_with(name, &reading(FollowSymlinks::No)));
+    let now = match opened {
         Ok(file) => file.metadata()?,
+        Err(error) if fault(&error) == Fault::World => return Err(error),
         Err(_) => return Ok(false),
     };
     Ok(now.dev() == old.dev()
@@ -216,21 +284,23 @@ fn is_unchanged(folder: &Dir, name: &str, Old { metadata: old, .. }: &Old) -> io
 }
 
 /// Makes what happened to the names in a folder durable. Not every file system can, and none on Windows.
-fn sync_folder(folder: &Dir) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        // The handle itself is only a place (`O_PATH`) and cannot be flushed.
-        let opened = folder.open_with(".", cap_std::fs::OpenOptions::new().read(true))?;
-        match opened.sync_all() {
-            Err(error) if super::fault::is_unsupported(&error) => Ok(()),
-            other => other,
+fn sync_folder(disk: &Disk, label: Label<'_>, folder: &Dir) -> io::Result<()> {
+    disk.run(label, Deed::SyncFolder, || {
+        #[cfg(unix)]
+        {
+            // The handle itself is only a place (`O_PATH`) and cannot be flushed.
+            let opened = folder.open_with(".", cap_std::fs::OpenOptions::new().read(true))?;
+            match opened.sync_all() {
+                Err(error) if super::fault::is_unsupported(&error) => Ok(()),
+                other => other,
+            }
         }
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = folder;
-        Ok(())
-    }
+        #[cfg(not(unix))]
+        {
+            let _ = folder;
+            Ok(())
+        }
+    })
 }
 
 /// The rights of a file, without the bits that lend those of its owner.
@@ -271,6 +341,7 @@ fn inherit(_: &std::fs::File, _: &Metadata) -> io::Result<()> {
 
 /// Folders that were made for a write, removed again if it fails.
 struct Made<'p> {
+    disk: &'p Disk,
     place: &'p Place,
     /// From above, each in the one before.
     folders: Vec<(&'p str, Dir, Maker)>,
@@ -283,21 +354,27 @@ enum Maker {
 }
 
 impl<'p> Made<'p> {
-    fn folders(place: &'p Place, path: &VPath) -> Result<Self, Stop> {
-        let mut made = Self { place, folders: Vec::new() };
+    fn folders(disk: &'p Disk, place: &'p Place, path: &VPath) -> Result<Self, Stop> {
+        let mut made = Self { disk, place, folders: Vec::new() };
         for name in &place.missing {
-            let parent = made.folder();
-            let maker = match parent.create_dir(name) {
+            let (parent, label) = (made.folder(), made.label());
+            let created =
+                disk.run(Label { name, ..label }, Deed::CreateFolder, || parent.create_dir(name));
+            let maker = match created {
                 Ok(()) => Maker::Us,
                 // Another writer was faster. What it made is entered only if it is a folder.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Maker::Another,
                 Err(error) => return Err(failed("create the folder of", path, error)),
             };
-            match sync_folder(parent).and_then(|()| parent.open_dir_nofollow(name)) {
+            let entered = sync_folder(disk, label, parent).and_then(|()| {
+                let label = Label { name, ..label };
+                disk.run(label, Deed::Open, || parent.open_dir_nofollow(name))
+            });
+            match entered {
                 Ok(folder) => made.folders.push((name, folder, maker)),
                 Err(error) => {
                     if maker == Maker::Us {
-                        let _ = parent.remove_dir(name);
+                        made.remove(name);
                     }
                     return Err(match fault(&error) {
                         Fault::Escape | Fault::Loop | Fault::Missing => unfollowable(path).into(),
@@ -316,6 +393,18 @@ impl<'p> Made<'p> {
         self.folders.last().map_or(&self.place.folder, |(_, folder, _)| folder)
     }
 
+    /// What that folder is called.
+    fn label(&self) -> Label<'p> {
+        let place = self.place;
+        Label { path: &place.path, up: 1 + place.missing.len() - self.folders.len(), name: "" }
+    }
+
+    fn remove(&self, name: &str) {
+        let label = Label { name, ..self.label() };
+        // Only an empty folder can be removed, so nothing of anybody else's is lost.
+        let _ = self.disk.run(label, Deed::RemoveFolder, || self.folder().remove_dir(name));
+    }
+
     fn keep(mut self) {
         self.folders.clear();
     }
@@ -325,8 +414,7 @@ impl Drop for Made<'_> {
     fn drop(&mut self) {
         while let Some((name, _, maker)) = self.folders.pop() {
             if maker == Maker::Us {
-                // Only an empty folder can be removed, so nothing of anybody else's is lost.
-                let _ = self.folder().remove_dir(name);
+                self.remove(name);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Where things are in the store, and how folders are named.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crewagent_core::integrity::Digest;
 use semver::Version;
@@ -16,6 +16,10 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn new(home: PathBuf) -> Self {
         Self { home }
+    }
+
+    pub(super) fn home(&self) -> &Path {
+        &self.home
     }
 
     pub(super) fn config(&self) -> PathBuf {

@@ -206,6 +206,11 @@ impl Installed {
         (&self.version, self.imported, self.digest)
     }
 
+    /// The folder with its files: what a run sees as `@pkg`.
+    pub fn files_folder(&self) -> PathBuf {
+        self.folder.join(FILES)
+    }
+
     /// The package as a person writes it: `name@version`.
     pub fn reference(&self) -> String {
         format!("{}@{}", self.name, self.version)

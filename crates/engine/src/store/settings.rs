@@ -1,18 +1,33 @@
 //! `config.toml`: what the user has set. A missing file means the defaults; a mistake in it is never skipped.
 
+mod keys;
+mod policy;
+mod run;
+mod timeout;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crewagent_core::run::settings::RunSettings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+pub use self::keys::Key;
+pub use self::policy::{FsSettings, McpSettings, PolicySettings};
+pub use self::run::{Cost, RunDefaults};
+pub use self::timeout::Timeout;
 
 use crate::source::Limits;
 
 /// The settings of one user.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
+    /// What runs begin with.
+    pub run: RunDefaults,
+    /// What tools may do.
+    pub policy: PolicySettings,
     /// What a package may hold.
     pub import: Limits,
 }
@@ -48,7 +63,23 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    pub(super) fn load(path: &Path) -> Result<Self, SettingsError> {
+    /// Where the settings of the store in this folder are.
+    pub fn path(home: &Path) -> PathBuf {
+        home.join("config.toml")
+    }
+
+    /// Every setting there is.
+    pub fn keys() -> &'static [Key] {
+        keys::KEYS
+    }
+
+    /// What a run runs with when its command line says nothing.
+    pub fn for_runs(&self) -> RunSettings {
+        self.run.with(&self.policy)
+    }
+
+    /// Reads the file. One that is not there says nothing.
+    pub fn load(path: &Path) -> Result<Self, SettingsError> {
         match fs::read_to_string(path) {
             Ok(text) => Self::parse(path, &text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
@@ -56,7 +87,8 @@ impl Settings {
         }
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
+    /// Reads the text of the file; the path is for messages.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
         toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start).min(text.len());
             let before = text.get(..at).unwrap_or_default();
@@ -70,7 +102,9 @@ impl Settings {
                     .message()
                     .trim()
                     .replace('\n', ", ")
-                    .replace("expected u64", "expected a whole number"),
+                    .replace("expected u64", "expected a whole number")
+                    .replace("expected a nonzero u64", "expected a whole number above zero")
+                    .replace("expected f64", "expected a number"),
             }
         })
     }
@@ -95,12 +129,64 @@ mod tests {
     }
 
     #[test]
+    fn without_settings_a_run_has_the_defaults_of_the_core() {
+        assert_eq!(Settings::default().for_runs(), RunSettings::default());
+    }
+
+    #[test]
+    fn every_setting_reaches_the_run() {
+        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\ninline-step-bytes = 11\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
+        let run = Settings::parse(Path::new("c"), text).unwrap().for_runs();
+        let expected = serde_json::json!({
+            "mode": "guided",
+            "limits": { "turns": 7, "seconds": 600, "tokens": 9, "cost": 1.5 },
+            "missing": "warn",
+            "policy": {
+                "fs": { "enabled": false, "maxReadBytes": 14, "maxWriteBytes": 15 },
+                "mcp": { "enabled": true, "allowedServers": ["a"] },
+                "callSeconds": 13
+            },
+            "inlineStepBytes": 11,
+            "windowTokens": 12
+        });
+        assert_eq!(serde_json::to_value(run).unwrap(), expected);
+    }
+
+    /// Every leaf of a table of settings, with its name.
+    fn leaves(table: &toml::Table, prefix: &str, found: &mut Vec<String>) {
+        for (key, value) in table {
+            match value.as_table() {
+                Some(inner) => leaves(inner, &format!("{prefix}{key}."), found),
+                None => found.push(format!("{prefix}{key}")),
+            }
+        }
+    }
+
+    #[test]
+    fn the_list_of_keys_is_whole() {
+        let full = "[run]\nmodel = \"m\"\nuser-name = \"Ana\"\ntimeout = 1\nmax-tokens = 1\nmax-cost = 1.0\n[policy.mcp]\nallowed-servers = []\n";
+        let settings = Settings::parse(Path::new("c"), full).unwrap();
+        let mut found = Vec::new();
+        leaves(&toml::Table::try_from(&settings).unwrap(), "", &mut found);
+        let mut known: Vec<&str> = Settings::keys().iter().map(|key| key.name).collect();
+        found.sort();
+        known.sort();
+        assert_eq!(found, known);
+    }
+
+    #[test]
     fn a_wrong_setting_is_named_with_its_line() {
         check_wrong(
             "[import]\nmax-entrie = 3\n",
             &["line 2, column 1", "`max-entrie = 3`", "max-entries"],
         );
         check_wrong("[imports]\n", &["line 1", "imports", "`import`"]);
+        check_wrong("[run]\nmax-turns = 0\n", &["line 2", "whole number above zero"]);
+        check_wrong("[run]\nmax-cost = \"a\"\n", &["line 2", "expected a number"]);
+        check_wrong("[run]\nmax-cost = 0.0\n", &["line 2", "above zero"]);
+        check_wrong("[run]\ntimeout = \"soon\"\n", &["line 2", "`10m`"]);
+        check_wrong("[run]\nmode = \"fast\"\n", &["line 2", "autopilot", "guided"]);
+        check_wrong("[policy.fs]\nmax-read = 1\n", &["line 2", "max-read-bytes"]);
         check_wrong(
             "[import]\n\nmax-ratio = \"many\"\n",
             &["line 3, column 13", "max-ratio", "whole number"],

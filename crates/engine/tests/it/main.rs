@@ -1,13 +1,26 @@
 //! The engine against the disk: the gate, packing, and the store.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on fails"
+)]
 
 mod bombs;
+mod disk;
 mod fixtures;
 mod folder;
 mod gate;
+mod golden;
+mod journal;
 mod mounts;
 mod mutation;
 mod pack;
+mod probe;
+mod proofs;
+mod runs;
 mod search;
+mod stage;
 mod store;
 mod support;
+mod tools;

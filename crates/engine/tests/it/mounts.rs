@@ -8,5 +8,5 @@ mod race;
 mod reading;
 #[cfg(unix)]
 mod setups;
-mod world;
+pub(crate) mod world;
 mod writing;

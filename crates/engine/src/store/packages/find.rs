@@ -3,12 +3,14 @@
 
 use std::path::Path;
 
+use crewagent_core::integrity::Digest;
 use semver::Version;
 use thiserror::Error;
 
+use super::record::Record;
 use super::{Damaged, Installed, Listing, Packages};
 use crate::store::StoreError;
-use crate::store::layout::{slug, stem};
+use crate::store::layout::{DIGEST_DIGITS, folder_name, slug, stem};
 
 /// Fewer digits of a digest are not taken for one.
 const MIN_DIGITS: usize = 4;
@@ -107,6 +109,25 @@ impl Packages<'_> {
     /// The same, and what is damaged too, so that it can be removed.
     pub fn find_any(&self, reference: &str) -> Result<Found, FindError> {
         choose_any(self.list()?, reference)
+    }
+
+    /// The package with this content, if it is in the store. Its name and version only say where to look first.
+    /// Whether it is whole is not judged here.
+    pub fn find_by_digest(
+        &self,
+        name: &str,
+        version: &Version,
+        digest: Digest,
+    ) -> Result<Option<Installed>, StoreError> {
+        for digits in DIGEST_DIGITS {
+            let folder = self.folder().join(folder_name(name, version, &digest, digits));
+            match Record::read(&folder) {
+                Ok(Some(installed)) if installed.digest == digest => return Ok(Some(installed)),
+                Ok(None) => break,
+                Ok(Some(_)) | Err(_) => {}
+            }
+        }
+        Ok(self.list()?.installed.into_iter().find(|one| one.digest == digest))
     }
 }
 
@@ -256,7 +277,6 @@ fn similar(installed: &[Installed], name: &str) -> Option<String> {
 mod tests {
     use std::path::PathBuf;
 
-    use crewagent_core::integrity::Digest;
     use jiff::Timestamp;
 
     use super::*;

@@ -10,9 +10,11 @@ use crewagent_core::refusal::RefusalCode::{
     self, InvalidArguments, NotFound, Precondition, Sandbox,
 };
 use crewagent_engine::mounts::Before;
+use serde_json::json;
 
 use super::world::{SECRET, World, check_clean, check_code, vpath, writable};
 use crate::support::write;
+use crate::tools::desk::refusal_code;
 
 /// What is expected of one operation.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,9 @@ fn check_setup(prepare: impl FnOnce(&World), path: &str, read: Expect, write: Ex
     told(write, result.err().map(|refusal| refusal.code), "append");
     let result = world.mounts.replace(&writable(path), b"more", Before::Anything).unwrap();
     told(write, result.err().map(|refusal| refusal.code), "replace");
+    let by_tool = |name, arguments| refusal_code(&world.mounts, name, arguments);
+    told(read, by_tool("fs.read", json!({"path": path})), "fs.read");
+    told(write, by_tool("fs.write", json!({"path": path, "content": "x"})), "fs.write");
     let mut answers = world.attack(path);
     answers.extend(world.attack("@project"));
     check_clean(path, &answers);

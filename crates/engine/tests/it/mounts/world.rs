@@ -86,21 +86,26 @@ impl World {
 
     /// Puts a path that a model wrote through every operation, and gives all that was answered.
     pub(crate) fn attack(&self, text: &str) -> Vec<String> {
+        let mounts = &self.mounts;
+        let mut answers = crate::tools::desk::attack(mounts, text);
         let path = match VPath::parse(text) {
             Ok(path) => path,
-            Err(refusal) => return vec![told(&refusal)],
+            Err(refusal) => {
+                answers.push(told(&refusal));
+                return answers;
+            }
         };
-        let mounts = &self.mounts;
-        let mut answers =
-            vec![
-                answer(mounts.read(&path, 1 << 20).map(|read| {
-                    read.map(|read| String::from_utf8_lossy(&read.bytes).into_owned())
-                })),
-                answer(mounts.stat(&path)),
-                answer(mounts.exists(&path)),
-                answer(list(mounts, &List { path: path.clone(), depth: 3 })),
-                answer(self.search(SECRET, text)),
-            ];
+        answers.extend([
+            answer(
+                mounts
+                    .read(&path, 1 << 20)
+                    .map(|read| read.map(|read| String::from_utf8_lossy(&read.bytes).into_owned())),
+            ),
+            answer(mounts.stat(&path)),
+            answer(mounts.exists(&path)),
+            answer(list(mounts, &List { path: path.clone(), depth: 3 })),
+            answer(self.search(SECRET, text)),
+        ]);
         match WritablePath::new(path) {
             Ok(path) => {
                 answers.push(answer(mounts.append(&path, b"more", Before::Anything, 1 << 20)));

@@ -1,0 +1,248 @@
+//! What stays in the window of a model: messages that only grow at their end while a node is worked on, so that
+//! providers can reuse what they have read, and that are cut by fixed rules when they no longer fit.
+//!
+//! Appending costs what the new message costs, however long the context is: its size and its digest are carried
+//! along. Everything here follows from the calls alone, and never from whether a long text is at hand or in a blob,
+//! so that a later process that makes the same calls sends the same requests.
+
+mod block;
+mod check;
+mod cut;
+mod fingerprint;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde_json::Map;
+
+pub use check::{Problem, check_messages};
+pub use cut::{Cut, KEPT_WORDS_BYTES, Keep};
+pub use fingerprint::tools_digest;
+
+use self::block::{Block, Entry, Exchange, Group};
+use self::fingerprint::Chain;
+use crate::event::Reply;
+use crate::integrity::Digest;
+use crate::message::{Message, ToolCall};
+use crate::payload::Payload;
+use crate::prompt;
+
+/// The messages that a model gets.
+#[derive(Clone, Debug)]
+pub struct Context {
+    window_tokens: u64,
+    systems: Vec<Entry>,
+    blocks: Vec<Block>,
+    added: Vec<Arc<Message>>,
+    size: Size,
+    chain: Chain,
+}
+
+/// How large a context is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    bytes: u64,
+    messages: usize,
+}
+
+impl Context {
+    /// An empty context for a model with a window of this many tokens.
+    pub fn new(window_tokens: u64) -> Self {
+        Self {
+            window_tokens,
+            systems: Vec::new(),
+            blocks: Vec::new(),
+            added: Vec::new(),
+            size: Size::default(),
+            chain: Chain::default(),
+        }
+    }
+
+    /// The model has another window from here on.
+    pub fn set_window(&mut self, window_tokens: u64) {
+        self.window_tokens = window_tokens;
+    }
+
+    /// Sets the system messages. Nothing happens when they are the same; else all of them count as added.
+    pub fn set_system(&mut self, layers: Vec<String>) {
+        let same = self.systems.len() == layers.len()
+            && self.systems.iter().zip(&layers).all(|(entry, layer)| entry.is_system(layer));
+        if same {
+            return;
+        }
+        self.added.retain(|message| !matches!(**message, Message::System { .. }));
+        self.systems = layers.into_iter().map(|layer| Entry::new(Message::system(layer))).collect();
+        let systems: Vec<Arc<Message>> =
+            self.systems.iter().map(|entry| entry.message.clone()).collect();
+        self.added.splice(0..0, systems);
+        self.recount();
+    }
+
+    /// Appends what tells the model where it is: directive, brief, summary, data.
+    pub fn anchor(&mut self, texts: Vec<String>) {
+        self.settle();
+        let entries: Vec<Entry> = texts.into_iter().map(|text| self.added_user(text)).collect();
+        if !entries.is_empty() {
+            self.blocks.push(Block::Anchor(entries));
+        }
+    }
+
+    /// Appends the words of the user, in their shell.
+    pub fn user_input(&mut self, text: String) {
+        self.settle();
+        let entry = self.added_user(text);
+        self.blocks.push(Block::Input(entry));
+    }
+
+    /// Appends a word of the runtime to a model that said nothing.
+    pub fn nudge(&mut self, text: String) {
+        self.settle();
+        let entry = self.added_user(text);
+        self.blocks.push(Block::Nudge(entry));
+    }
+
+    /// Appends what the model replied. A call whose arguments are not a JSON object has `{}` in the history, because
+    /// providers refuse anything else. A reply without words and calls leaves no message.
+    pub fn reply(&mut self, reply: &Reply, arguments_valid: &dyn Fn(&ToolCall) -> bool) {
+        self.settle();
+        let words = reply.content.as_deref().filter(|text| !text.trim().is_empty());
+        let mut calls = reply.tool_calls.clone();
+        for call in &mut calls {
+            if !arguments_valid(call) {
+                call.arguments = Payload::from("{}");
+            }
+        }
+        if words.is_none() && calls.is_empty() {
+            return;
+        }
+        let has_calls = !calls.is_empty();
+        let entry = Entry::new(Message::Assistant {
+            content: words.map(Arc::from),
+            tool_calls: calls,
+            extra: reply.extra.clone(),
+        });
+        self.count(&entry);
+        let block = if has_calls { Block::Group(Group::new(entry)) } else { Block::Words(entry) };
+        self.blocks.push(block);
+    }
+
+    /// Takes the answer to a call of the last reply. Answers may come in any order; they are sent in the order of
+    /// the calls. An answer to a call that is not open is dropped.
+    pub fn answer(&mut self, call_id: &str, result: Payload) {
+        let Some(Block::Group(group)) = self.blocks.last_mut() else { return };
+        group.answer(call_id, result);
+        let new = group.take_ready();
+        self.append_results(new);
+    }
+
+    /// Notes that the call in hand asked the user something and what the user said, in its shell. When the tool
+    /// traffic is dropped, both stay as words.
+    pub fn exchange(&mut self, question: &str, answer: &str) {
+        let exchange = Exchange { question: question.into(), answer: answer.into() };
+        if let Some(Block::Group(group)) = self.blocks.last_mut() {
+            group.exchanges.push(exchange);
+            return;
+        }
+        for block in exchange.into_blocks() {
+            block.entries().for_each(|entry| self.count(entry));
+            self.blocks.push(block);
+        }
+    }
+
+    /// Answers every call that has no answer with the same stable text: the process died, or the user stopped it.
+    pub fn settle(&mut self) {
+        let Some(Block::Group(group)) = self.blocks.last_mut() else { return };
+        let written = group.settle(&prompt::interrupted());
+        let new = group.take_ready();
+        self.append_results(new);
+        self.added.extend(
+            written.into_iter().map(|(call_id, content)| {
+                Arc::new(Message::Tool { tool_call_id: call_id, content })
+            }),
+        );
+    }
+
+    /// The messages, in the order in which they are sent. Long payloads may be blobs.
+    pub fn messages(&self) -> Vec<Arc<Message>> {
+        self.entries().map(|entry| entry.message.clone()).collect()
+    }
+
+    /// The size of all messages: texts, arguments, and what a provider wants back.
+    pub fn bytes(&self) -> u64 {
+        self.size.bytes
+    }
+
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.size.messages
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.size.messages == 0
+    }
+
+    /// A digest over all messages and the tools, which come as their [`tools_digest`]. Equal lists of messages have
+    /// equal digests, however they came about and whether their payloads are at hand or not.
+    pub fn sha256(&self, tools: Digest) -> Digest {
+        self.chain.with(tools)
+    }
+
+    /// Whether every call has exactly one answer right after it, and there is no other answer.
+    pub fn check(&self) -> Result<(), Problem> {
+        check_messages(self.entries().map(|entry| entry.message.as_ref()))
+    }
+
+    /// The messages that the runtime wrote since they were last taken: system messages (all of them, when one has
+    /// changed), anchors, the user's words, nudges, and answers to interrupted calls.
+    pub fn take_added(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.added).into_iter().map(Arc::unwrap_or_clone).collect()
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.systems.iter().chain(self.blocks.iter().flat_map(Block::entries))
+    }
+
+    fn added_user(&mut self, text: String) -> Entry {
+        let entry = Entry::new(Message::user(text));
+        self.added.push(entry.message.clone());
+        self.count(&entry);
+        entry
+    }
+
+    /// Carries size and digest along when a message is appended.
+    fn count(&mut self, entry: &Entry) {
+        self.size.bytes += entry.bytes;
+        self.size.messages += 1;
+        self.chain.push(entry.digest);
+    }
+
+    fn append_results(&mut self, new: Vec<Entry>) {
+        new.iter().for_each(|entry| self.count(entry));
+        if let Some(Block::Group(group)) = self.blocks.last_mut() {
+            group.results.extend(new);
+        }
+    }
+
+    /// Size and digest from the start, after something other than the end has changed. The digests of the messages
+    /// themselves are kept, so that no text is read again.
+    fn recount(&mut self) {
+        let (mut size, mut chain) = (Size::default(), Chain::default());
+        for entry in self.entries() {
+            size.bytes += entry.bytes;
+            size.messages += 1;
+            chain.push(entry.digest);
+        }
+        (self.size, self.chain) = (size, chain);
+    }
+}
+
+/// Whether the arguments of a call are a JSON object, as far as their text is at hand; a blob counts as one.
+pub fn holds_object(call: &ToolCall) -> bool {
+    call.arguments
+        .inline()
+        .is_none_or(|text| serde_json::from_str::<Map<String, serde_json::Value>>(text).is_ok())
+}

@@ -1,0 +1,176 @@
+//! The parts of a context that come and go together.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::fingerprint::message_digest;
+use crate::integrity::Digest;
+use crate::message::Message;
+use crate::payload::Payload;
+
+/// A message with what is known about it, so that it is read once.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) message: Arc<Message>,
+    pub(super) digest: Digest,
+    pub(super) bytes: u64,
+}
+
+impl Entry {
+    pub(super) fn new(message: Message) -> Self {
+        let digest = message_digest(&message);
+        let bytes = message.bytes() + extra_bytes(&message);
+        Self { message: Arc::new(message), digest, bytes }
+    }
+
+    pub(super) fn is_system(&self, text: &str) -> bool {
+        matches!(&*self.message, Message::System { content } if **content == *text)
+    }
+}
+
+/// What a provider wants back is part of the window, though it is no text of ours.
+fn extra_bytes(message: &Message) -> u64 {
+    let size = |extra: &Map<String, Json>| {
+        if extra.is_empty() {
+            0
+        } else {
+            serde_json::to_vec(extra).map_or(0, |json| json.len() as u64)
+        }
+    };
+    match message {
+        Message::Assistant { tool_calls, extra, .. } => {
+            size(extra) + tool_calls.iter().map(|call| size(&call.extra)).sum::<u64>()
+        }
+        Message::System { .. } | Message::User { .. } | Message::Tool { .. } => 0,
+    }
+}
+
+/// Messages that belong together.
+#[derive(Clone, Debug)]
+pub(super) enum Block {
+    /// Where the run is.
+    Anchor(Vec<Entry>),
+    /// Words of the user.
+    Input(Entry),
+    /// Words of the model, or a question and its answer that stayed as words.
+    Words(Entry),
+    /// A word of the runtime to a silent model.
+    Nudge(Entry),
+    /// Calls and their answers.
+    Group(Group),
+}
+
+impl Block {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let (many, results): (&[Entry], &[Entry]) = match self {
+            Self::Anchor(entries) => (entries, &[]),
+            Self::Input(entry) | Self::Words(entry) | Self::Nudge(entry) => {
+                (std::slice::from_ref(entry), &[])
+            }
+            Self::Group(group) => (std::slice::from_ref(&group.call), &group.results),
+        };
+        many.iter().chain(results)
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.entries().map(|entry| entry.bytes).sum()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries().count()
+    }
+}
+
+/// A reply with calls, and the answers as far as they can be sent: in the order of the calls, without a gap.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) call: Entry,
+    pub(super) results: Vec<Entry>,
+    pub(super) exchanges: Vec<Exchange>,
+    /// Answers to calls after the first one that is open, by the place of the call.
+    early: Vec<(usize, Payload)>,
+}
+
+impl Group {
+    pub(super) fn new(call: Entry) -> Self {
+        Self { call, results: Vec::new(), exchanges: Vec::new(), early: Vec::new() }
+    }
+
+    fn call_ids(&self) -> Vec<String> {
+        match &*self.call.message {
+            Message::Assistant { tool_calls, .. } => {
+                tool_calls.iter().map(|call| call.id.clone()).collect()
+            }
+            Message::System { .. } | Message::User { .. } | Message::Tool { .. } => Vec::new(),
+        }
+    }
+
+    fn is_open(&self, place: usize) -> bool {
+        place >= self.results.len() && self.early.iter().all(|(taken, _)| *taken != place)
+    }
+
+    /// Takes the answer to the first open call with this id.
+    pub(super) fn answer(&mut self, call_id: &str, result: Payload) {
+        let ids = self.call_ids();
+        let place = (0..ids.len())
+            .find(|at| ids.get(*at).is_some_and(|id| id == call_id) && self.is_open(*at));
+        if let Some(place) = place {
+            self.early.push((place, result));
+        }
+    }
+
+    /// The answers that can be sent now.
+    pub(super) fn take_ready(&mut self) -> Vec<Entry> {
+        let ids = self.call_ids();
+        let mut ready = Vec::new();
+        loop {
+            let place = self.results.len() + ready.len();
+            let Some(at) = self.early.iter().position(|(early, _)| *early == place) else { break };
+            let (_, content) = self.early.swap_remove(at);
+            let Some(id) = ids.get(place) else { break };
+            ready.push(Entry::new(Message::Tool { tool_call_id: id.clone(), content }));
+        }
+        ready
+    }
+
+    /// Answers what is open with a text, and tells which calls these are.
+    pub(super) fn settle(&mut self, text: &str) -> Vec<(String, Payload)> {
+        let ids = self.call_ids();
+        let mut written = Vec::new();
+        for (place, id) in ids.into_iter().enumerate() {
+            if self.is_open(place) {
+                self.early.push((place, Payload::from(text)));
+                written.push((id, Payload::from(text)));
+            }
+        }
+        written
+    }
+
+    /// What stays when the traffic goes: the model's words, and what the user was asked and said. What a provider
+    /// wants back with the calls goes with them.
+    pub(super) fn into_words(self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        if let Message::Assistant { content: Some(words), .. } = &*self.call.message {
+            blocks.push(Block::Words(Entry::new(Message::assistant(words.clone()))));
+        }
+        blocks.extend(self.exchanges.into_iter().flat_map(Exchange::into_blocks));
+        blocks
+    }
+}
+
+/// A question of the model and what the user said.
+#[derive(Clone, Debug)]
+pub(super) struct Exchange {
+    pub(super) question: Arc<str>,
+    pub(super) answer: Arc<str>,
+}
+
+impl Exchange {
+    pub(super) fn into_blocks(self) -> [Block; 2] {
+        [
+            Block::Words(Entry::new(Message::assistant(self.question))),
+            Block::Input(Entry::new(Message::user(self.answer))),
+        ]
+    }
+}

@@ -1,0 +1,57 @@
+//! The check of a request before it is sent: calls and answers fit together.
+
+use std::collections::HashSet;
+
+use thiserror::Error;
+
+use crate::message::Message;
+
+/// Why a list of messages cannot be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Problem {
+    /// A call has no answer right after it.
+    #[error("the call `{0}` has no answer")]
+    Unanswered(String),
+    /// An answer belongs to no call right before it, or is the second one.
+    #[error("an answer names the call `{0}`, which is not open")]
+    Orphan(String),
+    /// Two calls of one reply have the same id.
+    #[error("two calls of one reply have the id `{0}`")]
+    RepeatedId(String),
+    /// A system message stands behind others.
+    #[error("a system message stands behind other messages")]
+    LateSystem,
+}
+
+/// Checks messages in the order in which they are sent.
+pub fn check_messages<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Result<(), Problem> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut begun = false;
+    for message in messages {
+        if let Message::Tool { tool_call_id, .. } = message {
+            let at = open.iter().position(|id| *id == tool_call_id.as_str());
+            let at = at.ok_or_else(|| Problem::Orphan(tool_call_id.clone()))?;
+            open.remove(at);
+            continue;
+        }
+        if let Some(id) = open.first() {
+            return Err(Problem::Unanswered((*id).to_owned()));
+        }
+        match message {
+            Message::System { .. } if begun => return Err(Problem::LateSystem),
+            Message::System { .. } => {}
+            Message::User { .. } | Message::Tool { .. } => begun = true,
+            Message::Assistant { tool_calls, .. } => {
+                begun = true;
+                let mut seen = HashSet::new();
+                for call in tool_calls {
+                    if !seen.insert(call.id.as_str()) {
+                        return Err(Problem::RepeatedId(call.id.clone()));
+                    }
+                }
+                open = tool_calls.iter().map(|call| call.id.as_str()).collect();
+            }
+        }
+    }
+    open.first().map_or(Ok(()), |id| Err(Problem::Unanswered((*id).to_owned())))
+}

@@ -1,0 +1,284 @@
+//! What leaves a context: the traffic of a node that is left, and by fixed rules what no longer fits the window.
+
+use serde_json::json;
+
+use super::Context;
+use super::block::{Block, Entry};
+use crate::message::Message;
+use crate::payload::Payload;
+
+/// Words that stay when a node is left have at most this many bytes; the oldest go first.
+pub const KEPT_WORDS_BYTES: u64 = 64 * 1024;
+
+/// A token is taken for this many bytes.
+const TOKEN_BYTES: u64 = 4;
+/// What a message costs beside its text: its role and the marks around it.
+const MESSAGE_BYTES: u64 = 16;
+/// The part of the window that stays free for the answer and the tools: a quarter, but no more tokens than this.
+const MOST_FREE_TOKENS: u64 = 16 * 1024;
+/// No answer is shortened to fewer bytes.
+const LEAST_ANSWER_BYTES: u64 = 512;
+/// A longer answer may be a blob in a later process, where its text is not at hand; it is shortened to a note.
+const LONGEST_HEAD: u64 = 32 * 1024;
+
+/// What stays of the calls when a node is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing: only words stay.
+    Words,
+    /// The last reply with calls and its answers, because some of the calls came after the move.
+    LastGroup,
+}
+
+/// What was cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Messages that are no longer sent, or no longer whole.
+    pub messages: usize,
+    /// The bytes that are no longer sent.
+    pub bytes: u64,
+}
+
+impl Cut {
+    fn reported(self) -> Option<Self> {
+        (self != Self::default()).then_some(self)
+    }
+}
+
+impl Context {
+    /// Drops the tool traffic, anchors and nudges of the node that is left. Words between user and model stay up to
+    /// [`KEPT_WORDS_BYTES`]; what is cut there is reported.
+    pub fn leave_node(&mut self, keep: Keep) -> Option<Cut> {
+        let kept = match keep {
+            Keep::Words => None,
+            Keep::LastGroup => self.last_group(),
+        };
+        let mut blocks = Vec::new();
+        for (at, block) in std::mem::take(&mut self.blocks).into_iter().enumerate() {
+            match block {
+                Block::Anchor(_) | Block::Nudge(_) => {}
+                Block::Group(group) if kept == Some(at) => blocks.push(Block::Group(group)),
+                Block::Group(group) => blocks.extend(group.into_words()),
+                block @ (Block::Input(_) | Block::Words(_)) => blocks.push(block),
+            }
+        }
+        self.blocks = blocks;
+        let mut cut = Cut::default();
+        let mut words: u64 =
+            self.blocks.iter().filter(|block| is_words(block)).map(Block::bytes).sum();
+        self.blocks.retain(|block| {
+            let stays = !is_words(block) || words <= KEPT_WORDS_BYTES;
+            if !stays {
+                words -= block.bytes();
+                cut.add(block);
+            }
+            stays
+        });
+        self.recount();
+        cut.reported()
+    }
+
+    /// Cuts until the context fits the window: first the oldest calls with their answers, stale anchors and nudges,
+    /// then the oldest words, then the answers of the last calls are shortened, then their arguments. System messages,
+    /// the first and the latest anchor of the node, the latest words of the user and the last calls always stay.
+    pub fn fit(&mut self) -> Option<Cut> {
+        if self.fits() {
+            return None;
+        }
+        let mut cut = Cut::default();
+        self.cut_traffic(&mut cut);
+        self.cut_words(&mut cut);
+        self.shorten_answers(&mut cut);
+        self.recount();
+        self.shorten_arguments(&mut cut);
+        self.recount();
+        cut.reported()
+    }
+
+    /// Whether the context fits the window, by an estimate. After [`Context::fit`] it does, unless what always stays
+    /// is larger.
+    pub fn fits(&self) -> bool {
+        self.weight() <= self.room()
+    }
+
+    /// The bytes that may be sent.
+    fn room(&self) -> u64 {
+        let free = (self.window_tokens / 4).min(MOST_FREE_TOKENS);
+        (self.window_tokens - free).saturating_mul(TOKEN_BYTES)
+    }
+
+    fn weight(&self) -> u64 {
+        self.size.bytes + self.size.messages as u64 * MESSAGE_BYTES
+    }
+
+    fn last_group(&self) -> Option<usize> {
+        self.blocks.iter().rposition(|block| matches!(block, Block::Group(_)))
+    }
+
+    /// Whole groups go, their words stay. More goes than must, so that the next requests need no cut and keep their
+    /// beginning.
+    fn cut_traffic(&mut self, cut: &mut Cut) {
+        let last = self.last_group();
+        let is_anchor = |block: &Block| matches!(block, Block::Anchor(_));
+        let first_anchor = self.blocks.iter().position(is_anchor);
+        let latest_anchor = self.blocks.iter().rposition(is_anchor);
+        let end = self.blocks.len();
+        let room = self.room();
+        let enough = room - room / 4;
+        let mut blocks = Vec::with_capacity(end);
+        let mut weight = self.weight();
+        for (at, block) in std::mem::take(&mut self.blocks).into_iter().enumerate() {
+            let place = Some(at);
+            let goes = weight > enough
+                && match &block {
+                    Block::Anchor(_) => place != first_anchor && place != latest_anchor,
+                    Block::Nudge(_) => at + 1 != end,
+                    Block::Group(_) => place != last,
+                    Block::Input(_) | Block::Words(_) => false,
+                };
+            if !goes {
+                blocks.push(block);
+                continue;
+            }
+            weight -= block_weight(&block);
+            cut.add(&block);
+            if let Block::Group(group) = block {
+                let words = group.into_words();
+                for word in &words {
+                    weight += block_weight(word);
+                    cut.bytes = cut.bytes.saturating_sub(word.bytes());
+                }
+                blocks.extend(words);
+            }
+        }
+        self.blocks = blocks;
+        self.recount();
+    }
+
+    fn cut_words(&mut self, cut: &mut Cut) {
+        let latest = self.blocks.iter().rposition(|block| matches!(block, Block::Input(_)));
+        let (mut weight, room) = (self.weight(), self.room());
+        let mut at = 0;
+        self.blocks.retain(|block| {
+            let goes = weight > room && is_words(block) && Some(at) != latest;
+            at += 1;
+            if goes {
+                weight -= block_weight(block);
+                cut.add(block);
+            }
+            !goes
+        });
+        self.recount();
+    }
+
+    /// The answers of the last calls share what is left of the room; an answer that is larger than its share keeps
+    /// its beginning.
+    fn shorten_answers(&mut self, cut: &mut Cut) {
+        let (weight, room) = (self.weight(), self.room());
+        if weight <= room {
+            return;
+        }
+        let Some(at) = self.last_group() else { return };
+        let Some(Block::Group(group)) = self.blocks.get_mut(at) else { return };
+        let answers: u64 = group.results.iter().map(|entry| entry.bytes).sum();
+        let share = room
+            .saturating_sub(weight.saturating_sub(answers))
+            .checked_div(group.results.len() as u64)
+            .unwrap_or(0)
+            .max(LEAST_ANSWER_BYTES);
+        for entry in &mut group.results {
+            shorten(entry, share, cut);
+        }
+    }
+}
+
+impl Context {
+    /// Long arguments of the last calls are replaced by a note when nothing else makes room.
+    fn shorten_arguments(&mut self, cut: &mut Cut) {
+        if self.fits() {
+            return;
+        }
+        let Some(at) = self.last_group() else { return };
+        let Some(Block::Group(group)) = self.blocks.get_mut(at) else { return };
+        let mut message = (*group.call.message).clone();
+        if let Message::Assistant { tool_calls, .. } = &mut message {
+            for call in tool_calls {
+                let bytes = call.arguments.bytes();
+                if bytes > LEAST_ANSWER_BYTES {
+                    let note = "cut by the runtime: the arguments do not fit the context";
+                    call.arguments = json!({ "bytes": bytes, "note": note }).to_string().into();
+                }
+            }
+        }
+        let shorter = Entry::new(message);
+        if shorter.bytes < group.call.bytes {
+            cut.messages += 1;
+            cut.bytes += group.call.bytes - shorter.bytes;
+            group.call = shorter;
+        }
+    }
+}
+
+impl Cut {
+    fn add(&mut self, block: &Block) {
+        self.messages += block.len();
+        self.bytes += block.bytes();
+    }
+}
+
+fn block_weight(block: &Block) -> u64 {
+    block.bytes() + block.len() as u64 * MESSAGE_BYTES
+}
+
+fn is_words(block: &Block) -> bool {
+    match block {
+        Block::Input(_) | Block::Words(_) => true,
+        Block::Anchor(_) | Block::Nudge(_) | Block::Group(_) => false,
+    }
+}
+
+fn shorten(entry: &mut Entry, share: u64, cut: &mut Cut) {
+    let Message::Tool { tool_call_id, content } = &*entry.message else { return };
+    if entry.bytes <= share {
+        return;
+    }
+    let room = share.saturating_sub(tool_call_id.len() as u64);
+    let shorter = Entry::new(Message::Tool {
+        tool_call_id: tool_call_id.clone(),
+        content: shortened(content, room),
+    });
+    if shorter.bytes < entry.bytes {
+        cut.messages += 1;
+        cut.bytes += entry.bytes - shorter.bytes;
+        *entry = shorter;
+    }
+}
+
+/// An answer that says that it was cut, and how it began if that is short enough to be always at hand.
+fn shortened(content: &Payload, room: u64) -> Payload {
+    let note = "… cut by the runtime: the answer does not fit the context. Ask for less: search first, then read a window of lines.";
+    let bytes = content.bytes();
+    let empty = json!({ "truncated": true, "bytes": bytes, "note": note }).to_string();
+    let Some(text) = content.inline().filter(|_| bytes <= LONGEST_HEAD) else {
+        return empty.into();
+    };
+    let free = room.saturating_sub(empty.len() as u64 + r#","head":"""#.len() as u64) as usize;
+    let head = json_head(text, free);
+    json!({ "truncated": true, "bytes": bytes, "head": head, "note": note }).to_string().into()
+}
+
+/// The beginning of a text that has at most this many bytes when it is written as a JSON string.
+fn json_head(text: &str, free: usize) -> &str {
+    let mut written = 0;
+    for (at, c) in text.char_indices() {
+        written += match c {
+            '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+            '\u{0}'..='\u{1f}' => 6,
+            c => c.len_utf8(),
+        };
+        if written > free {
+            return text.get(..at).unwrap_or_default();
+        }
+    }
+    text
+}

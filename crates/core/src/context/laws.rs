@@ -1,0 +1,195 @@
+//! Laws of contexts under random sequences of calls.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
+
+use super::block::Block;
+use super::tests::{call, reply};
+use super::*;
+
+#[derive(Clone, Debug)]
+enum Op {
+    System(u8),
+    Anchor(usize, usize),
+    Input(usize),
+    Nudge,
+    Reply {
+        words: usize,
+        calls: usize,
+        arguments: usize,
+    },
+    /// Answers some call, by its number.
+    Answer(usize, usize),
+    Exchange(usize),
+    Leave(Keep),
+    Fit,
+    Settle,
+    Window(u64),
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let size = || prop_oneof![8 => 0_usize..300, 4 => 300_usize..4000, 1 => 30_000_usize..70_000];
+    let keep = prop::sample::select(vec![Keep::Words, Keep::LastGroup]);
+    let op = prop_oneof![
+        1 => any::<u8>().prop_map(|number| Op::System(number % 4)),
+        2 => (1_usize..4, size()).prop_map(|(count, size)| Op::Anchor(count, size)),
+        2 => size().prop_map(Op::Input),
+        1 => Just(Op::Nudge),
+        6 => (size(), 0_usize..4, size()).prop_map(|(words, calls, arguments)| Op::Reply { words, calls, arguments }),
+        9 => (0_usize..4, size()).prop_map(|(at, size)| Op::Answer(at, size)),
+        1 => size().prop_map(Op::Exchange),
+        1 => keep.prop_map(Op::Leave),
+        2 => Just(Op::Fit),
+        1 => Just(Op::Settle),
+        1 => (50_u64..30_000).prop_map(Op::Window),
+    ];
+    prop::collection::vec(op, 1..40)
+}
+
+/// A text that tells its size and is not all the same.
+fn text(size: usize) -> String {
+    format!("{size}\"\n中").chars().cycle().take(size).collect()
+}
+
+/// How long texts come: at hand, or as blobs as a later process finds them.
+#[derive(Clone, Copy)]
+enum Long {
+    Inline,
+    Blob,
+}
+
+fn payload(text: String, long: Long) -> Payload {
+    let inline = Payload::from(text);
+    match long {
+        Long::Blob if inline.bytes() > 32 * 1024 => {
+            Payload::Blob { sha256: inline.digest(), bytes: inline.bytes() }
+        }
+        Long::Inline | Long::Blob => inline,
+    }
+}
+
+fn apply(context: &mut Context, op: &Op, long: Long) -> Option<Cut> {
+    match op {
+        Op::System(number) => {
+            context.set_system((0..*number).map(|at| text(usize::from(at) + 5)).collect());
+        }
+        Op::Anchor(count, size) => context.anchor(vec![text(*size); *count]),
+        Op::Input(size) => context.user_input(text(*size)),
+        Op::Nudge => context.nudge("well?".into()),
+        Op::Reply { words, calls, arguments } => {
+            let calls = (0..*calls).map(|at| {
+                let mut call = call(&format!("c{at}"), "");
+                call.arguments = payload(text(*arguments), long);
+                call
+            });
+            context.reply(&reply(&text(*words), calls.collect()), &|call| call.id != "c1");
+        }
+        Op::Answer(at, size) => context.answer(&format!("c{at}"), payload(text(*size), long)),
+        Op::Exchange(size) => context.exchange(&text(size + 1), &text(*size)),
+        Op::Leave(keep) => return context.leave_node(*keep),
+        Op::Fit => return context.fit(),
+        Op::Settle => context.settle(),
+        Op::Window(tokens) => context.set_window(*tokens),
+    }
+    None
+}
+
+fn is_append(op: &Op) -> bool {
+    match op {
+        Op::Anchor(..) | Op::Input(_) | Op::Nudge | Op::Reply { .. } | Op::Answer(..) => true,
+        Op::Exchange(_) | Op::Settle | Op::Window(_) => true,
+        Op::System(_) | Op::Leave(_) | Op::Fit => false,
+    }
+}
+
+fn calls_in(messages: &[Arc<Message>]) -> usize {
+    let is_call = |message: &&Arc<Message>| match &***message {
+        Message::Assistant { tool_calls, .. } => !tool_calls.is_empty(),
+        Message::System { .. } | Message::User { .. } | Message::Tool { .. } => false,
+    };
+    messages.iter().filter(is_call).count()
+}
+
+/// Only what is never cut is left.
+fn is_least(context: &Context) -> bool {
+    let count =
+        |is: &dyn Fn(&Block) -> bool| context.blocks.iter().filter(|block| is(block)).count();
+    let answers_are_short = context.blocks.iter().all(|block| match block {
+        Block::Group(group) => group.results.iter().all(|entry| entry.bytes <= 512 + 8),
+        Block::Anchor(_) | Block::Input(_) | Block::Words(_) | Block::Nudge(_) => true,
+    });
+    count(&|block| matches!(block, Block::Group(_))) <= 1
+        && count(&|block| matches!(block, Block::Anchor(_))) <= 2
+        && count(&|block| matches!(block, Block::Input(_))) <= 1
+        && count(&|block| matches!(block, Block::Words(_))) == 0
+        && count(&|block| matches!(block, Block::Nudge(_))) <= 1
+        && answers_are_short
+}
+
+/// The digest from scratch, over the messages as they stand.
+fn digest_of(messages: &[Arc<Message>]) -> Digest {
+    let mut chain = Chain::default();
+    messages.iter().for_each(|message| chain.push(fingerprint::message_digest(message)));
+    chain.with(tools_digest(&[]))
+}
+
+fn check_step(before: &Context, op: &Op, context: &Context) -> Result<(), TestCaseError> {
+    let messages = context.messages();
+    prop_assert_eq!(context.len(), messages.len());
+    prop_assert_eq!(context.bytes(), messages.iter().map(|message| message.bytes()).sum::<u64>());
+    prop_assert_eq!(context.sha256(tools_digest(&[])), digest_of(&messages));
+    if is_append(op) {
+        let old = before.messages();
+        prop_assert!(old.len() <= messages.len());
+        prop_assert!(old.iter().zip(&messages).all(|(old, new)| Arc::ptr_eq(old, new)));
+    }
+    match op {
+        Op::Leave(Keep::Words) => {
+            prop_assert_eq!(calls_in(&messages), 0);
+            let answers = messages.iter().any(|message| matches!(**message, Message::Tool { .. }));
+            prop_assert!(!answers);
+            let words: u64 = context.blocks.iter().map(Block::bytes).sum();
+            prop_assert!(words <= KEPT_WORDS_BYTES);
+        }
+        Op::Leave(Keep::LastGroup) => prop_assert!(calls_in(&messages) <= 1),
+        Op::Fit => prop_assert!(context.fits() || is_least(context), "{:?}", context.size),
+        Op::System(_) | Op::Anchor(..) | Op::Input(_) | Op::Nudge | Op::Reply { .. } => {}
+        Op::Answer(..) | Op::Exchange(_) | Op::Settle | Op::Window(_) => {}
+    }
+    let mut settled = context.clone();
+    settled.settle();
+    prop_assert_eq!(settled.check(), Ok(()));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 64,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn whatever_happens_a_context_can_be_sent(ops in ops(), window in 50_u64..30_000) {
+        let mut context = Context::new(window);
+        for op in &ops {
+            let before = context.clone();
+            apply(&mut context, op, Long::Inline);
+            check_step(&before, op, &context)?;
+        }
+    }
+
+    #[test]
+    fn a_later_process_sends_the_same_requests(ops in ops(), window in 50_u64..30_000) {
+        let (mut first, mut later) = (Context::new(window), Context::new(window));
+        for op in &ops {
+            prop_assert_eq!(apply(&mut first, op, Long::Inline), apply(&mut later, op, Long::Blob));
+            prop_assert_eq!(first.sha256(tools_digest(&[])), later.sha256(tools_digest(&[])));
+            prop_assert_eq!((first.len(), first.bytes()), (later.len(), later.bytes()));
+        }
+        prop_assert_eq!(first.take_added(), later.take_added());
+    }
+}

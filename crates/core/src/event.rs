@@ -1,0 +1,384 @@
+//! What happens in a run, told once: the journal, the terminal, the web app and `--json` are views of these events.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::message::{Message, ToolCall};
+use crate::payload::Payload;
+use crate::question::Question;
+use crate::refusal::RefusalCode;
+use crate::run::settings::RunSettings;
+use crate::run::usage::Usage;
+use crate::state::standing::Standing;
+
+/// One event. In the journal it is one line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// Its number in the run, from 1. A piece of an event that is still to come (`assistant.delta`) has that
+    /// event's number, and `part` counts the pieces.
+    pub seq: u64,
+    /// Counts the pieces of an event that is still to come, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<u64>,
+    /// When, as RFC 3339 in UTC with milliseconds.
+    pub time: String,
+    /// The run it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// The durable step whose result this is, such as `t1/llm/3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// What happened.
+    #[serde(flatten)]
+    pub fact: Fact,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+pub enum Fact {
+    /// A run begins.
+    #[serde(rename = "run.started")]
+    RunStarted {
+        /// The package, as `name@version`.
+        package: String,
+        /// Its digest.
+        package_sha256: String,
+        /// The workflow: its id, or the path of its document.
+        workflow: String,
+        /// The run's agent.
+        agent_id: String,
+        /// The project's name.
+        project: String,
+        /// Where it stands.
+        state: Standing,
+        /// What it runs with.
+        settings: RunSettings,
+    },
+    /// A run goes on in another process.
+    #[serde(rename = "run.resumed")]
+    RunResumed {
+        /// Which process of this run it is, from 1; each later one has a higher number.
+        epoch: u64,
+        /// Whether the events before are not gone through again, because they are damaged or do not fit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        fresh: bool,
+        /// Where it stands, if that is not where the journal left it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<Standing>,
+        /// What it runs with from here on, if that has changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        settings: Option<RunSettings>,
+        /// What was wrong with the journal or the state, in words.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
+    },
+    /// The user said something, or answered a question.
+    #[serde(rename = "user.input")]
+    UserInput {
+        /// Their words, unchanged.
+        text: Payload,
+        /// The node the run was at, while the workflow was not complete.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        for_node_id: Option<String>,
+        /// The call whose question it answers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call_id: Option<String>,
+    },
+    /// A request goes to the model.
+    #[serde(rename = "turn.started")]
+    TurnStarted {
+        /// Its number in the run, from 1.
+        turn: u64,
+        /// Where the run is; none after completion.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node_id: Option<String>,
+        /// Who speaks.
+        agent_id: String,
+        /// What is sent.
+        request: RequestFacts,
+    },
+    /// A piece of the model's reply. Not in the journal.
+    #[serde(rename = "assistant.delta")]
+    AssistantDelta {
+        /// The turn.
+        turn: u64,
+        /// The words.
+        text: String,
+        /// Whether these are its words to the user or its thoughts.
+        #[serde(default)]
+        channel: Channel,
+    },
+    /// The model's whole reply.
+    #[serde(rename = "assistant.message")]
+    AssistantMessage {
+        /// The turn.
+        turn: u64,
+        /// The reply.
+        #[serde(flatten)]
+        reply: Reply,
+    },
+    /// A tool call begins. For a change of files this is the intent, recorded before anything is touched.
+    #[serde(rename = "tool.started")]
+    ToolStarted {
+        /// The turn.
+        turn: u64,
+        /// The call.
+        call_id: String,
+        /// The tool's canonical name, or what the model wrote.
+        tool: String,
+        /// What it is about, in a few words: a path, a query.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        subject: Option<String>,
+        /// What will be changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        intent: Option<Box<Intent>>,
+    },
+    /// A tool call was answered; refusals are answers.
+    #[serde(rename = "tool.finished")]
+    ToolFinished {
+        /// The turn.
+        turn: u64,
+        /// The call.
+        call_id: String,
+        /// The tool's canonical name, or what the model wrote.
+        tool: String,
+        /// The answer.
+        #[serde(flatten)]
+        answer: Answer,
+    },
+    /// The state document changed.
+    #[serde(rename = "state.changed")]
+    StateChanged(Box<StateChange>),
+    /// The user is asked something.
+    #[serde(rename = "question")]
+    Question {
+        /// The call that asks, or whose move waits for a yes.
+        call_id: String,
+        /// The move that waits for a yes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        moved: Option<Moved>,
+        /// What is asked.
+        #[serde(flatten)]
+        question: Question,
+    },
+    /// The run entered a phase.
+    #[serde(rename = "phase.changed")]
+    PhaseChanged {
+        /// The phase.
+        phase: Phase,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Reason>,
+        /// Why, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// Something left the context of the model because it no longer fits.
+    #[serde(rename = "context.cut")]
+    ContextCut {
+        /// Messages that are no longer sent.
+        messages: usize,
+        /// Their size.
+        bytes: u64,
+    },
+    /// The world failed; the run can be resumed.
+    #[serde(rename = "error")]
+    Error {
+        /// What went wrong, in words.
+        message: String,
+    },
+    /// The process leaves the run: it rests or is over.
+    #[serde(rename = "run.finished")]
+    RunFinished {
+        /// The phase it is left in.
+        phase: Phase,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Reason>,
+        /// The files that were made, from the root of the project.
+        artifacts: Vec<String>,
+        /// Requests to the model, over the whole run.
+        turns: u64,
+        /// Tokens, over the whole run.
+        usage: Usage,
+    },
+}
+
+/// What a request holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestFacts {
+    /// How many messages.
+    pub messages: usize,
+    /// Their size.
+    pub bytes: u64,
+    /// A digest over all of them, and over the tools.
+    pub sha256: String,
+    /// The messages that the runtime wrote for this request; the others are in earlier events.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<Message>,
+}
+
+/// Whom the words of a model are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// The user.
+    #[default]
+    Text,
+    /// Itself.
+    Thinking,
+}
+
+/// What a model replied.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reply {
+    /// Its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// The tools it calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// Which of them, counted from 0, have arguments that are not a JSON object.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken_calls: Vec<usize>,
+    /// Why it ended.
+    #[serde(default)]
+    pub finish: Finish,
+    /// What it cost.
+    #[serde(default)]
+    pub usage: Usage,
+    /// What else the provider sent and wants back.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub extra: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Why a reply ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finish {
+    /// The model was done, or wants its tools to run.
+    #[default]
+    Stop,
+    /// It was cut off; its last call must not be executed.
+    Length,
+    /// The provider held something back.
+    Filter,
+}
+
+/// A change of files that is about to be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Intent {
+    /// The files, in the order in which they are changed.
+    pub files: Vec<FileIntent>,
+    /// When it was planned; the guard's clock.
+    pub time: String,
+    /// What the model will be told when all of it is done.
+    pub answer: Answer,
+    /// What becomes of the state, if its document is among the files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateChange>,
+}
+
+/// One file of an intent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileIntent {
+    /// The mount path.
+    pub path: String,
+    /// The digest before; none when there is no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The digest after.
+    pub after: String,
+}
+
+/// What a tool answered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
+    pub result: Payload,
+    /// Whether it is a refusal, and which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusalCode>,
+    /// Files that came to be under the artifacts folder, from the root of the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<String>,
+}
+
+/// A change of the state document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateChange {
+    /// Where the run stands now.
+    pub state: Standing,
+    /// The move, if one was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
+    /// The keys that the runtime recorded because the model left them out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recorded: Vec<String>,
+    /// What was let pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A move along an edge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Moved {
+    /// The node that was left.
+    pub from: String,
+    /// The node that was entered.
+    pub to: String,
+    /// The edge's label.
+    pub label: String,
+}
+
+/// The phases of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Phase {
+    /// It works, or was cut off while it did.
+    Running,
+    /// It waits for the user.
+    WaitingUser,
+    /// The user stopped it for a while.
+    Paused,
+    /// The workflow is complete; the conversation may go on.
+    Completed,
+    /// It cannot go on by itself.
+    Failed,
+}
+
+/// Why a run rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The model spoke without calling a tool.
+    StopPoint,
+    /// A question waits for its answer.
+    Question,
+    /// Requests for one input are used up.
+    LimitTurns,
+    /// The time is used up.
+    LimitTime,
+    /// The tokens are used up.
+    LimitTokens,
+    /// The money is used up.
+    LimitCost,
+    /// What the model must know does not fit its window.
+    LimitWindow,
+    /// The model repeats a call that fails.
+    Loop,
+    /// The model says nothing.
+    EmptyReply,
+    /// The user asked for a pause.
+    Paused,
+    /// The user stopped it.
+    Stopped,
+    /// The model or the way to it failed.
+    Model,
+    /// The disk failed.
+    Disk,
+    /// The runtime has a bug.
+    Internal,
+}

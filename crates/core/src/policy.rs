@@ -1,0 +1,114 @@
+//! The tool policy: one merged value that drives the prompt, the tool list and the enforcement alike.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::package::agents::AgentTools;
+
+/// What a model may do with tools.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Policy {
+    /// File tools.
+    pub fs: FsPolicy,
+    /// Tools of MCP servers.
+    pub mcp: McpPolicy,
+    /// Seconds that one call may take.
+    pub call_seconds: u64,
+}
+
+/// What a model may do with files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct FsPolicy {
+    /// Whether there are file tools.
+    pub enabled: bool,
+    /// The largest read.
+    pub max_read_bytes: u64,
+    /// The largest write.
+    pub max_write_bytes: u64,
+}
+
+/// What a model may do with MCP servers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct McpPolicy {
+    /// Whether there are tools of MCP servers.
+    pub enabled: bool,
+    /// The servers that may be used; all enabled ones when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_servers: Option<Vec<String>>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { fs: FsPolicy::default(), mcp: McpPolicy::default(), call_seconds: 300 }
+    }
+}
+
+impl Default for FsPolicy {
+    fn default() -> Self {
+        Self { enabled: true, max_read_bytes: 524_288, max_write_bytes: 2_097_152 }
+    }
+}
+
+impl Policy {
+    /// The policy for an agent, which can only tighten: booleans AND, numbers min, lists intersect.
+    #[must_use]
+    pub fn tightened(&self, agent: Option<&AgentTools>) -> Self {
+        let mut policy = self.clone();
+        let Some(agent) = agent else { return policy };
+        if let Some(fs) = &agent.fs {
+            policy.fs.enabled &= fs.enabled.unwrap_or(true);
+            let least = |own: u64, theirs: Option<u64>| theirs.map_or(own, |other| own.min(other));
+            policy.fs.max_read_bytes = least(policy.fs.max_read_bytes, fs.max_read_bytes);
+            policy.fs.max_write_bytes = least(policy.fs.max_write_bytes, fs.max_write_bytes);
+        }
+        if let Some(mcp) = &agent.mcp {
+            policy.mcp.enabled &= mcp.enabled.unwrap_or(false);
+            policy.mcp.allowed_servers =
+                match (policy.mcp.allowed_servers.take(), &mcp.allowed_servers) {
+                    (None, None) => None,
+                    (Some(own), None) => Some(own),
+                    (None, Some(theirs)) => Some(theirs.clone()),
+                    (Some(own), Some(theirs)) => {
+                        Some(own.into_iter().filter(|server| theirs.contains(server)).collect())
+                    }
+                };
+        }
+        policy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::package::agents::{FileTools, McpTools};
+
+    #[test]
+    fn an_agent_can_only_tighten() {
+        let system = Policy {
+            fs: FsPolicy { enabled: true, max_read_bytes: 100, max_write_bytes: 100 },
+            mcp: McpPolicy { enabled: true, allowed_servers: Some(vec!["a".into(), "b".into()]) },
+            call_seconds: 5,
+        };
+        let agent = AgentTools {
+            fs: Some(FileTools {
+                enabled: Some(true),
+                max_read_bytes: Some(200),
+                max_write_bytes: Some(50),
+            }),
+            mcp: Some(McpTools {
+                enabled: Some(true),
+                allowed_servers: Some(vec!["b".into(), "c".into()]),
+            }),
+        };
+        let merged = system.tightened(Some(&agent));
+        assert_eq!((merged.fs.max_read_bytes, merged.fs.max_write_bytes), (100, 50));
+        assert_eq!(merged.mcp.allowed_servers, Some(vec!["b".to_owned()]));
+        let off = Policy { fs: FsPolicy { enabled: false, ..system.fs }, ..system.clone() };
+        assert!(!off.tightened(Some(&agent)).fs.enabled);
+        assert!(!Policy::default().tightened(Some(&agent)).mcp.enabled);
+        assert_eq!(system.tightened(None), system);
+    }
+}

@@ -1,0 +1,46 @@
+//! The layers of a prompt, each a pure function from the package and the standing of a run to a text.
+//!
+//! What comes from a package, a state document or a model is hostile until shown otherwise: a field of one line stays
+//! on one line, a quoted text cannot leave its fence, and every layer has a cap in bytes that holds for any input.
+//! Layers see values of the package and the run only, so no real path, host name or secret can get into one.
+
+mod base;
+mod data;
+mod directive;
+mod line;
+mod node_brief;
+mod persona;
+mod state_summary;
+mod tool_policy;
+mod user_input;
+
+pub use base::{BASE_MAX_BYTES, Talk, base_rules};
+pub use data::{DATA_MAX_BYTES, DataContext, data_context};
+pub use directive::{
+    Autopilot, DIRECTIVE_MAX_BYTES, Directive, Intent, Place, Protocol, run_directive,
+};
+pub use node_brief::{BRIEF_MAX_BYTES, STEP_MAX_BYTES, StepText, node_brief};
+pub use persona::{PERSONA_MAX_BYTES, persona};
+pub use state_summary::{SUMMARY_MAX_BYTES, state_summary};
+pub use tool_policy::{POLICY_MAX_BYTES, tool_policy};
+pub use user_input::{INPUT_SHELL_MAX_BYTES, user_input};
+
+use crate::refusal::{Refusal, RefusalCode};
+
+/// Where the files of a run go by default.
+pub const ARTIFACTS_ROOT: &str = "@project/artifacts/";
+
+/// What a model is told that replied with nothing.
+pub const NUDGE: &str = "Your last reply was empty: go on with the current node by calling a tool, or tell the user in words what you need from them.";
+
+/// The answer to a call that was interrupted before it could be answered. It is always the same text, so that a
+/// request that is made again is the same request.
+pub fn interrupted() -> String {
+    Refusal::new(
+        RefusalCode::UnknownOutcome,
+        "The run was interrupted before this call was answered, so it is not known whether it took effect.",
+    )
+    .hint("Look at the current state of the files before you repeat it.")
+    .to_json()
+    .to_string()
+}

@@ -1,0 +1,142 @@
+//! `RUN_DIRECTIVE`: what is run, where it stands, and how to go about it.
+
+use super::ARTIFACTS_ROOT;
+use super::line::line;
+use crate::id::{AgentId, WorkflowId};
+use crate::package::Workflow;
+use crate::package::graph::Node;
+use crate::state::document::STATE_FILE;
+
+/// The layer has at most this many bytes.
+pub const DIRECTIVE_MAX_BYTES: usize = 8 * 1024;
+
+/// Names and paths have at most this many bytes.
+const FIELD_BYTES: usize = 1024 + 64;
+
+/// What a directive says.
+#[derive(Clone, Copy, Debug)]
+pub struct Directive<'a> {
+    /// Why it is sent.
+    pub intent: Intent,
+    /// What is run.
+    pub workflow: &'a Workflow,
+    /// Where the run is.
+    pub place: Place<'a>,
+    /// The effective agent.
+    pub agent: &'a AgentId,
+    /// Whether it goes on by itself.
+    pub autopilot: Autopilot,
+    /// Whether the protocol is told.
+    pub protocol: Protocol,
+}
+
+/// Why a directive is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// The run begins.
+    Start,
+    /// It goes on.
+    Continue,
+    /// It goes on in another process.
+    Resume,
+}
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// At a node.
+    Node(&'a Node),
+    /// The workflow is complete; no node is active.
+    Completed,
+}
+
+/// Whether a run goes on by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autopilot {
+    /// It asks only for what is missing.
+    On,
+    /// It asks before each move.
+    Off,
+}
+
+/// Whether the protocol is told. It stands once in a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// It follows the fields.
+    Told,
+    /// It stands in an earlier directive.
+    StandsAbove,
+}
+
+/// The directive as a message to the model.
+pub fn run_directive(directive: &Directive<'_>) -> String {
+    let workflow = directive.workflow;
+    let name = workflow.id.as_ref().map_or(workflow.document_path.as_str(), WorkflowId::as_str);
+    let mut text = String::from("RUN_DIRECTIVE\n- runType: bmad-micro\n");
+    let mut field = |name: &str, value: &str| {
+        text.push_str(&format!("- {name}: {}\n", line(value, FIELD_BYTES)));
+    };
+    field("intent", intent_word(directive.intent));
+    field("workflow", name);
+    field("state", STATE_FILE);
+    field("graph", &format!("@pkg/{}", workflow.graph_path));
+    field("artifactsRoot", ARTIFACTS_ROOT);
+    if let Place::Node(node) = directive.place {
+        field("currentNodeId", node.id.as_str());
+    }
+    field("effectiveAgentId", directive.agent.as_str());
+    field("autopilot", autopilot_word(directive.autopilot));
+    text.push('\n');
+    text.push_str(&protocol(directive));
+    text
+}
+
+fn intent_word(intent: Intent) -> &'static str {
+    match intent {
+        Intent::Start => "start",
+        Intent::Continue => "continue",
+        Intent::Resume => "resume",
+    }
+}
+
+fn autopilot_word(autopilot: Autopilot) -> &'static str {
+    match autopilot {
+        Autopilot::On => "true",
+        Autopilot::Off => "false",
+    }
+}
+
+fn protocol(directive: &Directive<'_>) -> String {
+    match (directive.protocol, directive.place) {
+        (Protocol::StandsAbove, _) => "The protocol above still holds.".to_owned(),
+        (Protocol::Told, Place::Completed) => POST_RUN.to_owned(),
+        (Protocol::Told, Place::Node(_)) => {
+            let pace = match directive.autopilot {
+                Autopilot::On => AUTOPILOT,
+                Autopilot::Off => GUIDED,
+            };
+            format!("{PROTOCOL}\n{pace}")
+        }
+    }
+}
+
+const PROTOCOL: &str = "\
+Protocol:
+1) Read @state/workflow.md frontmatter to get currentNodeId.
+2) Read the graph and open the step file for currentNodeId.
+3) Follow the step instructions exactly.
+4) If the step requires user answers, ask the user and WAIT.
+5) Only after you have required inputs: write artifacts under @project/artifacts/... and update @state/workflow.md frontmatter.
+6) NODE_BRIEF and STATE_SUMMARY show what 1) and 2) would give you now. Read those files only for what is left out there.";
+
+const AUTOPILOT: &str = "7) Autopilot is on: continue from node to node until you need user input or the workflow ends. Do not ask whether to continue.";
+
+const GUIDED: &str = "7) Autopilot is off: each move needs the user's word. Say in words what was done and what comes next, then make the move; the runtime asks the user and tells you the answer.";
+
+const POST_RUN: &str = "\
+Protocol (post-run):
+1) This workflow is already completed. Do NOT assume there is an active step to execute.
+2) Continue as a normal conversation in Run mode: answer questions, review artifacts, and help the user iterate.
+3) Tools are still available. Use tools when helpful.
+4) If you need to modify @state/workflow.md (including changing completion status), you MUST ask the user for confirmation first.
+5) If the user confirms a state change and the workflow becomes non-completed, resume the normal workflow protocol on subsequent turns.";

@@ -1,0 +1,242 @@
+//! A question to the user: what is asked, and what counts as an answer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+/// What the user is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// The words.
+    pub question: String,
+    /// What kind of answer is wanted.
+    #[serde(default)]
+    pub kind: QuestionKind,
+    /// What can be chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<Choice>,
+    /// Whether several may be chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub multi: bool,
+    /// The JSON Schema of a form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Json>,
+}
+
+/// What kind of answer is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum QuestionKind {
+    /// Any text.
+    #[default]
+    Text,
+    /// One or several of the options.
+    Choice,
+    /// Yes or no.
+    Confirm,
+    /// An object that fits the schema.
+    Form,
+}
+
+/// Something that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Choice {
+    /// What the model gets.
+    pub value: String,
+    /// What the user reads; the value when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+impl Choice {
+    /// What the user reads.
+    pub fn shown(&self) -> &str {
+        self.label
+            .as_deref()
+            .map(str::trim)
+            .filter(|label| !label.is_empty())
+            .unwrap_or(&self.value)
+    }
+}
+
+impl Question {
+    /// What the user's words mean as an answer. If they are none, the error is a sentence for the user.
+    pub fn answer(&self, text: &str) -> Result<Json, String> {
+        match self.kind {
+            QuestionKind::Text if text.trim().is_empty() => {
+                Err("The answer is empty; please write something.".to_owned())
+            }
+            QuestionKind::Text => Ok(text.into()),
+            QuestionKind::Choice if self.multi => self.several(text),
+            QuestionKind::Choice => self.one(text).map(|choice| choice.value.as_str().into()),
+            QuestionKind::Confirm => confirmed(text).map(Json::Bool),
+            QuestionKind::Form => form(text),
+        }
+    }
+
+    /// Options by number, value or label, with commas between them. An option may have a comma in its own name.
+    fn several(&self, text: &str) -> Result<Json, String> {
+        let mut chosen: Vec<&str> = Vec::new();
+        if let Ok(only) = self.one(text) {
+            chosen.push(&only.value);
+        } else {
+            let parts = text.split([',', '，', '、', ';', '；', '\n']).map(str::trim);
+            for part in parts.filter(|part| !part.is_empty()) {
+                let value = self.one(part)?.value.as_str();
+                if !chosen.contains(&value) {
+                    chosen.push(value);
+                }
+            }
+        }
+        if chosen.is_empty() {
+            return Err(format!("Nothing is chosen; please choose from: {}.", self.offered()));
+        }
+        Ok(chosen.into())
+    }
+
+    /// An option by its value, its label, or its number. Capital letters matter only if they decide.
+    fn one(&self, text: &str) -> Result<&Choice, String> {
+        let wanted = text.trim();
+        let lower = wanted.to_lowercase();
+        let exact = |choice: &&Choice| choice.value == wanted || choice.shown() == wanted;
+        let alike = |choice: &&Choice| {
+            choice.value.to_lowercase() == lower || choice.shown().to_lowercase() == lower
+        };
+        if let Some(choice) = self.options.iter().find(exact) {
+            return Ok(choice);
+        }
+        let mut similar = self.options.iter().filter(alike);
+        if let (Some(choice), None) = (similar.next(), similar.next()) {
+            return Ok(choice);
+        }
+        let number = wanted.trim_end_matches(['.', ')', '。']).parse::<usize>().ok();
+        let choice = number.and_then(|number| self.options.get(number.checked_sub(1)?));
+        choice.ok_or_else(|| {
+            let shown = crate::shape::quoted(wanted);
+            format!("{shown} is not one of the options; please choose from: {}.", self.offered())
+        })
+    }
+
+    fn offered(&self) -> String {
+        const SHOWN: usize = 20;
+        let numbered = (1..).zip(&self.options).take(SHOWN);
+        let mut names: Vec<String> =
+            numbered.map(|(number, choice)| format!("{number} {}", choice.shown())).collect();
+        if self.options.len() > SHOWN {
+            names.push(format!("and {} more", self.options.len() - SHOWN));
+        }
+        names.join(", ")
+    }
+}
+
+fn confirmed(text: &str) -> Result<bool, String> {
+    let word = text.trim().trim_end_matches(['.', '!', '。', '！']).to_lowercase();
+    match word.as_str() {
+        "yes" | "y" | "true" | "是" => Ok(true),
+        "no" | "n" | "false" | "否" => Ok(false),
+        _ => Err("Please answer yes or no.".to_owned()),
+    }
+}
+
+fn form(text: &str) -> Result<Json, String> {
+    match serde_json::from_str::<Json>(text) {
+        Ok(form @ Json::Object(_)) => Ok(form),
+        Ok(_) => Err("The answer must be a JSON object, such as {\"name\": \"value\"}.".to_owned()),
+        Err(error) => Err(format!(
+            "The answer must be a JSON object, such as {{\"name\": \"value\"}}; this is not JSON: {error}."
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn question(kind: QuestionKind, multi: bool) -> Question {
+        let option = |value: &str, label: Option<&str>| Choice {
+            value: value.to_owned(),
+            label: label.map(str::to_owned),
+            description: None,
+        };
+        let options = vec![
+            option("green", Some("A new project")),
+            option("brown", Some("Old code, new work")),
+            option("10", None),
+            option("Green", None),
+        ];
+        Question { question: "?".into(), kind, options, multi, schema: None }
+    }
+
+    #[track_caller]
+    fn check(kind: QuestionKind, text: &str, expected: Json) {
+        assert_eq!(question(kind, false).answer(text), Ok(expected), "{text:?}");
+    }
+
+    #[track_caller]
+    fn check_multi(text: &str, expected: Json) {
+        assert_eq!(question(QuestionKind::Choice, true).answer(text), Ok(expected), "{text:?}");
+    }
+
+    #[track_caller]
+    fn check_refused(kind: QuestionKind, multi: bool, text: &str, says: &str) {
+        let error = question(kind, multi).answer(text).unwrap_err();
+        assert!(error.contains(says), "{error}");
+        assert!(error.ends_with('.'), "{error}");
+    }
+
+    #[test]
+    fn words_are_taken_as_they_are() {
+        check(QuestionKind::Text, " hello\n", json!(" hello\n"));
+        check_refused(QuestionKind::Text, false, " \n", "empty");
+    }
+
+    #[test]
+    fn an_option_is_named_by_value_label_or_number() {
+        for text in ["green", "1", " 1 ", "1.", "1)", "A new project", "a NEW project"] {
+            check(QuestionKind::Choice, text, json!("green"));
+        }
+        check(QuestionKind::Choice, "brown", json!("brown"));
+        check(QuestionKind::Choice, "Old code, new work", json!("brown"));
+        check(QuestionKind::Choice, "10", json!("10"));
+        check(QuestionKind::Choice, "Green", json!("Green"));
+        for text in ["", "0", "5", "11", "blue", "GREEN", "green, brown"] {
+            check_refused(QuestionKind::Choice, false, text, "1 A new project, 2 Old code");
+        }
+    }
+
+    #[test]
+    fn several_options_stand_with_commas() {
+        check_multi("1", json!(["green"]));
+        check_multi("1, brown,1", json!(["green", "brown"]));
+        check_multi("10，2、Green", json!(["10", "brown", "Green"]));
+        check_multi("Old code, new work", json!(["brown"]));
+        check_refused(QuestionKind::Choice, true, "1, nine", "\"nine\" is not one of the options");
+        check_refused(QuestionKind::Choice, true, " , ", "Nothing is chosen");
+    }
+
+    #[test]
+    fn yes_and_no_have_several_spellings() {
+        for text in ["yes", "Y", "true", "是", " Yes! "] {
+            check(QuestionKind::Confirm, text, json!(true));
+        }
+        for text in ["no", "N", "false", "否", "no."] {
+            check(QuestionKind::Confirm, text, json!(false));
+        }
+        for text in ["", "maybe", "1", "yes but later"] {
+            check_refused(QuestionKind::Confirm, false, text, "yes or no");
+        }
+    }
+
+    #[test]
+    fn a_form_is_an_object() {
+        check(QuestionKind::Form, r#"{"a": [1]}"#, json!({"a": [1]}));
+        check_refused(QuestionKind::Form, false, "[1]", "must be a JSON object");
+        check_refused(QuestionKind::Form, false, "a: 1", "not JSON");
+    }
+}

@@ -1,0 +1,420 @@
+//! The run as a state machine without IO: an input goes in, effects come out, and no decision is made elsewhere.
+//!
+//! After every step exactly one effect is open, and it is the last of the list: the model is asked, a call is
+//! performed, or the run rests. The driver carries it out and feeds back what came of it. A later process feeds the
+//! same inputs again and arrives at the same open effect, so nothing here may depend on anything but the inputs.
+
+mod anchor;
+mod calls;
+mod limits;
+mod questions;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use self::limits::Allowance;
+use self::questions::Pending;
+use super::settings::{Mode, RunSettings};
+use super::usage::Usage;
+use crate::context::{Context, Cut, Keep};
+use crate::event::{Answer, Fact, Moved, Phase, Reason, Reply, StateChange};
+use crate::id::AgentId;
+use crate::message::ToolCall;
+use crate::package::agents::Agent;
+use crate::package::{Package, Workflow};
+use crate::policy::Policy;
+use crate::question::Question;
+use crate::state::guard::{Confirmation, MissingRule};
+use crate::state::project_path::ProjectPath;
+use crate::state::standing::Standing;
+
+/// What is run, by whom.
+#[derive(Clone, Debug)]
+pub struct Cast {
+    /// The package.
+    pub package: Arc<Package>,
+    /// The workflow's place in [`Package::workflows`].
+    pub workflow: usize,
+    /// The agent where a node names none.
+    pub agent: AgentId,
+}
+
+/// What happened, as far as a run is concerned.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// The run begins.
+    Start,
+    /// The run goes on in another process.
+    Resume {
+        /// Where it stands, if that is not where it stood.
+        state: Option<Standing>,
+        /// New settings.
+        settings: Option<RunSettings>,
+    },
+    /// The user said something.
+    User(Arc<str>),
+    /// The model replied.
+    Replied(Reply),
+    /// A call was answered.
+    Answered {
+        /// The answer.
+        answer: Answer,
+        /// What it did to the state.
+        state: Option<StateChange>,
+    },
+    /// A call asks the user.
+    Asked(Question),
+    /// A call makes a move that the user must agree to first.
+    Proposed {
+        /// The move.
+        moved: Moved,
+        /// What the user is asked.
+        question: Question,
+    },
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Tell everyone.
+    Tell(Box<Fact>),
+    /// Ask the model; feeds [`Input::Replied`].
+    AskModel(Ask),
+    /// Perform a call; feeds [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
+    Perform(Job),
+    /// Do nothing until [`Input::User`] or [`Input::Resume`] comes.
+    Rest(Rest),
+}
+
+/// A request that is due. What it holds is [`Machine::context`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The number of the request in the run, from 1.
+    pub turn: u64,
+    /// The node; none after completion.
+    pub node_id: Option<String>,
+    /// The number of the request at this node, over all visits, from 1.
+    pub node_turn: u64,
+    /// Who speaks.
+    pub agent_id: AgentId,
+}
+
+/// A call that is due, and what it may do.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The turn it belongs to.
+    pub turn: u64,
+    /// The call.
+    pub call: ToolCall,
+    /// Whether the reply broke off in it; then it must not be executed.
+    pub whole: Whole,
+    /// What the effective agent may do.
+    pub policy: Arc<Policy>,
+    /// Files that were created since the last transition.
+    pub created: Vec<ProjectPath>,
+    /// Whether the user agreed to change a completed workflow.
+    pub confirmation: Confirmation,
+    /// Whether a move needs the user's word.
+    pub moves: Moves,
+    /// What happens when something that a node declares is missing.
+    pub missing: MissingRule,
+}
+
+/// Whether a call came whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whole {
+    /// It did.
+    Whole,
+    /// The reply broke off in it.
+    CutOff,
+}
+
+/// Whether a move needs the user's word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// It does not, or the user gave it.
+    Free,
+    /// The user is asked first.
+    Ask,
+}
+
+/// A run that rests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rest {
+    /// The phase.
+    pub phase: Phase,
+    /// Why.
+    pub reason: Option<Reason>,
+    /// Why, in words.
+    pub message: Option<String>,
+    /// The question that waits for its answer.
+    pub question: Option<Question>,
+}
+
+/// What the machine waits for.
+#[derive(Clone, Debug)]
+enum Stance {
+    Asking(Ask),
+    Performing,
+    Resting(Rest),
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    cast: Cast,
+    settings: RunSettings,
+    standing: Standing,
+    phase: Phase,
+    stance: Stance,
+    context: Context,
+    /// What left the context and was not told yet.
+    cut: Option<Cut>,
+    anchor: anchor::Anchored,
+    /// Calls of the last reply that are not answered, the one in hand first.
+    queue: VecDeque<ToolCall>,
+    batch: calls::Batch,
+    pending: Option<Pending>,
+    /// Words of the user that wait until the calls are answered.
+    waiting: Vec<Arc<str>>,
+    input: Option<Arc<str>>,
+    confirmation: Confirmation,
+    approved: Moves,
+    created: Vec<ProjectPath>,
+    replies: u64,
+    /// Replies at each node; those after completion under the blank name.
+    node_replies: BTreeMap<String, u64>,
+    usage: Usage,
+    allowance: Allowance,
+    failing: calls::Failing,
+    nudged: bool,
+}
+
+impl Machine {
+    /// A run that stands here and has not begun.
+    pub fn new(cast: Cast, settings: RunSettings, standing: Standing) -> Self {
+        let context = Context::new(settings.window_tokens);
+        Self {
+            cast,
+            settings,
+            standing,
+            phase: Phase::Paused,
+            stance: Stance::Resting(Rest::of(Phase::Paused)),
+            context,
+            cut: None,
+            anchor: anchor::Anchored::default(),
+            queue: VecDeque::new(),
+            batch: calls::Batch::default(),
+            pending: None,
+            waiting: Vec::new(),
+            input: None,
+            confirmation: Confirmation::Needed,
+            approved: Moves::Ask,
+            created: Vec::new(),
+            replies: 0,
+            node_replies: BTreeMap::new(),
+            usage: Usage::default(),
+            allowance: Allowance::default(),
+            failing: calls::Failing::default(),
+            nudged: false,
+        }
+    }
+
+    /// Takes what happened, and says what is to be done. The last effect is the open one.
+    pub fn step(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match input {
+            Input::Start => {
+                self.allowance.renew(now);
+                self.anchor();
+                self.ask_model(now, &mut effects);
+            }
+            Input::Resume { state, settings } => self.resume(state, settings, now, &mut effects),
+            Input::User(words) => self.user(words, now, &mut effects),
+            Input::Replied(reply) => self.replied(reply, now, &mut effects),
+            Input::Answered { answer, state } => self.answered(&answer, state, now, &mut effects),
+            Input::Asked(question) => self.asked(question, None, &mut effects),
+            Input::Proposed { moved, question } => {
+                self.asked(question, Some(moved), &mut effects);
+            }
+        }
+        effects
+    }
+
+    /// The effect that is open.
+    pub fn open(&self) -> Effect {
+        match &self.stance {
+            Stance::Asking(ask) => Effect::AskModel(ask.clone()),
+            Stance::Performing => match self.job() {
+                Some(job) => Effect::Perform(job),
+                None => Effect::Rest(Rest::of(Phase::Failed)),
+            },
+            Stance::Resting(rest) => Effect::Rest(rest.clone()),
+        }
+    }
+
+    /// The messages that the model gets.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// For the driver, which settles what was added since the last request.
+    pub fn context_mut(&mut self) -> &mut Context {
+        &mut self.context
+    }
+
+    /// The workflow.
+    pub fn workflow(&self) -> &Workflow {
+        // `Cast` is made from a package that has this workflow; the first is always there.
+        let workflows = self.cast.package.workflows();
+        workflows.get(self.cast.workflow).unwrap_or(&workflows[0])
+    }
+
+    /// Where the run stands.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    /// The phase.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// What it runs with.
+    pub fn settings(&self) -> &RunSettings {
+        &self.settings
+    }
+
+    /// What it has cost.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Replies of the model so far.
+    pub fn turns(&self) -> u64 {
+        self.replies
+    }
+
+    /// What the user said last.
+    pub fn input(&self) -> Option<&Arc<str>> {
+        self.input.as_ref()
+    }
+
+    /// The agent of the current node, else the run's. Whoever completed the workflow also speaks its closing words.
+    pub fn agent(&self) -> &Agent {
+        let node = self.workflow().graph.node(&self.standing.current_node_id);
+        let is_over = self.anchor.told == anchor::Told::Completed;
+        let named = node.filter(|_| !is_over).and_then(|node| node.agent_id.as_ref());
+        let agents = self.cast.package.agents();
+        let find = |id: &AgentId| agents.iter().find(|agent| agent.id == *id);
+        // A package has at least one agent, and its nodes name only agents it has.
+        named.and_then(find).or_else(|| find(&self.cast.agent)).unwrap_or(&agents[0])
+    }
+
+    /// The policy of that agent.
+    pub fn policy(&self) -> Policy {
+        self.settings.policy.tightened(self.agent().tools.as_ref())
+    }
+
+    /// Whether the user agreed to the move in hand.
+    pub fn agreement(&self) -> Moves {
+        self.approved
+    }
+
+    /// The call whose question waits for an answer.
+    pub fn asking_call(&self) -> Option<&str> {
+        let call = self.queue.front().filter(|_| self.pending.is_some());
+        call.map(|call| call.id.as_str())
+    }
+
+    /// Another process takes over. What was open stays open; the model is told where it is.
+    fn resume(
+        &mut self,
+        state: Option<Standing>,
+        settings: Option<RunSettings>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
+        if let Some(settings) = settings {
+            self.context.set_window(settings.window_tokens);
+            self.settings = settings;
+        }
+        self.allowance.renew(now);
+        self.anchor.intent = anchor::Intent::Resume;
+        if let Some(state) = state {
+            self.relocate(state);
+        }
+        let goes_on = match &self.stance {
+            Stance::Asking(_) => true,
+            Stance::Performing => false,
+            Stance::Resting(rest) => rest.reason.is_some_and(limits::is_limit),
+        };
+        if goes_on {
+            self.anchor();
+            self.ask_model(now, effects);
+        } else {
+            effects.push(self.open());
+        }
+    }
+
+    /// The document says that the run is elsewhere: its word counts, and the old context is of no use there.
+    fn relocate(&mut self, state: Standing) {
+        self.standing = state;
+        self.queue.clear();
+        self.pending = None;
+        self.created.clear();
+        self.context.settle();
+        self.leave_node(Keep::Words);
+        self.anchor.told = anchor::Told::Nothing;
+        if matches!(self.stance, Stance::Performing) {
+            self.stance = Stance::Asking(self.ask());
+        }
+    }
+
+    fn enter(&mut self, phase: Phase, effects: &mut Vec<Effect>) {
+        if self.phase != phase {
+            self.phase = phase;
+            effects.push(tell(Fact::PhaseChanged { phase, reason: None, message: None }));
+        }
+    }
+
+    fn rest(&mut self, rest: Rest, effects: &mut Vec<Effect>) {
+        self.phase = rest.phase;
+        effects.push(tell(Fact::PhaseChanged {
+            phase: rest.phase,
+            reason: rest.reason,
+            message: rest.message.clone(),
+        }));
+        self.stance = Stance::Resting(rest.clone());
+        effects.push(Effect::Rest(rest));
+    }
+
+    /// A stop point: the workflow is complete, or the user is to speak.
+    fn stop(&mut self, reason: Reason, message: Option<String>, effects: &mut Vec<Effect>) {
+        let is_end = matches!(reason, Reason::StopPoint | Reason::EmptyReply);
+        let phase =
+            if is_end && self.standing.complete { Phase::Completed } else { Phase::WaitingUser };
+        let reason = Some(reason).filter(|_| phase != Phase::Completed);
+        self.rest(Rest { phase, reason, message, question: None }, effects);
+    }
+
+    /// Whether the next move needs the user's word.
+    fn moves(&self) -> Moves {
+        match self.settings.mode {
+            Mode::Autopilot => Moves::Free,
+            Mode::Guided => self.approved,
+        }
+    }
+}
+
+impl Rest {
+    fn of(phase: Phase) -> Self {
+        Self { phase, reason: None, message: None, question: None }
+    }
+}
+
+fn tell(fact: Fact) -> Effect {
+    Effect::Tell(Box::new(fact))
+}

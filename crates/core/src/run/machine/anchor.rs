@@ -1,0 +1,134 @@
+//! Telling the model where it is: on start, on resume, with the user's words, and when the node changes.
+
+use jiff::Timestamp;
+
+use super::{Ask, Effect, Machine, Stance, tell};
+use crate::context::{Cut, Keep};
+use crate::event::{Fact, Phase, Reason};
+use crate::prompt::{self, Autopilot, Directive, Place, Protocol, StepText};
+use crate::run::settings::Mode;
+
+pub(super) use crate::prompt::Intent;
+
+/// What the model was told about its place.
+#[derive(Clone, Debug)]
+pub(super) struct Anchored {
+    /// How the next directive begins.
+    pub(super) intent: Intent,
+    /// What stands in the context about the place.
+    pub(super) told: Told,
+}
+
+/// What the context says about the place of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Nothing.
+    Nothing,
+    /// Protocol and step of the current node.
+    Node,
+    /// That the workflow is complete.
+    Completed,
+}
+
+impl Default for Anchored {
+    fn default() -> Self {
+        Self { intent: Intent::Start, told: Told::Nothing }
+    }
+}
+
+impl Machine {
+    /// Appends directive, brief and summary. What stands in the context already is not repeated.
+    pub(super) fn anchor(&mut self) {
+        let intent = std::mem::replace(&mut self.anchor.intent, Intent::Continue);
+        let now = if self.standing.complete { Told::Completed } else { Told::Node };
+        let is_known = std::mem::replace(&mut self.anchor.told, now) == now;
+        let workflow = self.workflow();
+        let node = workflow.graph.node(&self.standing.current_node_id);
+        let place = match node.filter(|_| !self.standing.complete) {
+            Some(node) => Place::Node(node),
+            None => Place::Completed,
+        };
+        let directive = Directive {
+            intent,
+            workflow,
+            place,
+            agent: &self.agent().id,
+            autopilot: match self.settings.mode {
+                Mode::Autopilot => Autopilot::On,
+                Mode::Guided => Autopilot::Off,
+            },
+            protocol: if is_known { Protocol::StandsAbove } else { Protocol::Told },
+        };
+        let mut texts = vec![prompt::run_directive(&directive)];
+        if let Place::Node(node) = place {
+            let step_text = if is_known {
+                StepText::StandsAbove
+            } else {
+                StepText::Inline { up_to: self.settings.inline_step_bytes }
+            };
+            texts.push(prompt::node_brief(workflow, node, &self.standing.variables, step_text));
+        }
+        texts.push(prompt::state_summary(&self.standing));
+        self.context.anchor(texts);
+    }
+
+    /// Asks the model, unless a limit says no.
+    pub(super) fn ask_model(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        if let Some((reason, message)) = self.allowance.exceeded(&self.settings.limits, now) {
+            self.stop(reason, Some(message), effects);
+            return;
+        }
+        self.enter(Phase::Running, effects);
+        self.context.set_system(vec![
+            prompt::base_rules(prompt::Talk::Run),
+            prompt::tool_policy(&self.policy()),
+            prompt::persona(self.agent()),
+        ]);
+        let cut = self.context.fit();
+        self.count_cut(cut);
+        if let Some(cut) = self.cut.take() {
+            let fact = Fact::ContextCut { messages: cut.messages, bytes: cut.bytes };
+            effects.push(tell(fact));
+        }
+        if !self.context.fits() {
+            let window = self.settings.window_tokens;
+            let message = format!(
+                "What the model must know at this node does not fit its window of {window} tokens."
+            );
+            self.stop(Reason::LimitWindow, Some(message), effects);
+            return;
+        }
+        let ask = self.ask();
+        self.stance = Stance::Asking(ask.clone());
+        effects.push(Effect::AskModel(ask));
+    }
+
+    /// The traffic of the node leaves the context.
+    pub(super) fn leave_node(&mut self, keep: Keep) {
+        let cut = self.context.leave_node(keep);
+        self.count_cut(cut);
+    }
+
+    fn count_cut(&mut self, cut: Option<Cut>) {
+        if let Some(cut) = cut {
+            let all = self.cut.get_or_insert_default();
+            all.messages += cut.messages;
+            all.bytes += cut.bytes;
+        }
+    }
+
+    pub(super) fn ask(&self) -> Ask {
+        let node = self.node_name();
+        Ask {
+            turn: self.replies + 1,
+            node_turn: self.node_replies.get(node.unwrap_or_default()).copied().unwrap_or(0) + 1,
+            node_id: node.map(str::to_owned),
+            agent_id: self.agent().id.clone(),
+        }
+    }
+
+    /// The node that is worked on; none after completion.
+    pub(super) fn node_name(&self) -> Option<&str> {
+        Some(self.standing.current_node_id.as_str()).filter(|_| !self.standing.complete)
+    }
+}

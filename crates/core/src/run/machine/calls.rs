@@ -1,0 +1,212 @@
+//! Replies and the calls in them: one call after the other, each answered before the model is asked again.
+
+use jiff::Timestamp;
+
+use super::anchor::Told;
+use super::{Effect, Job, Machine, Moves, Stance, Whole, tell};
+use crate::context::Keep;
+use crate::event::{Answer, Fact, Finish, Phase, Reason, Reply, StateChange};
+use crate::integrity::Digest;
+use crate::message::ToolCall;
+use crate::prompt;
+use crate::state::guard::Confirmation;
+use crate::state::project_path::ProjectPath;
+
+/// A call that fails this many times in a row, with the same arguments, ends the turn.
+const MOST_FAILURES: u32 = 3;
+
+/// What the calls of one reply did together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Batch {
+    end: End,
+    left: Left,
+}
+
+/// How the reply ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum End {
+    #[default]
+    Whole,
+    /// It broke off in its last call.
+    CutOff,
+}
+
+/// Whether the node was left, and whether calls came after that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Left {
+    #[default]
+    No,
+    ByLastCall,
+    Earlier,
+}
+
+/// The call that failed last, and how often in a row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Failing {
+    call: Option<(String, Digest)>,
+    times: u32,
+}
+
+impl Machine {
+    pub(super) fn replied(&mut self, mut reply: Reply, now: Timestamp, effects: &mut Vec<Effect>) {
+        let node = self.node_name().unwrap_or_default().to_owned();
+        *self.node_replies.entry(node).or_default() += 1;
+        self.replies += 1;
+        // What was added belongs to the request that is answered here; a process that replays tells nobody.
+        self.context.take_added();
+        self.usage += reply.usage;
+        self.allowance.spend(reply.usage);
+        name_calls(&mut reply, self.replies);
+        let has_words = reply.content.as_ref().is_some_and(|text| !text.trim().is_empty());
+        if reply.tool_calls.is_empty() && !has_words {
+            self.empty_reply(now, effects);
+            return;
+        }
+        self.nudged = false;
+        let broken: Vec<&str> = reply
+            .broken_calls
+            .iter()
+            .filter_map(|at| reply.tool_calls.get(*at))
+            .map(|call| call.id.as_str())
+            .collect();
+        self.context.reply(&reply, &|call| !broken.contains(&call.id.as_str()));
+        if reply.tool_calls.is_empty() {
+            self.stop(Reason::StopPoint, None, effects);
+            return;
+        }
+        let end = if reply.finish == Finish::Length { End::CutOff } else { End::Whole };
+        self.batch = Batch { end, left: Left::No };
+        self.queue = reply.tool_calls.into();
+        self.next_call(now, effects);
+    }
+
+    fn empty_reply(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        if self.nudged || self.standing.complete {
+            self.nudged = false;
+            self.stop(Reason::EmptyReply, Some("The model said nothing.".to_owned()), effects);
+        } else {
+            self.nudged = true;
+            self.context.nudge(prompt::NUDGE.to_owned());
+            self.ask_model(now, effects);
+        }
+    }
+
+    /// Performs the next call, or asks the model when all are answered.
+    pub(super) fn next_call(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        if let Some(job) = self.job() {
+            self.enter(Phase::Running, effects);
+            self.stance = Stance::Performing;
+            effects.push(Effect::Perform(job));
+            return;
+        }
+        self.batch_done();
+        for words in std::mem::take(&mut self.waiting) {
+            self.say(&words);
+        }
+        if self.failing.times >= MOST_FAILURES {
+            let (name, _) =
+                self.failing.call.take().unwrap_or_else(|| (String::new(), Digest::of(b"")));
+            self.failing = Failing::default();
+            let message = format!(
+                "The model made the same failing call of {name} {MOST_FAILURES} times in a row."
+            );
+            self.stop(Reason::Loop, Some(message), effects);
+        } else {
+            self.ask_model(now, effects);
+        }
+    }
+
+    /// The call in hand, with what it may do.
+    pub(super) fn job(&self) -> Option<Job> {
+        let call = self.queue.front()?.clone();
+        let is_last = self.queue.len() == 1;
+        let whole = match self.batch.end {
+            End::CutOff if is_last => Whole::CutOff,
+            End::CutOff | End::Whole => Whole::Whole,
+        };
+        Some(Job {
+            turn: self.replies,
+            call,
+            whole,
+            policy: self.policy().into(),
+            created: self.created.clone(),
+            confirmation: self.confirmation,
+            moves: self.moves(),
+            missing: self.settings.missing,
+        })
+    }
+
+    pub(super) fn answered(
+        &mut self,
+        answer: &Answer,
+        state: Option<StateChange>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(call) = self.queue.pop_front() else {
+            effects.push(self.open());
+            return;
+        };
+        self.context.answer(&call.id, answer.result.clone());
+        self.count_failure(&call, answer);
+        if self.batch.left == Left::ByLastCall {
+            self.batch.left = Left::Earlier;
+        }
+        self.approved = Moves::Ask;
+        let created = answer.created.iter().filter_map(|path| ProjectPath::parse(path).ok());
+        self.created.extend(created);
+        if let Some(change) = state {
+            self.changed(change, effects);
+        }
+        self.next_call(now, effects);
+    }
+
+    fn changed(&mut self, change: StateChange, effects: &mut Vec<Effect>) {
+        self.created.clear();
+        self.confirmation = Confirmation::Needed;
+        if change.moved.is_some() {
+            self.batch.left = Left::ByLastCall;
+        }
+        self.standing = change.state.clone();
+        effects.push(tell(Fact::StateChanged(Box::new(change))));
+    }
+
+    fn count_failure(&mut self, call: &ToolCall, answer: &Answer) {
+        if answer.refused.is_none() {
+            self.failing = Failing::default();
+            return;
+        }
+        let this = (call.name.clone(), call.arguments.digest());
+        if self.failing.call.as_ref() == Some(&this) {
+            self.failing.times += 1;
+        } else {
+            self.failing = Failing { call: Some(this), times: 1 };
+        }
+    }
+
+    /// After a move the traffic of the old node is dropped, and the model is told where it is now. The words that
+    /// close a completed workflow are spoken with everything in view.
+    fn batch_done(&mut self) {
+        let keep = match std::mem::take(&mut self.batch).left {
+            Left::No => return,
+            Left::ByLastCall => Keep::Words,
+            Left::Earlier => Keep::LastGroup,
+        };
+        if !self.standing.complete {
+            self.leave_node(keep);
+            self.anchor.told = Told::Nothing;
+            self.anchor();
+        }
+    }
+}
+
+/// Ids must be there and differ, or the answers cannot be told apart.
+fn name_calls(reply: &mut Reply, turn: u64) {
+    for at in 0..reply.tool_calls.len() {
+        let (before, rest) = reply.tool_calls.split_at_mut(at);
+        let call = &mut rest[0];
+        if call.id.trim().is_empty() || before.iter().any(|other| other.id == call.id) {
+            call.id = format!("call_{turn}_{}", at + 1);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What stops a run that would otherwise go on. Everything counts from the user's last word.
+
+use jiff::Timestamp;
+
+use super::super::settings::Limits;
+use super::super::usage::Usage;
+use crate::event::Reason;
+
+/// What was used since the user's last word.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Allowance {
+    since: Timestamp,
+    turns: u64,
+    usage: Usage,
+}
+
+impl Allowance {
+    /// Everything is granted anew.
+    pub(super) fn renew(&mut self, now: Timestamp) {
+        *self = Self { since: now, ..Self::default() };
+    }
+
+    pub(super) fn spend(&mut self, usage: Usage) {
+        self.turns += 1;
+        self.usage += usage;
+    }
+
+    /// The limit that is reached, and the sentence that says so.
+    pub(super) fn exceeded(&self, limits: &Limits, now: Timestamp) -> Option<(Reason, String)> {
+        let spent = u64::try_from(now.duration_since(self.since).as_secs()).unwrap_or(0);
+        if self.turns >= limits.turns {
+            let message =
+                format!("The model was asked {} times since your last input.", self.turns);
+            return Some((Reason::LimitTurns, message));
+        }
+        if limits.seconds.is_some_and(|limit| spent >= limit) {
+            let message = format!("{spent} seconds have passed since your last input.");
+            return Some((Reason::LimitTime, message));
+        }
+        let tokens = self.usage.tokens();
+        if limits.tokens.is_some_and(|limit| tokens >= limit) {
+            let message = format!("{tokens} tokens were used since your last input.");
+            return Some((Reason::LimitTokens, message));
+        }
+        let cost = self.usage.cost.unwrap_or(0.0);
+        if limits.cost.is_some_and(|limit| cost >= limit) {
+            let message = format!("{cost:.4} was spent since your last input.");
+            return Some((Reason::LimitCost, message));
+        }
+        None
+    }
+}
+
+/// Whether a run that rests for this reason may go on without a word of the user.
+pub(super) fn is_limit(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::LimitTurns
+            | Reason::LimitTime
+            | Reason::LimitTokens
+            | Reason::LimitCost
+            | Reason::LimitWindow
+    )
+}

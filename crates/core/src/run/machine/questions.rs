@@ -1,0 +1,144 @@
+//! The user's part: words, and answers to questions.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value as Json, json};
+
+use super::anchor::Told;
+use super::{Effect, Machine, Moves, Rest, tell};
+use crate::context::Keep;
+use crate::event::{Answer, Fact, Moved, Phase, Reason};
+use crate::prompt;
+use crate::question::{Question, QuestionKind};
+use crate::refusal::{Refusal, RefusalCode};
+use crate::state::guard::Confirmation;
+use crate::tool::call::canonical;
+
+/// A question that waits for its answer.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    question: Question,
+    /// The move that waits for a yes; without one a call asks.
+    moved: Option<Moved>,
+}
+
+impl Machine {
+    /// The call in hand asks the user, or makes a move that the user must agree to.
+    pub(super) fn asked(
+        &mut self,
+        question: Question,
+        moved: Option<Moved>,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.pending = Some(Pending { question: question.clone(), moved });
+        self.wait_for_answer(question, None, effects);
+    }
+
+    fn wait_for_answer(
+        &mut self,
+        question: Question,
+        message: Option<String>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let rest = Rest {
+            phase: Phase::WaitingUser,
+            reason: Some(Reason::Question),
+            message,
+            question: Some(question),
+        };
+        self.rest(rest, effects);
+    }
+
+    pub(super) fn user(&mut self, words: Arc<str>, now: Timestamp, effects: &mut Vec<Effect>) {
+        self.allowance.renew(now);
+        self.input = Some(words.clone());
+        match self.pending.take() {
+            Some(pending) => self.answer(pending, &words, now, effects),
+            None if self.queue.is_empty() => {
+                self.say(&words);
+                self.ask_model(now, effects);
+            }
+            None => {
+                self.waiting.push(words);
+                self.next_call(now, effects);
+            }
+        }
+    }
+
+    /// Puts the user's words before the model, after telling it where it is.
+    pub(super) fn say(&mut self, words: &str) {
+        if self.standing.complete && self.anchor.told != Told::Completed {
+            self.leave_node(Keep::Words);
+        }
+        self.anchor();
+        self.context.user_input(prompt::user_input(words, self.node_name()));
+    }
+
+    fn answer(&mut self, pending: Pending, words: &str, now: Timestamp, effects: &mut Vec<Effect>) {
+        match (pending.question.answer(words), &pending.moved) {
+            (Ok(Json::Bool(true)), Some(_)) => {
+                self.approved = Moves::Free;
+                self.next_call(now, effects);
+            }
+            (_, Some(moved)) => {
+                let answer = declined(moved, words);
+                self.settle_call(&pending, answer, words, now, effects);
+            }
+            (Ok(value), None) => {
+                if self.standing.complete && is_yes(&pending.question, &value) {
+                    self.confirmation = Confirmation::Given;
+                }
+                let result = json!({ "ok": true, "answer": value }).to_string();
+                let answer = Answer { result: result.into(), ..Answer::default() };
+                self.settle_call(&pending, answer, words, now, effects);
+            }
+            (Err(why), None) => {
+                let question = pending.question.clone();
+                self.pending = Some(pending);
+                self.wait_for_answer(question, Some(why), effects);
+            }
+        }
+    }
+
+    /// The user's answer is the answer of the call in hand.
+    fn settle_call(
+        &mut self,
+        pending: &Pending,
+        answer: Answer,
+        words: &str,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
+        if let Some(call) = self.queue.front() {
+            let shell = prompt::user_input(words, self.node_name());
+            self.context.exchange(&pending.question.question, &shell);
+            effects.push(tell(Fact::ToolFinished {
+                turn: self.replies,
+                call_id: call.id.clone(),
+                tool: canonical(&call.name).unwrap_or(&call.name).to_owned(),
+                answer: answer.clone(),
+            }));
+        }
+        self.answered(&answer, None, now, effects);
+    }
+}
+
+/// What the model is told when the user does not want a move.
+fn declined(moved: &Moved, words: &str) -> Answer {
+    let message = format!(
+        "The user does not agree to the move from `{}` to `{}` and says: {words}",
+        moved.from, moved.to
+    );
+    let refusal = Refusal::new(RefusalCode::Precondition, message)
+        .hint("The file is unchanged. Do what the user asks first.");
+    Answer {
+        result: refusal.to_json().to_string().into(),
+        refused: Some(refusal.code),
+        created: Vec::new(),
+    }
+}
+
+fn is_yes(question: &Question, value: &Json) -> bool {
+    question.kind == QuestionKind::Confirm && *value == Json::Bool(true)
+}

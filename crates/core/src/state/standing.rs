@@ -1,0 +1,46 @@
+//! Where a run stands: what the state document says, as a value that events, prompts and the journal share.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use super::document::StateDocument;
+use crate::package::graph::Graph;
+
+/// The facts of a state document that the runtime acts on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Standing {
+    /// The node the run is at.
+    pub current_node_id: String,
+    /// The nodes that are done, in order.
+    pub steps_completed: Vec<String>,
+    /// What conditions and later steps look at.
+    #[serde(default)]
+    pub variables: Map<String, Json>,
+    /// How many branches were decided.
+    #[serde(default)]
+    pub decisions: usize,
+    /// The files that were made, from the root of the project.
+    #[serde(default)]
+    pub artifacts: Vec<String>,
+    /// Whether the workflow is complete.
+    pub complete: bool,
+}
+
+impl Standing {
+    /// What a document says. A node that the graph does not know counts as the entry.
+    pub fn of(document: &StateDocument, graph: &Graph) -> Self {
+        let front = document.front();
+        let named = document.current_node_id(graph);
+        let current = if graph.node(named).is_some() { named } else { graph.entry().as_str() };
+        Self {
+            current_node_id: current.to_owned(),
+            steps_completed: front.steps_completed.clone(),
+            variables: front.variables.clone(),
+            decisions: front.decision_log.len(),
+            artifacts: front.artifacts.clone(),
+            complete: document.is_complete(graph),
+        }
+    }
+}

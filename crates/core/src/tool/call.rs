@@ -1,0 +1,345 @@
+//! Calls of tools: what a model wrote, read once into a typed value.
+//!
+//! Reading is forgiving where nothing can be misunderstood (a number in quotes, arguments that were encoded twice) and
+//! strict everywhere else. A refusal names every mistake and ends with an example, so that one correction is enough.
+
+mod arguments;
+mod ask;
+mod files;
+mod params;
+mod patch;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_patch;
+
+use crate::integrity::Digest;
+use crate::policy::Policy;
+use crate::question::Question;
+use crate::refusal::{Refusal, RefusalCode};
+use crate::shape::{nearest, quoted};
+use crate::state::patch::StateUpdate;
+use crate::text::is_unsafe_char;
+use crate::tool::text_patch::TextPatch;
+use crate::vpath::{VPath, WritablePath};
+
+/// How many characters of a subject are shown.
+const SUBJECT: usize = 120;
+
+/// A tool of the runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tool {
+    /// `fs.read`.
+    Read,
+    /// `fs.list`.
+    List,
+    /// `fs.search`.
+    Search,
+    /// `fs.write`.
+    Write,
+    /// `fs.apply_patch`.
+    Patch,
+    /// `ui.ask_user`.
+    AskUser,
+}
+
+impl Tool {
+    /// All tools, in the order in which models are told about them.
+    pub const ALL: [Self; 6] =
+        [Self::Read, Self::List, Self::Search, Self::Write, Self::Patch, Self::AskUser];
+
+    /// The tool of this name, canonical (`fs.read`) or as it travels (`fs_read`).
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name || tool.wire_name() == name)
+    }
+
+    /// The canonical name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "fs.read",
+            Self::List => "fs.list",
+            Self::Search => "fs.search",
+            Self::Write => "fs.write",
+            Self::Patch => "fs.apply_patch",
+            Self::AskUser => "ui.ask_user",
+        }
+    }
+
+    /// The name for providers that take no dot.
+    pub fn wire_name(self) -> &'static str {
+        match self {
+            Self::Read => "fs_read",
+            Self::List => "fs_list",
+            Self::Search => "fs_search",
+            Self::Write => "fs_write",
+            Self::Patch => "fs_apply_patch",
+            Self::AskUser => "ui_ask_user",
+        }
+    }
+
+    /// Whether the policy lets a model call it.
+    pub fn is_allowed(self, policy: &Policy) -> bool {
+        match self {
+            Self::Read | Self::List | Self::Search | Self::Write | Self::Patch => policy.fs.enabled,
+            Self::AskUser => true,
+        }
+    }
+
+    /// Whether it changes files.
+    pub fn is_write(self) -> bool {
+        match self {
+            Self::Write | Self::Patch => true,
+            Self::Read | Self::List | Self::Search | Self::AskUser => false,
+        }
+    }
+
+    /// The parameters it documents, the required ones first.
+    fn parameters(self) -> &'static [&'static str] {
+        match self {
+            Self::Read => &["path", "startLine", "endLine"],
+            Self::List => &["path", "depth"],
+            Self::Search => &[
+                "query",
+                "path",
+                "globs",
+                "regex",
+                "caseSensitive",
+                "before",
+                "after",
+                "maxMatches",
+            ],
+            Self::Write => &["path", "content", "mode", "ifMatchSha256"],
+            Self::Patch => &["path", "operation", "update", "edits", "diff", "ifMatchSha256"],
+            Self::AskUser => &["question", "kind", "options", "multi", "schema"],
+        }
+    }
+
+    /// Arguments that are right, as short as can be.
+    fn example(self) -> &'static str {
+        match self {
+            Self::Read => r#"{"path":"@project/README.md"}"#,
+            Self::List => r#"{"path":"@project"}"#,
+            Self::Search => r#"{"query":"login","path":"@project"}"#,
+            Self::Write => r##"{"path":"@project/artifacts/notes.md","content":"# Notes\n"}"##,
+            Self::Patch => {
+                r#"{"path":"@project/artifacts/notes.md","operation":"replace","edits":[{"old":"draft","new":"final"}]} or {"path":"@state/workflow.md","operation":"updateFrontmatter","update":{"variables":{"set":{"topic":"x"}}}}"#
+            }
+            Self::AskUser => r#"{"question":"Which topic?"}"#,
+        }
+    }
+}
+
+/// The canonical name of a tool, whichever way it is spelled.
+pub fn canonical(name: &str) -> Option<&'static str> {
+    Tool::named(name).map(Tool::name)
+}
+
+/// A call that can be carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Call {
+    /// Reads a file.
+    Read(ReadCall),
+    /// Lists a folder.
+    List(ListCall),
+    /// Searches files.
+    Search(SearchCall),
+    /// Writes a file.
+    Write(WriteCall),
+    /// Changes parts of files.
+    Patch(PatchCall),
+    /// Asks the user.
+    AskUser(Question),
+}
+
+/// `fs.read`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadCall {
+    /// The file.
+    pub path: VPath,
+    /// The first line, from 1.
+    pub start: Option<u64>,
+    /// The last line, included.
+    pub end: Option<u64>,
+}
+
+/// `fs.list`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListCall {
+    /// The folder.
+    pub path: VPath,
+    /// 1 for its own names, more for those of the folders in it.
+    pub depth: Option<u64>,
+}
+
+/// `fs.search`. What is absent has the tool's default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchCall {
+    /// What to look for.
+    pub query: String,
+    /// Where.
+    pub path: VPath,
+    /// In which files.
+    pub globs: Vec<String>,
+    /// Whether the query is a regular expression.
+    pub regex: bool,
+    /// Whether capital letters matter.
+    pub case_sensitive: bool,
+    /// Lines to show before a match.
+    pub before: Option<u64>,
+    /// Lines to show after a match.
+    pub after: Option<u64>,
+    /// Matches to show.
+    pub max_matches: Option<u64>,
+}
+
+/// `fs.write`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteCall {
+    /// The file.
+    pub path: WritablePath,
+    /// Its text, or what is added to it.
+    pub content: String,
+    /// What happens to a file that is there.
+    pub mode: WriteMode,
+    /// The digest that the file must have.
+    pub if_match: Option<Digest>,
+}
+
+/// What a write does when the file is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteMode {
+    /// It replaces it.
+    #[default]
+    Overwrite,
+    /// It adds to its end.
+    Append,
+    /// It is refused.
+    Create,
+}
+
+/// `fs.apply_patch`: changes that are made all together or not at all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchCall {
+    /// At least one, in the order in which they are made.
+    pub patches: Vec<FilePatchCall>,
+}
+
+/// A change of one file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilePatchCall {
+    /// The file.
+    pub path: WritablePath,
+    /// What changes.
+    pub operation: Operation,
+    /// The digest that the file must have before the call.
+    pub if_match: Option<Digest>,
+}
+
+/// What changes in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation {
+    /// Values in the frontmatter of the state document.
+    UpdateFrontmatter(StateUpdate),
+    /// Parts of the text.
+    Text(TextPatch),
+}
+
+impl Call {
+    /// Reads a call as a model wrote it.
+    pub fn parse(name: &str, arguments: &str, policy: &Policy) -> Result<Self, Refusal> {
+        let tool = available(name, policy)?;
+        let arguments = arguments::read(tool, arguments, policy)?;
+        let mut problems = params::Problems::default();
+        let call = match tool {
+            Tool::Read => files::read(&arguments, &mut problems).map(Self::Read),
+            Tool::List => files::list(&arguments, &mut problems).map(Self::List),
+            Tool::Search => files::search(&arguments, &mut problems).map(Self::Search),
+            Tool::Write => files::write(&arguments, &mut problems).map(Self::Write),
+            Tool::Patch => patch::patch(&arguments, &mut problems).map(Self::Patch),
+            Tool::AskUser => ask::ask(&arguments, &mut problems).map(Self::AskUser),
+        };
+        problems.settle(tool, call)
+    }
+
+    /// The tool that is called.
+    pub fn tool(&self) -> Tool {
+        match self {
+            Self::Read(_) => Tool::Read,
+            Self::List(_) => Tool::List,
+            Self::Search(_) => Tool::Search,
+            Self::Write(_) => Tool::Write,
+            Self::Patch(_) => Tool::Patch,
+            Self::AskUser(_) => Tool::AskUser,
+        }
+    }
+
+    /// Whether it changes files.
+    pub fn is_write(&self) -> bool {
+        self.tool().is_write()
+    }
+
+    /// What it is about, for one line on a screen: short, and safe to print.
+    pub fn subject(&self) -> Option<String> {
+        let text = match self {
+            Self::Read(call) => match (call.start, call.end) {
+                (None, None) => call.path.to_string(),
+                (start, end) => {
+                    let end = end.map_or_else(String::new, |end| end.to_string());
+                    format!("{}:{}-{end}", call.path, start.unwrap_or(1))
+                }
+            },
+            Self::List(call) => call.path.to_string(),
+            Self::Search(call) => call.query.clone(),
+            Self::Write(call) => call.path.to_string(),
+            Self::Patch(call) => {
+                let mut paths: Vec<&WritablePath> =
+                    call.patches.iter().map(|patch| &patch.path).collect();
+                paths.dedup();
+                match paths.as_slice() {
+                    [] => return None,
+                    [only] => only.to_string(),
+                    [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+                }
+            }
+            Self::AskUser(question) => question.question.clone(),
+        };
+        Some(shown(&text))
+    }
+}
+
+/// One line that can be printed anywhere.
+fn shown(text: &str) -> String {
+    let mut safe = text.trim().chars().map(|c| match c {
+        '\n' | '\r' | '\t' => ' ',
+        c if is_unsafe_char(c) => '\u{fffd}',
+        c => c,
+    });
+    let mut line: String = safe.by_ref().take(SUBJECT).collect();
+    if safe.next().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
+    let tool = Tool::named(name.trim());
+    if let Some(tool) = tool.filter(|tool| tool.is_allowed(policy)) {
+        return Ok(tool);
+    }
+    let names: Vec<&str> =
+        Tool::ALL.into_iter().filter(|tool| tool.is_allowed(policy)).map(Tool::name).collect();
+    let message = match tool {
+        Some(tool) => {
+            format!("The tool `{}` is switched off by the policy of this run.", tool.name())
+        }
+        None => format!("There is no tool {}.", quoted(name)),
+    };
+    let wire = name.replace(['_', '-'], ".");
+    let similar = nearest(name, names.iter().copied())
+        .or_else(|| nearest(&wire, names.iter().copied()))
+        .filter(|_| tool.is_none());
+    let mut hint = similar.map(|name| format!("Did you mean `{name}`? ")).unwrap_or_default();
+    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    hint.push_str(&format!("Available: {}.", listed.join(", ")));
+    Err(Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint).detail("available", names))
+}

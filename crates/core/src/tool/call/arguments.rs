@@ -1,0 +1,158 @@
+//! Arguments as text: one JSON object, in whatever wrapping models put it.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
+
+use super::Tool;
+use crate::diagnostic::Code;
+use crate::policy::Policy;
+use crate::refusal::{Refusal, RefusalCode};
+use crate::shape::quoted;
+use crate::syntax::{SyntaxError, json};
+use crate::text::LineIndex;
+
+/// Arguments may always have this many bytes.
+const ALWAYS: u64 = 8 << 20;
+/// What arguments may have beside twice the largest write: escapes make a text longer.
+const SLACK: u64 = 1 << 20;
+/// How many characters around a mistake are shown.
+const AROUND: usize = 20;
+
+/// Reads the arguments of a call. Blank ones are an empty object, and a text inside a text is unwrapped once.
+pub(super) fn read(tool: Tool, text: &str, policy: &Policy) -> Result<Map<String, Json>, Refusal> {
+    let limit = policy.fs.max_write_bytes.saturating_mul(2).saturating_add(SLACK).max(ALWAYS);
+    if text.len() as u64 > limit {
+        return Err(too_long(tool, text.len(), limit));
+    }
+    let whole = object(text).map_err(|why| refused(tool, &why))?;
+    match whole {
+        Json::Object(object) => Ok(object),
+        Json::Null => Ok(Map::new()),
+        other => {
+            let why = format!(
+                "they must be one JSON object, but this is {}",
+                crate::state::patch::kind(&other)
+            );
+            Err(refused(tool, &why))
+        }
+    }
+}
+
+/// A structured value that a model sent as text.
+pub(super) fn unwrapped(text: &str) -> Option<Json> {
+    let text = text.trim();
+    text.starts_with(['{', '[']).then(|| parse(text).ok()).flatten()
+}
+
+fn object(text: &str) -> Result<Json, String> {
+    if text.trim().is_empty() {
+        return Ok(Json::Null);
+    }
+    match parse(text)? {
+        Json::String(inner) if inner.trim().is_empty() => Ok(Json::Null),
+        Json::String(inner) => {
+            parse(&inner).map_err(|why| format!("inside the string that they are, {why}"))
+        }
+        other => Ok(other),
+    }
+}
+
+/// Reads JSON of bounded depth and size. The error says what is wrong, and where.
+fn parse(text: &str) -> Result<Json, String> {
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    serde_json::from_str::<&RawValue>(body).map_err(|error| broken(body, &error))?;
+    let errors = match json::parse(body) {
+        Ok(tree) => return Ok(tree.to_json()),
+        Err(errors) => errors,
+    };
+    let told: Vec<String> = errors.iter().take(5).map(|error| told(body, error)).collect();
+    Err(told.join("; "))
+}
+
+fn told(text: &str, error: &SyntaxError) -> String {
+    let place = LineIndex::new(text).position(text, error.span.start);
+    let help = match error.code {
+        Code::JsonSyntax => error.help.as_ref().map(|help| format!(" ({help})")),
+        _ => None,
+    };
+    let help = help.unwrap_or_default();
+    format!("at line {}, column {}: {}{help}", place.line, place.column, error.message)
+}
+
+/// What the parser means, in words for somebody who writes JSON by hand.
+fn broken(text: &str, error: &serde_json::Error) -> String {
+    const WORDS: &[(&str, &str)] = &[
+        (
+            "EOF while parsing a string",
+            "a string is never closed; if the call was cut off, send it again in smaller pieces",
+        ),
+        (
+            "EOF",
+            "they end too early: a `}` or `]` is missing; if the call was cut off, send it again in smaller pieces",
+        ),
+        (
+            "control character",
+            "a line break or another control character stands in a string; write \\n for a line break and \\t for a tab",
+        ),
+        (
+            "invalid escape",
+            "this is not an escape that JSON knows; a backslash itself is written as \\\\",
+        ),
+        ("trailing comma", "there is a comma after the last item; remove it"),
+        ("trailing characters", "something follows the object; send exactly one"),
+        ("key must be a string", "a key must stand in double quotes"),
+        ("expected `:`", "a colon is missing after the key"),
+        (
+            "expected `,` or `}`",
+            "a comma or `}` is expected here; a double quote inside a string is written as \\\"",
+        ),
+        ("expected `,` or `]`", "a comma or `]` is expected here"),
+        (
+            "expected ident",
+            "this word is not a value; texts stand in double quotes, and true, false, null are written small",
+        ),
+        ("expected value", "a value is expected here"),
+    ];
+    let before: usize =
+        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let at = (before + error.column().saturating_sub(1)).min(text.len());
+    let at = text.floor_char_boundary(at);
+    let head: String = {
+        let tail: Vec<char> = text[..at].chars().rev().take(AROUND).collect();
+        tail.into_iter().rev().collect()
+    };
+    let tail: String = text[at..].chars().take(AROUND).collect();
+    let mut said = error.to_string();
+    if text[at..].starts_with(['}', ']']) && text[..at].trim_end().ends_with(',') {
+        said = "trailing comma".to_owned();
+    }
+    let words = WORDS.iter().find(|(part, _)| said.contains(part)).map(|(_, words)| *words);
+    let words = words.unwrap_or(&said);
+    let near = quoted(&format!("{head}{tail}"));
+    format!(
+        "they are not JSON: at line {}, column {}, near {near}: {words}",
+        error.line(),
+        error.column()
+    )
+}
+
+fn refused(tool: Tool, why: &str) -> Refusal {
+    let message = format!("The arguments of {} cannot be read: {why}.", tool.name());
+    Refusal::new(RefusalCode::InvalidArguments, message)
+        .hint(format!("Send one JSON object. Example: {}.", tool.example()))
+}
+
+fn too_long(tool: Tool, size: usize, limit: u64) -> Refusal {
+    let code =
+        if tool.is_write() { RefusalCode::WriteLimit } else { RefusalCode::InvalidArguments };
+    let message = format!(
+        "The arguments of {} have {size} bytes; {limit} are allowed. Nothing was done.",
+        tool.name()
+    );
+    let hint = if tool.is_write() {
+        "Write the file in several pieces, with mode `append`, or several files."
+    } else {
+        "Send less."
+    };
+    Refusal::new(code, message).hint(hint).detail("limitBytes", limit)
+}

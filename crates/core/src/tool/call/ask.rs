@@ -1,0 +1,121 @@
+//! The arguments of `ui.ask_user`.
+
+use serde_json::{Map, Value as Json};
+
+use super::Tool;
+use super::params::{Params, Problems};
+use crate::question::{Choice, Question, QuestionKind};
+use crate::shape::quoted;
+
+/// A question may have this many bytes.
+const MAX_QUESTION: usize = 16 * 1024;
+/// A question may offer this many options.
+const MAX_OPTIONS: usize = 100;
+/// The value, the label and the description of an option may have this many bytes each.
+const MAX_OPTION: usize = 1024;
+/// The schema of a form may have this many bytes.
+const MAX_SCHEMA: usize = 64 * 1024;
+
+const KINDS: [(&str, QuestionKind); 4] = [
+    ("text", QuestionKind::Text),
+    ("choice", QuestionKind::Choice),
+    ("confirm", QuestionKind::Confirm),
+    ("form", QuestionKind::Form),
+];
+
+pub(super) fn ask(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<Question> {
+    let params = Params::open(arguments, Tool::AskUser.parameters(), problems);
+    let question = params.required_text("question", problems);
+    if let Some(question) = question {
+        if question.trim().is_empty() {
+            problems.mistake("`question` is empty");
+        } else if question.len() > MAX_QUESTION {
+            problems.mistake(format!("`question` has more than {MAX_QUESTION} bytes"));
+        }
+    }
+    let options = options(&params, problems);
+    let schema = params.structure("schema").map(std::borrow::Cow::into_owned);
+    let schema = schema.filter(|schema| schema.as_object().is_none_or(|keys| !keys.is_empty()));
+    let kind = match params.get("kind") {
+        Some(_) => params.choice("kind", &KINDS, problems)?,
+        // What comes with the question tells what is meant.
+        None if !options.is_empty() => QuestionKind::Choice,
+        None if schema.is_some() => QuestionKind::Form,
+        None => QuestionKind::Text,
+    };
+    let multi = params.flag("multi", problems);
+    check_kind(kind, &options, multi, schema.as_ref(), problems);
+    Some(Question { question: question?.to_owned(), kind, options, multi, schema })
+}
+
+fn check_kind(
+    kind: QuestionKind,
+    options: &[Choice],
+    multi: bool,
+    schema: Option<&Json>,
+    problems: &mut Problems,
+) {
+    let is_choice = kind == QuestionKind::Choice;
+    if is_choice && options.is_empty() {
+        problems.mistake(
+            "a question of kind `choice` needs `options`, such as [{\"value\":\"a\",\"label\":\"The first\"}]",
+        );
+    }
+    if !is_choice && !options.is_empty() {
+        problems.mistake("`options` belong to a question of kind `choice`");
+    }
+    if !is_choice && multi {
+        problems.mistake("`multi` belongs to a question of kind `choice`");
+    }
+    match schema {
+        Some(_) if kind != QuestionKind::Form => {
+            problems.mistake("`schema` belongs to a question of kind `form`");
+        }
+        Some(schema) if !schema.is_object() => {
+            problems.mistake("`schema` must be a JSON Schema, which is an object");
+        }
+        Some(schema) if schema.to_string().len() > MAX_SCHEMA => {
+            problems.mistake(format!("`schema` has more than {MAX_SCHEMA} bytes"));
+        }
+        None if kind == QuestionKind::Form => problems.mistake(
+            "a question of kind `form` needs `schema`, such as {\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}}}",
+        ),
+        Some(_) | None => {}
+    }
+}
+
+fn options(params: &Params<'_>, problems: &mut Problems) -> Vec<Choice> {
+    let items = params.list("options", problems).unwrap_or_default();
+    if items.len() > MAX_OPTIONS {
+        problems.mistake(format!("`options` has more than {MAX_OPTIONS} items"));
+        return Vec::new();
+    }
+    let mut choices: Vec<Choice> = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let at = format!("options[{index}]");
+        let Some(choice) = option(item, &at, problems) else { continue };
+        let parts = [Some(&choice.value), choice.label.as_ref(), choice.description.as_ref()];
+        if parts.into_iter().flatten().any(|part| part.len() > MAX_OPTION) {
+            problems.mistake(format!("`{at}` has a text of more than {MAX_OPTION} bytes"));
+        } else if choice.value.trim().is_empty() {
+            problems.mistake(format!("`{at}.value` is empty"));
+        } else if choices.iter().any(|other| other.value == choice.value) {
+            problems.mistake(format!("`{at}.value` {} is there twice", quoted(&choice.value)));
+        }
+        choices.push(choice);
+    }
+    choices
+}
+
+/// A text alone is an option without label.
+fn option(item: &Json, at: &str, problems: &mut Problems) -> Option<Choice> {
+    if let Json::String(value) = item {
+        return Some(Choice { value: value.clone(), label: None, description: None });
+    }
+    let params = Params::open_inside(item, at, &["value", "label", "description"], problems)?;
+    let own = |text: Option<&str>| text.map(str::to_owned);
+    let label = own(params.text("label", problems));
+    let description = own(params.text("description", problems));
+    let value = own(params.required_text("value", problems))?;
+    Some(Choice { value, label, description })
+}

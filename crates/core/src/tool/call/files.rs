@@ -1,0 +1,107 @@
+//! The arguments of `fs.read`, `fs.list`, `fs.search` and `fs.write`.
+
+use serde_json::{Map, Value as Json};
+
+use super::params::{Params, Problems};
+use super::{ListCall, ReadCall, SearchCall, Tool, WriteCall, WriteMode};
+use crate::state::patch::kind;
+use crate::vpath::{Mount, VPath};
+
+/// A search may name this many globs.
+const MAX_GLOBS: usize = 100;
+
+pub(super) fn read(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<ReadCall> {
+    let params = Params::open(arguments, Tool::Read.parameters(), problems);
+    let path = params.path("path", problems);
+    let start = params.number("startLine", problems);
+    let end = params.number("endLine", problems);
+    Some(ReadCall { path: path?, start, end })
+}
+
+pub(super) fn list(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<ListCall> {
+    let params = Params::open(arguments, Tool::List.parameters(), problems);
+    let path = params.path("path", problems);
+    let depth = params.number("depth", problems);
+    Some(ListCall { path: path?, depth })
+}
+
+pub(super) fn search(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<SearchCall> {
+    let mut known = Tool::Search.parameters().to_vec();
+    known.push("pattern");
+    let params = Params::open(arguments, &known, problems);
+    let query = match (params.get("query"), params.get("pattern")) {
+        (Some(query), Some(pattern)) if query != pattern => {
+            problems.mistake("`query` and `pattern` are the same parameter; give one");
+            None
+        }
+        (None, Some(_)) => params.text("pattern", problems),
+        (Some(_), _) | (None, None) => params.required_text("query", problems),
+    };
+    if query.is_some_and(str::is_empty) {
+        problems.mistake("`query` is empty");
+    }
+    let path = match params.get("path") {
+        Some(_) => params.path("path", problems),
+        None => VPath::new(Mount::Project, ""),
+    };
+    let globs = globs(&params, problems);
+    let regex = params.flag("regex", problems);
+    let case_sensitive = params.flag("caseSensitive", problems);
+    let before = params.number("before", problems);
+    let after = params.number("after", problems);
+    let max_matches = params.number("maxMatches", problems);
+    Some(SearchCall {
+        query: query?.to_owned(),
+        path: path?,
+        globs,
+        regex,
+        case_sensitive,
+        before,
+        after,
+        max_matches,
+    })
+}
+
+/// A list of texts; one text alone is a list of one.
+fn globs(params: &Params<'_>, problems: &mut Problems) -> Vec<String> {
+    let items = match params.structure("globs").as_deref() {
+        None => return Vec::new(),
+        Some(Json::String(one)) if one.trim().is_empty() => return Vec::new(),
+        Some(one @ Json::String(_)) => vec![one.clone()],
+        Some(_) => params.list("globs", problems).unwrap_or_default(),
+    };
+    if items.len() > MAX_GLOBS {
+        problems.mistake(format!("`globs` has more than {MAX_GLOBS} items"));
+        return Vec::new();
+    }
+    let mut globs = Vec::new();
+    for item in &items {
+        match item.as_str() {
+            Some(glob) => globs.push(glob.to_owned()),
+            None => {
+                problems
+                    .mistake(format!("`globs` must hold strings, but one item is {}", kind(item)));
+            }
+        }
+    }
+    globs
+}
+
+pub(super) fn write(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<WriteCall> {
+    const MODES: [(&str, WriteMode); 3] = [
+        ("overwrite", WriteMode::Overwrite),
+        ("append", WriteMode::Append),
+        ("create", WriteMode::Create),
+    ];
+    let params = Params::open(arguments, Tool::Write.parameters(), problems);
+    let path = params.writable("path", problems);
+    let content = params.required_text("content", problems);
+    let mode = params.choice("mode", &MODES, problems).unwrap_or_default();
+    let if_match = params.digest("ifMatchSha256", problems);
+    if mode == WriteMode::Create && if_match.is_some() {
+        problems.mistake(
+            "`mode` create makes a file that does not exist yet, so `ifMatchSha256` cannot hold",
+        );
+    }
+    Some(WriteCall { path: path?, content: content?.to_owned(), mode, if_match })
+}

@@ -1,0 +1,324 @@
+//! The values of a closed object, read one by one; mistakes are collected, so that all are told at once.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value as Json};
+
+use super::Tool;
+use super::arguments::unwrapped;
+use crate::integrity::Digest;
+use crate::refusal::{Refusal, RefusalCode};
+use crate::shape::{nearest, quoted};
+use crate::state::patch::kind;
+use crate::vpath::{VPath, WritablePath};
+
+/// How many mistakes are spelled out.
+const SHOWN: usize = 20;
+
+/// The largest whole number that a float tells exactly.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// What other tools call our parameters.
+const SAYINGS: &[(&str, &str)] = &[
+    ("file", "path"),
+    ("filename", "path"),
+    ("filepath", "path"),
+    ("directory", "path"),
+    ("dir", "path"),
+    ("folder", "path"),
+    ("text", "content"),
+    ("contents", "content"),
+    ("data", "content"),
+    ("body", "content"),
+    ("from", "startLine"),
+    ("offset", "startLine"),
+    ("to", "endLine"),
+    ("limit", "endLine"),
+    ("limit", "maxMatches"),
+    ("include", "globs"),
+    ("glob", "globs"),
+    ("ignorecase", "caseSensitive"),
+    ("oldstring", "old"),
+    ("oldstr", "old"),
+    ("oldtext", "old"),
+    ("search", "old"),
+    ("search", "query"),
+    ("find", "old"),
+    ("newstring", "new"),
+    ("newstr", "new"),
+    ("newtext", "new"),
+    ("replace", "new"),
+    ("replaceall", "all"),
+    ("replaceall", "edits"),
+    ("oldstring", "edits"),
+    ("oldstr", "edits"),
+    ("newstring", "edits"),
+    ("newstr", "edits"),
+    ("replacements", "edits"),
+    ("changes", "edits"),
+    ("frontmatter", "update"),
+    ("sha256", "ifMatchSha256"),
+    ("ifmatch", "ifMatchSha256"),
+    ("prompt", "question"),
+    ("message", "question"),
+    ("choices", "options"),
+    ("type", "kind"),
+    ("multiple", "multi"),
+];
+
+/// What is wrong with a call.
+#[derive(Default)]
+pub(super) struct Problems {
+    mistakes: Vec<String>,
+    refusals: Vec<Refusal>,
+}
+
+impl Problems {
+    /// A mistake in the arguments, as a part of a sentence.
+    pub(super) fn mistake(&mut self, mistake: impl Into<String>) {
+        self.mistakes.push(mistake.into());
+    }
+
+    /// Takes a value, or remembers why there is none.
+    pub(super) fn take<T>(&mut self, result: Result<T, Refusal>) -> Option<T> {
+        result.map_err(|refusal| self.refusals.push(refusal)).ok()
+    }
+
+    /// The call, if nothing is wrong with it.
+    pub(super) fn settle<T>(mut self, tool: Tool, call: Option<T>) -> Result<T, Refusal> {
+        match call {
+            Some(call) if self.mistakes.is_empty() && self.refusals.is_empty() => return Ok(call),
+            _ => {}
+        }
+        if self.mistakes.is_empty() && self.refusals.len() == 1 {
+            return Err(self.refusals.remove(0));
+        }
+        let sandbox = self.refusals.iter().any(|refusal| refusal.code == RefusalCode::Sandbox);
+        let code = if sandbox { RefusalCode::Sandbox } else { RefusalCode::InvalidArguments };
+        let mut parts = Vec::new();
+        if !self.mistakes.is_empty() {
+            parts.push(format!("{}.", listed(&self.mistakes)));
+        }
+        parts.extend(self.refusals.iter().take(SHOWN).map(|refusal| refusal.message.clone()));
+        let message = format!("{} cannot be called like this: {}", tool.name(), parts.join(" "));
+        let mut hint = format!("Parameters: {}.", parameters(tool));
+        if let Some(refused) = self.refusals.iter().find_map(|refusal| refusal.hint.as_ref()) {
+            hint = format!("{hint} {refused}");
+        }
+        let mut refusal =
+            Refusal::new(code, message).hint(format!("{hint} Example: {}.", tool.example()));
+        for other in &self.refusals {
+            for (key, value) in other.details.iter() {
+                refusal.details.entry(key.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        Err(refusal)
+    }
+}
+
+fn listed(mistakes: &[String]) -> String {
+    let mut text = mistakes.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ");
+    if mistakes.len() > SHOWN {
+        text.push_str(&format!("; and {} more mistakes", mistakes.len() - SHOWN));
+    }
+    text
+}
+
+fn parameters(tool: Tool) -> String {
+    let names: Vec<String> = tool.parameters().iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// The values of one object.
+pub(super) struct Params<'j> {
+    object: &'j Map<String, Json>,
+    /// Where the object stands, such as `edits[0].`; empty for the arguments themselves.
+    at: String,
+}
+
+impl<'j> Params<'j> {
+    /// Opens the arguments of a call. Keys that are not known are mistakes.
+    pub(super) fn open(
+        object: &'j Map<String, Json>,
+        known: &[&'static str],
+        problems: &mut Problems,
+    ) -> Self {
+        Self::open_at(object, String::new(), known, problems)
+    }
+
+    /// Opens an object that stands inside the arguments.
+    pub(super) fn open_inside(
+        value: &'j Json,
+        at: &str,
+        known: &[&'static str],
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        match value {
+            Json::Object(object) => Some(Self::open_at(object, format!("{at}."), known, problems)),
+            other => {
+                problems.mistake(format!("`{at}` must be an object, but it is {}", kind(other)));
+                None
+            }
+        }
+    }
+
+    fn open_at(
+        object: &'j Map<String, Json>,
+        at: String,
+        known: &[&'static str],
+        problems: &mut Problems,
+    ) -> Self {
+        for key in object.keys().filter(|key| !known.contains(&key.as_str())) {
+            problems.mistake(unknown(&at, key, known));
+        }
+        Self { object, at }
+    }
+
+    /// How a key is called in a message.
+    pub(super) fn name(&self, key: &str) -> String {
+        format!("`{}{key}`", self.at)
+    }
+
+    /// A value; null counts as absent.
+    pub(super) fn get(&self, key: &str) -> Option<&'j Json> {
+        self.object.get(key).filter(|value| !value.is_null())
+    }
+
+    fn wrong(&self, key: &str, wanted: &str, value: &Json, problems: &mut Problems) {
+        let name = self.name(key);
+        problems.mistake(format!("{name} must be {wanted}, but it is {}", kind(value)));
+    }
+
+    /// Says that a required value is not there.
+    pub(super) fn missing(&self, key: &str, problems: &mut Problems) {
+        problems.mistake(format!("{} is missing", self.name(key)));
+    }
+
+    pub(super) fn text(&self, key: &str, problems: &mut Problems) -> Option<&'j str> {
+        let value = self.get(key)?;
+        if value.as_str().is_none() {
+            self.wrong(key, "a string", value, problems);
+        }
+        value.as_str()
+    }
+
+    pub(super) fn required_text(&self, key: &str, problems: &mut Problems) -> Option<&'j str> {
+        if self.get(key).is_none() {
+            self.missing(key, problems);
+        }
+        self.text(key, problems)
+    }
+
+    /// A whole number; `5.0` and `"5"` are 5.
+    pub(super) fn number(&self, key: &str, problems: &mut Problems) -> Option<u64> {
+        let value = self.get(key)?;
+        let number = match value {
+            Json::Number(number) => number.as_u64().or_else(|| {
+                let float = number.as_f64()?;
+                (float.fract() == 0.0 && (0.0..=EXACT).contains(&float)).then_some(float as u64)
+            }),
+            Json::String(text) if text.trim().is_empty() => return None,
+            Json::String(text) => text.trim().parse().ok(),
+            Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => None,
+        };
+        if number.is_none() {
+            let shown = match value {
+                Json::Number(number) => number.to_string(),
+                Json::String(text) => quoted(text),
+                other => kind(other).to_owned(),
+            };
+            let name = self.name(key);
+            problems.mistake(format!("{name} must be a whole number from 0, but it is {shown}"));
+        }
+        number
+    }
+
+    /// A boolean; `"true"` is true.
+    pub(super) fn flag(&self, key: &str, problems: &mut Problems) -> bool {
+        match self.get(key) {
+            None => false,
+            Some(Json::Bool(value)) => *value,
+            Some(Json::String(text)) if text.trim().eq_ignore_ascii_case("true") => true,
+            Some(Json::String(text)) if text.trim().eq_ignore_ascii_case("false") => false,
+            Some(other) => {
+                self.wrong(key, "true or false", other, problems);
+                false
+            }
+        }
+    }
+
+    /// One of a few words.
+    pub(super) fn choice<T: Copy>(
+        &self,
+        key: &str,
+        words: &[(&'static str, T)],
+        problems: &mut Problems,
+    ) -> Option<T> {
+        let text = self.text(key, problems)?;
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.trim()) {
+            return Some(*value);
+        }
+        let names: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+        let meant = nearest(text, words.iter().map(|(word, _)| *word));
+        let meant = meant.map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
+        let name = self.name(key);
+        problems.mistake(format!(
+            "{name} must be one of {}, but it is {}{meant}",
+            names.join(", "),
+            quoted(text)
+        ));
+        None
+    }
+
+    /// A list or an object, also one that was sent as text.
+    pub(super) fn structure(&self, key: &str) -> Option<Cow<'j, Json>> {
+        let value = self.get(key)?;
+        let inner = value.as_str().and_then(unwrapped);
+        Some(inner.map_or(Cow::Borrowed(value), Cow::Owned))
+    }
+
+    /// A list.
+    pub(super) fn list(&self, key: &str, problems: &mut Problems) -> Option<Vec<Json>> {
+        match self.structure(key)?.into_owned() {
+            Json::Array(items) => Some(items),
+            other => {
+                self.wrong(key, "a list", &other, problems);
+                None
+            }
+        }
+    }
+
+    pub(super) fn path(&self, key: &str, problems: &mut Problems) -> Option<VPath> {
+        let text = self.required_text(key, problems)?;
+        problems.take(VPath::parse(text))
+    }
+
+    pub(super) fn writable(&self, key: &str, problems: &mut Problems) -> Option<WritablePath> {
+        let path = self.path(key, problems)?;
+        problems.take(WritablePath::new(path))
+    }
+
+    /// A SHA-256; a blank one counts as absent.
+    pub(super) fn digest(&self, key: &str, problems: &mut Problems) -> Option<Digest> {
+        let text = self.text(key, problems).map(str::trim).filter(|text| !text.is_empty())?;
+        let digest = Digest::parse(text);
+        if digest.is_none() {
+            let name = self.name(key);
+            problems.mistake(format!(
+                "{name} must be a SHA-256 of 64 hexadecimal digits, as fs.read gives it, but it is {}",
+                quoted(text)
+            ));
+        }
+        digest
+    }
+}
+
+fn unknown(at: &str, key: &str, known: &[&'static str]) -> String {
+    let plain: String =
+        key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect();
+    let saying = SAYINGS.iter().find(|(word, meant)| *word == plain && known.contains(meant));
+    let meant = nearest(key, known.iter().copied()).or(saying.map(|(_, meant)| *meant));
+    let meant = meant.map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default();
+    let inside = at.strip_suffix('.').map(|at| format!(" in `{at}`")).unwrap_or_default();
+    format!("unknown key {}{inside}{meant}", quoted(key))
+}

@@ -1,0 +1,207 @@
+//! The arguments of `fs.apply_patch`, also nested under `patch` or several under `patches`.
+
+use serde_json::{Map, Value as Json};
+
+use super::params::{Params, Problems};
+use super::{FilePatchCall, Operation, PatchCall, Tool};
+use crate::integrity::Digest;
+use crate::state::document::STATE_FILE;
+use crate::state::patch::{StateUpdate, kind};
+use crate::tool::text_patch::{FilePatch, Replacement, TextPatch};
+use crate::vpath::WritablePath;
+
+/// A call may have this many patches.
+const MAX_PATCHES: usize = 100;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    UpdateFrontmatter,
+    Replace,
+    Diff,
+}
+
+const KINDS: [(&str, Kind); 3] = [
+    ("updateFrontmatter", Kind::UpdateFrontmatter),
+    ("replace", Kind::Replace),
+    ("diff", Kind::Diff),
+];
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::UpdateFrontmatter => "updateFrontmatter",
+            Self::Replace => "replace",
+            Self::Diff => "diff",
+        }
+    }
+
+    /// The key that says what changes.
+    fn key(self) -> &'static str {
+        match self {
+            Self::UpdateFrontmatter => "update",
+            Self::Replace => "edits",
+            Self::Diff => "diff",
+        }
+    }
+}
+
+pub(super) fn patch(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<PatchCall> {
+    let mut known = Tool::Patch.parameters().to_vec();
+    known.extend(["patch", "patches"]);
+    let params = Params::open(arguments, &known, problems);
+    let mut outer = arguments.clone();
+    outer.retain(|key, value| Tool::Patch.parameters().contains(&key.as_str()) && !value.is_null());
+    let patches = match (params.structure("patch"), params.get("patches")) {
+        (None, None) => vec![one(&outer, "", problems)],
+        (Some(_), Some(_)) => {
+            problems.mistake("`patch` and `patches` are both there; give one");
+            return None;
+        }
+        (Some(inner), None) => vec![nested(&outer, &inner, "patch", problems)],
+        (None, Some(_)) => {
+            let items = params.list("patches", problems)?;
+            if items.is_empty() || items.len() > MAX_PATCHES {
+                problems.mistake(format!("`patches` must have 1 to {MAX_PATCHES} items"));
+                return None;
+            }
+            let named = items.iter().enumerate();
+            let read = |(index, item)| nested(&outer, item, &format!("patches[{index}]"), problems);
+            named.map(read).collect()
+        }
+    };
+    let patches: Vec<FilePatchCall> = patches.into_iter().collect::<Option<_>>()?;
+    let states = patches.iter().filter(|patch| is_state(&patch.path)).count();
+    if states > 0 && states < patches.len() {
+        problems.mistake(format!(
+            "`{STATE_FILE}` is patched together with other files; patch it in a call of its own, after the others"
+        ));
+    }
+    Some(PatchCall { patches })
+}
+
+fn is_state(path: &WritablePath) -> bool {
+    path.to_string() == STATE_FILE
+}
+
+/// A patch inside the arguments. What stands outside holds for it too.
+fn nested(
+    outer: &Map<String, Json>,
+    inner: &Json,
+    at: &str,
+    problems: &mut Problems,
+) -> Option<FilePatchCall> {
+    let Json::Object(inner) = inner else {
+        let hint = if inner.is_string() { "; a diff belongs in `diff`" } else { "" };
+        problems.mistake(format!("`{at}` must be an object, but it is {}{hint}", kind(inner)));
+        return None;
+    };
+    let mut whole = outer.clone();
+    for (key, value) in inner.iter().filter(|(_, value)| !value.is_null()) {
+        match whole.insert(key.clone(), value.clone()) {
+            Some(other) if other != *value => {
+                problems.mistake(format!("`{key}` is given twice, in `{at}` and beside it"));
+            }
+            Some(_) | None => {}
+        }
+    }
+    one(&whole, at, problems)
+}
+
+fn one(object: &Map<String, Json>, at: &str, problems: &mut Problems) -> Option<FilePatchCall> {
+    let params = if at.is_empty() {
+        // Its keys have been checked.
+        Params::open(object, Tool::Patch.parameters(), problems)
+    } else {
+        let value = Json::Object(object.clone());
+        return Params::open_inside(&value, at, Tool::Patch.parameters(), problems)
+            .and_then(|params| file(&params, problems));
+    };
+    file(&params, problems)
+}
+
+fn file(params: &Params<'_>, problems: &mut Problems) -> Option<FilePatchCall> {
+    let path = params.writable("path", problems);
+    let if_match: Option<Digest> = params.digest("ifMatchSha256", problems);
+    if params.get("operation").is_none() {
+        let name = params.name("operation");
+        problems.mistake(format!("{name} is missing: `updateFrontmatter`, `replace` or `diff`"));
+    }
+    let kind = params.choice("operation", &KINDS, problems)?;
+    for (_, other) in KINDS.into_iter().filter(|(_, other)| *other != kind) {
+        if params.get(other.key()).is_some_and(|value| !is_blank(value)) {
+            problems.mistake(format!(
+                "{} does not belong to the operation `{}`",
+                params.name(other.key()),
+                kind.name()
+            ));
+        }
+    }
+    if params.get(kind.key()).is_none() {
+        let name = params.name(kind.key());
+        problems.mistake(format!("{name} is missing; the operation `{}` needs it", kind.name()));
+        return None;
+    }
+    let operation = match kind {
+        Kind::UpdateFrontmatter => update(params, path.as_ref(), problems),
+        Kind::Replace => edits(params, problems),
+        Kind::Diff => diff(params, path.as_ref(), problems),
+    };
+    Some(FilePatchCall { path: path?, operation: operation?, if_match })
+}
+
+/// What models put into parameters that they do not need.
+fn is_blank(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::String(text) => text.trim().is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(entries) => entries.is_empty(),
+        Json::Bool(_) | Json::Number(_) => false,
+    }
+}
+
+fn update(
+    params: &Params<'_>,
+    path: Option<&WritablePath>,
+    problems: &mut Problems,
+) -> Option<Operation> {
+    if let Some(path) = path.filter(|path| !is_state(path)) {
+        problems.mistake(format!(
+            "the operation `updateFrontmatter` is for `{STATE_FILE}`, not for `{path}`; use `replace` or `diff` there"
+        ));
+    }
+    let update = params.structure("update")?;
+    problems.take(StateUpdate::parse(&update)).map(Operation::UpdateFrontmatter)
+}
+
+fn edits(params: &Params<'_>, problems: &mut Problems) -> Option<Operation> {
+    let items = params.list("edits", problems)?;
+    let mut edits = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let name = params.name(&format!("edits[{index}]"));
+        let at = name.trim_matches('`');
+        let Some(edit) = Params::open_inside(item, at, &["old", "new", "all"], problems) else {
+            continue;
+        };
+        let old = edit.required_text("old", problems);
+        let new = edit.required_text("new", problems);
+        let all = edit.flag("all", problems);
+        if let (Some(old), Some(new)) = (old, new) {
+            edits.push(Replacement { old: old.to_owned(), new: new.to_owned(), all });
+        }
+    }
+    Some(Operation::Text(TextPatch::Replace(edits)))
+}
+
+fn diff(
+    params: &Params<'_>,
+    path: Option<&WritablePath>,
+    problems: &mut Problems,
+) -> Option<Operation> {
+    let text = params.text("diff", problems)?;
+    let patch = problems.take(FilePatch::parse(text))?;
+    if let Some(path) = path {
+        problems.take(patch.check_target(path.path()));
+    }
+    Some(Operation::Text(TextPatch::Diff(patch)))
+}

@@ -1,0 +1,194 @@
+//! The list of tools: readable, plain, and the same as what calls understand.
+#![allow(clippy::disallowed_methods, reason = "the examples are files")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::policy::FsPolicy;
+use crate::tool::call::Call;
+
+/// As a model sees them: one name, one sentence, one schema.
+fn listed(policy: &Policy) -> String {
+    let mut text = String::new();
+    for tool in tools(policy) {
+        let schema = serde_json::to_string_pretty(&tool.parameters).unwrap();
+        writeln!(text, "## {}\n\n{}\n\n{schema}\n", tool.name, tool.description).unwrap();
+    }
+    text
+}
+
+#[test]
+fn models_are_told_this() {
+    insta::assert_snapshot!(listed(&Policy::default()));
+}
+
+#[test]
+fn the_policy_decides_which_tools_there_are_and_their_limits() {
+    let fs = FsPolicy { enabled: true, max_read_bytes: 111, max_write_bytes: 222 };
+    let text = listed(&Policy { fs, ..Policy::default() });
+    assert!(text.contains("over 111 bytes") && text.contains("up to 222 bytes"), "{text}");
+    let off = Policy { fs: FsPolicy { enabled: false, ..fs }, ..Policy::default() };
+    let names: Vec<String> = tools(&off).into_iter().map(|tool| tool.name).collect();
+    assert_eq!(names, ["ui.ask_user"]);
+}
+
+/// What some provider or other refuses.
+fn check_plain(schema: &Json, at: &str) {
+    let keys = schema.as_object().unwrap_or_else(|| panic!("{at} is no object"));
+    let kind = keys["type"].as_str().unwrap_or_else(|| panic!("{at} has not one type"));
+    let allowed: &[&str] = match kind {
+        "object" => &["type", "description", "properties", "required", "additionalProperties"],
+        "array" => &["type", "description", "items"],
+        "string" => &["type", "description", "enum"],
+        _ => &["type", "description"],
+    };
+    for key in keys.keys() {
+        assert!(allowed.contains(&key.as_str()), "{at} has {key}");
+    }
+    match kind {
+        "object" => {
+            let properties = keys["properties"].as_object().unwrap();
+            for name in keys["required"].as_array().unwrap() {
+                assert!(properties.contains_key(name.as_str().unwrap()), "{at} lacks {name}");
+            }
+            properties.iter().for_each(|(name, value)| check_plain(value, &format!("{at}.{name}")));
+        }
+        "array" => check_plain(&keys["items"], &format!("{at}[]")),
+        "string" => {
+            let words = keys.get("enum").and_then(Json::as_array);
+            assert!(words.is_none_or(|words| words.iter().all(Json::is_string)), "{at}");
+        }
+        "integer" | "boolean" => {}
+        other => panic!("{at} is {other}"),
+    }
+}
+
+#[test]
+fn the_schemas_are_plain() {
+    for tool in tools(&Policy::default()) {
+        check_plain(&tool.parameters, &tool.name);
+        assert_eq!(tool.parameters["additionalProperties"], false);
+        assert!(jsonschema::meta::is_valid(&tool.parameters), "{}", tool.name);
+        assert!(tool.description.len() < 400, "{}", tool.description);
+    }
+}
+
+/// A value that a schema allows, with everything it knows, except for some keys.
+fn sample(schema: &Json, without: &[&str]) -> Json {
+    match schema["type"].as_str().unwrap() {
+        "object" => {
+            let properties = schema["properties"].as_object().unwrap();
+            let wanted = properties.iter().filter(|(name, _)| !without.contains(&name.as_str()));
+            wanted.map(|(name, value)| (name.clone(), sample(value, without))).collect()
+        }
+        "array" => json!([sample(&schema["items"], without)]),
+        "string" => schema["enum"].get(0).cloned().unwrap_or_else(|| "x".into()),
+        "integer" => json!(1),
+        _ => json!(false),
+    }
+}
+
+/// Calls that use every property of a schema, and nothing else.
+fn samples(tool: &ToolSpec) -> Vec<Json> {
+    let whole = |without: &[&str]| {
+        let mut sample = sample(&tool.parameters, without);
+        if let Some(digest) = sample.get_mut("ifMatchSha256") {
+            *digest = "0".repeat(64).into();
+        }
+        sample
+    };
+    match tool.name.as_str() {
+        "fs.apply_patch" => {
+            let mut update = whole(&["edits", "diff"]);
+            update["path"] = "@state/workflow.md".into();
+            let mut replace = whole(&["update", "diff"]);
+            replace["operation"] = "replace".into();
+            let mut diff = whole(&["update", "edits"]);
+            diff["operation"] = "diff".into();
+            diff["diff"] = "@@ -1 +1 @@\n-a\n+b\n".into();
+            vec![update, replace, diff]
+        }
+        "ui.ask_user" => {
+            let mut choice = whole(&["schema"]);
+            choice["kind"] = "choice".into();
+            choice["multi"] = true.into();
+            let mut form = whole(&["options", "multi"]);
+            form["kind"] = "form".into();
+            form["schema"] = json!({"type": "object"});
+            vec![choice, form]
+        }
+        _ => vec![whole(&[])],
+    }
+}
+
+#[test]
+fn calls_understand_every_property_and_schemas_know_every_parameter() {
+    for tool in tools(&Policy::default()) {
+        let schema = jsonschema::validator_for(&tool.parameters).unwrap();
+        let mut used: Vec<String> = Vec::new();
+        for sample in samples(&tool) {
+            assert!(schema.is_valid(&sample), "{sample}");
+            let call = Call::parse(&tool.name, &sample.to_string(), &Policy::default());
+            assert!(call.is_ok(), "{sample} {call:?}");
+            used.extend(sample.as_object().unwrap().keys().cloned());
+            let mut more = sample.clone();
+            more["more"] = json!(1);
+            assert!(!schema.is_valid(&more));
+            assert!(Call::parse(&tool.name, &more.to_string(), &Policy::default()).is_err());
+        }
+        let properties = tool.parameters["properties"].as_object().unwrap();
+        assert!(properties.keys().all(|key| used.contains(key)), "{}: {used:?}", tool.name);
+        // What is required in one is required in the other.
+        for key in properties.keys() {
+            let mut less = samples(&tool).remove(0);
+            less.as_object_mut().unwrap().remove(key);
+            let parsed = Call::parse(&tool.name, &less.to_string(), &Policy::default());
+            if !schema.is_valid(&less) {
+                assert!(parsed.is_err(), "{} without {key}", tool.name);
+            }
+        }
+        let known = tool.parameters["properties"].as_object().unwrap().keys();
+        let told = Call::parse(&tool.name, r#"{"zzzzzz":1}"#, &Policy::default()).unwrap_err();
+        for key in known {
+            assert!(told.hint.as_ref().unwrap().contains(&format!("`{key}`")), "{key}");
+        }
+    }
+}
+
+fn markdown_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            markdown_files(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_calls_in_the_examples_are_calls() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/examples");
+    let mut files = Vec::new();
+    markdown_files(&examples, &mut files);
+    let patch = tools(&Policy::default()).into_iter().find(|tool| tool.name == "fs.apply_patch");
+    let schema = jsonschema::validator_for(&patch.unwrap().parameters).unwrap();
+    let mut calls = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for block in text.split("```json\n").skip(1) {
+            let json = block.split("```").next().unwrap();
+            if !json.contains("\"operation\"") {
+                continue;
+            }
+            calls += 1;
+            let parsed = Call::parse("fs.apply_patch", json, &Policy::default());
+            assert!(parsed.is_ok(), "{}: {parsed:?}", file.display());
+            let value: Json = serde_json::from_str(json).unwrap();
+            let errors: Vec<String> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
+            assert_eq!(errors, [] as [String; 0], "{}", file.display());
+        }
+    }
+    assert!(calls >= 15, "{calls}");
+}

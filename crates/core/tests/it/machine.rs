@@ -1,0 +1,571 @@
+//! The run machine: what it wants next after everything that can happen to a run.
+
+use std::sync::Arc;
+
+use crewagent_core::event::{Answer, Fact, Finish, Moved, Phase, Reason, Reply, StateChange};
+use crewagent_core::message::{Message, ToolCall};
+use crewagent_core::question::{Question, QuestionKind};
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::run::machine::{Cast, Effect, Input, Job, Machine, Moves, Rest, Whole};
+use crewagent_core::run::settings::{Limits, Mode, RunSettings};
+use crewagent_core::run::usage::Usage;
+use crewagent_core::state::guard::Confirmation;
+use crewagent_core::state::standing::Standing;
+use jiff::Timestamp;
+use proptest::prelude::*;
+use serde_json::Map;
+
+use crate::support::{cases, checked, example};
+
+/// A run of create-story-micro with its clock.
+struct Play {
+    machine: Machine,
+    now: i64,
+    told: Vec<Fact>,
+}
+
+impl Play {
+    fn new() -> Self {
+        Self::with(RunSettings::default())
+    }
+
+    fn with(settings: RunSettings) -> Self {
+        let package = Arc::new(checked(&example("create-story-micro")).package.unwrap());
+        let agent = package.agents()[0].id.clone();
+        let standing =
+            Standing { current_node_id: "step-01-select-story".to_owned(), ..Standing::default() };
+        let machine = Machine::new(Cast { package, workflow: 0, agent }, settings, standing);
+        let mut play = Self { machine, now: 1_000, told: Vec::new() };
+        play.step(Input::Start);
+        play
+    }
+
+    /// One step, and what is open after it. The last effect is the open one, and only that one is.
+    fn step(&mut self, input: Input) -> Effect {
+        self.now += 1;
+        let mut effects = self.machine.step(input, Timestamp::from_second(self.now).unwrap());
+        let open = effects.pop().unwrap();
+        for effect in effects {
+            match effect {
+                Effect::Tell(fact) => self.told.push(*fact),
+                other => panic!("open before the end: {other:?}"),
+            }
+        }
+        check_open(&self.machine, &open);
+        open
+    }
+
+    fn says(&mut self, words: &str) -> Effect {
+        self.step(Input::Replied(Reply { content: Some(words.to_owned()), ..Reply::default() }))
+    }
+
+    fn calls(&mut self, calls: &[(&str, &str)]) -> Effect {
+        let call = |(at, (name, arguments)): (usize, &(&str, &str))| ToolCall {
+            id: format!("c{at}"),
+            name: (*name).to_owned(),
+            arguments: (*arguments).into(),
+            extra: Map::new(),
+        };
+        let tool_calls = calls.iter().enumerate().map(call).collect();
+        self.step(Input::Replied(Reply { tool_calls, ..Reply::default() }))
+    }
+
+    fn answered(&mut self) -> Effect {
+        let answer = Answer { result: r#"{"ok":true}"#.into(), ..Answer::default() };
+        self.step(Input::Answered { answer, state: None })
+    }
+
+    fn refused(&mut self, code: RefusalCode) -> Effect {
+        let result = Refusal::new(code, "No.").to_json().to_string().into();
+        let answer = Answer { result, refused: Some(code), created: Vec::new() };
+        self.step(Input::Answered { answer, state: None })
+    }
+
+    fn moved(&mut self, to: &str) -> Effect {
+        let from = self.machine.standing().current_node_id.clone();
+        let mut state = self.machine.standing().clone();
+        state.steps_completed.push(from.clone());
+        state.current_node_id = to.to_owned();
+        let moved = Some(Moved { from, to: to.to_owned(), label: "next".to_owned() });
+        self.changed(StateChange { state, moved, recorded: Vec::new(), warnings: Vec::new() })
+    }
+
+    fn completed(&mut self) -> Effect {
+        let mut state = self.machine.standing().clone();
+        state.complete = true;
+        self.changed(StateChange { state, moved: None, recorded: Vec::new(), warnings: Vec::new() })
+    }
+
+    fn changed(&mut self, change: StateChange) -> Effect {
+        let answer = Answer { result: r#"{"ok":true}"#.into(), ..Answer::default() };
+        self.step(Input::Answered { answer, state: Some(change) })
+    }
+
+    fn user(&mut self, words: &str) -> Effect {
+        self.step(Input::User(words.into()))
+    }
+
+    /// The first lines of what is sent to the model.
+    fn sent(&self) -> Vec<String> {
+        let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+        let head = |message: &Arc<Message>| match &**message {
+            Message::System { .. } => "system".to_owned(),
+            Message::User { content } => first(content),
+            Message::Assistant { content, tool_calls, .. } => {
+                format!("assistant {} {}", content.as_deref().unwrap_or("-"), tool_calls.len())
+            }
+            Message::Tool { tool_call_id, .. } => format!("tool {tool_call_id}"),
+        };
+        self.machine.context().messages().iter().map(head).collect()
+    }
+
+    fn last_directive(&self) -> String {
+        let messages = self.machine.context().messages();
+        let found = messages.iter().rev().find_map(|message| match &**message {
+            Message::User { content } if content.starts_with("RUN_DIRECTIVE") => {
+                Some(content.to_string())
+            }
+            _ => None,
+        });
+        found.unwrap()
+    }
+}
+
+/// A phase and what is open always fit, and `open` says the same as the step.
+fn check_open(machine: &Machine, open: &Effect) {
+    let phase = machine.phase();
+    match (open, machine.open()) {
+        (Effect::AskModel(one), Effect::AskModel(other)) => {
+            assert_eq!(*one, other);
+            assert_eq!(phase, Phase::Running);
+            machine.context().check().unwrap();
+        }
+        (Effect::Perform(one), Effect::Perform(other)) => {
+            assert_eq!(one.call, other.call);
+            assert_eq!(phase, Phase::Running);
+        }
+        (Effect::Rest(one), Effect::Rest(other)) => {
+            assert_eq!(*one, other);
+            assert_eq!(phase, one.phase);
+            assert_ne!(phase, Phase::Running);
+        }
+        (step, open) => panic!("{step:?} is not {open:?}"),
+    }
+}
+
+fn rest(effect: Effect) -> Rest {
+    match effect {
+        Effect::Rest(rest) => rest,
+        other => panic!("it does not rest: {other:?}"),
+    }
+}
+
+fn job(effect: Effect) -> Job {
+    match effect {
+        Effect::Perform(job) => job,
+        other => panic!("nothing is performed: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn check_asks(effect: &Effect, turn: u64, node: Option<&str>, agent: &str) {
+    match effect {
+        Effect::AskModel(ask) => {
+            assert_eq!(
+                (ask.turn, ask.node_id.as_deref(), ask.agent_id.as_str()),
+                (turn, node, agent)
+            );
+        }
+        other => panic!("the model is not asked: {other:?}"),
+    }
+}
+
+fn confirm(question: &str) -> Question {
+    Question {
+        question: question.to_owned(),
+        kind: QuestionKind::Confirm,
+        options: Vec::new(),
+        multi: false,
+        schema: None,
+    }
+}
+
+#[test]
+fn a_run_begins_with_rules_directive_brief_and_summary() {
+    let play = Play::new();
+    let expected = ["system", "system", "system", "RUN_DIRECTIVE", "NODE_BRIEF", "STATE_SUMMARY"];
+    assert_eq!(play.sent(), expected);
+    assert!(play.last_directive().contains("- intent: start\n"));
+    check_asks(&play.machine.open(), 1, Some("step-01-select-story"), "sm");
+}
+
+#[test]
+fn words_without_calls_are_a_stop_point() {
+    let mut play = Play::new();
+    let rest = rest(play.says("Which story?"));
+    assert_eq!((rest.phase, rest.reason), (Phase::WaitingUser, Some(Reason::StopPoint)));
+    let asked = play.user("1-2-login");
+    check_asks(&asked, 2, Some("step-01-select-story"), "sm");
+    let sent = play.sent();
+    assert_eq!(
+        sent[6..],
+        ["assistant Which story? 0", "RUN_DIRECTIVE", "NODE_BRIEF", "STATE_SUMMARY", "USER_INPUT"]
+    );
+    assert!(play.last_directive().contains("- intent: continue\n"));
+}
+
+#[test]
+fn calls_are_performed_one_after_the_other_and_then_the_model_is_asked() {
+    let mut play = Play::new();
+    let first = job(play.calls(&[("fs.read", r#"{"path":"a"}"#), ("fs_list", r#"{"path":"b"}"#)]));
+    assert_eq!(first.call.name, "fs.read");
+    let second = job(play.answered());
+    assert_eq!(second.call.name, "fs_list");
+    let asked = play.answered();
+    check_asks(&asked, 2, Some("step-01-select-story"), "sm");
+    assert_eq!(play.sent()[6..], ["assistant - 2", "tool c0", "tool c1"]);
+}
+
+#[test]
+fn calls_without_or_with_the_same_id_get_ids_of_their_own() {
+    let mut play = Play::new();
+    let call = |id: &str| ToolCall {
+        id: id.to_owned(),
+        name: "fs.read".to_owned(),
+        arguments: "{}".into(),
+        extra: Map::new(),
+    };
+    let tool_calls = vec![call("x"), call("x"), call(" ")];
+    let first = job(play.step(Input::Replied(Reply { tool_calls, ..Reply::default() })));
+    let (second, third) = (job(play.answered()), job(play.answered()));
+    let ids = [first.call.id, second.call.id, third.call.id];
+    assert_eq!(ids, ["x", "call_1_2", "call_1_3"]);
+}
+
+#[test]
+fn a_move_drops_the_traffic_and_tells_the_model_where_it_is() {
+    let mut play = Play::new();
+    play.calls(&[("fs.read", r#"{"path":"a"}"#)]);
+    play.answered();
+    play.calls(&[("fs.apply_patch", "{}")]);
+    let asked = play.moved("step-02-discover-inputs");
+    check_asks(&asked, 3, Some("step-02-discover-inputs"), "sm");
+    let expected = ["system", "system", "system", "RUN_DIRECTIVE", "NODE_BRIEF", "STATE_SUMMARY"];
+    assert_eq!(play.sent(), expected);
+    assert!(matches!(play.told.last(), Some(Fact::StateChanged(_))));
+}
+
+#[test]
+fn what_was_read_after_a_move_in_the_same_reply_stays() {
+    let mut play = Play::new();
+    play.calls(&[("fs.apply_patch", "{}"), ("fs.read", r#"{"path":"a"}"#)]);
+    play.moved("step-02-discover-inputs");
+    play.answered();
+    let sent = play.sent();
+    assert!(sent.contains(&"tool c1".to_owned()), "{sent:?}");
+    assert_eq!(sent.last().unwrap(), "STATE_SUMMARY");
+}
+
+#[test]
+fn the_agent_of_a_node_takes_over_with_its_policy() {
+    let mut play = Play::new();
+    play.calls(&[("fs.apply_patch", "{}")]);
+    let asked = play.moved("end-99");
+    check_asks(&asked, 2, Some("end-99"), "summarizer");
+    assert_eq!(play.machine.policy().fs.max_write_bytes, 1_048_576);
+}
+
+#[test]
+fn completion_leaves_room_for_closing_words() {
+    let mut play = Play::new();
+    play.calls(&[("fs.apply_patch", "{}")]);
+    let asked = play.completed();
+    check_asks(&asked, 2, None, "sm");
+    assert_eq!(play.sent().last().unwrap(), "tool c0");
+    let rest = rest(play.says("All done."));
+    assert_eq!((rest.phase, rest.reason), (Phase::Completed, None));
+    let asked = play.user("Thanks. What did you write?");
+    check_asks(&asked, 3, None, "sm");
+    let sent = play.sent();
+    assert!(!sent.iter().any(|line| line.starts_with("tool") || line == "NODE_BRIEF"), "{sent:?}");
+    let directive = play.last_directive();
+    assert!(directive.contains("post-run") && !directive.contains("currentNodeId"), "{directive}");
+}
+
+#[test]
+fn a_completed_run_changes_its_state_once_per_yes() {
+    let mut play = Play::new();
+    play.calls(&[("fs.apply_patch", "{}")]);
+    play.completed();
+    play.says("Done.");
+    play.user("Open it again.");
+    assert_eq!(job(play.calls(&[("fs.apply_patch", "{}")])).confirmation, Confirmation::Needed);
+    play.refused(RefusalCode::ConfirmationRequired);
+    play.calls(&[("ui.ask_user", "{}")]);
+    rest(play.step(Input::Asked(confirm("Really?"))));
+    play.user("yes");
+    let allowed = job(play.calls(&[("fs.apply_patch", "{}")]));
+    assert_eq!(allowed.confirmation, Confirmation::Given);
+    play.completed();
+    assert_eq!(job(play.calls(&[("fs.apply_patch", "{}")])).confirmation, Confirmation::Needed);
+}
+
+#[test]
+fn a_no_confirms_nothing() {
+    let mut play = Play::new();
+    play.calls(&[("fs.apply_patch", "{}")]);
+    play.completed();
+    play.says("Done.");
+    play.user("Hm.");
+    play.calls(&[("ui.ask_user", "{}")]);
+    play.step(Input::Asked(confirm("Really?")));
+    play.user("no");
+    assert_eq!(job(play.calls(&[("fs.apply_patch", "{}")])).confirmation, Confirmation::Needed);
+}
+
+#[test]
+fn an_answer_to_a_question_is_the_answer_of_its_call() {
+    let mut play = Play::new();
+    play.calls(&[("ui.ask_user", "{}"), ("fs.read", "{}")]);
+    let waiting = rest(play.step(Input::Asked(confirm("Go on?"))));
+    assert_eq!((waiting.phase, waiting.reason), (Phase::WaitingUser, Some(Reason::Question)));
+    let again = rest(play.user("perhaps"));
+    assert!(again.message.is_some() && again.question.is_some());
+    let next = job(play.user("yes"));
+    assert_eq!(next.call.name, "fs.read");
+    let asked = play.answered();
+    check_asks(&asked, 2, Some("step-01-select-story"), "sm");
+    assert_eq!(play.sent()[6..], ["assistant - 2", "tool c0", "tool c1"]);
+}
+
+#[test]
+fn three_identical_failing_calls_are_a_loop() {
+    let mut play = Play::new();
+    for _ in 0..2 {
+        play.calls(&[("fs.read", r#"{"path":"x"}"#)]);
+        play.refused(RefusalCode::NotFound);
+    }
+    play.calls(&[("fs.read", r#"{"path":"x"}"#)]);
+    let rest = rest(play.refused(RefusalCode::NotFound));
+    assert_eq!((rest.phase, rest.reason), (Phase::WaitingUser, Some(Reason::Loop)));
+    check_asks(&play.user("Try y."), 4, Some("step-01-select-story"), "sm");
+}
+
+#[test]
+fn other_arguments_or_a_success_begin_the_count_anew() {
+    let mut play = Play::new();
+    for path in ["x", "x", "y", "x", "x"] {
+        play.calls(&[("fs.read", &format!(r#"{{"path":"{path}"}}"#))]);
+        let asked = play.refused(RefusalCode::NotFound);
+        assert!(matches!(asked, Effect::AskModel(_)));
+    }
+}
+
+#[test]
+fn an_empty_reply_gets_one_nudge() {
+    let mut play = Play::new();
+    let asked = play.says(" \n");
+    check_asks(&asked, 2, Some("step-01-select-story"), "sm");
+    assert!(play.sent().last().unwrap().contains("empty"));
+    let rest = rest(play.says(""));
+    assert_eq!((rest.phase, rest.reason), (Phase::WaitingUser, Some(Reason::EmptyReply)));
+}
+
+fn limited(limits: Limits) -> Play {
+    Play::with(RunSettings { limits, ..RunSettings::default() })
+}
+
+#[test]
+fn limits_stop_the_run_with_their_reason_and_a_resume_or_a_word_renews_them() {
+    let mut play = limited(Limits { turns: 2, ..Limits::default() });
+    play.calls(&[("fs.read", "{}")]);
+    play.answered();
+    play.calls(&[("fs.read", "{}")]);
+    let stopped = rest(play.answered());
+    assert_eq!((stopped.phase, stopped.reason), (Phase::WaitingUser, Some(Reason::LimitTurns)));
+    let mut other = Play { machine: play.machine.clone(), now: play.now, told: Vec::new() };
+    check_asks(&play.user("Go on."), 3, Some("step-01-select-story"), "sm");
+    let resumed = other.step(Input::Resume { state: None, settings: None });
+    check_asks(&resumed, 3, Some("step-01-select-story"), "sm");
+}
+
+#[test]
+fn time_tokens_and_money_are_limits_too() {
+    let mut play = limited(Limits { seconds: Some(100), ..Limits::default() });
+    play.calls(&[("fs.read", "{}")]);
+    play.now += 200;
+    assert_eq!(rest(play.answered()).reason, Some(Reason::LimitTime));
+
+    let spends = |play: &mut Play, usage: Usage| {
+        let call = ToolCall {
+            id: "c".into(),
+            name: "fs.read".into(),
+            arguments: "{}".into(),
+            extra: Map::new(),
+        };
+        play.step(Input::Replied(Reply { tool_calls: vec![call], usage, ..Reply::default() }));
+        rest(play.answered()).reason
+    };
+    let mut play = limited(Limits { tokens: Some(10), ..Limits::default() });
+    let usage = Usage { input_tokens: 6, output_tokens: 5, cost: None };
+    assert_eq!(spends(&mut play, usage), Some(Reason::LimitTokens));
+    let mut play = limited(Limits { cost: Some(0.5), ..Limits::default() });
+    let usage = Usage { cost: Some(0.6), ..Usage::default() };
+    assert_eq!(spends(&mut play, usage), Some(Reason::LimitCost));
+}
+
+#[test]
+fn a_node_that_does_not_fit_the_window_stops_the_run() {
+    let play = Play::with(RunSettings { window_tokens: 500, ..RunSettings::default() });
+    assert_eq!(rest(play.machine.open()).reason, Some(Reason::LimitWindow));
+}
+
+#[test]
+fn what_leaves_the_context_is_told() {
+    let mut play = Play::new();
+    play.says("Well?");
+    play.user(&"x".repeat(70_000));
+    play.calls(&[("fs.apply_patch", "{}")]);
+    play.moved("step-02-discover-inputs");
+    assert!(play.told.iter().any(|fact| matches!(fact, Fact::ContextCut { .. })));
+}
+
+#[test]
+fn the_last_call_of_a_reply_that_broke_off_is_not_whole() {
+    let mut play = Play::new();
+    let call = |id: &str| ToolCall {
+        id: id.into(),
+        name: "fs.write".into(),
+        arguments: "{}".into(),
+        extra: Map::new(),
+    };
+    let reply = Reply {
+        tool_calls: vec![call("a"), call("b")],
+        finish: Finish::Length,
+        ..Reply::default()
+    };
+    assert_eq!(job(play.step(Input::Replied(reply))).whole, Whole::Whole);
+    assert_eq!(job(play.answered()).whole, Whole::CutOff);
+}
+
+#[test]
+fn guided_mode_asks_before_each_move() {
+    let mut play = Play::with(RunSettings { mode: Mode::Guided, ..RunSettings::default() });
+    assert!(play.last_directive().contains("- autopilot: false"));
+    let moved = Moved { from: "a".into(), to: "b".into(), label: "next".into() };
+    let proposed = || Input::Proposed { moved: moved.clone(), question: confirm("Go on?") };
+    assert_eq!(job(play.calls(&[("fs.apply_patch", "{}")])).moves, Moves::Ask);
+    rest(play.step(proposed()));
+    let agreed = job(play.user("yes"));
+    assert_eq!(agreed.moves, Moves::Free);
+    play.moved("step-02-discover-inputs");
+    assert_eq!(job(play.calls(&[("fs.apply_patch", "{}")])).moves, Moves::Ask);
+    rest(play.step(proposed()));
+    let asked = play.user("first show me the list");
+    check_asks(&asked, 3, Some("step-02-discover-inputs"), "sm");
+    let Message::Tool { content, .. } = &*play.machine.context().messages().pop().unwrap() else {
+        panic!("the call has no answer")
+    };
+    assert!(content.inline().unwrap().contains("first show me the list"));
+}
+
+#[test]
+fn a_resume_keeps_what_is_open_and_tells_the_model() {
+    let mut play = Play::new();
+    play.calls(&[("fs.read", "{}"), ("fs.list", "{}")]);
+    let open = job(play.step(Input::Resume { state: None, settings: None }));
+    assert_eq!(open.call.name, "fs.read");
+    play.answered();
+    play.answered();
+    assert!(!play.last_directive().contains("- intent: resume"));
+
+    let resumed = play.step(Input::Resume { state: None, settings: None });
+    check_asks(&resumed, 2, Some("step-01-select-story"), "sm");
+    assert!(play.last_directive().contains("- intent: resume"));
+}
+
+#[test]
+fn a_document_that_says_otherwise_wins() {
+    let mut play = Play::new();
+    play.calls(&[("fs.read", "{}"), ("fs.list", "{}")]);
+    let state =
+        Standing { current_node_id: "step-03-extract-context".to_owned(), ..Standing::default() };
+    let asked = play.step(Input::Resume { state: Some(state), settings: None });
+    check_asks(&asked, 2, Some("step-03-extract-context"), "sm");
+    assert!(!play.sent().iter().any(|line| line.starts_with("tool")));
+}
+
+#[test]
+fn words_that_come_while_calls_are_open_wait_for_their_answers() {
+    let mut play = Play::new();
+    play.calls(&[("fs.read", "{}")]);
+    job(play.user("Hurry up."));
+    play.answered();
+    assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
+}
+
+/// What may happen next, chosen by a number.
+fn random_input(machine: &Machine, choice: u16) -> Input {
+    let call = |n: u16| ToolCall {
+        id: if n.is_multiple_of(5) { String::new() } else { format!("c{}", n % 3) },
+        name: ["fs.read", "fs.apply_patch", "ui.ask_user", "nonsense"][usize::from(n % 4)].into(),
+        arguments: ["{}", "not json", r#"{"path":"x"}"#][usize::from(n % 3)].into(),
+        extra: Map::new(),
+    };
+    match machine.open() {
+        Effect::AskModel(_) => {
+            let words = ["", "Hello.", "  "][usize::from(choice % 3)].to_owned();
+            let tool_calls = (0..choice % 4).map(|n| call(n + choice)).collect::<Vec<_>>();
+            let broken_calls = (0..tool_calls.len()).filter(|n| n % 2 == 1).collect();
+            let finish = if choice.is_multiple_of(7) { Finish::Length } else { Finish::Stop };
+            let content = Some(words);
+            Input::Replied(Reply { content, tool_calls, broken_calls, finish, ..Reply::default() })
+        }
+        Effect::Perform(_) if choice.is_multiple_of(6) => Input::Asked(confirm("Well?")),
+        Effect::Perform(_) if choice % 6 == 1 => Input::Proposed {
+            moved: Moved { from: "a".into(), to: "b".into(), label: String::new() },
+            question: confirm("Move?"),
+        },
+        Effect::Perform(_) => {
+            let mut state = machine.standing().clone();
+            let nodes = machine.workflow().graph.nodes();
+            state.current_node_id = nodes[usize::from(choice) % nodes.len()].id.to_string();
+            state.complete = choice.is_multiple_of(11);
+            let moved = choice.is_multiple_of(2).then(|| Moved {
+                from: machine.standing().current_node_id.clone(),
+                to: state.current_node_id.clone(),
+                label: String::new(),
+            });
+            let change = StateChange { state, moved, recorded: Vec::new(), warnings: Vec::new() };
+            let refused = (choice % 5 == 1).then_some(RefusalCode::NotFound);
+            let answer = Answer { result: "{}".into(), refused, created: Vec::new() };
+            let state = (choice % 5 == 2).then_some(change);
+            Input::Answered { answer, state }
+        }
+        Effect::Rest(_) | Effect::Tell(_) => {
+            Input::User(["yes", "no", "whatever"][usize::from(choice % 3)].into())
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn a_run_never_rests_in_running_and_always_has_one_open_effect(
+        choices in proptest::collection::vec(any::<u16>(), 1..60),
+        guided in any::<bool>(),
+    ) {
+        let mode = if guided { Mode::Guided } else { Mode::Autopilot };
+        let mut play = Play::with(RunSettings { mode, ..RunSettings::default() });
+        for choice in choices {
+            // A process may end and another one take over at any time.
+            if choice.is_multiple_of(13) {
+                let state = choice.is_multiple_of(26).then(|| play.machine.standing().clone());
+                play.step(Input::Resume { state, settings: None });
+            }
+            let input = random_input(&play.machine, choice);
+            play.step(input);
+        }
+    }
+}

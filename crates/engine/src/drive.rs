@@ -1,0 +1,208 @@
+//! The driver: carries out what the machine asks for, and decides nothing.
+
+mod perform;
+pub(crate) mod request;
+
+use crewagent_core::context::holds_object;
+use crewagent_core::event::{Fact, Phase, Reason};
+use crewagent_core::run::machine::{Ask, Effect, Input, Machine, Rest};
+use crewagent_core::state::standing::Standing;
+use jiff::Timestamp;
+
+use crate::blobs::Blobs;
+use crate::control::{Control, Wish};
+use crate::model::Model;
+use crate::tools::Tools;
+use crate::turn::{Halt, Recorded, Turn};
+
+/// What a driver works with.
+pub(crate) struct World<'w> {
+    pub(crate) model: &'w dyn Model,
+    pub(crate) tools: Tools<'w>,
+    pub(crate) blobs: &'w Blobs,
+    pub(crate) control: &'w Control,
+}
+
+/// Where the program is, beside what the machine knows.
+#[derive(Default)]
+pub(crate) struct Course {
+    /// How often the user spoke; part of every key.
+    inputs: u64,
+    /// A change that was announced and is not carried out.
+    announced: Option<perform::Announced>,
+}
+
+impl Course {
+    /// Whether the change in hand, once carried out, leaves the run there.
+    pub(crate) fn leads_to(&self, standing: &Standing) -> bool {
+        let state = self.announced.as_ref().and_then(perform::Announced::state);
+        state.is_some_and(|change| change.state == *standing)
+    }
+}
+
+/// A run that is being driven.
+pub(crate) struct Drive<'d, T> {
+    pub(crate) machine: &'d mut Machine,
+    pub(crate) turn: &'d mut T,
+    pub(crate) course: &'d mut Course,
+}
+
+impl<T: Turn> Drive<'_, T> {
+    /// The first thing that happens, in every process anew.
+    pub(crate) fn begin(&mut self, started: Timestamp) {
+        self.feed(Input::Start, started);
+    }
+
+    /// Gives back what is recorded, as far as it goes. Nothing happens. `watch` sees every request that was answered.
+    pub(crate) fn replay(
+        &mut self,
+        watch: &mut dyn FnMut(&Machine, &Ask) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        while !self.turn.is_live() {
+            if let Some(signal) = self.turn.recorded_signal() {
+                self.signalled(signal);
+                continue;
+            }
+            if self.turn.is_live() {
+                break;
+            }
+            match self.machine.open() {
+                Effect::AskModel(ask) => {
+                    watch(self.machine, &ask)?;
+                    self.replay_ask(&ask)?;
+                }
+                Effect::Perform(job) => self.replay_perform(job)?,
+                Effect::Rest(_) | Effect::Tell(_) => {
+                    return Err(Halt::Unfit("it goes on where the run rests".to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on until the run rests.
+    pub(crate) fn run(&mut self, world: &World<'_>) -> Result<Rest, Halt> {
+        loop {
+            match self.machine.open() {
+                Effect::Rest(rest) => {
+                    self.turn.flush()?;
+                    return Ok(rest);
+                }
+                Effect::Tell(_) => return Err(Halt::Unfit("nothing is open".to_owned())),
+                Effect::AskModel(_) | Effect::Perform(_) if world.control.wish() != Wish::Run => {
+                    return self.pause(world.control.wish());
+                }
+                Effect::AskModel(ask) => self.ask(&ask, world)?,
+                Effect::Perform(job) => self.perform(job, world)?,
+            }
+        }
+    }
+
+    /// Another process takes over: this one.
+    pub(crate) fn take_over(&mut self, resumed: Fact) -> Result<(), Halt> {
+        let signal = self.turn.signal(resumed)?;
+        self.signalled(signal);
+        Ok(())
+    }
+
+    /// The user speaks.
+    pub(crate) fn say(&mut self, words: &str) -> Result<(), Halt> {
+        let node = &self.machine.standing().current_node_id;
+        let fact = Fact::UserInput {
+            text: words.into(),
+            for_node_id: Some(node.clone()).filter(|_| !self.machine.standing().complete),
+            call_id: self.machine.asking_call().map(str::to_owned),
+        };
+        let signal = self.turn.signal(fact)?;
+        self.signalled(signal);
+        self.turn.flush()
+    }
+
+    /// A signal that was just recorded, or was recorded before.
+    fn signalled(&mut self, signal: Recorded) {
+        let Recorded { fact, time } = signal;
+        if let Fact::UserInput { text, .. } = fact {
+            self.course.inputs += 1;
+            let words = text.inline().cloned().unwrap_or_default();
+            self.feed(Input::User(words), time);
+        } else if let Fact::RunResumed { state, settings, .. } = fact {
+            if state.is_some() {
+                self.course.announced = None;
+            }
+            self.feed(Input::Resume { state, settings }, time);
+        }
+    }
+
+    fn feed(&mut self, input: Input, time: Timestamp) {
+        for effect in self.machine.step(input, time) {
+            if let Effect::Tell(fact) = effect {
+                self.turn.note(*fact);
+            }
+        }
+    }
+
+    pub(crate) fn pause(&mut self, wish: Wish) -> Result<Rest, Halt> {
+        let (reason, message) = match wish {
+            Wish::Stop => (Reason::Stopped, "Stopped by the user."),
+            Wish::Pause | Wish::Run => (Reason::Paused, "Paused by the user."),
+        };
+        let (phase, message) = (Phase::Paused, Some(message.to_owned()));
+        self.turn.note(Fact::PhaseChanged {
+            phase,
+            reason: Some(reason),
+            message: message.clone(),
+        });
+        self.turn.flush()?;
+        Ok(Rest { phase, reason: Some(reason), message, question: None })
+    }
+
+    fn ask_key(&self, ask: &Ask) -> String {
+        format!("t{}/llm/{}", self.course.inputs, ask.turn)
+    }
+
+    fn replay_ask(&mut self, ask: &Ask) -> Result<(), Halt> {
+        let key = self.ask_key(ask);
+        let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
+        self.replied(recorded)
+    }
+
+    fn ask(&mut self, ask: &Ask, world: &World<'_>) -> Result<(), Halt> {
+        let request = request::of(self.machine, ask, world.blobs)?;
+        self.turn.note(request::told(self.machine, ask, &request));
+        self.turn.flush()?;
+        let key = self.ask_key(ask);
+        let turn = ask.turn;
+        let cancel = world.control.cancel();
+        let recorded = self.turn.step(&key, &mut |moment| {
+            let mut tell = |delta: crate::model::Delta| {
+                let (text, channel) = (delta.text, delta.channel);
+                moment.whisper(Fact::AssistantDelta { turn, text, channel });
+            };
+            let mut reply = world.model.reply(&request, &mut tell, cancel)?;
+            let calls = reply.tool_calls.iter().enumerate();
+            let broken = calls.filter(|(_, call)| !holds_object(call)).map(|(at, _)| at);
+            reply.broken_calls = broken.collect();
+            Ok(Fact::AssistantMessage { turn, reply })
+        })?;
+        self.replied(recorded)
+    }
+
+    fn replied(&mut self, recorded: Recorded) -> Result<(), Halt> {
+        let Recorded { fact, time } = recorded;
+        let Fact::AssistantMessage { reply, .. } = fact else {
+            return Err(unexpected("a reply", &fact));
+        };
+        self.feed(Input::Replied(reply), time);
+        Ok(())
+    }
+}
+
+fn unrecorded(key: &str) -> Halt {
+    Halt::Unfit(format!("there is no record of {key}"))
+}
+
+fn unexpected(expected: &str, fact: &Fact) -> Halt {
+    let json = serde_json::to_value(fact).unwrap_or_default();
+    let found = json["type"].as_str().unwrap_or("another record");
+    Halt::Unfit(format!("{expected} is expected, not {found}"))
+}

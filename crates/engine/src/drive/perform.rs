@@ -1,0 +1,262 @@
+//! Performing one call: it is answered at once, asks the user, or changes files.
+//!
+//! A change takes two steps. The first announces it, with the digests before and after; the second looks at the
+//! files and does what is not done. So the second may be repeated by another process without harm.
+
+use crewagent_core::event::{Answer, Fact, Intent, StateChange};
+use crewagent_core::question::{Question, QuestionKind};
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::run::machine::{Input, Job, Moves, Whole};
+use crewagent_core::tool::call::{Call, canonical};
+
+use super::{Drive, World, request, unexpected, unrecorded};
+use crate::clock;
+use crate::deadline;
+use crate::tools::{self, Change, Occasion, Plan};
+use crate::turn::{Halt, Moment, Recorded, Turn};
+
+/// A change that is recorded as an intent.
+pub(super) struct Announced {
+    intent: Box<Intent>,
+    /// What was worked out for it, unless that was another process.
+    planned: Option<Box<Change>>,
+}
+
+impl Announced {
+    /// What becomes of the state.
+    pub(super) fn state(&self) -> Option<&StateChange> {
+        self.intent.state.as_ref()
+    }
+}
+
+impl<T: Turn> Drive<'_, T> {
+    pub(super) fn replay_perform(&mut self, job: Job) -> Result<(), Halt> {
+        let key = self.call_key(&job);
+        match self.course.announced.take() {
+            None => {
+                let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
+                self.planned(recorded, None)
+            }
+            Some(announced) => {
+                let key = done(&key);
+                let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
+                self.carried_out(recorded, &announced.intent)
+            }
+        }
+    }
+
+    pub(super) fn perform(&mut self, job: Job, world: &World<'_>) -> Result<(), Halt> {
+        let key = self.call_key(&job);
+        let call = parsed(&job, world)?;
+        if let Some(announced) = self.course.announced.take() {
+            return self.carry_out(&done(&key), &job, &call, announced, world);
+        }
+        let mut planned = None;
+        let recorded = self.turn.step(&key, &mut |moment| {
+            let (fact, change) = plan(&job, &call, moment, world)?;
+            planned = change;
+            Ok(fact)
+        })?;
+        self.planned(recorded, planned)
+    }
+
+    /// What the first step gave.
+    fn planned(&mut self, recorded: Recorded, planned: Option<Box<Change>>) -> Result<(), Halt> {
+        let Recorded { fact, time } = recorded;
+        let input = if let Fact::ToolFinished { answer, .. } = fact {
+            Input::Answered { answer, state: None }
+        } else if let Fact::ToolStarted { intent: Some(intent), .. } = fact {
+            self.course.announced = Some(Announced { intent, planned });
+            return Ok(());
+        } else if let Fact::Question { question, moved, .. } = fact {
+            match moved {
+                None => Input::Asked(question),
+                Some(moved) => Input::Proposed { moved, question },
+            }
+        } else {
+            return Err(unexpected("an answer", &fact));
+        };
+        self.feed(input, time);
+        Ok(())
+    }
+
+    fn carry_out(
+        &mut self,
+        key: &str,
+        job: &Job,
+        call: &Result<Call, Refusal>,
+        announced: Announced,
+        world: &World<'_>,
+    ) -> Result<(), Halt> {
+        let Announced { intent, planned } = &announced;
+        // The reply and the intent must survive whatever the change does not.
+        self.turn.flush()?;
+        let recorded = self.turn.step(key, &mut |moment| {
+            let answer = match call {
+                Ok(call) => {
+                    let now = clock::for_people(moment.now);
+                    let occasion = occasion(job, &now, world.control.cancel().flag());
+                    if let Some(change) = planned {
+                        keep_before_images(change, world)?;
+                    }
+                    world.tools.carry_out(call, intent, planned.as_deref(), &occasion)?.answer
+                }
+                Err(refusal) => refused(refusal),
+            };
+            Ok(finished(job, answer))
+        });
+        match recorded {
+            Ok(recorded) => self.carried_out(recorded, &announced.intent),
+            Err(halt) => {
+                self.course.announced = Some(announced);
+                Err(halt)
+            }
+        }
+    }
+
+    fn carried_out(&mut self, recorded: Recorded, intent: &Intent) -> Result<(), Halt> {
+        let Recorded { fact, time } = recorded;
+        let Fact::ToolFinished { answer, .. } = fact else {
+            return Err(unexpected("a result", &fact));
+        };
+        let state = intent.state.clone().filter(|_| answer.refused.is_none());
+        self.feed(Input::Answered { answer, state }, time);
+        Ok(())
+    }
+
+    /// A move that the user agreed to is performed anew, under another key.
+    fn call_key(&self, job: &Job) -> String {
+        let agreed = match self.machine.agreement() {
+            Moves::Free => "/agreed",
+            Moves::Ask => "",
+        };
+        format!("t{}/tool/{}/{}{agreed}", self.course.inputs, job.turn, job.call.id)
+    }
+}
+
+/// The key of the second step of a change.
+fn done(key: &str) -> String {
+    format!("{key}/done")
+}
+
+/// The call, or why it is none. The arguments may be long, so they are fetched only here.
+fn parsed(job: &Job, world: &World<'_>) -> Result<Result<Call, Refusal>, Halt> {
+    if job.whole == Whole::CutOff {
+        return Ok(Err(Refusal::new(
+            RefusalCode::InvalidArguments,
+            "Your reply was cut off in this call because it became too long, so the call was not executed.",
+        )
+        .hint("Send it again in smaller pieces, for instance with fs.write and then mode append.")));
+    }
+    let arguments = request::text(&job.call.arguments, world.blobs)?;
+    Ok(Call::parse(&job.call.name, &arguments, &job.policy))
+}
+
+fn plan(
+    job: &Job,
+    call: &Result<Call, Refusal>,
+    moment: &mut Moment<'_>,
+    world: &World<'_>,
+) -> Result<(Fact, Option<Box<Change>>), Halt> {
+    let call = match call {
+        Ok(call) => call,
+        Err(refusal) => {
+            moment.note(started(job, None, None));
+            return Ok((finished(job, refused(refusal)), None));
+        }
+    };
+    if !call.is_write() {
+        moment.note(started(job, call.subject(), None));
+    }
+    let now = clock::for_people(moment.now);
+    let limit = std::time::Duration::from_secs(job.policy.call_seconds);
+    let plan = deadline::within(limit, world.control.cancel(), |flag| {
+        world.tools.plan(call, &occasion(job, &now, flag))
+    });
+    let plan = match plan {
+        deadline::Ended::InTime(plan) => plan?,
+        deadline::Ended::TooLate => Plan::Answer(refused(&too_late(job))),
+    };
+    Ok(match plan {
+        Plan::Answer(answer) => {
+            if call.is_write() {
+                moment.note(started(job, call.subject(), None));
+            }
+            (finished(job, answer), None)
+        }
+        Plan::Change(change) => {
+            let intent = Box::new(change.intent.clone());
+            (started(job, call.subject(), Some(intent)), Some(change))
+        }
+        Plan::Ask(question) => {
+            (Fact::Question { call_id: job.call.id.clone(), moved: None, question }, None)
+        }
+        Plan::Approve(moved) => {
+            let question = Question {
+                question: format!(
+                    "Go on from `{}` to `{}` ({})?",
+                    moved.from, moved.to, moved.label
+                ),
+                kind: QuestionKind::Confirm,
+                options: Vec::new(),
+                multi: false,
+                schema: None,
+            };
+            (Fact::Question { call_id: job.call.id.clone(), moved: Some(moved), question }, None)
+        }
+    })
+}
+
+fn too_late(job: &Job) -> Refusal {
+    let seconds = job.policy.call_seconds;
+    Refusal::new(RefusalCode::Timeout, format!("The call took longer than {seconds} seconds."))
+        .hint("Ask for less: a smaller folder, fewer files, a more precise query.")
+}
+
+fn occasion<'o>(
+    job: &'o Job,
+    now: &'o str,
+    cancel: &'o std::sync::atomic::AtomicBool,
+) -> Occasion<'o> {
+    Occasion {
+        policy: &job.policy,
+        created: &job.created,
+        now,
+        missing: job.missing,
+        confirmation: job.confirmation,
+        moves: match job.moves {
+            Moves::Free => tools::Moves::Free,
+            Moves::Ask => tools::Moves::Ask,
+        },
+        cancel,
+    }
+}
+
+/// What a file held before is kept, so that a change can be shown and undone.
+fn keep_before_images(change: &Change, world: &World<'_>) -> Result<(), Halt> {
+    for image in change.files.iter().filter_map(|file| file.before.as_deref()) {
+        world.blobs.put(image)?;
+    }
+    Ok(())
+}
+
+fn tool(job: &Job) -> String {
+    canonical(&job.call.name).unwrap_or(&job.call.name).to_owned()
+}
+
+fn started(job: &Job, subject: Option<String>, intent: Option<Box<Intent>>) -> Fact {
+    let call_id = job.call.id.clone();
+    Fact::ToolStarted { turn: job.turn, call_id, tool: tool(job), subject, intent }
+}
+
+fn finished(job: &Job, answer: Answer) -> Fact {
+    Fact::ToolFinished { turn: job.turn, call_id: job.call.id.clone(), tool: tool(job), answer }
+}
+
+fn refused(refusal: &Refusal) -> Answer {
+    Answer {
+        result: refusal.to_json().to_string().into(),
+        refused: Some(refusal.code),
+        created: Vec::new(),
+    }
+}

@@ -1,0 +1,98 @@
+//! The request to the model: the context of the machine with all its texts at hand.
+
+use std::sync::Arc;
+
+use crewagent_core::context::tools_digest;
+use crewagent_core::event::{Fact, RequestFacts};
+use crewagent_core::message::{Message, ToolCall};
+use crewagent_core::payload::Payload;
+use crewagent_core::run::machine::{Ask, Machine};
+use crewagent_core::tool::schema;
+
+use crate::blobs::{BlobError, Blobs};
+use crate::model::{Place, Request};
+use crate::turn::Halt;
+
+/// The request that is due. It is checked: a provider never sees a call without its answer.
+pub(crate) fn of(machine: &Machine, ask: &Ask, blobs: &Blobs) -> Result<Request, Halt> {
+    let context = machine.context();
+    context.check().map_err(|problem| {
+        Halt::Unfit(format!(
+            "the request would not be valid: {problem}; this is a mistake of CrewAgent"
+        ))
+    })?;
+    let tools: Arc<[schema::ToolSpec]> = schema::tools(&machine.policy()).into();
+    let sha256 = context.sha256(tools_digest(&tools)).to_string();
+    let messages = context.messages();
+    let messages = messages.into_iter().map(|message| at_hand(message, blobs));
+    Ok(Request {
+        messages: messages.collect::<Result<_, BlobError>>()?,
+        tools,
+        place: Place {
+            turn: ask.turn,
+            node_id: ask.node_id.clone(),
+            node_turn: ask.node_turn,
+            input: machine.input().cloned(),
+            variables: machine.standing().variables.clone(),
+        },
+        sha256,
+    })
+}
+
+/// What everyone is told about it.
+pub(super) fn told(machine: &mut Machine, ask: &Ask, request: &Request) -> Fact {
+    let context = machine.context_mut();
+    Fact::TurnStarted {
+        turn: ask.turn,
+        node_id: ask.node_id.clone(),
+        agent_id: ask.agent_id.as_str().to_owned(),
+        request: RequestFacts {
+            messages: request.messages.len(),
+            bytes: context.bytes(),
+            sha256: request.sha256.clone(),
+            added: context.take_added(),
+        },
+    }
+}
+
+fn at_hand(message: Arc<Message>, blobs: &Blobs) -> Result<Arc<Message>, BlobError> {
+    let is_here = |payload: &Payload| payload.inline().is_some();
+    match &*message {
+        Message::System { .. } | Message::User { .. } => Ok(message),
+        Message::Tool { content, .. } if is_here(content) => Ok(message),
+        Message::Tool { tool_call_id, content } => Ok(Arc::new(Message::Tool {
+            tool_call_id: tool_call_id.clone(),
+            content: fetched(content, blobs)?,
+        })),
+        Message::Assistant { tool_calls, .. }
+            if tool_calls.iter().all(|call| is_here(&call.arguments)) =>
+        {
+            Ok(message)
+        }
+        Message::Assistant { content, tool_calls, extra } => {
+            let fetch = |call: &ToolCall| {
+                Ok(ToolCall { arguments: fetched(&call.arguments, blobs)?, ..call.clone() })
+            };
+            Ok(Arc::new(Message::Assistant {
+                content: content.clone(),
+                tool_calls: tool_calls.iter().map(fetch).collect::<Result<_, BlobError>>()?,
+                extra: extra.clone(),
+            }))
+        }
+    }
+}
+
+fn fetched(payload: &Payload, blobs: &Blobs) -> Result<Payload, BlobError> {
+    match payload {
+        Payload::Inline(_) => Ok(payload.clone()),
+        Payload::Blob { sha256, .. } => Ok(Payload::Inline(blobs.text(*sha256)?)),
+    }
+}
+
+/// The text of a payload.
+pub(super) fn text(payload: &Payload, blobs: &Blobs) -> Result<Arc<str>, BlobError> {
+    match payload {
+        Payload::Inline(text) => Ok(text.clone()),
+        Payload::Blob { sha256, .. } => blobs.text(*sha256),
+    }
+}

@@ -1,0 +1,356 @@
+//! The journal of a run: one event a line, flushed before anything depends on it, repaired when it is opened.
+
+mod payloads;
+mod scan;
+mod tail;
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+
+use crewagent_core::event::{Event, Fact};
+use thiserror::Error;
+
+pub use self::scan::{Judged, LineEnd, MAX_RECORD, Rest, recover};
+pub use self::tail::{Tail, tail};
+
+use self::scan::Scan;
+use crate::blobs::{BlobError, Blobs};
+use crate::disk::{DiskError, Folder, Opening};
+
+/// The name of the journal in its folder.
+pub const JOURNAL: &str = "execution.jsonl";
+/// Longer texts are kept as blobs.
+pub const INLINE_LIMIT: usize = 32 * 1024;
+/// Bytes that are read at a time.
+const CHUNK: usize = 256 * 1024;
+
+/// An open journal. Whoever has it is the only one who writes it.
+#[derive(Debug)]
+pub struct Journal {
+    folder: Folder,
+    blobs: Blobs,
+    handle: Handle,
+    /// The size of what is flushed.
+    flushed: u64,
+    /// What is behind it, written and not yet flushed. Kept, because after a failed flush nobody knows what became of it.
+    pending: Vec<u8>,
+    /// Whether the last record still needs its line end.
+    end: LineEnd,
+    /// The number of the last event.
+    last: u64,
+}
+
+#[derive(Debug)]
+enum Handle {
+    /// The file is as long as what counts.
+    Ready(File),
+    /// Something may be behind what counts.
+    Dirty(File),
+    /// A flush failed; what the system says about this file through the old handle is not to be believed.
+    Lost,
+}
+
+/// What a journal held when it was opened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recovered {
+    /// The events.
+    pub events: Vec<Event>,
+    /// What was wrong, in words.
+    pub notes: Vec<String>,
+}
+
+/// Why the journal cannot be read or written.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// The disk failed.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// A long text cannot be kept.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    /// A record would be too long to be read again.
+    #[error("a record of {bytes} bytes is too long for the journal, which takes {MAX_RECORD}")]
+    TooLong {
+        /// Its size.
+        bytes: usize,
+    },
+    /// An event is not the next one, or does not belong into a journal.
+    #[error("the journal expects event {expected}, not {found}")]
+    Order {
+        /// The number of the next event.
+        expected: u64,
+        /// The number that came.
+        found: u64,
+    },
+    /// An event cannot be written as JSON.
+    #[error("an event cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl JournalError {
+    /// The error of the disk, if that is what it is.
+    pub fn disk(&self) -> Option<&DiskError> {
+        match self {
+            Self::Disk(error) | Self::Blob(BlobError::Disk(error)) => Some(error),
+            Self::Blob(BlobError::Missing(_) | BlobError::Damaged(_) | BlobError::NotText(_))
+            | Self::TooLong { .. }
+            | Self::Order { .. }
+            | Self::Json(_) => None,
+        }
+    }
+}
+
+impl Journal {
+    /// Writes the first events of a journal into a folder that has none, durably but for the name in the folder.
+    pub(crate) fn create(
+        folder: &Folder,
+        blobs: &Blobs,
+        events: &[Event],
+    ) -> Result<(), JournalError> {
+        let mut buffer = Vec::new();
+        format(blobs, 0, events, &mut buffer)?;
+        folder.write(JOURNAL, &buffer, Opening::New)?;
+        Ok(())
+    }
+
+    /// Opens the journal in a folder and repairs it. One that is missing is begun anew.
+    pub fn open(folder: Folder, blobs: Blobs) -> Result<(Self, Recovered), JournalError> {
+        let mut file = match folder.open(JOURNAL, Opening::Change) {
+            Ok(file) => file,
+            Err(error) if error.is_missing() => return Self::begin(folder, blobs),
+            Err(error) => return Err(error.into()),
+        };
+        let judged = judge(&folder, &mut file)?;
+        let aside = set_right(&folder, &mut file, &judged)?;
+        file.seek(SeekFrom::Start(judged.good)).map_err(folder.failed("read", JOURNAL))?;
+        let notes = judged.notes(&aside);
+        let journal = Self {
+            folder,
+            blobs,
+            handle: Handle::Ready(file),
+            flushed: judged.good,
+            pending: Vec::new(),
+            end: judged.end,
+            last: judged.events.len() as u64,
+        };
+        Ok((journal, Recovered { events: judged.events, notes }))
+    }
+
+    fn begin(folder: Folder, blobs: Blobs) -> Result<(Self, Recovered), JournalError> {
+        folder.ensure()?;
+        let file = folder.write(JOURNAL, b"", Opening::New)?;
+        folder.sync()?;
+        let notes = vec!["the journal was missing; a new one was begun".to_owned()];
+        let handle = Handle::Ready(file);
+        let pending = Vec::new();
+        let journal =
+            Self { folder, blobs, handle, flushed: 0, pending, end: LineEnd::There, last: 0 };
+        Ok((journal, Recovered { events: Vec::new(), notes }))
+    }
+
+    /// What a journal holds, for one who only looks. Nothing is repaired; a record that is being written is left out.
+    pub fn read(folder: &Folder) -> Result<Recovered, JournalError> {
+        let mut file = folder.open(JOURNAL, Opening::Read)?;
+        let judged = judge(folder, &mut file)?;
+        let notes = match judged.rest {
+            Rest::Nothing | Rest::Repeated { .. } | Rest::Torn { .. } => Vec::new(),
+            Rest::Damaged { bytes } => vec![format!(
+                "the journal is damaged behind record {}; what follows ({bytes} bytes) is not shown",
+                judged.events.len()
+            )],
+        };
+        Ok(Recovered { events: judged.events, notes })
+    }
+
+    /// The number of the last event; 0 when there is none.
+    pub fn last_seq(&self) -> u64 {
+        self.last
+    }
+
+    /// The event as the journal keeps it: its long texts are blobs.
+    pub fn settle(&self, mut event: Event) -> Result<Event, BlobError> {
+        payloads::each(&mut event, |payload| self.blobs.keep(payload, INLINE_LIMIT))?;
+        Ok(event)
+    }
+
+    /// Adds events, with one write and one flush. After an error none of them counts.
+    pub fn append(&mut self, events: &[Event]) -> Result<(), JournalError> {
+        let (length, end, last) = (self.pending.len(), self.end, self.last);
+        self.write(events)?;
+        self.sync().inspect_err(|_| {
+            self.pending.truncate(length);
+            (self.end, self.last) = (end, last);
+        })
+    }
+
+    /// Adds events, with one write. They outlive this process, but a power cut may take them until
+    /// [`Journal::sync`]. After an error none of them counts.
+    pub fn write(&mut self, events: &[Event]) -> Result<(), JournalError> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let mut buffer = Vec::new();
+        if self.end == LineEnd::Missing {
+            buffer.push(b'\n');
+        }
+        format(&self.blobs, self.last, events, &mut buffer)?;
+        let mut file = self.repaired()?;
+        if let Err(error) = self.put(&mut file, &buffer) {
+            self.handle = Handle::Dirty(file);
+            return Err(error.into());
+        }
+        self.handle = Handle::Ready(file);
+        self.pending.extend_from_slice(&buffer);
+        self.end = LineEnd::There;
+        self.last += events.len() as u64;
+        Ok(())
+    }
+
+    /// Flushes what was written. After an error it still counts, and is written again before the next flush.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let file = self.repaired()?;
+        let flushed = self.folder.disk().sync_data(&file, self.folder.label_of(JOURNAL));
+        // On failure the file is closed, and the next one who needs it opens it anew.
+        flushed.map_err(self.folder.failed("flush", JOURNAL))?;
+        self.handle = Handle::Ready(file);
+        self.flushed += self.pending.len() as u64;
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// The file with what counts and nothing behind it, and the place to write at its end. Until it is given back
+    /// it is lost.
+    fn repaired(&mut self) -> Result<File, DiskError> {
+        match std::mem::replace(&mut self.handle, Handle::Lost) {
+            Handle::Ready(file) => Ok(file),
+            Handle::Dirty(mut file) => {
+                let good = self.flushed + self.pending.len() as u64;
+                match self.cut(&mut file, good) {
+                    Ok(()) => Ok(file),
+                    Err(error) => {
+                        self.handle = Handle::Dirty(file);
+                        Err(error)
+                    }
+                }
+            }
+            Handle::Lost => {
+                let mut file = self.folder.open(JOURNAL, Opening::Change)?;
+                self.cut(&mut file, self.flushed)?;
+                if !self.pending.is_empty() {
+                    self.put(&mut file, &self.pending)?;
+                }
+                Ok(file)
+            }
+        }
+    }
+
+    fn cut(&self, file: &mut File, length: u64) -> Result<(), DiskError> {
+        let label = self.folder.label_of(JOURNAL);
+        let cut = self.folder.disk().truncate(file, &label, length);
+        cut.and_then(|()| file.seek(SeekFrom::Start(length)).map(drop))
+            .map_err(self.folder.failed("repair", JOURNAL))
+    }
+
+    fn put(&self, file: &mut File, bytes: &[u8]) -> Result<(), DiskError> {
+        let label = self.folder.label_of(JOURNAL);
+        let written = self.folder.disk().write_all(file, &label, bytes);
+        written.map_err(self.folder.failed("write", JOURNAL))
+    }
+}
+
+/// Formats events as lines. They must follow on the last one.
+fn format(
+    blobs: &Blobs,
+    last: u64,
+    events: &[Event],
+    buffer: &mut Vec<u8>,
+) -> Result<(), JournalError> {
+    for (expected, event) in (last + 1..).zip(events) {
+        let is_piece = matches!(event.fact, Fact::AssistantDelta { .. }) || event.part.is_some();
+        if event.seq != expected || is_piece {
+            return Err(JournalError::Order { expected, found: event.seq });
+        }
+        let mut event = event.clone();
+        payloads::each(&mut event, |payload| blobs.keep(payload, INLINE_LIMIT))?;
+        let start = buffer.len();
+        serde_json::to_writer(&mut *buffer, &event)?;
+        let bytes = buffer.len() - start;
+        if bytes > MAX_RECORD {
+            return Err(JournalError::TooLong { bytes });
+        }
+        buffer.push(b'\n');
+    }
+    Ok(())
+}
+
+/// Reads a journal piece by piece.
+fn judge(folder: &Folder, file: &mut File) -> Result<Judged, JournalError> {
+    let label = folder.label_of(JOURNAL);
+    let mut scan = Scan::default();
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match folder.disk().read(file, &label, &mut buffer) {
+            Ok(0) => return Ok(scan.finish()),
+            Ok(count) => scan.feed(&buffer[..count]),
+            Err(error) => return Err(folder.failed("read", JOURNAL)(error).into()),
+        }
+    }
+}
+
+/// Takes away what does not count, and flushes the rest: the process before may have died between a write and its
+/// flush, and what is read from here on must last. Gives the name under which damaged records are kept.
+fn set_right(folder: &Folder, file: &mut File, judged: &Judged) -> Result<String, JournalError> {
+    let label = folder.label_of(JOURNAL);
+    let aside = match judged.rest {
+        Rest::Damaged { .. } => move_aside(folder, file, judged.good)?,
+        Rest::Nothing | Rest::Torn { .. } | Rest::Repeated { .. } => String::new(),
+    };
+    if judged.rest != Rest::Nothing {
+        folder
+            .disk()
+            .truncate(file, &label, judged.good)
+            .map_err(folder.failed("repair", JOURNAL))?;
+    }
+    folder.disk().sync_data(file, &label).map_err(folder.failed("flush", JOURNAL))?;
+    folder.sync()?;
+    Ok(aside)
+}
+
+/// Copies everything behind what counts to a file beside the journal.
+fn move_aside(folder: &Folder, file: &mut File, good: u64) -> Result<String, JournalError> {
+    const TEMP: &str = ".execution.jsonl.damaged.tmp";
+    let disk = folder.disk();
+    let mut copy = folder.open(TEMP, Opening::Fresh)?;
+    file.seek(SeekFrom::Start(good)).map_err(folder.failed("read", JOURNAL))?;
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let count = disk
+            .read(file, folder.label_of(JOURNAL), &mut buffer)
+            .map_err(folder.failed("read", JOURNAL))?;
+        if count == 0 {
+            break;
+        }
+        disk.write_all(&mut copy, folder.label_of(TEMP), &buffer[..count])
+            .map_err(folder.failed("write", TEMP))?;
+    }
+    disk.sync_file(&copy, folder.label_of(TEMP)).map_err(folder.failed("flush", TEMP))?;
+    drop(copy);
+    let name = free_name(folder)?;
+    folder.rename(TEMP, &name)?;
+    folder.sync()?;
+    Ok(name)
+}
+
+fn free_name(folder: &Folder) -> Result<String, DiskError> {
+    for number in 1..10_000 {
+        let name = format!("{JOURNAL}.damaged-{number}");
+        if folder.size_of(&name)?.is_none() {
+            return Ok(name);
+        }
+    }
+    let error = io::Error::new(io::ErrorKind::AlreadyExists, "too many damaged copies are there");
+    Err(folder.failed("repair", JOURNAL)(error))
+}

@@ -1,0 +1,187 @@
+//! The replay model: a journal answers. A request that differs from the recorded one is an error with a diff.
+
+mod difference;
+mod lines;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crewagent_core::event::{Channel, Event, Fact, Reply, RequestFacts};
+use crewagent_core::integrity::Digest;
+use crewagent_core::payload::Payload;
+
+use super::{Cancel, Delta, Model, ModelError, ModelErrorKind, Request};
+
+/// Finds a text by its digest.
+type Blobs = Box<dyn Fn(Digest) -> Option<Arc<str>> + Send + Sync>;
+
+/// A model that answers as a recorded run was answered.
+pub struct Replay {
+    recording: Recording,
+    blobs: Blobs,
+}
+
+/// What a journal says about requests and their answers.
+#[derive(Debug, Default)]
+struct Recording {
+    /// By the number of the turn.
+    turns: BTreeMap<u64, Turn>,
+    /// What tools answered, in order.
+    answers: Vec<ToolAnswer>,
+    /// What the user said.
+    inputs: Vec<Payload>,
+}
+
+#[derive(Debug, Default)]
+struct Turn {
+    request: Option<RequestFacts>,
+    reply: Option<Reply>,
+    /// What went wrong instead of a reply.
+    failure: Option<String>,
+}
+
+#[derive(Debug)]
+struct ToolAnswer {
+    turn: u64,
+    call_id: String,
+    result: Payload,
+}
+
+impl Replay {
+    /// Takes the answers from the events of one run, in their order. The run may have been resumed any number of times.
+    /// `blobs` finds the texts that are not in the events themselves.
+    pub fn from_events(
+        events: impl IntoIterator<Item = Event>,
+        blobs: impl Fn(Digest) -> Option<Arc<str>> + Send + Sync + 'static,
+    ) -> Self {
+        let mut recording = Recording::default();
+        for event in events {
+            recording.take(event.fact);
+        }
+        Self { recording, blobs: Box::new(blobs) }
+    }
+
+    /// How many turns were answered.
+    pub fn turns(&self) -> usize {
+        self.recording.turns.values().filter(|turn| turn.reply.is_some()).count()
+    }
+
+    fn recorded(&self, number: u64) -> Result<(&RequestFacts, &Reply), ModelError> {
+        let turn = self.recording.turns.get(&number);
+        let Some(request) = turn.and_then(|turn| turn.request.as_ref()) else {
+            let last = self.recording.turns.keys().next_back().copied().unwrap_or_default();
+            return Err(script(format!(
+                "The recording has no turn {number}; its last one is turn {last}."
+            )));
+        };
+        let Some(reply) = turn.and_then(|turn| turn.reply.as_ref()) else {
+            let failure = turn.and_then(|turn| turn.failure.as_deref());
+            let why = failure.map_or("the run was cut off there", |message| message);
+            return Err(script(format!("The recording has no reply for turn {number}: {why}")));
+        };
+        Ok((request, reply))
+    }
+
+    /// The reply with all its texts at hand.
+    fn whole(&self, reply: &Reply) -> Result<Reply, ModelError> {
+        let mut reply = reply.clone();
+        for call in &mut reply.tool_calls {
+            if let Payload::Blob { sha256, .. } = &call.arguments {
+                let text = (self.blobs)(*sha256).ok_or_else(|| {
+                    script(format!(
+                        "The arguments of call `{}` ({}) are not in the recording: the blob {sha256} is missing.",
+                        call.id, call.name
+                    ))
+                })?;
+                call.arguments = Payload::Inline(text);
+            }
+        }
+        Ok(reply)
+    }
+}
+
+impl Recording {
+    fn take(&mut self, fact: Fact) {
+        match fact {
+            Fact::TurnStarted { turn, request, .. } => {
+                self.turns.entry(turn).or_default().request = Some(request);
+            }
+            Fact::AssistantMessage { turn, reply } => {
+                self.turns.entry(turn).or_default().reply = Some(reply);
+            }
+            Fact::ToolFinished { turn, call_id, answer, .. } => {
+                self.answers.push(ToolAnswer { turn, call_id, result: answer.result });
+            }
+            Fact::UserInput { text, .. } => self.inputs.push(text),
+            Fact::Error { message } => self.fail(message),
+            Fact::PhaseChanged { message: Some(message), .. } => self.fail(message),
+            Fact::RunStarted { .. }
+            | Fact::RunResumed { .. }
+            | Fact::AssistantDelta { .. }
+            | Fact::ToolStarted { .. }
+            | Fact::StateChanged(_)
+            | Fact::Question { .. }
+            | Fact::PhaseChanged { message: None, .. }
+            | Fact::ContextCut { .. }
+            | Fact::RunFinished { .. } => {}
+        }
+    }
+
+    /// Notes why the last request has no reply, if it has none.
+    fn fail(&mut self, message: String) {
+        if let Some(turn) = self.turns.values_mut().next_back()
+            && turn.reply.is_none()
+        {
+            turn.failure = Some(message);
+        }
+    }
+}
+
+impl Model for Replay {
+    fn name(&self) -> &str {
+        "replay"
+    }
+
+    fn reply(
+        &self,
+        request: &Request,
+        tell: &mut dyn FnMut(Delta),
+        cancel: &Cancel,
+    ) -> Result<Reply, ModelError> {
+        let (recorded, reply) = self.recorded(request.place.turn)?;
+        if recorded.sha256 != request.sha256 {
+            return Err(script(difference::explain(
+                &self.recording,
+                recorded,
+                request,
+                &self.blobs,
+            )));
+        }
+        if cancel.is_cancelled() {
+            let message = "The reply was cancelled.".to_owned();
+            return Err(ModelError { kind: ModelErrorKind::Cancelled, message });
+        }
+        let reply = self.whole(reply)?;
+        let thoughts = reply.extra.get("reasoning_content").and_then(|text| text.as_str());
+        let told = [(Channel::Thinking, thoughts), (Channel::Text, reply.content.as_deref())];
+        for (channel, text) in told {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                tell(Delta { channel, text: text.to_owned() });
+            }
+        }
+        Ok(reply)
+    }
+}
+
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replay").field("recording", &self.recording).finish_non_exhaustive()
+    }
+}
+
+fn script(message: String) -> ModelError {
+    ModelError { kind: ModelErrorKind::Script, message }
+}

@@ -1,0 +1,167 @@
+//! The scripted model: a scenario file answers, by node, turn and user input. For demos, tests and documents.
+//!
+//! It keeps nothing between two requests: what it answers follows from the request and the file alone, so it goes on
+//! rightly after a crash and can serve any number of runs. The file's shape is described in `docs/scenarios.md`.
+
+mod error;
+mod pace;
+mod read;
+mod reading;
+mod render;
+mod scenario;
+mod template;
+#[cfg(test)]
+mod tests;
+mod view;
+mod when;
+
+use std::io::Read as _;
+use std::path::Path;
+
+use crewagent_core::event::{Channel, Reply};
+
+use self::pace::Teller;
+use self::scenario::{Fault, Line, Scenario, Turn};
+use self::view::View;
+use super::{Cancel, Delta, Model, ModelError, ModelErrorKind, Place, Request};
+
+pub use self::error::{Problem, ScenarioError};
+pub use self::pace::Pace;
+
+/// A scenario may have this many bytes.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// A model that answers from a scenario.
+#[derive(Debug)]
+pub struct Scripted {
+    file: String,
+    scenario: Scenario,
+    pace: Option<Pace>,
+}
+
+impl Scripted {
+    /// Reads a scenario file.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let name = path.display().to_string();
+        let unreadable = |source| ScenarioError::Unreadable { name: name.clone(), source };
+        let mut text = String::new();
+        let file = std::fs::File::open(path).map_err(unreadable)?;
+        file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+        Self::parse(&name, &text)
+    }
+
+    /// Reads a scenario. The name is what mistakes are reported under.
+    pub fn parse(name: &str, text: &str) -> Result<Self, ScenarioError> {
+        let wrong = |problems| ScenarioError::Wrong { name: name.to_owned(), problems };
+        if text.len() as u64 > MAX_BYTES {
+            let message = format!("a scenario may have {MAX_BYTES} bytes, and this one has more");
+            return Err(wrong(vec![Problem { line: 1, message }]));
+        }
+        let scenario = read::scenario(text).map_err(wrong)?;
+        Ok(Self { file: name.to_owned(), scenario, pace: None })
+    }
+
+    /// The same model, speaking at this pace wherever the scenario names none.
+    #[must_use]
+    pub fn paced(mut self, pace: Pace) -> Self {
+        self.pace = Some(pace);
+        self
+    }
+
+    /// What the scenario is about, in its own words.
+    pub fn title(&self) -> &str {
+        &self.scenario.title
+    }
+
+    /// The reply that the scenario has for this place.
+    fn line(&self, view: &View<'_>) -> Result<&Line, ModelError> {
+        let place = view.place();
+        let turns = match &place.node_id {
+            Some(node) => self.scenario.nodes.get(node).map(Vec::as_slice).unwrap_or_default(),
+            None => &self.scenario.complete,
+        };
+        match at(turns, place.node_turn) {
+            Some(turn) => self.choice(turn, view),
+            None => self.scenario.otherwise.as_ref().ok_or_else(|| self.nothing_left(place)),
+        }
+    }
+
+    fn choice<'s>(&'s self, turn: &'s Turn, view: &View<'_>) -> Result<&'s Line, ModelError> {
+        let mut reasons = Vec::new();
+        for choice in &turn.choices {
+            match choice.when.mismatch(view) {
+                None => return Ok(&choice.line),
+                Some(reason) => reasons.push(reason),
+            }
+        }
+        Err(self.derailed(view.place(), turn.line, &reasons.join("; or: ")))
+    }
+
+    fn nothing_left(&self, place: &Place) -> ModelError {
+        script(format!(
+            "The scenario {} has no reply left for {}. Add one to the file, or give it `otherwise`.",
+            self.file,
+            whereabouts(place)
+        ))
+    }
+
+    fn derailed(&self, place: &Place, line: usize, why: &str) -> ModelError {
+        script(format!(
+            "The run left the scenario {}: the reply of line {line} does not fit {}: {why}.",
+            self.file,
+            whereabouts(place)
+        ))
+    }
+}
+
+impl Model for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn reply(
+        &self,
+        request: &Request,
+        tell: &mut dyn FnMut(Delta),
+        cancel: &Cancel,
+    ) -> Result<Reply, ModelError> {
+        let view = View::of(request);
+        let line = self.line(&view)?;
+        let derailed = |why: String| self.derailed(&request.place, line.line, &why);
+        let reply = render::reply(line, &view, request).map_err(derailed)?;
+        let pace = line.pace.or(self.scenario.pace).or(self.pace);
+        let mut teller = Teller { tell, cancel, pace };
+        if let Some(think) = &line.think {
+            teller.speak(Channel::Thinking, &think.text(&view).map_err(derailed)?)?;
+        }
+        teller.speak(Channel::Text, reply.content.as_deref().unwrap_or_default())?;
+        match &line.fault {
+            None => Ok(reply),
+            Some(Fault::Hang) => Err(teller.hang()),
+            Some(Fault::Fail { kind, message }) => {
+                Err(ModelError { kind: *kind, message: message.clone() })
+            }
+        }
+    }
+}
+
+/// The turn that answers the n-th request, counted from 1.
+fn at(turns: &[Turn], number: u64) -> Option<&Turn> {
+    let mut last = 0_u64;
+    turns.iter().find(|turn| {
+        last = last.saturating_add(turn.times);
+        number >= 1 && number <= last
+    })
+}
+
+fn whereabouts(place: &Place) -> String {
+    let node = match &place.node_id {
+        Some(node) => format!("at node `{node}`"),
+        None => "after completion".to_owned(),
+    };
+    format!("turn {} (request {} {node})", place.turn, place.node_turn)
+}
+
+fn script(message: String) -> ModelError {
+    ModelError { kind: ModelErrorKind::Script, message }
+}

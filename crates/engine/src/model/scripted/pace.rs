@@ -1,0 +1,81 @@
+//! How a reply is told: in pieces, at once or at the speed of speech.
+
+use std::time::Duration;
+
+use crewagent_core::event::Channel;
+
+use crate::model::{Cancel, Delta, ModelError, ModelErrorKind};
+
+/// The longest time without a look at the cancel flag.
+const NAP: Duration = Duration::from_millis(5);
+
+/// How fast a scripted model speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Characters in one piece, at least 1.
+    pub characters: usize,
+    /// The time after each piece.
+    pub delay: Duration,
+}
+
+/// Tells a reply piece by piece, until someone cancels.
+pub(super) struct Teller<'t> {
+    pub(super) tell: &'t mut dyn FnMut(Delta),
+    pub(super) cancel: &'t Cancel,
+    pub(super) pace: Option<Pace>,
+}
+
+impl Teller<'_> {
+    /// Tells a text. Without a pace every word is a piece and nobody waits.
+    pub(super) fn speak(&mut self, channel: Channel, text: &str) -> Result<(), ModelError> {
+        let mut rest = text;
+        loop {
+            if self.cancel.is_cancelled() {
+                return Err(cancelled());
+            }
+            if rest.is_empty() {
+                return Ok(());
+            }
+            let end = match self.pace {
+                Some(pace) => end_of_characters(rest, pace.characters.max(1)),
+                None => end_of_word(rest),
+            };
+            let (piece, later) = rest.split_at(end);
+            (self.tell)(Delta { channel, text: piece.to_owned() });
+            rest = later;
+            self.pause();
+        }
+    }
+
+    /// Waits until someone cancels.
+    pub(super) fn hang(&self) -> ModelError {
+        while !self.cancel.is_cancelled() {
+            std::thread::sleep(NAP);
+        }
+        cancelled()
+    }
+
+    fn pause(&self) {
+        let mut left = self.pace.map_or(Duration::ZERO, |pace| pace.delay);
+        while !left.is_zero() && !self.cancel.is_cancelled() {
+            let nap = left.min(NAP);
+            std::thread::sleep(nap);
+            left -= nap;
+        }
+    }
+}
+
+fn cancelled() -> ModelError {
+    ModelError { kind: ModelErrorKind::Cancelled, message: "The reply was cancelled.".to_owned() }
+}
+
+/// Where a word and the blanks after it end.
+fn end_of_word(text: &str) -> usize {
+    let blank = text.find(char::is_whitespace).unwrap_or(text.len());
+    let after = text.get(blank..).unwrap_or_default();
+    blank + after.find(|c: char| !c.is_whitespace()).unwrap_or(after.len())
+}
+
+fn end_of_characters(text: &str, characters: usize) -> usize {
+    text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
+}

@@ -1,0 +1,85 @@
+//! Reads the calls of a reply: `fs.read: {path: …}`, or the long form with `tool`.
+
+use crewagent_core::syntax::{Entry, Tree, Value};
+use serde_json::{Map, Value as Json};
+
+use crate::model::scripted::reading::Reading;
+use crate::model::scripted::scenario::{Arguments, Call, Shape};
+
+const LONG: [&str; 5] = ["tool", "arguments", "raw", "id", "times"];
+
+pub(super) fn calls(reading: &mut Reading<'_>, tree: &Tree) -> Vec<Call> {
+    let items = reading.list(tree, "`calls`").unwrap_or_default();
+    items.iter().filter_map(|item| call(reading, item)).collect()
+}
+
+fn call(reading: &mut Reading<'_>, tree: &Tree) -> Option<Call> {
+    let entries = reading.any_map(tree, "a call")?;
+    if tree.get("tool").is_some() {
+        return long(reading, tree);
+    }
+    match entries {
+        [Entry { key, tree, .. }] => {
+            let arguments = Arguments::Value(arguments(reading, tree)?);
+            Some(Call { tool: key.clone(), arguments, id: None, times: 1 })
+        }
+        [] | [_, _, ..] => reading.wrong(
+            tree.span,
+            "a call must be one tool with its arguments, such as `fs.read: {path: \"@project/a.md\"}`, or have a key `tool`",
+        ),
+    }
+}
+
+fn long(reading: &mut Reading<'_>, tree: &Tree) -> Option<Call> {
+    let entries = reading.map(tree, "a call", &LONG)?;
+    let mut call = Call { tool: String::new(), arguments: empty(), id: None, times: 1 };
+    for Entry { key, tree, .. } in entries {
+        match key.as_str() {
+            "tool" => call.tool = reading.text(tree, "`tool`")?.to_owned(),
+            "arguments" => call.arguments = Arguments::Value(arguments(reading, tree)?),
+            "raw" => call.arguments = Arguments::Raw(reading.template(tree, "`raw`")?),
+            "id" => call.id = Some(reading.text(tree, "`id`")?.to_owned()),
+            "times" => call.times = reading.times(tree, "`times`")?,
+            _ => {}
+        }
+    }
+    if tree.get("arguments").is_some() && tree.get("raw").is_some() {
+        return reading.wrong(tree.span, "a call has either `arguments` or `raw`, not both");
+    }
+    if call.id.is_some() && call.times > 1 {
+        return reading.wrong(tree.span, "calls alike cannot share one `id`; leave it out");
+    }
+    Some(call)
+}
+
+fn empty() -> Arguments {
+    Arguments::Value(Shape::Plain(Json::Object(Map::new())))
+}
+
+/// The arguments as a JSON value; nothing at all is an empty object.
+fn arguments(reading: &mut Reading<'_>, tree: &Tree) -> Option<Shape> {
+    match tree.value {
+        Value::Null => Some(Shape::Plain(Json::Object(Map::new()))),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::List(_) | Value::Map(_) => {
+            shape(reading, tree)
+        }
+    }
+}
+
+fn shape(reading: &mut Reading<'_>, tree: &Tree) -> Option<Shape> {
+    match &tree.value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => Some(Shape::Plain(tree.to_json())),
+        Value::String(_) => reading.template(tree, "an argument").map(Shape::Text),
+        Value::List(items) => {
+            let items = items.iter().map(|item| shape(reading, item)).collect::<Option<_>>()?;
+            Some(Shape::List(items))
+        }
+        Value::Map(entries) => {
+            let entries = entries
+                .iter()
+                .map(|entry| Some((entry.key.clone(), shape(reading, &entry.tree)?)))
+                .collect::<Option<_>>()?;
+            Some(Shape::Map(entries))
+        }
+    }
+}

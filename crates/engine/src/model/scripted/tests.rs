@@ -1,0 +1,85 @@
+//! The scripted model, with requests made by hand.
+
+mod files;
+mod golden;
+mod replies;
+
+use std::sync::Arc;
+
+use crewagent_core::event::{Channel, Reply};
+use crewagent_core::message::{Message, ToolCall};
+use serde_json::{Map, Value as Json, json};
+
+use super::Scripted;
+use crate::model::{Cancel, Delta, Model as _, ModelError, ModelErrorKind, Place, Request};
+
+/// A request at a node, with what came before it.
+fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {
+    Request {
+        messages: messages.into_iter().map(Arc::new).collect(),
+        tools: Arc::from([]),
+        place: Place {
+            turn: node_turn + 10,
+            node_id: Some(node.to_owned()),
+            node_turn,
+            input: None,
+            variables: Map::new(),
+        },
+        sha256: String::new(),
+    }
+}
+
+fn said(mut request: Request, input: &str) -> Request {
+    request.place.input = Some(input.into());
+    request
+}
+
+/// Messages in which tools have just answered.
+fn answered(answers: &[Json]) -> Vec<Message> {
+    let call = |at: usize| ToolCall {
+        id: format!("c{at}"),
+        name: "fs.read".to_owned(),
+        arguments: "{}".into(),
+        extra: Map::new(),
+    };
+    let tool_calls = (0..answers.len()).map(call).collect();
+    let mut messages = vec![
+        Message::user("go"),
+        Message::Assistant { content: None, tool_calls, extra: Map::new() },
+    ];
+    messages.extend(answers.iter().enumerate().map(|(at, answer)| Message::Tool {
+        tool_call_id: format!("c{at}"),
+        content: answer.to_string().into(),
+    }));
+    messages
+}
+
+fn refusal(code: &str) -> Json {
+    json!({ "ok": false, "error": { "code": code, "message": "No." } })
+}
+
+fn scripted(text: &str) -> Scripted {
+    Scripted::parse("s.yaml", text).unwrap()
+}
+
+fn ask(model: &Scripted, request: &Request) -> Result<Reply, ModelError> {
+    model.reply(request, &mut |_| {}, &Cancel::default())
+}
+
+fn say(model: &Scripted, request: &Request) -> String {
+    ask(model, request).unwrap().content.unwrap_or_default()
+}
+
+/// The message with which a request leaves the scenario.
+fn check_derailed(text: &str, request: &Request, expected: &str) {
+    let error = ask(&scripted(text), request).unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Script);
+    assert_eq!(error.message, expected);
+}
+
+fn told(model: &Scripted, request: &Request) -> Vec<(Channel, String)> {
+    let mut pieces = Vec::new();
+    let mut tell = |Delta { channel, text }: Delta| pieces.push((channel, text));
+    model.reply(request, &mut tell, &Cancel::default()).unwrap();
+    pieces
+}

@@ -1,0 +1,100 @@
+//! What a scenario can see of a request.
+
+use std::cell::Cell;
+
+use crewagent_core::message::Message;
+use serde_json::Value as Json;
+
+use crate::model::{Place, Request};
+
+/// The request through the eyes of a scenario.
+pub(super) struct View<'r> {
+    place: &'r Place,
+    last_message: &'r str,
+    /// The last answer of a tool in the request, whoever spoke since.
+    last: Option<Json>,
+    /// The answers to the calls of the model's last reply, in the order of the request.
+    answers: Vec<Json>,
+    /// Which of several calls alike is being written, from 1.
+    number: Cell<u64>,
+}
+
+impl<'r> View<'r> {
+    pub(super) fn of(request: &'r Request) -> Self {
+        let mut answers = Vec::new();
+        let mut last = None;
+        let mut is_past = false;
+        for message in request.messages.iter().rev() {
+            match &**message {
+                Message::System { .. } | Message::User { .. } => {}
+                Message::Assistant { .. } => is_past = true,
+                Message::Tool { content, .. } => {
+                    let text = content.inline().map_or("", |text| text);
+                    let value = json(text);
+                    if last.is_none() {
+                        last = Some(value.clone());
+                    }
+                    if !is_past {
+                        answers.insert(0, value);
+                    }
+                }
+            }
+            if is_past && last.is_some() {
+                break;
+            }
+        }
+        let last_message = request.messages.last().map_or("", |message| text(message));
+        Self { place: &request.place, last_message, last, answers, number: Cell::new(1) }
+    }
+
+    pub(super) fn place(&self) -> &'r Place {
+        self.place
+    }
+
+    /// What the user said last, without blanks around it.
+    pub(super) fn input(&self) -> Option<&'r str> {
+        self.place.input.as_deref().map(str::trim)
+    }
+
+    /// Which of several calls alike is being written, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number.get()
+    }
+
+    pub(super) fn set_number(&self, number: u64) {
+        self.number.set(number);
+    }
+
+    pub(super) fn last_message(&self) -> &'r str {
+        self.last_message
+    }
+
+    pub(super) fn last(&self) -> Option<&Json> {
+        self.last.as_ref()
+    }
+
+    pub(super) fn answers(&self) -> &[Json] {
+        &self.answers
+    }
+}
+
+/// `ok`, or the code of a refusal; what else it is, if it is neither.
+pub(super) fn verdict(answer: &Json) -> &str {
+    match (answer.get("ok"), answer.pointer("/error/code")) {
+        (Some(Json::Bool(true)), _) => "ok",
+        (_, Some(Json::String(code))) => code,
+        (_, _) => "neither ok nor a refusal",
+    }
+}
+
+fn json(text: &str) -> Json {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
+}
+
+fn text(message: &Message) -> &str {
+    match message {
+        Message::System { content } | Message::User { content } => content,
+        Message::Assistant { content, .. } => content.as_deref().unwrap_or_default(),
+        Message::Tool { content, .. } => content.inline().map_or("", |text| text),
+    }
+}

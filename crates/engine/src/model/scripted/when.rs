@@ -1,0 +1,165 @@
+//! When a reply fits: conditions on the request, each of which can say why it does not hold.
+
+use std::fmt;
+
+use grep_matcher::Matcher as _;
+use grep_regex::RegexMatcher;
+use serde_json::{Map, Value as Json};
+
+use super::view::{View, verdict};
+
+/// What must hold for a reply to be given. Nothing set: it always fits.
+#[derive(Debug, Default)]
+pub(super) struct When {
+    pub(super) input: Option<Pattern>,
+    pub(super) turn: Option<u64>,
+    pub(super) node_turn: Option<u64>,
+    pub(super) variables: Map<String, Json>,
+    /// The last answer of a tool is a refusal with one of these codes.
+    pub(super) refused: Option<Vec<String>>,
+    /// How the calls of the last reply were answered.
+    pub(super) answers: Option<Answers>,
+    /// A text in the last message.
+    pub(super) contains: Option<String>,
+}
+
+/// What answers are expected: `ok`, a code, or several that are all fine.
+#[derive(Debug)]
+pub(super) enum Answers {
+    /// Every call was answered like this.
+    Each(Vec<String>),
+    /// One entry a call, in order.
+    Listed(Vec<Vec<String>>),
+}
+
+/// A regular expression and how it was written.
+pub(super) struct Pattern {
+    text: String,
+    matcher: RegexMatcher,
+}
+
+impl Pattern {
+    pub(super) fn new(text: &str) -> Result<Self, String> {
+        let matcher = RegexMatcher::new(text)
+            .map_err(|error| format!("is not a regular expression: {error}"))?;
+        Ok(Self { text: text.to_owned(), matcher })
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        self.matcher.is_match(text.as_bytes()).unwrap_or(false)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/{}/", self.text)
+    }
+}
+
+impl When {
+    /// Why the reply does not fit; nothing when it does.
+    pub(super) fn mismatch(&self, view: &View<'_>) -> Option<String> {
+        self.of_place(view)
+            .or_else(|| self.of_input(view))
+            .or_else(|| self.of_variables(view))
+            .or_else(|| self.of_answers(view))
+            .or_else(|| self.of_message(view))
+    }
+
+    fn of_place(&self, view: &View<'_>) -> Option<String> {
+        let place = view.place();
+        let differ = |name: &str, wanted: Option<u64>, found: u64| {
+            let wanted = wanted.filter(|wanted| *wanted != found)?;
+            Some(format!("expected {name} {wanted}, but this is {found}"))
+        };
+        differ("turn", self.turn, place.turn)
+            .or_else(|| differ("nodeTurn", self.node_turn, place.node_turn))
+    }
+
+    fn of_input(&self, view: &View<'_>) -> Option<String> {
+        let pattern = self.input.as_ref()?;
+        match view.input() {
+            Some(input) if pattern.matches(input) => None,
+            Some(input) => Some(format!(
+                "expected an input like {pattern:?}, but the user said {}",
+                shown(input)
+            )),
+            None => Some(format!("expected an input like {pattern:?}, but the user said nothing")),
+        }
+    }
+
+    fn of_variables(&self, view: &View<'_>) -> Option<String> {
+        let found = &view.place().variables;
+        let (name, wanted) =
+            self.variables.iter().find(|(name, wanted)| found.get(*name) != Some(*wanted))?;
+        Some(match found.get(name) {
+            Some(value) => format!(
+                "expected the variable `{name}` to be {wanted}, but it is {}",
+                shown(&value.to_string())
+            ),
+            None => format!("expected the variable `{name}` to be {wanted}, but it is not set"),
+        })
+    }
+
+    fn of_answers(&self, view: &View<'_>) -> Option<String> {
+        if let Some(codes) = &self.refused {
+            match view.last() {
+                Some(answer) if codes.iter().any(|code| code == verdict(answer)) => {}
+                Some(answer) => return Some(unexpected("the last answer", codes, answer)),
+                None => {
+                    return Some(format!(
+                        "expected a refusal ({}), but no tool has answered",
+                        codes.join(" or ")
+                    ));
+                }
+            }
+        }
+        let (answers, found) = (self.answers.as_ref()?, view.answers());
+        let listed: Vec<&Vec<String>> = match answers {
+            Answers::Each(codes) if !found.is_empty() => found.iter().map(|_| codes).collect(),
+            Answers::Each(codes) => {
+                return Some(format!(
+                    "expected answers ({}), but no call was answered",
+                    codes.join(" or ")
+                ));
+            }
+            Answers::Listed(each) => each.iter().collect(),
+        };
+        if listed.len() != found.len() {
+            return Some(format!(
+                "expected {} answers, but there are {}",
+                listed.len(),
+                found.len()
+            ));
+        }
+        let mut pairs = listed.iter().zip(found).enumerate();
+        pairs.find_map(|(at, (codes, answer))| {
+            let fits = codes.iter().any(|code| code == "any" || code == verdict(answer));
+            (!fits).then(|| unexpected(&format!("answer {}", at + 1), codes, answer))
+        })
+    }
+
+    fn of_message(&self, view: &View<'_>) -> Option<String> {
+        let wanted = self.contains.as_deref()?;
+        let found = view.last_message();
+        (!found.contains(wanted))
+            .then(|| format!("expected {wanted:?} in the last message, but it is {}", shown(found)))
+    }
+}
+
+fn unexpected(which: &str, codes: &[String], answer: &Json) -> String {
+    format!(
+        "expected {which} to be {}, but it is {}",
+        codes.join(" or "),
+        shown(&answer.to_string())
+    )
+}
+
+/// A text as a message shows it: quoted, and cut when it is long.
+fn shown(text: &str) -> String {
+    const SHOWN: usize = 300;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
+        None => format!("{text:?}"),
+    }
+}

@@ -1,0 +1,77 @@
+//! The folder in which a file is made, and what the disk calls the things in it.
+
+use std::fmt;
+use std::io;
+
+use cap_std::fs::Dir;
+use crewagent_core::vpath::VPath;
+
+use crate::disk::{Deed, Disk};
+
+/// An open folder for the file that is written.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'d> {
+    pub(super) disk: &'d Disk,
+    pub(super) folder: &'d Dir,
+    /// The file, with all links resolved.
+    pub(super) path: &'d VPath,
+}
+
+impl<'d> Site<'d> {
+    /// What something in the folder is called.
+    pub(super) fn label<'n>(&self, name: &'n str) -> Label<'n>
+    where
+        'd: 'n,
+    {
+        Label { path: self.path, up: 1, name }
+    }
+
+    /// An operation on something in the folder.
+    pub(super) fn run<T>(
+        &self,
+        name: &str,
+        deed: Deed<'_>,
+        work: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.disk.run(self.label(name), deed, work)
+    }
+}
+
+/// Something beside or above a path. Made into text only when somebody wants to know.
+#[derive(Clone, Copy)]
+pub(super) struct Label<'p> {
+    pub(super) path: &'p VPath,
+    /// How many names of the path are left out.
+    pub(super) up: usize,
+    /// What follows; nothing when this is empty.
+    pub(super) name: &'p str,
+}
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.path.relative().split('/').collect();
+        let kept = names.len().saturating_sub(self.up);
+        f.write_str(self.path.mount().name())?;
+        names[..kept].iter().try_for_each(|name| write!(f, "/{name}"))?;
+        if self.name.is_empty() { Ok(()) } else { write!(f, "/{}", self.name) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_label(up: usize, name: &str, expected: &str) {
+        let path = VPath::parse("@project/a/b/c.md").unwrap();
+        assert_eq!(Label { path: &path, up, name }.to_string(), expected);
+    }
+
+    #[test]
+    fn a_label_is_a_mount_path() {
+        check_label(0, "", "@project/a/b/c.md");
+        check_label(1, "x.tmp", "@project/a/b/x.tmp");
+        check_label(2, "", "@project/a");
+        check_label(3, "x.tmp", "@project/x.tmp");
+        check_label(9, "", "@project");
+    }
+}

@@ -1,0 +1,101 @@
+//! The one door to runs: start one, take one over, drive it, speak to it.
+
+mod error;
+mod open;
+mod requests;
+mod run;
+mod start;
+
+use std::path::PathBuf;
+
+use crewagent_core::run::settings::{Mode, RunSettings};
+use serde_json::{Map, Value as Json};
+
+pub use self::error::{ResumeError, StartError};
+pub use self::requests::PastRequest;
+pub use self::run::Run;
+use crate::clock::Clock;
+use crate::store::{Installed, RunId, Store};
+
+/// Runs on a store.
+#[derive(Clone, Debug)]
+pub struct Runtime<'s> {
+    store: &'s Store,
+    clock: Clock,
+}
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct StartRun {
+    /// The package.
+    pub package: Installed,
+    /// The workflow: its id, or the path of its document; the package's first when absent.
+    pub workflow: Option<String>,
+    /// The agent; when absent the first whose menu starts the workflow, else the first.
+    pub agent: Option<String>,
+    /// The user's project.
+    pub project: PathBuf,
+    /// Variables that are known from the start.
+    pub variables: Map<String, Json>,
+    /// What it runs with.
+    pub settings: RunSettings,
+    /// Who runs it; may be blank.
+    pub user_name: String,
+}
+
+/// What changes when a run is taken over. Absent means: as before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SettingsChange {
+    /// Whether it asks before each move.
+    pub mode: Option<Mode>,
+    /// Requests for one input.
+    pub turns: Option<u64>,
+    /// Seconds for one input.
+    pub seconds: Option<u64>,
+    /// Tokens for one input.
+    pub tokens: Option<u64>,
+    /// Money for one input.
+    pub cost: Option<f64>,
+}
+
+impl SettingsChange {
+    /// The settings with these changes.
+    pub fn on(&self, settings: &RunSettings) -> RunSettings {
+        let mut changed = settings.clone();
+        let limits = &mut changed.limits;
+        limits.turns = self.turns.unwrap_or(limits.turns);
+        limits.seconds = self.seconds.or(limits.seconds);
+        limits.tokens = self.tokens.or(limits.tokens);
+        limits.cost = self.cost.or(limits.cost);
+        changed.mode = self.mode.unwrap_or(changed.mode);
+        changed
+    }
+}
+
+impl<'s> Runtime<'s> {
+    /// Runs on this store, by the system's clock.
+    pub fn new(store: &'s Store) -> Self {
+        Self { store, clock: Clock::system() }
+    }
+
+    /// The same, by another clock.
+    #[must_use]
+    pub fn by(self, clock: Clock) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Starts a run. Nothing has happened in it when this returns.
+    pub fn start(&self, plan: &StartRun) -> Result<Run, StartError> {
+        start::start(self.store, &self.clock, plan)
+    }
+
+    /// The requests of a run, made again from its journal. Nothing is changed, and nobody needs to own it.
+    pub fn requests(&self, id: &RunId) -> Result<Vec<PastRequest>, ResumeError> {
+        requests::requests(self.store, id)
+    }
+
+    /// Takes over a run where it stands.
+    pub fn resume(&self, id: &RunId, change: &SettingsChange) -> Result<Run, ResumeError> {
+        open::resume(self.store, &self.clock, id, change)
+    }
+}

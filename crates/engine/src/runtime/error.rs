@@ -1,0 +1,79 @@
+//! Why a run cannot be started or taken over. For the user, never for a model.
+
+use crewagent_core::state::document::{ChangeError, DocumentError};
+use thiserror::Error;
+
+use crate::mounts::{MountError, OpenError};
+use crate::store::{ProjectError, RunError, StoreError};
+use crate::turn::Halt;
+
+/// Why a run cannot be started.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The package has no such workflow.
+    #[error("there is no workflow `{asked}` in this package; it has {}", known.join(", "))]
+    Workflow {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The package has no such agent.
+    #[error("there is no agent `{asked}` in this package; it has {}", known.join(", "))]
+    Agent {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The package in the store is no longer valid for this version of the program.
+    #[error("the package {0} has errors; `crewagent package validate {0}` explains them")]
+    Package(String),
+    /// The first state document cannot be made.
+    #[error("the state document of the run cannot be made from the package's template: {0}")]
+    Document(#[from] ChangeError),
+    /// The project cannot be used.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// A mount cannot be opened.
+    #[error(transparent)]
+    Mounts(#[from] OpenError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The run cannot be made.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Why a run cannot be taken over.
+#[derive(Debug, Error)]
+pub enum ResumeError {
+    /// The run cannot be opened.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The package in the store is no longer valid for this version of the program.
+    #[error("the package {0} has errors; `crewagent package validate {0}` explains them")]
+    Package(String),
+    /// The package has changed so that the run's workflow is gone.
+    #[error("the package of this run has no workflow `{0}`")]
+    Workflow(String),
+    /// A mount cannot be opened.
+    #[error(transparent)]
+    Mounts(#[from] OpenError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The state document is not there, or cannot be read.
+    #[error("the state document of the run cannot be used: {0}")]
+    NoState(String),
+    /// The state document is damaged.
+    #[error("the state document of the run is damaged: {0}")]
+    State(#[from] DocumentError),
+    /// The disk failed.
+    #[error(transparent)]
+    Mount(#[from] MountError),
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Halt(#[from] Halt),
+}

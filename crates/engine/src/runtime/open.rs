@@ -1,0 +1,180 @@
+//! Taking over a run: its position from the state document, its context from the journal where that fits.
+
+use std::sync::Arc;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::id::AgentId;
+use crewagent_core::package::{Package, Workflow};
+use crewagent_core::payload::Payload;
+use crewagent_core::run::machine::{Cast, Machine};
+use crewagent_core::run::settings::RunSettings;
+use crewagent_core::state::document::{STATE_FILE, StateDocument};
+use crewagent_core::state::standing::Standing;
+use crewagent_core::vpath::VPath;
+use jiff::Timestamp;
+
+use super::run::{Parts, Run};
+use super::start::load;
+use super::{ResumeError, SettingsChange};
+use crate::blobs::Blobs;
+use crate::clock::Clock;
+use crate::mounts::Mounts;
+use crate::store::{RunFolder, RunId, RunRecord, Store};
+
+/// More is no state document of ours.
+const MAX_DOCUMENT: usize = 16 << 20;
+
+pub(super) fn resume(
+    store: &Store,
+    clock: &Clock,
+    id: &RunId,
+    change: &SettingsChange,
+) -> Result<Run, ResumeError> {
+    let mut folder = store.runs().open(id)?;
+    let roots = store.runs().roots(&folder.facts)?;
+    let installed = store.runs().package(&folder.facts)?;
+    let package =
+        load(store, &installed)?.ok_or_else(|| ResumeError::Package(installed.reference()))?;
+    let mounts = folder.mounts(&roots)?;
+    let cast = cast(package, &folder.facts)?;
+    let document = state_document(&mounts)?;
+    let found = Standing::of(&document, &workflow(&cast).graph);
+    let mut recovered = std::mem::take(&mut folder.recovered);
+    let lost = words_at_hand(&mut recovered.events, &folder.blobs);
+    recovered.notes.extend(lost);
+    let past = Past::of(recovered.events, &found);
+    let notes = recovered.notes;
+    let taken = Taken { folder, mounts, cast, project: roots.project, clock: clock.clone() };
+    taken.over(past, found, notes, change)
+}
+
+/// What a journal says about the part of a run that can be gone through again.
+pub(super) struct Past {
+    pub(super) settings: RunSettings,
+    pub(super) standing: Standing,
+    pub(super) started: Option<Timestamp>,
+    pub(super) events: Vec<Event>,
+}
+
+impl Past {
+    /// From the start, or from where it was last begun anew.
+    pub(super) fn of(mut events: Vec<Event>, found: &Standing) -> Self {
+        let begins = |event: &Event| {
+            if let Fact::RunStarted { settings, state, .. } = &event.fact {
+                Some((settings.clone(), state.clone()))
+            } else if let Fact::RunResumed { fresh: true, settings, state, .. } = &event.fact {
+                Some((settings.clone().unwrap_or_default(), state.clone().unwrap_or_default()))
+            } else {
+                None
+            }
+        };
+        let beginning = events.iter().rposition(|event| begins(event).is_some());
+        let Some(at) = beginning else {
+            let (settings, standing) = (RunSettings::default(), found.clone());
+            return Self { settings, standing, started: None, events: Vec::new() };
+        };
+        let events = events.split_off(at);
+        let (settings, standing) = begins(&events[0]).unwrap_or_default();
+        let started = events[0].time.parse().ok();
+        Self { settings, standing, started, events }
+    }
+}
+
+/// Fetches what the user said, which the machine needs word by word. Gives what could not be had.
+pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<String> {
+    let mut lost = None;
+    for event in events {
+        if let Fact::UserInput { text, .. } = &mut event.fact {
+            match blobs.resolve(text) {
+                Ok(words) => *text = Payload::Inline(words),
+                Err(error) => {
+                    lost = Some(format!("a long input of the user is lost: {error}"));
+                    *text = Payload::default();
+                }
+            }
+        }
+    }
+    lost
+}
+
+/// A run whose folder is ours.
+struct Taken {
+    folder: RunFolder,
+    mounts: Mounts,
+    cast: Cast,
+    project: std::path::PathBuf,
+    clock: Clock,
+}
+
+impl Taken {
+    fn over(
+        self,
+        past: Past,
+        found: Standing,
+        mut notes: Vec<String>,
+        change: &SettingsChange,
+    ) -> Result<Run, ResumeError> {
+        let Self { folder, mounts, cast, project, clock } = self;
+        let epoch = folder.epoch;
+        let Past { settings, standing, started, events } = past;
+        let machine = Machine::new(cast.clone(), settings, standing);
+        let parts = Parts { folder, mounts, machine, project, clock };
+        let mut run = Run::of(parts, events);
+        let replayed = match started {
+            Some(started) => run.replay(started),
+            None => Err("its beginning is missing".to_owned()),
+        };
+        let mut opening = Vec::new();
+        let settings_now = change.on(run.settings());
+        let changed = Some(settings_now.clone()).filter(|new| new != run.settings());
+        let resumed = match replayed {
+            Ok(()) if run.will_stand_at(&found) => {
+                Fact::RunResumed { epoch, fresh: false, state: None, settings: changed, notes }
+            }
+            Ok(()) => {
+                notes.push(format!(
+                    "{STATE_FILE} was changed outside of the run; what it says counts"
+                ));
+                let state = Some(found);
+                Fact::RunResumed { epoch, fresh: false, state, settings: changed, notes }
+            }
+            Err(why) => {
+                notes.push(format!(
+                    "the conversation with the model begins anew at the current node, because the journal cannot be gone through again: {why}"
+                ));
+                let (state, settings) = (Some(found.clone()), Some(settings_now.clone()));
+                run.start_anew(Machine::new(cast, settings_now, found));
+                Fact::RunResumed { epoch, fresh: true, state, settings, notes }
+            }
+        };
+        run.take_over(resumed, &mut |event| opening.push(event.clone()))?;
+        run.set_opening(opening);
+        Ok(run)
+    }
+}
+
+pub(super) fn cast(package: Package, facts: &RunRecord) -> Result<Cast, ResumeError> {
+    let document = &facts.workflow.document;
+    let is_meant = |workflow: &Workflow| workflow.document_path.as_str() == document;
+    let workflow = package
+        .workflows()
+        .iter()
+        .position(is_meant)
+        .ok_or_else(|| ResumeError::Workflow(document.clone()))?;
+    let agent =
+        AgentId::new(facts.agent_id.clone()).unwrap_or_else(|| package.agents()[0].id.clone());
+    Ok(Cast { package: Arc::new(package), workflow, agent })
+}
+
+fn workflow(cast: &Cast) -> &Workflow {
+    &cast.package.workflows()[cast.workflow]
+}
+
+fn state_document(mounts: &Mounts) -> Result<StateDocument, ResumeError> {
+    let no_state = |why: String| ResumeError::NoState(why);
+    let path = VPath::parse(STATE_FILE).map_err(|refusal| no_state(refusal.message))?;
+    let content = mounts.read(&path, MAX_DOCUMENT)?.map_err(|refusal| no_state(refusal.message))?;
+    let text = String::from_utf8(content.bytes)
+        .map_err(|_| no_state(format!("{STATE_FILE} is not UTF-8 text")))?;
+    Ok(StateDocument::read(text)?)
+}

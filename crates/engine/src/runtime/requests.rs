@@ -1,0 +1,61 @@
+//! The requests of a run, made again from its journal: for audits, and to see what a model was told.
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::run::machine::Machine;
+use crewagent_core::state::standing::Standing;
+
+use super::ResumeError;
+use super::open::{Past, cast, words_at_hand};
+use super::start::load;
+use crate::drive::{Course, Drive, request};
+use crate::model::Request;
+use crate::store::{RunId, Store};
+use crate::turn::replayed::Replayed;
+
+/// A request that was answered.
+#[derive(Clone, Debug)]
+pub struct PastRequest {
+    /// The request, as it follows from the journal.
+    pub request: Request,
+    /// The digest that was recorded when it was sent. A run that was not changed by hand gives the same.
+    pub recorded_sha256: Option<String>,
+}
+
+/// The requests since the run was last begun anew.
+pub(super) fn requests(store: &Store, id: &RunId) -> Result<Vec<PastRequest>, ResumeError> {
+    let view = store.runs().look(id)?;
+    let installed = store.runs().package(&view.facts)?;
+    let package =
+        load(store, &installed)?.ok_or_else(|| ResumeError::Package(installed.reference()))?;
+    let cast = cast(package, &view.facts)?;
+    let mut events = view.recovered.events;
+    words_at_hand(&mut events, &view.blobs);
+    let past = Past::of(events, &Standing::default());
+    let digests = digests(&past.events);
+    let Some(started) = past.started else { return Ok(Vec::new()) };
+    let mut machine = Machine::new(cast, past.settings, past.standing);
+    let mut turn = Replayed::new(past.events);
+    let mut course = Course::default();
+    let mut drive = Drive { machine: &mut machine, turn: &mut turn, course: &mut course };
+    drive.begin(started);
+    let mut found = Vec::new();
+    drive.replay(&mut |machine, ask| {
+        let recorded = digests.iter().rev().find(|(turn, _)| *turn == ask.turn);
+        found.push(PastRequest {
+            request: request::of(machine, ask, &view.blobs)?,
+            recorded_sha256: recorded.map(|(_, sha256)| sha256.clone()),
+        });
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn digests(events: &[Event]) -> Vec<(u64, String)> {
+    let mut digests = Vec::new();
+    for event in events {
+        if let Fact::TurnStarted { turn, request, .. } = &event.fact {
+            digests.push((*turn, request.sha256.clone()));
+        }
+    }
+    digests
+}

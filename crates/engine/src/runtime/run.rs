@@ -1,0 +1,246 @@
+//! A run that this process owns.
+
+use std::path::{Path, PathBuf};
+
+use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::package::Workflow;
+use crewagent_core::package::agents::Agent;
+use crewagent_core::run::machine::{Effect, Machine, Rest};
+use crewagent_core::run::settings::RunSettings;
+use crewagent_core::run::usage::Usage;
+use crewagent_core::state::project_path::ProjectPath;
+use crewagent_core::state::standing::Standing;
+use jiff::Timestamp;
+
+use crate::blobs::Blobs;
+use crate::clock::Clock;
+use crate::control::{Control, Wish};
+use crate::drive::{Course, Drive, World};
+use crate::model::{Model, ModelErrorKind};
+use crate::mounts::Mounts;
+use crate::store::{RunFolder, RunOwner, RunRecord};
+use crate::tools::Tools;
+use crate::turn::journaled::{Journaled, Records};
+use crate::turn::{Halt, Turn as _};
+
+/// The folder of a project that new files count as artifacts in.
+const ARTIFACTS: &str = "artifacts";
+
+/// A run that this process owns until the value is dropped. After an error it must be taken over anew.
+pub struct Run {
+    facts: RunRecord,
+    machine: Machine,
+    course: Course,
+    records: Records,
+    mounts: Mounts,
+    blobs: Blobs,
+    artifacts: ProjectPath,
+    project: PathBuf,
+    opening: Vec<Event>,
+    /// Held, not read: the run is free when it goes.
+    _owner: RunOwner,
+}
+
+/// What a run is made of.
+pub(super) struct Parts {
+    pub(super) folder: RunFolder,
+    pub(super) mounts: Mounts,
+    pub(super) machine: Machine,
+    pub(super) project: PathBuf,
+    pub(super) clock: Clock,
+}
+
+impl Run {
+    /// A run that begins.
+    pub(super) fn begin(parts: Parts, started: Timestamp, opening: Vec<Event>) -> Self {
+        let mut run = Self::of(parts, Vec::new());
+        let mut told = opening;
+        run.drive_with(&mut |event| told.push(event.clone()), |drive| drive.begin(started));
+        run.opening = told;
+        run
+    }
+
+    /// A run with its records, which the program has not gone through yet.
+    pub(super) fn of(parts: Parts, past: Vec<Event>) -> Self {
+        let Parts { folder, mounts, machine, project, clock } = parts;
+        let (facts, journal, blobs, epoch, owner) = folder.into_parts();
+        let records = Records::new(journal, clock, facts.run_id.as_str(), epoch, past);
+        Self {
+            facts,
+            machine,
+            course: Course::default(),
+            records,
+            mounts,
+            blobs,
+            artifacts: artifacts_folder(),
+            project,
+            opening: Vec::new(),
+            _owner: owner,
+        }
+    }
+
+    /// Goes through what is recorded. The text says why that is not possible.
+    pub(super) fn replay(&mut self, started: Timestamp) -> Result<(), String> {
+        self.drive_with(&mut |_| (), |drive| {
+            drive.begin(started);
+            drive.replay(&mut |_, _| Ok(())).map_err(|halt| halt.to_string())
+        })
+    }
+
+    /// Leaves the records alone and begins at the current node.
+    pub(super) fn start_anew(&mut self, machine: Machine) {
+        self.machine = machine;
+        self.course = Course::default();
+        self.records.forget_past();
+        let now = self.records.now();
+        self.drive_with(&mut |_| (), |drive| drive.begin(now));
+    }
+
+    /// This process takes over.
+    pub(super) fn take_over(
+        &mut self,
+        resumed: Fact,
+        tell: &mut dyn FnMut(&Event),
+    ) -> Result<(), Halt> {
+        self.drive_with(tell, |drive| drive.take_over(resumed))
+    }
+
+    /// Whether the run is where the document says, or will be when the change in hand is settled.
+    pub(super) fn will_stand_at(&self, found: &Standing) -> bool {
+        self.machine.standing() == found || self.course.leads_to(found)
+    }
+
+    /// What it runs with.
+    pub fn settings(&self) -> &RunSettings {
+        self.machine.settings()
+    }
+
+    /// Does something with the program, as far as it needs nothing of the world.
+    pub(super) fn drive_with<R>(
+        &mut self,
+        tell: &mut dyn FnMut(&Event),
+        work: impl FnOnce(&mut Drive<'_, Journaled<'_>>) -> R,
+    ) -> R {
+        let mut turn = Journaled::new(&mut self.records, tell);
+        work(&mut Drive { machine: &mut self.machine, turn: &mut turn, course: &mut self.course })
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        self.facts.run_id.as_str()
+    }
+
+    /// What it is.
+    pub fn facts(&self) -> &RunRecord {
+        &self.facts
+    }
+
+    /// What happened when it was started or taken over, before anybody could listen.
+    pub fn opening(&self) -> &[Event] {
+        &self.opening
+    }
+
+    pub(super) fn set_opening(&mut self, opening: Vec<Event>) {
+        self.opening = opening;
+    }
+
+    /// Where it stands.
+    pub fn standing(&self) -> &Standing {
+        self.machine.standing()
+    }
+
+    /// What it is a run of.
+    pub fn workflow(&self) -> &Workflow {
+        self.machine.workflow()
+    }
+
+    /// The agent of the current node.
+    pub fn agent(&self) -> &Agent {
+        self.machine.agent()
+    }
+
+    /// The user's folder.
+    pub fn project_folder(&self) -> &Path {
+        &self.project
+    }
+
+    /// Requests so far, and what they cost.
+    pub fn spent(&self) -> (u64, Usage) {
+        (self.machine.turns(), self.machine.usage())
+    }
+
+    /// Why it rests, if it does.
+    pub fn rest(&self) -> Option<Rest> {
+        match self.machine.open() {
+            Effect::Rest(rest) => Some(rest),
+            Effect::Tell(_) | Effect::AskModel(_) | Effect::Perform(_) => None,
+        }
+    }
+
+    /// Goes on until the run rests. An error leaves it resumable.
+    pub fn drive(
+        &mut self,
+        model: &dyn Model,
+        control: &Control,
+        tell: &mut dyn FnMut(&Event),
+    ) -> Result<Rest, Halt> {
+        let workflow = self.machine.workflow().clone();
+        let Self { machine, course, records, mounts, blobs, artifacts, .. } = self;
+        let tools = Tools { mounts, workflow: &workflow, artifacts };
+        let world = World { model, tools, blobs, control };
+        let mut turn = Journaled::new(records, tell);
+        let mut drive = Drive { machine, turn: &mut turn, course };
+        match drive.run(&world) {
+            Err(Halt::Model(error))
+                if error.kind == ModelErrorKind::Cancelled && control.wish() != Wish::Run =>
+            {
+                drive.pause(control.wish())
+            }
+            Err(halt) => {
+                // The disk may be what failed; then these words are told and not kept.
+                drive.turn.note(Fact::Error { message: halt.to_string() });
+                drive.turn.note(Fact::PhaseChanged {
+                    phase: Phase::Failed,
+                    reason: Some(reason(&halt)),
+                    message: Some(halt.to_string()),
+                });
+                let _ = drive.turn.flush();
+                Err(halt)
+            }
+            rest => rest,
+        }
+    }
+
+    /// The user speaks; [`Run::drive`] goes on with it.
+    pub fn say(&mut self, words: &str, tell: &mut dyn FnMut(&Event)) -> Result<(), Halt> {
+        self.drive_with(tell, |drive| drive.say(words))
+    }
+
+    /// The process leaves the run as it is.
+    pub fn finish(&mut self, rest: &Rest, tell: &mut dyn FnMut(&Event)) -> Result<(), Halt> {
+        let fact = Fact::RunFinished {
+            phase: rest.phase,
+            reason: rest.reason,
+            artifacts: self.standing().artifacts.clone(),
+            turns: self.machine.turns(),
+            usage: self.machine.usage(),
+        };
+        self.drive_with(tell, |drive| {
+            drive.turn.note(fact);
+            drive.turn.flush()
+        })
+    }
+}
+
+fn reason(halt: &Halt) -> Reason {
+    match halt {
+        Halt::Model(_) => Reason::Model,
+        Halt::Mount(_) | Halt::Journal(_) | Halt::Blob(_) => Reason::Disk,
+        Halt::Unfit(_) => Reason::Internal,
+    }
+}
+
+fn artifacts_folder() -> ProjectPath {
+    // The name is a constant that parses; a test says so.
+    ProjectPath::parse(ARTIFACTS).unwrap_or_else(|_| unreachable!("`{ARTIFACTS}` is a path"))
+}

@@ -1,0 +1,135 @@
+//! Starting a run: the choice of workflow and agent, the first state document, the first event.
+
+use std::sync::Arc;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::id::{AgentId, WorkflowId};
+use crewagent_core::package::{Package, Workflow, check};
+use crewagent_core::run::machine::{Cast, Machine};
+use crewagent_core::state::document::{RunFacts, StateDocument};
+use crewagent_core::state::standing::Standing;
+
+use super::run::{Parts, Run};
+use super::{StartError, StartRun};
+use crate::clock::{self, Clock};
+use crate::runtime_version;
+use crate::store::{Installed, NewRun, RunId, RunPackage, RunWorkflow, Store, StoreError};
+
+pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run, StartError> {
+    let installed = &plan.package;
+    let package =
+        load(store, installed)?.ok_or_else(|| StartError::Package(installed.reference()))?;
+    let at = choose_workflow(&package, plan.workflow.as_deref())?;
+    let agent = choose_agent(&package, at, plan.agent.as_deref())?;
+    let project = store.projects().of(&plan.project)?;
+    let folder = project.folder()?.to_owned();
+    let (workflow, now) = (&package.workflows()[at], clock.now());
+    let id = RunId::fresh(now);
+    let reference = reference(workflow);
+    let facts = RunFacts {
+        run_id: id.to_string(),
+        project_name: project.name.clone(),
+        user_name: plan.user_name.clone(),
+        now: clock::for_people(now),
+        active_agent_id: agent.to_string(),
+        workflow_ref: reference.clone(),
+        variables: plan.variables.clone(),
+        input_documents: Vec::new(),
+    };
+    let document = StateDocument::start(workflow, &facts)?;
+    let standing = Standing::of(&document, &workflow.graph);
+    let started = Event {
+        seq: 1,
+        part: None,
+        time: clock::for_events(now),
+        run_id: Some(id.to_string()),
+        key: None,
+        fact: Fact::RunStarted {
+            package: installed.reference(),
+            package_sha256: installed.digest.to_string(),
+            workflow: reference,
+            agent_id: agent.to_string(),
+            project: project.name.clone(),
+            state: standing.clone(),
+            settings: plan.settings.clone(),
+        },
+    };
+    let run = store.runs().create(NewRun {
+        id,
+        project: project.id.clone(),
+        package: RunPackage {
+            name: installed.name.clone(),
+            version: installed.version.clone(),
+            sha256: installed.digest,
+        },
+        workflow: RunWorkflow {
+            id: workflow.id.as_ref().map(WorkflowId::to_string),
+            document: workflow.document_path.to_string(),
+        },
+        agent_id: agent.to_string(),
+        created: now,
+        document: document.text().to_string(),
+        events: vec![started.clone()],
+    })?;
+    store.projects().used(&project.id, &installed.reference())?;
+    let roots = store.runs().roots(&run.facts)?;
+    let mounts = run.mounts(&roots)?;
+    let cast = Cast { package: Arc::new(package), workflow: at, agent };
+    let machine = Machine::new(cast, plan.settings.clone(), standing);
+    let parts = Parts { folder: run, mounts, machine, project: folder, clock: clock.clone() };
+    Ok(Run::begin(parts, now, vec![started]))
+}
+
+/// The package from the store, verified, unless this version of the program finds errors in it.
+pub(super) fn load(store: &Store, installed: &Installed) -> Result<Option<Package>, StoreError> {
+    let source = store.packages().open(installed)?;
+    Ok(check(&source, &runtime_version()).package)
+}
+
+/// What a workflow is called in events and directives: its id, or the path of its document.
+fn reference(workflow: &Workflow) -> String {
+    let id = workflow.id.as_ref().map(WorkflowId::to_string);
+    id.unwrap_or_else(|| workflow.document_path.to_string())
+}
+
+fn choose_workflow(package: &Package, asked: Option<&str>) -> Result<usize, StartError> {
+    let Some(asked) = asked else { return Ok(0) };
+    let is_meant = |workflow: &Workflow| {
+        workflow.id.as_ref().is_some_and(|id| id.as_str() == asked)
+            || workflow.document_path.as_str() == asked
+    };
+    package.workflows().iter().position(is_meant).ok_or_else(|| StartError::Workflow {
+        asked: asked.to_owned(),
+        known: package.workflows().iter().map(reference).collect(),
+    })
+}
+
+fn choose_agent(
+    package: &Package,
+    workflow: usize,
+    asked: Option<&str>,
+) -> Result<AgentId, StartError> {
+    let agents = package.agents();
+    if let Some(asked) = asked {
+        let meant = agents.iter().find(|agent| agent.id.as_str() == asked);
+        return meant.map(|agent| agent.id.clone()).ok_or_else(|| StartError::Agent {
+            asked: asked.to_owned(),
+            known: agents.iter().map(|agent| agent.id.to_string()).collect(),
+        });
+    }
+    let workflow = &package.workflows()[workflow];
+    let starts = |target: Option<&String>| {
+        target.is_some_and(|target| {
+            let target = target.trim().trim_start_matches("./");
+            target == workflow.document_path.as_str()
+                || workflow.id.as_ref().is_some_and(|id| id.as_str() == target)
+        })
+    };
+    let by_menu = agents.iter().find(|agent| {
+        agent
+            .menu
+            .iter()
+            .any(|item| starts(item.target.workflow.as_ref()) || starts(item.target.exec.as_ref()))
+    });
+    Ok(by_menu.unwrap_or(&agents[0]).id.clone())
+}

@@ -1,0 +1,138 @@
+//! The names of projects and runs in the store: short, sortable where that helps, good for every file system.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::layout::slug;
+
+/// Longest id.
+const MAX_ID: usize = 100;
+/// Digits and letters that are not mistaken for each other.
+const ALPHABET: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz0";
+
+/// A text that is no id.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not the id of a run or a project: it may have small letters, digits and dashes")]
+pub struct BadId(pub String);
+
+/// The id of a run, such as `20261115-083015-k3f9w`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(String);
+
+/// The id of a project, such as `my-app-k3f9w`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ProjectId(String);
+
+impl RunId {
+    /// A new id; later ones sort behind earlier ones.
+    pub fn fresh(now: Timestamp) -> Self {
+        Self(format!("{}-{}", now.strftime("%Y%m%d-%H%M%S"), random(5)))
+    }
+}
+
+impl ProjectId {
+    /// A new id for a folder of this name.
+    pub fn fresh(name: &str) -> Self {
+        let slug: String = slug(name).chars().take(40).collect();
+        Self(format!("{}-{}", slug.trim_end_matches('-'), random(5)))
+    }
+}
+
+macro_rules! id {
+    ($($id:ident)*) => {$(
+        impl $id {
+            /// Reads an id.
+            pub fn parse(text: &str) -> Result<Self, BadId> {
+                if is_id(text) { Ok(Self(text.to_owned())) } else { Err(BadId(text.to_owned())) }
+            }
+
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl TryFrom<String> for $id {
+            type Error = BadId;
+
+            fn try_from(text: String) -> Result<Self, BadId> {
+                if is_id(&text) { Ok(Self(text)) } else { Err(BadId(text)) }
+            }
+        }
+
+        impl From<$id> for String {
+            fn from(id: $id) -> Self {
+                id.0
+            }
+        }
+    )*};
+}
+
+id!(RunId ProjectId);
+
+fn is_id(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_ID).contains(&text.len()) && text.bytes().all(fits) && !text.starts_with('-')
+}
+
+/// Random letters, from the seed that the standard library draws for its maps.
+pub(crate) fn random(count: u32) -> String {
+    let mut bits = RandomState::new().build_hasher().finish();
+    let mut text = String::new();
+    for _ in 0..count {
+        text.push(char::from(ALPHABET[(bits % 32) as usize]));
+        bits /= 32;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_id(text: &str, is_good: bool) {
+        assert_eq!(RunId::parse(text).is_ok(), is_good, "{text:?}");
+        assert_eq!(ProjectId::parse(text).is_ok(), is_good, "{text:?}");
+    }
+
+    #[test]
+    fn an_id_is_a_plain_name() {
+        check_id("20261115-083015-k3f9w", true);
+        check_id("my-app-2", true);
+        for bad in ["", ".", "..", "a/b", "a\\b", ".new-x", "-x", "A", "a b", "ä", "a\0"] {
+            check_id(bad, false);
+        }
+        check_id(&"a".repeat(100), true);
+        check_id(&"a".repeat(101), false);
+    }
+
+    #[test]
+    fn run_ids_have_the_time_and_sort_by_it() {
+        let at = |second| RunId::fresh(Timestamp::from_second(second).unwrap());
+        let (one, two) = (at(1_794_731_415), at(1_794_731_416));
+        assert!(one.as_str().starts_with("20261115-083015-"), "{one}");
+        assert_eq!(one.as_str().len(), "20261115-083015-k3f9w".len());
+        assert!(one < two);
+        assert_eq!(RunId::parse(one.as_str()), Ok(one));
+    }
+
+    #[test]
+    fn a_project_id_is_an_id_whatever_the_folder_is_called() {
+        for name in ["My App!", "日本", "", "../x", &"x".repeat(300)] {
+            let id = ProjectId::fresh(name);
+            assert_eq!(ProjectId::parse(id.as_str()), Ok(id));
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The projects of the store: which folders of the user have runs, and under which name they are kept.
+
+mod error;
+mod record;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+pub use self::error::ProjectError;
+use self::record::{RECORD, Record};
+use super::ids::ProjectId;
+use super::runs::lock;
+use super::{Flaw, Store};
+use crate::disk::{Deed, DiskError, Folder, Opening};
+
+/// Held while projects are changed.
+const LOCK: &str = ".lock";
+/// In front of what is being made.
+pub(super) const STAGING: &str = ".new-";
+/// In front of what is being removed.
+pub(super) const REMOVED: &str = ".removed-";
+/// Where the runs of a project are.
+pub(super) const RUNS: &str = "runs";
+
+/// A project: a folder of the user that is known to the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// Its id, which it keeps when the folder moves.
+    pub id: ProjectId,
+    /// Its name: at first that of the folder.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// The package that was used last, as `name@version`.
+    pub last_package: Option<String>,
+    /// When it was first used.
+    pub created: Timestamp,
+}
+
+/// What is known of projects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectListing {
+    /// By name, then by id.
+    pub projects: Vec<Project>,
+    /// What should be a project and cannot be read.
+    pub damaged: Vec<Flaw>,
+}
+
+/// Access to the projects of a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Projects<'s> {
+    store: &'s Store,
+}
+
+impl Project {
+    /// The folder, if it is still there.
+    pub fn folder(&self) -> Result<&Path, ProjectError> {
+        if self.path.is_dir() {
+            Ok(&self.path)
+        } else {
+            Err(ProjectError::Gone {
+                id: self.id.clone(),
+                name: self.name.clone(),
+                path: self.path.clone(),
+            })
+        }
+    }
+}
+
+impl<'s> Projects<'s> {
+    pub(super) fn new(store: &'s Store) -> Self {
+        Self { store }
+    }
+
+    /// The project in a folder. One that is new is taken up.
+    pub fn of(&self, path: &Path) -> Result<Project, ProjectError> {
+        let path = canonical(path)?;
+        if let Some(project) = self.at(&path)? {
+            return Ok(project);
+        }
+        let _lock = self.lock()?;
+        // Another process may have been faster.
+        match self.at(&path)? {
+            Some(project) => Ok(project),
+            None => self.create(path),
+        }
+    }
+
+    /// The project in a folder, if it is known. The folder need not exist.
+    pub fn at(&self, path: &Path) -> Result<Option<Project>, ProjectError> {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Ok(self.list()?.projects.into_iter().find(|project| project.path == path))
+    }
+
+    /// Every project.
+    pub fn list(&self) -> Result<ProjectListing, ProjectError> {
+        let mut listing = ProjectListing::default();
+        for name in self.folder().names()? {
+            // A name that begins with a dot is ours while work is going on.
+            if name.starts_with('.') {
+                continue;
+            }
+            match self.read(&name) {
+                Ok(project) => listing.projects.push(project),
+                Err(ProjectError::Unknown { .. }) => {}
+                Err(error) => listing.damaged.push(Flaw { name, reason: error.to_string() }),
+            }
+        }
+        listing.projects.sort_by(|one, other| {
+            let key = |of: &Project| (of.name.to_lowercase(), of.id.clone());
+            key(one).cmp(&key(other))
+        });
+        Ok(listing)
+    }
+
+    /// A project by its id.
+    pub fn get(&self, id: &ProjectId) -> Result<Project, ProjectError> {
+        self.read(id.as_str())
+    }
+
+    /// The project that a person means: by id, by the beginning of one, by name or by folder.
+    pub fn find(&self, reference: &str) -> Result<Project, ProjectError> {
+        let all = self.list()?.projects;
+        let path = Path::new(reference);
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let exact = |project: &&Project| project.id.as_str() == reference || project.path == path;
+        if let Some(project) = all.iter().find(exact) {
+            return Ok(project.clone());
+        }
+        let fits = |project: &&Project| {
+            project.name == reference || project.id.as_str().starts_with(reference)
+        };
+        let found: Vec<&Project> = all.iter().filter(fits).collect();
+        match found[..] {
+            [project] => Ok(project.clone()),
+            [] => Err(ProjectError::Unknown { reference: reference.to_owned() }),
+            _ => Err(ProjectError::Ambiguous {
+                reference: reference.to_owned(),
+                candidates: found.iter().map(|project| project.id.to_string()).collect(),
+            }),
+        }
+    }
+
+    /// Says where the folder of a project is now.
+    pub fn relink(&self, id: &ProjectId, path: &Path) -> Result<Project, ProjectError> {
+        let path = canonical(path)?;
+        let _lock = self.lock()?;
+        if let Some(other) = self.at(&path)?.filter(|other| other.id != *id) {
+            return Err(ProjectError::Occupied { path, by: other.id });
+        }
+        let project = Project { path, ..self.get(id)? };
+        self.write(&project)?;
+        Ok(project)
+    }
+
+    /// Notes the package that was used last.
+    pub fn used(&self, id: &ProjectId, package: &str) -> Result<(), ProjectError> {
+        let _lock = self.lock()?;
+        let project = self.get(id)?;
+        if project.last_package.as_deref() == Some(package) {
+            return Ok(());
+        }
+        self.write(&Project { last_package: Some(package.to_owned()), ..project })
+    }
+
+    /// Removes a project with all its runs from the store. The user's folder is not touched.
+    pub fn forget(&self, id: &ProjectId) -> Result<(), ProjectError> {
+        let _lock = self.lock()?;
+        let folder = self.folder().join(id.as_str());
+        if !folder.exists()? {
+            return Err(ProjectError::Unknown { reference: id.to_string() });
+        }
+        let runs = folder.join(RUNS);
+        for run in runs.names()? {
+            if let Some(holder) = lock::holder(&runs.join(&run))? {
+                return Err(ProjectError::InUse { id: id.clone(), run, holder });
+            }
+        }
+        let removed = self.folder().join(&format!("{REMOVED}{id}"));
+        removed.remove_tree()?;
+        folder.rename_to(&removed)?;
+        self.folder().sync()?;
+        removed.remove_tree()?;
+        Ok(())
+    }
+
+    /// Where they all are.
+    pub(super) fn folder(&self) -> Folder {
+        self.store.root().join("projects")
+    }
+
+    /// Creates a project whole or not at all.
+    fn create(&self, path: PathBuf) -> Result<Project, ProjectError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = if name.is_empty() { "project".to_owned() } else { name };
+        let all = self.folder();
+        // Under the lock, what is being made or removed is the remains of a crash.
+        for old in all.names()? {
+            if old.starts_with(STAGING) || old.starts_with(REMOVED) {
+                all.join(&old).remove_tree()?;
+            }
+        }
+        let project = loop {
+            let id = ProjectId::fresh(&name);
+            if !all.join(id.as_str()).exists()? {
+                break Project { id, name, path, last_package: None, created: now() };
+            }
+        };
+        let text = Record::of(&project)?;
+        let staging = all.join(&format!("{STAGING}{}", project.id));
+        staging.create()?;
+        staging.write(RECORD, &text, Opening::New)?;
+        staging.join(RUNS).create()?;
+        staging.sync()?;
+        staging.rename_to(&all.join(project.id.as_str()))?;
+        all.sync()?;
+        Ok(project)
+    }
+
+    fn read(&self, name: &str) -> Result<Project, ProjectError> {
+        let unknown = || ProjectError::Unknown { reference: name.to_owned() };
+        let id = ProjectId::parse(name).map_err(|_| unknown())?;
+        let folder = self.folder().join(name);
+        match folder.read(RECORD, record::MAX_RECORD) {
+            Ok(bytes) => Record::read(&bytes, &id),
+            Err(error) if error.is_missing() && !folder.exists()? => Err(unknown()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn write(&self, project: &Project) -> Result<(), ProjectError> {
+        let folder = self.folder().join(project.id.as_str());
+        Ok(folder.replace(RECORD, &Record::of(project)?)?)
+    }
+
+    /// Waits until nobody else changes projects.
+    fn lock(&self) -> Result<File, DiskError> {
+        let all = self.folder();
+        all.ensure()?;
+        let file = match all.open(LOCK, Opening::Change) {
+            Err(error) if error.is_missing() => all.open(LOCK, Opening::Fresh)?,
+            other => other?,
+        };
+        all.disk()
+            .run(all.label_of(LOCK), Deed::Lock, || file.lock())
+            .map_err(all.failed("lock", LOCK))?;
+        Ok(file)
+    }
+}
+
+/// The one path of a folder that exists, as text can hold it.
+fn canonical(path: &Path) -> Result<PathBuf, ProjectError> {
+    let failed = |error| ProjectError::Folder { path: path.to_owned(), error };
+    let real = path.canonicalize().map_err(failed)?;
+    if !real.is_dir() {
+        return Err(failed(io::ErrorKind::NotADirectory.into()));
+    }
+    match real.to_str() {
+        Some(_) => Ok(real),
+        None => Err(ProjectError::NotText { path: real }),
+    }
+}
+
+/// To the second, as people read it.
+fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
+}

@@ -1,0 +1,279 @@
+//! The runs of the store: each one a folder that one process at a time owns.
+
+mod create;
+mod error;
+mod list;
+pub(super) mod lock;
+mod record;
+
+use crewagent_core::event::{Event, Fact};
+
+pub use self::create::NewRun;
+pub use self::error::RunError;
+pub use self::list::{Of, RunListing, RunSummary, Status};
+pub use self::lock::Holder;
+pub use self::record::{RunPackage, RunRecord, RunWorkflow};
+
+use self::create::now;
+use self::lock::{Lock, Patience, Taken};
+use super::Store;
+use super::ids::{ProjectId, RunId};
+use super::packages::Installed;
+use super::projects::{Project, ProjectError, Projects, REMOVED, RUNS};
+use crate::blobs::Blobs;
+use crate::disk::{DiskError, Folder};
+use crate::journal::{Journal, Recovered};
+use crate::mounts::{Mounts, OpenError, Roots};
+
+/// What stands in a run's folder.
+const STATE: &str = "state";
+const LOGS: &str = "state/logs";
+const BLOBS: &str = "blobs";
+const STATE_DOCUMENT: &str = "workflow.md";
+
+/// Access to the runs of a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs<'s> {
+    store: &'s Store,
+}
+
+/// A run that this process owns, until this value is dropped.
+#[derive(Debug)]
+pub struct RunFolder {
+    /// What it is.
+    pub facts: RunRecord,
+    /// Its journal, repaired.
+    pub journal: Journal,
+    /// What the journal held.
+    pub recovered: Recovered,
+    /// Its long texts.
+    pub blobs: Blobs,
+    /// Which process of this run this is, from 1.
+    pub epoch: u64,
+    folder: Folder,
+    lock: Lock,
+}
+
+/// Owns a run until it is dropped.
+#[derive(Debug)]
+pub(crate) struct RunOwner {
+    _lock: Lock,
+}
+
+/// A run, for one who only looks at it.
+#[derive(Debug)]
+pub struct RunView {
+    /// What it is.
+    pub facts: RunRecord,
+    /// What its journal holds; a record that is being written is left out.
+    pub recovered: Recovered,
+    /// Its long texts.
+    pub blobs: Blobs,
+    /// Who has it at this moment.
+    pub holder: Option<Holder>,
+}
+
+impl RunFolder {
+    /// Its folder in the store.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Opens the mounts of the run, on the same disk.
+    pub fn mounts(&self, roots: &Roots) -> Result<Mounts, OpenError> {
+        Mounts::open_with(roots, self.folder.disk().clone())
+    }
+
+    /// Gives the run back.
+    pub fn close(self) {
+        drop(self.lock);
+    }
+
+    /// Its parts, for one who drives it. The run is ours as long as the last of them.
+    pub(crate) fn into_parts(self) -> (RunRecord, Journal, Blobs, u64, RunOwner) {
+        (self.facts, self.journal, self.blobs, self.epoch, RunOwner { _lock: self.lock })
+    }
+}
+
+impl<'s> Runs<'s> {
+    pub(super) fn new(store: &'s Store) -> Self {
+        Self { store }
+    }
+
+    /// Takes a run, and repairs its journal.
+    pub fn open(&self, id: &RunId) -> Result<RunFolder, RunError> {
+        let folder = self.folder(id)?;
+        let mut lock = match Lock::take(&folder, Patience::Moment) {
+            Ok(Taken::Ours(lock)) => lock,
+            Ok(Taken::Theirs(holder)) => return Err(RunError::InUse { id: id.clone(), holder }),
+            // Removed a moment ago.
+            Err(error) if error.is_missing() => return Err(unknown(id.as_str())),
+            Err(error) => return Err(error.into()),
+        };
+        let facts = RunRecord::read(&folder, id)?;
+        flush_way(&folder)?;
+        let blobs = Blobs::new(folder.join(BLOBS));
+        let (journal, recovered) = Journal::open(folder_of(&folder, LOGS), blobs.clone())?;
+        let epoch = last_epoch(&recovered.events).max(lock.last_holder().epoch) + 1;
+        lock.sign(&folder, &Holder { pid: Some(std::process::id()), since: now(), epoch })?;
+        Ok(RunFolder { facts, journal, recovered, blobs, epoch, folder, lock })
+    }
+
+    /// Looks at a run without owning it.
+    pub fn look(&self, id: &RunId) -> Result<RunView, RunError> {
+        let folder = self.folder(id)?;
+        Ok(RunView {
+            facts: RunRecord::read(&folder, id)?,
+            recovered: Journal::read(&folder_of(&folder, LOGS))?,
+            blobs: Blobs::new(folder.join(BLOBS)),
+            holder: lock::holder(&folder)?,
+        })
+    }
+
+    /// The run that a person means: by its id, its beginning, or its last letters.
+    pub fn find(&self, reference: &str) -> Result<RunId, RunError> {
+        let mut found = Vec::new();
+        for (_, name) in self.places()? {
+            if name == reference {
+                return RunId::parse(&name).map_err(|_| unknown(reference));
+            }
+            if name.starts_with(reference) || name.ends_with(&format!("-{reference}")) {
+                found.push(name);
+            }
+        }
+        match &found[..] {
+            [name] if !reference.is_empty() => RunId::parse(name).map_err(|_| unknown(reference)),
+            [] | [_] => Err(unknown(reference)),
+            _ => Err(RunError::Ambiguous { reference: reference.to_owned(), candidates: found }),
+        }
+    }
+
+    /// Removes a run, unless a process has it. Also one that cannot be read.
+    pub fn remove(&self, id: &RunId) -> Result<(), RunError> {
+        let folder = self.folder(id)?;
+        let lock = match Lock::take(&folder, Patience::Moment)? {
+            Taken::Ours(lock) => lock,
+            Taken::Theirs(holder) => return Err(RunError::InUse { id: id.clone(), holder }),
+        };
+        // Windows does not rename a folder in which a file is open.
+        let lock = (!cfg!(windows)).then_some(lock);
+        let Some(runs) = folder.above() else { return Err(unknown(id.as_str())) };
+        let removed = runs.join(&format!("{REMOVED}{id}"));
+        removed.remove_tree()?;
+        folder.rename_to(&removed)?;
+        runs.sync()?;
+        removed.remove_tree()?;
+        drop(lock);
+        Ok(())
+    }
+
+    /// The project of a run.
+    pub fn project(&self, facts: &RunRecord) -> Result<Project, RunError> {
+        match self.projects().get(&facts.project_id) {
+            Err(ProjectError::Unknown { .. }) => Err(RunError::NoProject {
+                id: facts.run_id.clone(),
+                project: facts.project_id.clone(),
+            }),
+            other => Ok(other?),
+        }
+    }
+
+    /// The package of a run, which is found by its digest.
+    pub fn package(&self, facts: &RunRecord) -> Result<Installed, RunError> {
+        let RunPackage { name, version, sha256 } = &facts.package;
+        let found = self.store.packages().find_by_digest(name, version, *sha256)?;
+        found.ok_or_else(|| RunError::PackageGone {
+            id: facts.run_id.clone(),
+            package: facts.package.reference(),
+            digits: sha256.short(),
+        })
+    }
+
+    /// The folders behind the mounts of a run. An error says what is gone and what to do.
+    pub fn roots(&self, facts: &RunRecord) -> Result<Roots, RunError> {
+        let project = self.project(facts)?.folder()?.to_owned();
+        let package = self.package(facts)?.files_folder();
+        let state = self.folder(&facts.run_id)?.join(STATE).path().to_owned();
+        Ok(Roots { project, package, state })
+    }
+
+    fn projects(&self) -> Projects<'s> {
+        self.store.projects()
+    }
+
+    /// Every folder that is a run or should be one, with its name.
+    fn places(&self) -> Result<Vec<(Folder, String)>, DiskError> {
+        let all = self.projects().folder();
+        let mut places = Vec::new();
+        for project in all.names()?.into_iter().filter(|name| !name.starts_with('.')) {
+            places.extend(places_in(&all.join(&project))?);
+        }
+        Ok(places)
+    }
+
+    fn locate(&self, id: &RunId) -> Result<Option<Folder>, DiskError> {
+        let all = self.projects().folder();
+        for project in all.names()?.into_iter().filter(|name| !name.starts_with('.')) {
+            let folder = all.join(&project).join(RUNS).join(id.as_str());
+            if folder.exists()? {
+                return Ok(Some(folder));
+            }
+        }
+        Ok(None)
+    }
+
+    fn folder(&self, id: &RunId) -> Result<Folder, RunError> {
+        self.locate(id)?.ok_or_else(|| unknown(id.as_str()))
+    }
+}
+
+fn unknown(reference: &str) -> RunError {
+    RunError::Unknown { reference: reference.to_owned() }
+}
+
+/// The runs of one project.
+fn places_in(project: &Folder) -> Result<Vec<(Folder, String)>, DiskError> {
+    let runs = project.join(RUNS);
+    let names = runs.names()?.into_iter().filter(|name| !name.starts_with('.'));
+    Ok(names.map(|name| (runs.join(&name), name)).collect())
+}
+
+/// A folder some levels below.
+fn folder_of(folder: &Folder, below: &str) -> Folder {
+    below.split('/').fold(folder.clone(), |folder, name| folder.join(name))
+}
+
+/// The process before may have died between a rename and the flush that makes it last. What this one builds on
+/// must last.
+fn flush_way(run: &Folder) -> Result<(), DiskError> {
+    run.join(STATE).sync()?;
+    let mut folder = Some(run.clone());
+    // The run, `runs`, the project, `projects`.
+    for _ in 0..4 {
+        let Some(here) = folder else { break };
+        here.sync()?;
+        folder = here.above();
+    }
+    Ok(())
+}
+
+/// Which process of a run was the last one that the journal knows of.
+fn last_epoch(events: &[Event]) -> u64 {
+    let resumed = events.iter().rev().find_map(|event| match &event.fact {
+        Fact::RunResumed { epoch, .. } => Some(*epoch),
+        Fact::RunStarted { .. }
+        | Fact::UserInput { .. }
+        | Fact::TurnStarted { .. }
+        | Fact::AssistantDelta { .. }
+        | Fact::AssistantMessage { .. }
+        | Fact::ToolStarted { .. }
+        | Fact::ToolFinished { .. }
+        | Fact::StateChanged(_)
+        | Fact::Question { .. }
+        | Fact::PhaseChanged { .. }
+        | Fact::ContextCut { .. }
+        | Fact::Error { .. }
+        | Fact::RunFinished { .. } => None,
+    });
+    resumed.unwrap_or(1)
+}

@@ -1,0 +1,172 @@
+//! A new run: made where nobody sees it, flushed, and shown with one rename.
+
+use crewagent_core::event::Event;
+use jiff::Timestamp;
+
+use super::lock::{Holder, Lock, Patience, Taken};
+use super::record::{RECORD, RunPackage, RunRecord, RunWorkflow, SCHEMA_VERSION};
+use super::{
+    BLOBS, LOGS, ProjectId, RunError, RunFolder, RunId, Runs, STATE, STATE_DOCUMENT, folder_of,
+};
+use crate::blobs::Blobs;
+use crate::disk::{DiskError, Folder, Opening};
+use crate::journal::Journal;
+use crate::store::projects::{REMOVED, RUNS, STAGING};
+
+/// How often a folder is tried that others take for a leftover.
+const ATTEMPTS: usize = 8;
+/// The number of the process that creates a run.
+const FIRST: u64 = 1;
+
+/// What a run begins with.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// Its id, which its document and its events name already; see [`RunId::fresh`].
+    pub id: RunId,
+    /// The project.
+    pub project: ProjectId,
+    /// The package.
+    pub package: RunPackage,
+    /// The workflow.
+    pub workflow: RunWorkflow,
+    /// The agent.
+    pub agent_id: String,
+    /// When.
+    pub created: Timestamp,
+    /// The text of its first state document.
+    pub document: String,
+    /// Its first events.
+    pub events: Vec<Event>,
+}
+
+impl Runs<'_> {
+    /// Creates a run, whole or not at all, and owns it.
+    pub fn create(&self, new: NewRun) -> Result<RunFolder, RunError> {
+        let project = self.projects().folder().join(new.project.as_str());
+        if !project.exists()? {
+            return Err(RunError::NoProject { id: new.id, project: new.project });
+        }
+        if self.locate(&new.id)?.is_some() {
+            return Err(RunError::Exists(new.id));
+        }
+        let runs = project.join(RUNS);
+        runs.ensure()?;
+        clear(&runs)?;
+        let (staging, lock) = stage(&runs, &new.id)?;
+        let folder = runs.join(new.id.as_str());
+        match fill(&staging, &new, lock).and_then(|made| publish(&staging, &folder, made)) {
+            Ok(run) => Ok(run),
+            Err(error) => {
+                // Should it stay, the next run of the project clears it away.
+                let _ = staging.remove_tree();
+                Err(error)
+            }
+        }
+    }
+}
+
+pub(super) fn now() -> Option<Timestamp> {
+    Timestamp::from_second(Timestamp::now().as_second()).ok()
+}
+
+/// An empty folder that nobody sees, and its lock, which tells it from the remains of a crash.
+fn stage(runs: &Folder, id: &RunId) -> Result<(Folder, Lock), RunError> {
+    let mut last = None;
+    for attempt in 1..=ATTEMPTS {
+        let staging = runs.join(&format!("{STAGING}{id}.{attempt}"));
+        // In the moment before it is locked, another process may take it for a leftover.
+        let locked = staging.create().and_then(|()| Lock::create(&staging));
+        match locked {
+            Ok(Taken::Ours(lock)) if staging.exists()? => return Ok((staging, lock)),
+            Ok(Taken::Ours(_)) => {}
+            Ok(Taken::Theirs(holder)) => last = Some(RunError::InUse { id: id.clone(), holder }),
+            Err(error) => {
+                let kind = error.error.kind();
+                let is_lost =
+                    error.is_missing() || matches!(kind, std::io::ErrorKind::AlreadyExists);
+                if !is_lost {
+                    return Err(error.into());
+                }
+                last = Some(error.into());
+            }
+        }
+    }
+    Err(last.unwrap_or_else(|| RunError::Exists(id.clone())))
+}
+
+/// Everything that a run has at the start, flushed.
+fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lock), RunError> {
+    let holder = Holder { pid: Some(std::process::id()), since: now(), epoch: FIRST };
+    lock.sign(staging, &holder)?;
+    let facts = RunRecord {
+        schema_version: SCHEMA_VERSION,
+        run_id: new.id.clone(),
+        project_id: new.project.clone(),
+        package: new.package.clone(),
+        workflow: new.workflow.clone(),
+        agent_id: new.agent_id.clone(),
+        created: new.created,
+    };
+    let text = facts
+        .text()
+        .map_err(|error| RunError::Damaged { id: new.id.clone(), reason: error.to_string() })?;
+    staging.write(RECORD, &text, Opening::New)?;
+    let (state, logs) = (staging.join(STATE), folder_of(staging, LOGS));
+    let blobs = staging.join(BLOBS);
+    for folder in [&state, &logs, &blobs] {
+        folder.create()?;
+    }
+    state.write(STATE_DOCUMENT, new.document.as_bytes(), Opening::New)?;
+    Journal::create(&logs, &Blobs::new(blobs.clone()), &new.events)?;
+    for folder in [&logs, &state, &blobs, staging] {
+        folder.sync()?;
+    }
+    Ok((facts, lock))
+}
+
+/// Shows the run under its name. What may not last is taken back, so that an error means that there is no run.
+fn publish(
+    staging: &Folder,
+    folder: &Folder,
+    (facts, lock): (RunRecord, Lock),
+) -> Result<RunFolder, RunError> {
+    // Windows does not rename a folder in which a file is open.
+    let lock = (!cfg!(windows)).then_some(lock);
+    staging.rename_to(folder)?;
+    let opened = flushed(folder, facts, lock);
+    if opened.is_err() {
+        let _ = folder.rename_to(staging);
+    }
+    opened
+}
+
+fn flushed(folder: &Folder, facts: RunRecord, lock: Option<Lock>) -> Result<RunFolder, RunError> {
+    if let Some(runs) = folder.above() {
+        runs.sync()?;
+    }
+    let lock = match lock
+        .map_or_else(|| Lock::take(folder, Patience::Moment), |lock| Ok(Taken::Ours(lock)))?
+    {
+        Taken::Ours(lock) => lock,
+        Taken::Theirs(holder) => return Err(RunError::InUse { id: facts.run_id, holder }),
+    };
+    let blobs = Blobs::new(folder.join(BLOBS));
+    let (journal, recovered) = Journal::open(folder_of(folder, LOGS), blobs.clone())?;
+    Ok(RunFolder { facts, journal, recovered, blobs, epoch: FIRST, folder: folder.clone(), lock })
+}
+
+/// Removes what a process left that died while it created or removed a run.
+fn clear(runs: &Folder) -> Result<(), DiskError> {
+    for name in runs.names()? {
+        if !name.starts_with(STAGING) && !name.starts_with(REMOVED) {
+            continue;
+        }
+        let folder = runs.join(&name);
+        // Whoever is still at work on it has its lock. What cannot be removed is in nobody's way.
+        if let Ok(Taken::Ours(lock)) = Lock::take(&folder, Patience::None) {
+            let _ = folder.remove_tree();
+            drop(lock);
+        }
+    }
+    Ok(())
+}

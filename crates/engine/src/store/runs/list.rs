@@ -1,0 +1,233 @@
+//! Lists of runs: a few bytes of each, so that a thousand take no time.
+
+use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::state::document::StateDocument;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::lock::{self, Holder};
+use super::record::RunRecord;
+use super::{LOGS, ProjectId, RunError, RunId, Runs, STATE, STATE_DOCUMENT, folder_of, places_in};
+use crate::disk::Folder;
+use crate::journal::tail;
+use crate::store::Flaw;
+
+/// More is no state document of ours.
+const MAX_DOCUMENT: u64 = 4 << 20;
+
+/// Which runs are listed.
+#[derive(Clone, Copy, Debug)]
+pub enum Of<'p> {
+    /// All of the store.
+    All,
+    /// Those of one project.
+    Project(&'p ProjectId),
+}
+
+/// What is in the store.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunListing {
+    /// The newest first.
+    pub runs: Vec<RunSummary>,
+    /// Folders that should be runs and cannot be read.
+    pub damaged: Vec<Flaw>,
+}
+
+/// What a list says about a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSummary {
+    /// The run.
+    pub run_id: RunId,
+    /// The project.
+    pub project_id: ProjectId,
+    /// The package, as `name@version`.
+    pub package: String,
+    /// The workflow: its id, or the path of its document.
+    pub workflow: String,
+    /// The agent.
+    pub agent_id: String,
+    /// When it was created.
+    pub created: Timestamp,
+    /// When something last happened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated: Option<Timestamp>,
+    /// How it is.
+    pub status: Status,
+    /// Why it rests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// Why, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The node it is at, as its state document says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_node: Option<String>,
+    /// How many nodes are done.
+    pub steps_completed: usize,
+    /// Who has it at this moment, if somebody does while it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holder: Option<Holder>,
+    /// What is wrong with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub troubles: Vec<String>,
+}
+
+/// How a run is: its phase, and whether somebody is at work on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum Status {
+    /// A process works on it.
+    Running,
+    /// It was at work when its process ended.
+    Interrupted,
+    /// It waits for the user.
+    WaitingUser,
+    /// The user stopped it for a while.
+    Paused,
+    /// The workflow is complete.
+    Completed,
+    /// It cannot go on by itself.
+    Failed,
+    /// Its journal does not say.
+    Unknown,
+}
+
+impl Status {
+    /// Whether there is something left to do.
+    pub fn is_unfinished(self) -> bool {
+        self != Self::Completed
+    }
+}
+
+impl Runs<'_> {
+    /// The runs of the store, or of one project.
+    pub fn list(&self, of: Of<'_>) -> Result<RunListing, RunError> {
+        let places = match of {
+            Of::All => self.places()?,
+            Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()))?,
+        };
+        let mut listing = RunListing::default();
+        for (folder, name) in places {
+            let summary = RunId::parse(&name)
+                .map_err(|error| error.to_string())
+                .and_then(|id| summary(&folder, &id).map_err(|error| error.to_string()));
+            match summary {
+                Ok(summary) => listing.runs.push(summary),
+                Err(reason) => listing.damaged.push(Flaw { name, reason }),
+            }
+        }
+        listing.runs.sort_by(|one, other| {
+            let key = |of: &RunSummary| (of.created, of.run_id.clone());
+            key(other).cmp(&key(one))
+        });
+        Ok(listing)
+    }
+
+    /// The newest run that is not complete.
+    pub fn newest_unfinished(&self, of: Of<'_>) -> Result<Option<RunId>, RunError> {
+        let runs = self.list(of)?.runs;
+        Ok(runs.into_iter().find(|run| run.status.is_unfinished()).map(|run| run.run_id))
+    }
+
+    /// What a list says about one run.
+    pub fn summary(&self, id: &RunId) -> Result<RunSummary, RunError> {
+        summary(&self.folder(id)?, id)
+    }
+}
+
+fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
+    let facts = RunRecord::read(folder, id)?;
+    let mut summary = RunSummary {
+        run_id: facts.run_id,
+        project_id: facts.project_id,
+        package: facts.package.reference(),
+        workflow: facts.workflow.reference().to_owned(),
+        agent_id: facts.agent_id,
+        created: facts.created,
+        updated: None,
+        status: Status::Unknown,
+        reason: None,
+        message: None,
+        current_node: None,
+        steps_completed: 0,
+        holder: None,
+        troubles: Vec::new(),
+    };
+    if let Err(trouble) = position(folder, &mut summary) {
+        summary.troubles.push(trouble);
+    }
+    if let Err(trouble) = progress(folder, &mut summary) {
+        summary.troubles.push(trouble);
+    }
+    if summary.status == Status::Running {
+        summary.holder = lock::holder(folder)?;
+        if summary.holder.is_none() {
+            summary.status = Status::Interrupted;
+        }
+    }
+    Ok(summary)
+}
+
+/// Where it is: the state document alone says so.
+fn position(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
+    let bytes =
+        folder.join(STATE).read(STATE_DOCUMENT, MAX_DOCUMENT).map_err(|error| error.to_string())?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| "its state document cannot be read: it is not text".to_owned())?;
+    let document = StateDocument::read(text).map_err(|error| error.to_string())?;
+    let front = document.front();
+    summary.current_node = front.current_node().map(str::to_owned);
+    summary.steps_completed = front.steps_completed.len();
+    Ok(())
+}
+
+/// How it is: the end of its journal says so.
+fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
+    let mut tail = tail(&folder_of(folder, LOGS)).map_err(|error| error.to_string())?;
+    let mut settled = false;
+    for event in &mut tail {
+        if summary.updated.is_none() {
+            summary.updated = event.time.parse().ok();
+        }
+        if settle(summary, event) {
+            settled = true;
+            break;
+        }
+    }
+    match tail.unreadable() {
+        0 if settled => Ok(()),
+        0 => Err("its journal does not say how it is".to_owned()),
+        _ => {
+            Err("the end of its journal is damaged; it is repaired when the run goes on".to_owned())
+        }
+    }
+}
+
+/// Whether an event, seen from the end, says how the run is.
+fn settle(summary: &mut RunSummary, event: Event) -> bool {
+    let (phase, reason, message) = match event.fact {
+        Fact::PhaseChanged { phase, reason, message } => (phase, reason, message),
+        Fact::RunFinished { phase, reason, .. } => (phase, reason, None),
+        // These happen at rest, too.
+        Fact::RunResumed { .. } | Fact::ContextCut { .. } | Fact::Error { .. } => return false,
+        Fact::RunStarted { .. }
+        | Fact::UserInput { .. }
+        | Fact::TurnStarted { .. }
+        | Fact::AssistantDelta { .. }
+        | Fact::AssistantMessage { .. }
+        | Fact::ToolStarted { .. }
+        | Fact::ToolFinished { .. }
+        | Fact::StateChanged(_)
+        | Fact::Question { .. } => (Phase::Running, None, None),
+    };
+    summary.status = match phase {
+        Phase::Running => Status::Running,
+        Phase::WaitingUser => Status::WaitingUser,
+        Phase::Paused => Status::Paused,
+        Phase::Completed => Status::Completed,
+        Phase::Failed => Status::Failed,
+    };
+    summary.reason = reason;
+    summary.message = message;
+    true
+}

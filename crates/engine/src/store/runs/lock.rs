@@ -1,0 +1,154 @@
+//! Who owns a run: a lock of the system on a file that says who has it, given back when the process ends however.
+
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{Deed, DiskError, Folder, Opening};
+
+/// The name of the file.
+pub(super) const LOCK: &str = "lock";
+/// More is not from us.
+const MAX_TEXT: u64 = 4096;
+/// How often, and after which pause, a moment is over.
+const TRIES: usize = 5;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Who has a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Holder {
+    /// The process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Which process of this run it is.
+    pub epoch: u64,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pid {
+            Some(pid) => write!(f, "process {pid}")?,
+            None => f.write_str("another process")?,
+        }
+        match self.since {
+            Some(since) => write!(f, " since {since}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The lock on a run. Dropping it gives the run back.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+}
+
+/// What to do while another process has the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// Wait a moment: somebody who only looks has it no longer.
+    Moment,
+    /// Nothing.
+    None,
+}
+
+/// Whether the lock was free.
+pub(super) enum Taken {
+    Ours(Lock),
+    Theirs(Holder),
+}
+
+impl Lock {
+    /// Takes the lock in a run's folder.
+    pub(super) fn take(folder: &Folder, patience: Patience) -> Result<Taken, DiskError> {
+        let mut file = match folder.open(LOCK, Opening::Change) {
+            // A run that was copied here has none.
+            Err(error) if error.is_missing() => folder.open(LOCK, Opening::Fresh)?,
+            other => other?,
+        };
+        let tries = if patience == Patience::Moment { TRIES } else { 1 };
+        for attempt in 1..=tries {
+            match try_lock(folder, || file.try_lock())? {
+                Attempt::Done => return Ok(Taken::Ours(Self { file })),
+                Attempt::Refused if attempt < tries => std::thread::sleep(PAUSE),
+                Attempt::Refused => {}
+            }
+        }
+        Ok(Taken::Theirs(read(&mut file)))
+    }
+
+    /// Takes the lock in a folder that nobody knows yet.
+    pub(super) fn create(folder: &Folder) -> Result<Taken, DiskError> {
+        let mut file = folder.open(LOCK, Opening::New)?;
+        match try_lock(folder, || file.try_lock())? {
+            Attempt::Done => Ok(Taken::Ours(Self { file })),
+            Attempt::Refused => Ok(Taken::Theirs(read(&mut file))),
+        }
+    }
+
+    /// Who had it last.
+    pub(super) fn last_holder(&mut self) -> Holder {
+        read(&mut self.file)
+    }
+
+    /// Says who has it.
+    pub(super) fn sign(&mut self, folder: &Folder, holder: &Holder) -> Result<(), DiskError> {
+        let label = folder.label_of(LOCK);
+        let failed = || folder.failed("write", LOCK);
+        let mut text = serde_json::to_vec(holder).map_err(io::Error::other).map_err(failed())?;
+        text.push(b'\n');
+        folder.disk().truncate(&self.file, &label, 0).map_err(failed())?;
+        self.file.seek(SeekFrom::Start(0)).map_err(failed())?;
+        folder.disk().write_all(&mut self.file, &label, &text).map_err(failed())
+    }
+}
+
+/// Who has a run at this moment; `None` when nobody does.
+pub(in crate::store) fn holder(folder: &Folder) -> Result<Option<Holder>, DiskError> {
+    let mut file = match folder.open(LOCK, Opening::Read) {
+        Ok(file) => file,
+        Err(error) if error.is_missing() => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match try_lock(folder, || file.try_lock_shared())? {
+        Attempt::Done => Ok(None),
+        Attempt::Refused => Ok(Some(read(&mut file))),
+    }
+}
+
+enum Attempt {
+    Done,
+    Refused,
+}
+
+fn try_lock(
+    folder: &Folder,
+    lock: impl FnOnce() -> Result<(), TryLockError>,
+) -> Result<Attempt, DiskError> {
+    let attempt = folder.disk().run(folder.label_of(LOCK), Deed::Lock, || match lock() {
+        Ok(()) => Ok(Attempt::Done),
+        Err(TryLockError::WouldBlock) => Ok(Attempt::Refused),
+        Err(TryLockError::Error(error)) => Err(error),
+    });
+    attempt.map_err(folder.failed("lock", LOCK))
+}
+
+/// What the file says. Where locked files cannot be read, and after a crash, it may say nothing.
+fn read(file: &mut File) -> Holder {
+    let mut text = Vec::new();
+    let read = file
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| Read::by_ref(file).take(MAX_TEXT).read_to_end(&mut text));
+    match read {
+        Ok(_) => serde_json::from_slice(&text).unwrap_or_default(),
+        Err(_) => Holder::default(),
+    }
+}

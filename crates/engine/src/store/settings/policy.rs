@@ -1,0 +1,82 @@
+//! The `[policy]` table: what tools may do. Packages can only tighten it.
+
+use crewagent_core::policy::{FsPolicy, McpPolicy, Policy};
+use serde::{Deserialize, Serialize};
+
+/// What tools may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct PolicySettings {
+    /// Seconds that one call may take.
+    pub call_seconds: u64,
+    /// File tools.
+    pub fs: FsSettings,
+    /// Tools of MCP servers.
+    pub mcp: McpSettings,
+}
+
+/// What tools may do with files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct FsSettings {
+    /// Whether there are file tools.
+    pub enabled: bool,
+    /// The largest read.
+    pub max_read_bytes: u64,
+    /// The largest write.
+    pub max_write_bytes: u64,
+}
+
+/// What tools of MCP servers may be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct McpSettings {
+    /// Whether there are any.
+    pub enabled: bool,
+    /// Those of these servers; of all that are enabled when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_servers: Option<Vec<String>>,
+}
+
+impl Default for PolicySettings {
+    fn default() -> Self {
+        let Policy { fs, mcp, call_seconds } = Policy::default();
+        Self { call_seconds, fs: fs.into(), mcp: mcp.into() }
+    }
+}
+
+impl Default for FsSettings {
+    fn default() -> Self {
+        FsPolicy::default().into()
+    }
+}
+
+impl Default for McpSettings {
+    fn default() -> Self {
+        McpPolicy::default().into()
+    }
+}
+
+impl From<FsPolicy> for FsSettings {
+    fn from(FsPolicy { enabled, max_read_bytes, max_write_bytes }: FsPolicy) -> Self {
+        Self { enabled, max_read_bytes, max_write_bytes }
+    }
+}
+
+impl From<McpPolicy> for McpSettings {
+    fn from(McpPolicy { enabled, allowed_servers }: McpPolicy) -> Self {
+        Self { enabled, allowed_servers }
+    }
+}
+
+impl From<&PolicySettings> for Policy {
+    fn from(settings: &PolicySettings) -> Self {
+        let FsSettings { enabled, max_read_bytes, max_write_bytes } = settings.fs;
+        let McpSettings { enabled: mcp_enabled, allowed_servers } = settings.mcp.clone();
+        Self {
+            fs: FsPolicy { enabled, max_read_bytes, max_write_bytes },
+            mcp: McpPolicy { enabled: mcp_enabled, allowed_servers },
+            call_seconds: settings.call_seconds,
+        }
+    }
+}

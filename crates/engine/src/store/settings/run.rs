@@ -1,0 +1,111 @@
+//! The `[run]` table: what a run runs with unless its command line says otherwise.
+
+use std::num::NonZeroU64;
+
+use crewagent_core::run::settings::{Limits, Mode, RunSettings};
+use crewagent_core::state::guard::MissingRule;
+use serde::{Deserialize, Serialize};
+
+use super::policy::PolicySettings;
+use super::timeout::Timeout;
+
+/// What runs begin with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct RunDefaults {
+    /// The model, as `--model` takes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What steps call the user; the login name when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_name: Option<String>,
+    /// Whether a run asks before each move.
+    pub mode: Mode,
+    /// Requests to the model for one input.
+    pub max_turns: NonZeroU64,
+    /// The time for one input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Timeout>,
+    /// Tokens for one input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<NonZeroU64>,
+    /// Money for one input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<Cost>,
+    /// What happens when a node is left and something that it declares is missing.
+    pub missing_outputs: MissingRule,
+    /// A step's text stands in its brief up to this size.
+    pub inline_step_bytes: u64,
+    /// The size of the model's window.
+    pub window_tokens: NonZeroU64,
+}
+
+/// An amount of money that can be a limit: a number above zero.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Cost(f64);
+
+impl TryFrom<f64> for Cost {
+    type Error = &'static str;
+
+    fn try_from(amount: f64) -> Result<Self, Self::Error> {
+        if amount.is_finite() && amount > 0.0 {
+            Ok(Self(amount))
+        } else {
+            Err("an amount of money must be a number above zero")
+        }
+    }
+}
+
+impl std::str::FromStr for Cost {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let amount: f64 = text.parse().map_err(|_| "expected a number, such as 0.50")?;
+        Self::try_from(amount)
+    }
+}
+
+impl From<Cost> for f64 {
+    fn from(cost: Cost) -> Self {
+        cost.0
+    }
+}
+
+impl Default for RunDefaults {
+    fn default() -> Self {
+        let RunSettings { mode, limits, missing, inline_step_bytes, window_tokens, .. } =
+            RunSettings::default();
+        Self {
+            model: None,
+            user_name: None,
+            mode,
+            max_turns: NonZeroU64::new(limits.turns).unwrap_or(NonZeroU64::MIN),
+            timeout: None,
+            max_tokens: None,
+            max_cost: None,
+            missing_outputs: missing,
+            inline_step_bytes,
+            window_tokens: NonZeroU64::new(window_tokens).unwrap_or(NonZeroU64::MIN),
+        }
+    }
+}
+
+impl RunDefaults {
+    /// The settings of a run under this policy.
+    pub(super) fn with(&self, policy: &PolicySettings) -> RunSettings {
+        RunSettings {
+            mode: self.mode,
+            limits: Limits {
+                turns: self.max_turns.get(),
+                seconds: self.timeout.map(Timeout::seconds),
+                tokens: self.max_tokens.map(NonZeroU64::get),
+                cost: self.max_cost.map(f64::from),
+            },
+            missing: self.missing_outputs,
+            policy: policy.into(),
+            inline_step_bytes: self.inline_step_bytes,
+            window_tokens: self.window_tokens.get(),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Carrying out an intent: look first, write what is not there yet, and undo if not all of it can be written.
+
+use std::sync::Arc;
+
+use crewagent_core::event::{FileIntent, Intent};
+use crewagent_core::integrity::Digest;
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::tool::call::Call;
+use crewagent_core::vpath::{VPath, WritablePath};
+
+use super::change::{Change, Draft, jobs};
+use super::{Halt, Occasion, Tools, denied};
+use crate::mounts::{self, Before, Mounts};
+
+/// A file of an intent, read from its record.
+struct File {
+    path: WritablePath,
+    before: Option<Digest>,
+    after: Digest,
+}
+
+/// A file that still has its old content.
+struct Pending {
+    file: File,
+    old: Option<Arc<[u8]>>,
+    new: Arc<[u8]>,
+}
+
+impl Tools<'_> {
+    pub(super) fn try_carry_out(
+        &self,
+        call: &Call,
+        intent: &Intent,
+        planned: Option<&Change>,
+        occasion: &Occasion<'_>,
+    ) -> Result<(), Halt> {
+        let mut pending = Vec::new();
+        let mut finished = Vec::new();
+        let mut changed = None;
+        for recorded in &intent.files {
+            let file = File::read(recorded)?;
+            // An error is not taken for a refusal here: the file may be written already.
+            let target = settled(self.mounts.target(&file.path, 0))?;
+            super::state::check_name(&file.path, &target.path)?;
+            let now = target.old.map(|old| old.sha256);
+            if now == Some(file.after) {
+                finished.push(file);
+            } else if now == file.before {
+                pending.push(file);
+            } else {
+                changed.get_or_insert_with(|| changed_under(&file, now));
+            }
+        }
+        for file in &finished {
+            // Written by a process that may have died before it was sure.
+            settled(self.mounts.flush(&file.path))?;
+        }
+        let result = match changed {
+            Some(refusal) => Err(refusal.into()),
+            // Everything is worked out before the first byte is written.
+            None => pending
+                .into_iter()
+                .map(|file| self.pending(file, call, intent, planned, occasion))
+                .collect::<Result<Vec<_>, _>>()
+                .and_then(|pending| self.write_all(&pending)),
+        };
+        result.map_err(|halt| match halt {
+            Halt::Refused(refusal) => half_done(*refusal, &finished).into(),
+            Halt::Failed(error) => Halt::Failed(error),
+        })
+    }
+
+    /// The new content of a file: as planned, or else worked out again with the clock of the plan.
+    fn pending(
+        &self,
+        file: File,
+        call: &Call,
+        intent: &Intent,
+        planned: Option<&Change>,
+        occasion: &Occasion<'_>,
+    ) -> Result<Pending, Halt> {
+        let images = planned.and_then(|change| {
+            change
+                .files
+                .iter()
+                .find(|images| images.path == file.path && Digest::of(&images.after) == file.after)
+        });
+        if let Some(images) = images {
+            let (old, new) = (images.before.clone(), images.after.clone());
+            return Ok(Pending { file, old, new });
+        }
+        let jobs = jobs(call);
+        let job = jobs.iter().find(|job| *job.path == file.path);
+        let job = job.ok_or_else(|| other_result(&file))?;
+        let Draft { old, after, before, .. } = self.draft(job, occasion, &intent.time)?;
+        if before != file.before || Digest::of(&after) != file.after {
+            return Err(other_result(&file).into());
+        }
+        Ok(Pending { file, old, new: after })
+    }
+
+    /// Writes all files, or none as far as that can be undone.
+    fn write_all(&self, pending: &[Pending]) -> Result<(), Halt> {
+        for (index, next) in pending.iter().enumerate() {
+            let before = next.file.before.map_or(Before::Nothing, Before::Sha256);
+            let Err(halt) = settled(self.mounts.replace(&next.file.path, &next.new, before)) else {
+                continue;
+            };
+            if pending.len() > 1 {
+                // The one that failed may have been written all the same, if only its folder was not flushed.
+                for done in pending[..=index].iter().rev() {
+                    undo(self.mounts, done)?;
+                }
+            }
+            return Err(self.explained(halt, &next.file));
+        }
+        Ok(())
+    }
+
+    /// A file that may not be written is the model's affair, but only if it is known not to be written.
+    fn explained(&self, halt: Halt, file: &File) -> Halt {
+        match halt {
+            Halt::Refused(refusal) => Halt::Refused(refusal),
+            Halt::Failed(error) => match (denied(&error), self.mounts.target(&file.path, 0)) {
+                (Some(refusal), Ok(Ok(target)))
+                    if target.old.as_ref().map(|old| old.sha256) == file.before =>
+                {
+                    refusal.into()
+                }
+                _ => Halt::Failed(error),
+            },
+        }
+    }
+}
+
+/// As it came, without taking an error for a refusal.
+fn settled<T>(answer: mounts::Answer<T>) -> Result<T, Halt> {
+    match answer {
+        Ok(result) => Ok(result?),
+        Err(error) => Err(Halt::Failed(error)),
+    }
+}
+
+/// Puts the old content back, if the new one is there. A file that somebody else has changed since stays as it is.
+fn undo(mounts: &Mounts, done: &Pending) -> Result<(), Halt> {
+    let File { path, before, after } = &done.file;
+    let undone = match (before, &done.old) {
+        (None, _) => mounts.remove(path, *after),
+        (Some(_), Some(old)) => {
+            mounts.replace(path, old, Before::Sha256(*after)).map(|result| result.map(drop))
+        }
+        (Some(_), None) => return Ok(()),
+    };
+    match undone {
+        Ok(Ok(()) | Err(_)) => Ok(()),
+        Err(error) => Err(Halt::Failed(error)),
+    }
+}
+
+impl File {
+    fn read(recorded: &FileIntent) -> Result<Self, Refusal> {
+        let FileIntent { path, before, after } = recorded;
+        let digest = |text: &String| {
+            Digest::parse(text).ok_or_else(|| {
+                Refusal::new(RefusalCode::Internal, "The record of this change is damaged.")
+            })
+        };
+        Ok(Self {
+            path: WritablePath::new(VPath::parse(path)?)?,
+            before: before.as_ref().map(digest).transpose()?,
+            after: digest(after)?,
+        })
+    }
+}
+
+fn changed_under(file: &File, now: Option<Digest>) -> Refusal {
+    let path = &file.path;
+    let what = match now {
+        Some(_) => "it has neither the content from before this call nor the content after it",
+        None => "it was removed",
+    };
+    Refusal::new(RefusalCode::Precondition, format!("`{path}` changed under this call: {what}."))
+        .hint("Read it, and repeat the change on what is there now.")
+        .detail("path", path.to_string())
+        .detail("actualSha256", now.map(|digest| digest.to_string()))
+}
+
+/// Names the files that a process which died has changed before, and that nobody can change back.
+fn half_done(mut refusal: Refusal, finished: &[File]) -> Refusal {
+    if finished.is_empty() {
+        return refusal;
+    }
+    let paths: Vec<String> = finished.iter().map(|file| file.path.to_string()).collect();
+    refusal.message.push_str(" Other files of this call have their new content already.");
+    refusal.detail("changed", paths)
+}
+
+/// The plan cannot be repeated.
+fn other_result(file: &File) -> Refusal {
+    let path = &file.path;
+    let message =
+        format!("The change of `{path}` was interrupted and cannot be repeated as it was planned.");
+    Refusal::new(RefusalCode::Precondition, message)
+        .hint("It was not made. Look at the file, and make the call again.")
+        .detail("path", path.to_string())
+}

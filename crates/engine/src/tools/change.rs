@@ -1,0 +1,254 @@
+//! Changes of files, worked out before anything is touched.
+
+use std::sync::Arc;
+
+use crewagent_core::event::{Answer, FileIntent, Intent, Moved, StateChange};
+use crewagent_core::integrity::Digest;
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::state::guard::Transition;
+use crewagent_core::state::project_path::ProjectPath;
+use crewagent_core::tool::call::{Call, FilePatchCall, WriteCall};
+use crewagent_core::vpath::{VPath, WritablePath};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::state::StateFile;
+use super::{Halt, Moves, Occasion, Plan, Tools, done, reached};
+use crate::mounts::Target;
+
+/// Bytes of an old file that are kept to undo a change.
+const KEPT: usize = 16 << 20;
+
+/// A change that is about to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// What is recorded before it is made.
+    pub intent: Intent,
+    /// The files, in the order of the intent.
+    pub files: Vec<Images>,
+}
+
+impl Change {
+    /// What the files hold before the change, as far as it can be kept.
+    pub fn before_images(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().filter_map(|file| file.before.as_deref())
+    }
+}
+
+/// One file before and after a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Images {
+    /// The file.
+    pub path: WritablePath,
+    /// Its old content; none when there was no file, or when it is too large to be kept.
+    pub before: Option<Arc<[u8]>>,
+    /// Its new content.
+    pub after: Arc<[u8]>,
+}
+
+/// Everything that a call does to one file.
+pub(super) struct Job<'c> {
+    pub(super) path: &'c WritablePath,
+    pub(super) work: Work<'c>,
+}
+
+pub(super) enum Work<'c> {
+    Write(&'c WriteCall),
+    /// One after the other.
+    Patches(Vec<&'c FilePatchCall>),
+}
+
+/// A file as it will be.
+pub(super) struct Draft {
+    pub(super) path: WritablePath,
+    /// Where it really is.
+    pub(super) place: VPath,
+    pub(super) before: Option<Digest>,
+    pub(super) old: Option<Arc<[u8]>>,
+    pub(super) after: Arc<[u8]>,
+    pub(super) transition: Option<Box<Transition>>,
+}
+
+/// What a model is told about one file.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'d> {
+    path: &'d WritablePath,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_written: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256_before: Option<String>,
+    sha256_after: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<Json>,
+}
+
+impl<'d> Told<'d> {
+    fn new(call: &Call, draft: &'d Draft) -> Self {
+        let bytes_written = match call {
+            Call::Write(call) if draft.transition.is_none() => Some(call.content.len()),
+            // The runtime may have added to what the model wrote.
+            Call::Write(_) => Some(draft.after.len()),
+            Call::Patch(_) | Call::Read(_) | Call::List(_) | Call::Search(_) | Call::AskUser(_) => {
+                None
+            }
+        };
+        let before = draft.before.filter(|_| bytes_written.is_none());
+        Self {
+            path: &draft.path,
+            bytes_written,
+            sha256_before: before.map(|digest| digest.to_string()),
+            sha256_after: Digest::of(&draft.after).to_string(),
+            state: draft.transition.as_deref().map(Transition::to_json),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Several<'d> {
+    files: Vec<Told<'d>>,
+}
+
+/// The files of a call, in the order in which it names them. A call that writes none has none.
+pub(super) fn jobs(call: &Call) -> Vec<Job<'_>> {
+    match call {
+        Call::Write(call) => vec![Job { path: &call.path, work: Work::Write(call) }],
+        Call::Patch(call) => {
+            let mut jobs: Vec<Job<'_>> = Vec::new();
+            for patch in &call.patches {
+                let same = jobs.iter_mut().find(|job| *job.path == patch.path);
+                match same.map(|job| &mut job.work) {
+                    Some(Work::Patches(patches)) => patches.push(patch),
+                    Some(Work::Write(_)) | None => {
+                        jobs.push(Job { path: &patch.path, work: Work::Patches(vec![patch]) });
+                    }
+                }
+            }
+            jobs
+        }
+        Call::Read(_) | Call::List(_) | Call::Search(_) | Call::AskUser(_) => Vec::new(),
+    }
+}
+
+impl Tools<'_> {
+    pub(super) fn plan_change(&self, call: &Call, occasion: &Occasion<'_>) -> Result<Plan, Halt> {
+        let drafts: Vec<Draft> = jobs(call)
+            .iter()
+            .map(|job| self.draft(job, occasion, occasion.now))
+            .collect::<Result<_, _>>()?;
+        check_places(&drafts)?;
+        let transition = drafts.iter().find_map(|draft| draft.transition.as_deref());
+        let moved = transition.and_then(moved);
+        if let (Moves::Ask, Some(moved)) = (occasion.moves, moved) {
+            return Ok(Plan::Approve(moved));
+        }
+        let answer = self.answer(call, &drafts);
+        let after = |draft: &Draft| Digest::of(&draft.after);
+        if drafts.iter().all(|draft| draft.before == Some(after(draft))) {
+            return Ok(Plan::Answer(answer));
+        }
+        let files = drafts.iter().map(|draft| FileIntent {
+            path: draft.path.to_string(),
+            before: draft.before.map(|digest| digest.to_string()),
+            after: after(draft).to_string(),
+        });
+        let intent = Intent {
+            files: files.collect(),
+            time: occasion.now.to_owned(),
+            answer,
+            state: transition.map(|transition| self.state_change(transition)),
+        };
+        let images = drafts.into_iter().map(|draft| Images {
+            path: draft.path,
+            before: draft.old,
+            after: draft.after,
+        });
+        Ok(Plan::Change(Box::new(Change { intent, files: images.collect() })))
+    }
+
+    /// Works out the new content of one file.
+    pub(super) fn draft(
+        &self,
+        job: &Job<'_>,
+        occasion: &Occasion<'_>,
+        now: &str,
+    ) -> Result<Draft, Halt> {
+        let limit = occasion.policy.fs.max_write_bytes;
+        let target = self.aim(job.path, KEPT.max(usize::try_from(limit).unwrap_or(usize::MAX)))?;
+        let mut transition = None;
+        let after: Arc<[u8]> = if super::state::is_state(job.path.path()) {
+            let state = StateFile { tools: self, occasion, now };
+            let made = state.transition(job, &target)?;
+            let bytes = made.text().as_bytes().into();
+            transition = Some(Box::new(made));
+            bytes
+        } else {
+            match &job.work {
+                Work::Write(call) => super::write::written(call, &target, limit)?.into(),
+                Work::Patches(patches) => {
+                    super::patch::patched(self.mounts, patches, &target, limit)?.into()
+                }
+            }
+        };
+        let before = target.old.as_ref().map(|old| old.sha256);
+        let old = target.old.filter(crate::mounts::FileContent::is_whole);
+        Ok(Draft {
+            path: job.path.clone(),
+            place: target.path,
+            before,
+            old: old.map(|old| old.bytes.into()),
+            after,
+            transition,
+        })
+    }
+
+    /// Where a write really goes. The state document has one name, so that nothing gets around the guard.
+    pub(super) fn aim(&self, path: &WritablePath, limit: usize) -> Result<Target, Halt> {
+        let target = reached(self.mounts.target(path, limit))?;
+        super::state::check_name(path, &target.path)?;
+        Ok(target)
+    }
+
+    fn answer(&self, call: &Call, drafts: &[Draft]) -> Answer {
+        let created = drafts.iter().filter_map(|draft| self.created(draft)).collect();
+        match drafts {
+            [only] => done(&Told::new(call, only), created),
+            several => {
+                let files = several.iter().map(|draft| Told::new(call, draft)).collect();
+                done(&Several { files }, created)
+            }
+        }
+    }
+
+    /// The path of a draft that makes a new artifact.
+    fn created(&self, draft: &Draft) -> Option<String> {
+        let path = ProjectPath::new(draft.place.clone())?;
+        let below = path.as_str().strip_prefix(self.artifacts.as_str())?;
+        (draft.before.is_none() && below.starts_with('/')).then(|| path.to_string())
+    }
+
+    fn state_change(&self, transition: &Transition) -> StateChange {
+        super::state::change_of(self.workflow, transition)
+    }
+}
+
+/// Two names of one file would undo each other.
+fn check_places(drafts: &[Draft]) -> Result<(), Refusal> {
+    for (index, draft) in drafts.iter().enumerate() {
+        if let Some(twin) = drafts.iter().take(index).find(|other| other.place == draft.place) {
+            let message =
+                format!("`{}` and `{}` are the same file: one is a link.", twin.path, draft.path);
+            return Err(Refusal::new(RefusalCode::InvalidArguments, message)
+                .hint("Use one of the two names for all changes."));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn moved(transition: &Transition) -> Option<Moved> {
+    transition.moved().map(|made| Moved {
+        from: made.from.as_str().to_owned(),
+        to: made.to.as_str().to_owned(),
+        label: made.label.clone(),
+    })
+}

@@ -1,0 +1,90 @@
+//! `fs.apply_patch` on files of the project.
+
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::tool::call::{FilePatchCall, Operation};
+use crewagent_core::tool::text_patch::{self, FileChange, TextPatch};
+use crewagent_core::tool::window::{NotText, decode};
+use crewagent_core::vpath::WritablePath;
+
+use super::write::{check_limit, check_match};
+use super::{Halt, reached};
+use crate::mounts::{Mounts, Target};
+
+/// The bytes of the file after all its patches.
+pub(super) fn patched(
+    mounts: &Mounts,
+    patches: &[&FilePatchCall],
+    target: &Target,
+    limit: u64,
+) -> Result<Vec<u8>, Halt> {
+    let Some(first) = patches.first() else { return Err(nothing().into()) };
+    let path = &first.path;
+    for patch in patches {
+        check_match(path, patch.if_match, target)?;
+    }
+    let mut text = match &target.old {
+        Some(old) if !old.is_whole() => {
+            check_limit(path, old.size, limit)?;
+            return Err(too_large(path, old.size).into());
+        }
+        Some(old) => decode(&old.bytes).map_err(|why| not_text(path, &why))?.to_owned(),
+        None if adds(first) => String::new(),
+        None => {
+            // Looking for it as a reader would gives the refusal that says what is there.
+            reached(mounts.read(path.path(), 0))?;
+            return Err(appeared(path).into());
+        }
+    };
+    for patch in patches {
+        text = match &patch.operation {
+            Operation::Text(change) => {
+                text_patch::apply(&text, change).map_err(|refusal| about(path, refusal))?
+            }
+            Operation::UpdateFrontmatter(_) => return Err(no_state(path).into()),
+        };
+    }
+    check_limit(path, text.len() as u64, limit)?;
+    Ok(text.into_bytes())
+}
+
+/// Whether a patch makes a file that is not there.
+fn adds(patch: &FilePatchCall) -> bool {
+    match &patch.operation {
+        Operation::Text(TextPatch::Diff(file)) => match &file.change {
+            FileChange::Add(_) => true,
+            FileChange::Delete | FileChange::Update(_) | FileChange::Move { .. } => false,
+        },
+        Operation::Text(TextPatch::Replace(_)) | Operation::UpdateFrontmatter(_) => false,
+    }
+}
+
+/// Says which file a refusal is about.
+pub(super) fn about(path: &WritablePath, refusal: Refusal) -> Refusal {
+    refusal.detail("path", path.to_string())
+}
+
+fn nothing() -> Refusal {
+    Refusal::new(RefusalCode::InvalidArguments, "There is no patch.")
+        .hint("Give a path and an operation.")
+}
+
+fn not_text(path: &WritablePath, why: &NotText) -> Refusal {
+    let message = format!("`{path}` cannot be patched: it is {why}.");
+    Refusal::new(RefusalCode::InvalidArguments, message).hint("Only text files can be patched.")
+}
+
+fn too_large(path: &WritablePath, size: u64) -> Refusal {
+    let message = format!("`{path}` has {size} bytes, which is too much for a patch.");
+    Refusal::new(RefusalCode::WriteLimit, message).hint("Ask the user to change it.")
+}
+
+fn appeared(path: &WritablePath) -> Refusal {
+    let message = format!("`{path}` came to be while it was patched.");
+    Refusal::new(RefusalCode::Precondition, message).hint("Read it, and send the patch again.")
+}
+
+fn no_state(path: &WritablePath) -> Refusal {
+    let message =
+        format!("`{path}` is not the state document, so updateFrontmatter cannot be used.");
+    Refusal::new(RefusalCode::InvalidArguments, message).hint("Use replace or diff.")
+}

@@ -1,0 +1,170 @@
+//! The state document: every change of it, by whatever tool, passes the guard.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use crewagent_core::event::StateChange;
+use crewagent_core::package::Workflow;
+use crewagent_core::path::PackagePath;
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::state::document::{STATE_FILE, StateDocument};
+use crewagent_core::state::guard::{self, Proposal, Transition};
+use crewagent_core::state::project_path::ProjectPath;
+use crewagent_core::state::standing::Standing;
+use crewagent_core::tool::call::{FilePatchCall, Operation, WriteCall, WriteMode};
+use crewagent_core::tool::text_patch;
+use crewagent_core::vpath::{Mount, VPath, WritablePath};
+
+use super::change::{Job, Work, moved};
+use super::patch::about;
+use super::write::{check_limit, check_match, exists};
+use super::{Halt, Occasion, Tools};
+use crate::mounts::{MountError, MountErrorKind, Target};
+
+/// Where the document is in its mount.
+const RELATIVE: &str = "workflow.md";
+
+/// Whether a path is the name of the state document.
+pub(super) fn is_state(path: &VPath) -> bool {
+    path.mount() == Mount::State && path.relative() == RELATIVE
+}
+
+/// The document is written under its own name, and nothing else is written in its place. A link may not lead to it
+/// or away from it, nor may another spelling that some file system takes for the same name.
+pub(super) fn check_name(path: &WritablePath, place: &VPath) -> Result<(), Refusal> {
+    let twin = |path: &VPath| {
+        path.mount() == Mount::State
+            && PackagePath::new(path.relative()).is_ok_and(|path| path.folded() == RELATIVE)
+    };
+    let (named, there) = (is_state(path.path()), is_state(place));
+    if named == there && (named || !(twin(path.path()) || twin(place))) {
+        return Ok(());
+    }
+    let message = if named {
+        format!("`{STATE_FILE}` is a link, so it cannot be changed.")
+    } else {
+        format!("`{path}` is another name of `{STATE_FILE}`.")
+    };
+    let hint = if named {
+        "Tell the user that the state document was replaced outside the runtime.".to_owned()
+    } else {
+        format!("Use `{STATE_FILE}`, or another file.")
+    };
+    Err(Refusal::new(RefusalCode::Sandbox, message).hint(hint))
+}
+
+/// A change of the state document that is being worked out.
+pub(super) struct StateFile<'s, 'w> {
+    pub(super) tools: &'s Tools<'w>,
+    pub(super) occasion: &'s Occasion<'s>,
+    pub(super) now: &'s str,
+}
+
+impl StateFile<'_, '_> {
+    /// The legal change that a job makes.
+    pub(super) fn transition(&self, job: &Job<'_>, target: &Target) -> Result<Transition, Halt> {
+        let old = read(target)?;
+        let limit = self.occasion.policy.fs.max_write_bytes;
+        let text = match &job.work {
+            Work::Write(call) => proposed(call, &old, target, limit)?,
+            Work::Patches(patches) => patched(patches, &old, target, limit)?,
+        };
+        let failure: RefCell<Option<MountError>> = RefCell::new(None);
+        let exists = |path: &ProjectPath| match self.tools.mounts.exists(path.vpath()) {
+            Ok(found) => found == Ok(true),
+            Err(error) => {
+                if error.kind != MountErrorKind::Denied {
+                    failure.replace(Some(error));
+                }
+                false
+            }
+        };
+        let result = guard::check(&Proposal {
+            old: &old,
+            text: &text,
+            workflow: self.tools.workflow,
+            exists: &exists,
+            created: self.occasion.created,
+            now: self.now,
+            missing: self.occasion.missing,
+            confirmation: self.occasion.confirmation,
+        });
+        // A disk that could not be looked at is no reason to tell the model that a file is missing.
+        match failure.into_inner() {
+            Some(error) => Err(error.into()),
+            None => Ok(result?),
+        }
+    }
+}
+
+/// The document as it is on the disk.
+fn read(target: &Target) -> Result<StateDocument, Refusal> {
+    let lost = |why: &str| {
+        let message = format!("`{STATE_FILE}` {why}, so no change of it can be checked.");
+        Refusal::new(RefusalCode::InvalidFrontmatter, message)
+            .hint("Tell the user that the state document was damaged outside the runtime.")
+    };
+    let Some(old) = &target.old else { return Err(lost("is not there")) };
+    if !old.is_whole() {
+        return Err(lost("is too large to be read"));
+    }
+    let text = std::str::from_utf8(&old.bytes).map_err(|_| lost("is not text"))?;
+    StateDocument::read(text).map_err(|error| {
+        let why = error.refusal().message;
+        lost(&format!("cannot be read ({})", why.trim_end_matches('.')))
+    })
+}
+
+/// The whole document that a write wants.
+fn proposed(
+    call: &WriteCall,
+    old: &StateDocument,
+    target: &Target,
+    limit: u64,
+) -> Result<Arc<str>, Refusal> {
+    check_match(&call.path, call.if_match, target)?;
+    let text = match call.mode {
+        WriteMode::Create => return Err(exists(&call.path)),
+        WriteMode::Append => format!("{}{}", old.text(), call.content),
+        WriteMode::Overwrite => call.content.clone(),
+    };
+    check_limit(&call.path, text.len() as u64, limit)?;
+    Ok(text.into())
+}
+
+/// The whole document that some patches want, each made on what the ones before it left.
+fn patched(
+    patches: &[&FilePatchCall],
+    old: &StateDocument,
+    target: &Target,
+    limit: u64,
+) -> Result<Arc<str>, Refusal> {
+    let mut text = old.text().clone();
+    for patch in patches {
+        check_match(&patch.path, patch.if_match, target)?;
+        text = match &patch.operation {
+            // What an update adds to the frontmatter has a limit of its own.
+            Operation::UpdateFrontmatter(update) => {
+                let document = StateDocument::read(text).map_err(|error| error.refusal())?;
+                update.apply(&document)?
+            }
+            Operation::Text(change) => {
+                let changed = text_patch::apply(&text, change)
+                    .map_err(|refusal| about(&patch.path, refusal))?;
+                check_limit(&patch.path, changed.len() as u64, limit)?;
+                changed.into()
+            }
+        };
+    }
+    Ok(text)
+}
+
+/// What a transition is in the words of an event.
+pub(super) fn change_of(workflow: &Workflow, transition: &Transition) -> StateChange {
+    StateChange {
+        state: Standing::of(transition.document(), &workflow.graph),
+        moved: moved(transition),
+        recorded: transition.recorded().iter().map(|made| made.key.to_owned()).collect(),
+        warnings: transition.warnings().to_vec(),
+    }
+}

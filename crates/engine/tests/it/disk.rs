@@ -1,0 +1,199 @@
+//! The disk port: everything that the mounts do passes it, under mount paths, and a fault there is a fault of the disk.
+
+use std::fs;
+
+use crewagent_core::vpath::VPath;
+use crewagent_engine::mounts::{Before, MountError, Mounts, Roots};
+use tempfile::TempDir;
+
+use crate::mounts::world::{vpath, writable};
+use crate::probe::{Fault, Recorder};
+use crate::support::{scratch, snapshot, write};
+use std::sync::Arc;
+
+struct World {
+    scratch: TempDir,
+    mounts: Mounts,
+    recorder: Arc<Recorder>,
+}
+
+impl World {
+    fn new(fault: Fault) -> Self {
+        let scratch = scratch();
+        for mount in ["project", "package", "state"] {
+            write(scratch.path(), &format!("{mount}/old.md"), "old\n");
+        }
+        let recorder = Recorder::new(fault);
+        let root = |name: &str| scratch.path().join(name);
+        let roots =
+            Roots { project: root("project"), package: root("package"), state: root("state") };
+        let mounts = loop {
+            // The mounts themselves are opened before the fault counts.
+            match Mounts::open_with(&roots, recorder.disk()) {
+                Ok(mounts) => break mounts,
+                Err(error) => panic!("{error}"),
+            }
+        };
+        Self { scratch, mounts, recorder }
+    }
+
+    /// What is done, without the opening of the mounts.
+    fn log(&self) -> Vec<String> {
+        self.recorder.log()[3..].to_vec()
+    }
+}
+
+fn replace(world: &World, path: &str, text: &str) -> Result<(), MountError> {
+    let done = world.mounts.replace(&writable(path), text.as_bytes(), Before::Anything)?;
+    done.unwrap();
+    Ok(())
+}
+
+#[test]
+fn the_operations_of_a_write_are_told_in_order() {
+    let world = World::new(Fault::Never);
+    replace(&world, "@project/new/deep/a.md", "hello").unwrap();
+    let log = world.log();
+    let temp = log.iter().find_map(|line| line.strip_prefix("create @project/new/deep/")).unwrap();
+    assert!(temp.starts_with(".crewagent-") && temp.ends_with("-0.tmp"), "{temp}");
+    let log: Vec<String> = log.iter().map(|line| line.replace(temp, "TEMP")).collect();
+    assert_eq!(
+        log,
+        [
+            "look @project/new",
+            "create-folder @project/new",
+            "sync-folder @project",
+            "open @project/new",
+            "create-folder @project/new/deep",
+            "sync-folder @project/new",
+            "open @project/new/deep",
+            "open @project/new/deep/TEMP",
+            "create @project/new/deep/TEMP",
+            "lock @project/new/deep/TEMP",
+            "open @project/new/deep/TEMP",
+            "write 5 @project/new/deep/TEMP",
+            "sync-file @project/new/deep/TEMP",
+            "rename @project/new/deep/TEMP -> @project/new/deep/a.md",
+            "sync-folder @project/new/deep",
+        ]
+    );
+}
+
+#[test]
+fn the_operations_of_a_replacement_and_a_read_are_told() {
+    let world = World::new(Fault::Never);
+    replace(&world, "@state/old.md", "new").unwrap();
+    let read = world.mounts.read(&vpath("@state/old.md"), 100).unwrap().unwrap();
+    assert_eq!(read.bytes, b"new");
+    world.mounts.stat(&vpath("@state/old.md")).unwrap().unwrap();
+    world.mounts.list(&vpath("@state"), 1, 10).unwrap().unwrap();
+    let log = world.log();
+    let tail = &log[log.len() - 8..];
+    assert!(tail[0].starts_with("rename @state/.crewagent-"), "{log:#?}");
+    assert_eq!(
+        tail[1..],
+        [
+            "sync-folder @state",
+            "open @state/old.md",
+            "read @state/old.md",
+            "read @state/old.md",
+            "look @state/old.md",
+            "look @state",
+            "list @state"
+        ]
+    );
+    assert!(log.iter().any(|line| line.starts_with("rights @state/.crewagent-")), "{log:#?}");
+}
+
+#[test]
+fn no_operation_tells_a_real_path() {
+    let world = World::new(Fault::Never);
+    fs::create_dir(world.scratch.path().join("project/inner")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("inner", world.scratch.path().join("project/link")).unwrap();
+    #[cfg(unix)]
+    replace(&world, "@project/link/a.md", "x").unwrap();
+    replace(&world, "@project/inner/b.md", "x").unwrap();
+    world.mounts.list(&vpath("@project"), 4, 100).unwrap().unwrap();
+    let real = world.scratch.path().to_str().unwrap();
+    for line in world.recorder.log() {
+        assert!(!line.contains(real), "{line}");
+        assert!(line.split_once('@').is_some(), "{line}");
+    }
+    #[cfg(unix)]
+    assert!(world.log().iter().any(|line| line.ends_with("-> @project/inner/a.md")));
+}
+
+/// Everything in the project but the folders and files that are being made.
+fn settled(world: &World) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    snapshot(&world.scratch.path().join("project"))
+        .into_iter()
+        .map(|(path, _, bytes)| (path, bytes))
+        .filter(|(path, _)| !path.to_string_lossy().contains(".crewagent-"))
+        .filter(|(path, _)| path.is_file())
+        .collect()
+}
+
+#[test]
+fn a_write_that_fails_or_dies_anywhere_leaves_the_old_bytes_or_the_new() {
+    let whole = World::new(Fault::Never);
+    let before = settled(&whole);
+    replace(&whole, "@project/old.md", "new\n").unwrap();
+    let (count, after) = (whole.recorder.count(), settled(&whole));
+    let text = |files: &[(std::path::PathBuf, Vec<u8>)]| -> Vec<Vec<u8>> {
+        files.iter().map(|(_, bytes)| bytes.clone()).collect()
+    };
+    for at in 3..count {
+        for fault in [
+            Fault::Once(at, 5),
+            Fault::Once(at, 24),
+            Fault::Always(at, 28),
+            Fault::Short(at, 2),
+            Fault::Crash(at),
+            Fault::Torn(at),
+        ] {
+            let world = World::new(fault);
+            let done = replace(&world, "@project/old.md", "new\n");
+            assert!(world.recorder.fired() > 0, "{fault:?}");
+            let now = text(&settled(&world));
+            let (old, new) = (now == text(&before), now == text(&after));
+            assert!(old || new, "{fault:?}: {now:?}");
+            assert!(done.is_err() || new, "{fault:?}: it said that it was done");
+            if let Err(error) = &done {
+                assert!(!error.to_string().contains("/project/"), "{error}");
+            }
+            if let Fault::Crash(_) | Fault::Torn(_) = fault {
+                assert!(done.is_err(), "{fault:?}: a dead process said something");
+            }
+            // The next process does it again, and clears away what was left.
+            let roots = |name: &str| world.scratch.path().join(name);
+            let roots = Roots {
+                project: roots("project"),
+                package: roots("package"),
+                state: roots("state"),
+            };
+            let mounts = Mounts::open(&roots).unwrap();
+            mounts
+                .replace(&writable("@project/old.md"), b"new\n", Before::Anything)
+                .unwrap()
+                .unwrap();
+            let names: Vec<_> = fs::read_dir(roots.project)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name())
+                .collect();
+            assert_eq!(names, ["old.md"], "{fault:?}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_read_is_an_error_of_the_disk() {
+    let path: VPath = vpath("@project/old.md");
+    for (at, errno) in [(3, 5), (4, 5), (5, 5), (3, 24)] {
+        let world = World::new(Fault::Once(at, errno));
+        let error = world.mounts.read(&path, 10).unwrap_err();
+        assert!(error.to_string().starts_with("cannot read `@project/old.md`: "), "{error}");
+        assert_eq!(world.recorder.fired(), 1);
+        assert!(world.mounts.read(&path, 10).unwrap().is_ok());
+    }
+}

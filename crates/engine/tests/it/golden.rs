@@ -1,0 +1,132 @@
+//! Golden runs: each folder of `tests/golden` is played, and what it leaves is compared with what it left before.
+//! `UPDATE_GOLDEN=1` writes what is expected anew; read the difference before you commit it.
+
+mod transcript;
+
+use std::fs;
+use std::path::Path;
+
+use crewagent_engine::disk::Disk;
+use crewagent_engine::runtime::Runtime;
+
+use crate::stage::{Played, Stage, golden, tree};
+
+fn check_golden(name: &str) {
+    let stage = Stage::set(name);
+    let played = stage.play();
+    let transcript = transcript::of(&played.events);
+    compare_text(&stage.folder.join("transcript.txt"), &transcript);
+    compare_tree(&stage.folder.join("expected"), &stage.project());
+    assert_eq!(played.rest.phase, stage.script.ends.phase, "{name}: {:?}", played.rest);
+    check_secrets(&stage, &played);
+    check_requests(&stage, &played);
+}
+
+/// No real path, and nothing that the script forbids, in any event, request, state document or file of the project.
+fn check_secrets(stage: &Stage, played: &Played) {
+    let scratch = stage.scratch().display().to_string();
+    let check = |what: &str, text: &str| {
+        assert!(!text.contains(&scratch), "a real path in {what}: {text}");
+        for secret in &stage.script.never {
+            assert!(!text.contains(secret), "{secret} in {what}: {text}");
+        }
+    };
+    for event in &played.events {
+        check("an event", &serde_json::to_string(event).unwrap());
+    }
+    for request in &played.requests {
+        check("a request", request);
+    }
+    let runs = tree(&stage.scratch().join("home/projects"));
+    for (name, content) in runs.iter().filter(|(name, _)| name.contains("/runs/")) {
+        check(name, &String::from_utf8_lossy(content));
+    }
+    for (name, content) in tree(&stage.project()) {
+        check(&name, &String::from_utf8_lossy(&content));
+    }
+}
+
+/// The journal alone gives every request again, byte for byte.
+fn check_requests(stage: &Stage, played: &Played) {
+    let store = stage.store(Disk::real());
+    let again = Runtime::new(&store).requests(&played.id).unwrap();
+    assert_eq!(again.len(), played.requests.len());
+    for (past, sent) in again.iter().zip(&played.requests) {
+        assert_eq!(Some(&past.request.sha256), past.recorded_sha256.as_ref());
+        assert_eq!(serde_json::to_string(&past.request.messages).unwrap(), *sent);
+    }
+}
+
+fn updating() -> bool {
+    std::env::var_os("UPDATE_GOLDEN").is_some()
+}
+
+fn compare_text(expected: &Path, actual: &str) {
+    if updating() {
+        fs::write(expected, actual).unwrap();
+        return;
+    }
+    let text = fs::read_to_string(expected).unwrap_or_default();
+    if text != actual {
+        let at = text.lines().zip(actual.lines()).position(|(one, other)| one != other);
+        let at = at.unwrap_or_else(|| text.lines().count().min(actual.lines().count()));
+        let around = |text: &str| {
+            text.lines().skip(at.saturating_sub(3)).take(9).collect::<Vec<_>>().join("\n")
+        };
+        panic!(
+            "{} differs at line {}\n--- expected\n{}\n--- actual\n{}",
+            expected.display(),
+            at + 1,
+            around(&text),
+            around(actual)
+        );
+    }
+}
+
+fn compare_tree(expected: &Path, actual: &Path) {
+    if updating() {
+        let _ = fs::remove_dir_all(expected);
+        crate::stage::copy(actual, expected);
+        return;
+    }
+    let (expected, actual) = (tree(expected), tree(actual));
+    let names = |of: &std::collections::BTreeMap<String, Vec<u8>>| {
+        of.keys().filter(|name| !name.ends_with('/')).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(names(&expected), names(&actual));
+    for (name, content) in &actual {
+        let before = expected.get(name).map(|bytes| String::from_utf8_lossy(bytes));
+        let now = String::from_utf8_lossy(content);
+        assert!(before.as_deref() == Some(&*now) || name.ends_with('/'), "{name} differs:\n{now}");
+    }
+}
+
+macro_rules! golden_runs {
+    ($($test:ident = $folder:literal;)*) => {
+        $(#[test] fn $test() { check_golden($folder); })*
+
+        #[test]
+        fn every_golden_folder_is_played() {
+            let mut found: Vec<String> = fs::read_dir(golden())
+                .unwrap()
+                .map(Result::unwrap)
+                .filter(|entry| entry.file_type().unwrap().is_dir())
+                .map(|entry| entry.file_name().into_string().unwrap())
+                .collect();
+            found.sort();
+            assert_eq!(found, [$($folder),*]);
+        }
+    };
+}
+
+golden_runs! {
+    create_story_micro_is_played_to_its_end = "001-create-story-micro";
+    the_green_branch_is_taken = "002-branch-greenfield";
+    the_brown_branch_is_taken = "003-branch-brownfield";
+    a_loop_is_left_by_its_exit = "004-loop-with-exit";
+    a_completed_run_changes_only_with_the_users_word = "005-post-completion";
+    a_run_goes_on_after_a_restart = "006-resume-after-restart";
+    several_calls_in_one_reply_are_answered_in_order = "007-several-calls";
+    a_model_that_tries_every_illegal_move_gets_home = "008-every-illegal-move";
+    a_hostile_model_gets_nowhere = "009-hostile";
+}

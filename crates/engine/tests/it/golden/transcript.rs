@@ -1,0 +1,158 @@
+//! What happened in a run, as a text that people can read and compare.
+
+use std::fmt::Write as _;
+
+use crewagent_core::event::{Event, Fact, Reply, StateChange};
+use crewagent_core::message::Message;
+use crewagent_core::payload::Payload;
+use serde_json::json;
+
+/// A line of the transcript has at most this many characters of a longer text.
+const SHOWN: usize = 300;
+
+pub(crate) fn of(events: &[Event]) -> String {
+    let run_id = events.iter().find_map(|event| event.run_id.clone()).unwrap_or_default();
+    let mut text = String::new();
+    for event in events {
+        line(&event.fact, &mut text);
+    }
+    // Ids and digests of the state document depend on the run's id.
+    let text = text.replace(&run_id, "RUN");
+    fold(&mask_digests(&text))
+}
+
+/// Many lines in a row that differ in numbers alone are told by the first one.
+fn fold(text: &str) -> String {
+    let shape = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "");
+    let lines: Vec<&str> = text.lines().collect();
+    let mut folded = String::new();
+    for alike in lines.chunk_by(|one, other| shape(one) == shape(other)) {
+        let shown = if alike.len() > 5 { 1 } else { alike.len() };
+        for line in &alike[..shown] {
+            let _ = writeln!(folded, "{line}");
+        }
+        if shown < alike.len() {
+            let _ = writeln!(folded, "  … and {} more of this kind", alike.len() - shown);
+        }
+    }
+    folded
+}
+
+fn line(fact: &Fact, text: &mut String) {
+    let _ = match fact {
+        Fact::RunStarted { package, workflow, agent_id, state, .. } => {
+            let at = &state.current_node_id;
+            writeln!(text, "run started: {package} {workflow} as {agent_id} at {at}")
+        }
+        Fact::RunResumed { epoch, fresh, state, notes, .. } => {
+            let at = state.as_ref().map_or("", |state| state.current_node_id.as_str());
+            writeln!(text, "run resumed: epoch {epoch} fresh={fresh} {at} {notes:?}")
+        }
+        Fact::UserInput { text: words, for_node_id, call_id } => {
+            let words = shown(words);
+            writeln!(text, "user (for {for_node_id:?}, call {call_id:?}): {words}")
+        }
+        Fact::TurnStarted { turn, node_id, agent_id, request } => {
+            let node = node_id.as_deref().unwrap_or("completed");
+            let count = request.messages;
+            let _ = writeln!(text, "turn {turn} at {node} as {agent_id}, {count} messages");
+            request.added.iter().for_each(|message| added(message, text));
+            Ok(())
+        }
+        Fact::AssistantMessage { reply, .. } => {
+            reply_lines(reply, text);
+            Ok(())
+        }
+        Fact::ToolStarted { tool, intent: Some(intent), .. } => {
+            for file in &intent.files {
+                let old = if file.before.is_some() { "changes" } else { "creates" };
+                let _ = writeln!(text, "  {tool} {old} {}", file.path);
+            }
+            Ok(())
+        }
+        Fact::AssistantDelta { .. } | Fact::ToolStarted { intent: None, .. } => Ok(()),
+        Fact::ToolFinished { tool, answer, .. } => {
+            let verdict =
+                answer.refused.map_or_else(|| "ok".to_owned(), |code| json!(code).to_string());
+            writeln!(text, "  {tool} {verdict}: {}", shown(&answer.result))
+        }
+        Fact::StateChanged(change) => {
+            let StateChange { state, moved, recorded, .. } = &**change;
+            let moved = moved.as_ref().map_or_else(
+                || "not".to_owned(),
+                |moved| format!("{} -> {} ({})", moved.from, moved.to, moved.label),
+            );
+            let (at, done) = (&state.current_node_id, &state.steps_completed);
+            let complete = state.complete;
+            writeln!(
+                text,
+                "state: at {at}, moved {moved}, completed {done:?}, complete {complete}, recorded {recorded:?}"
+            )
+        }
+        Fact::Question { question, moved, .. } => {
+            let (kind, moves) = (question.kind, moved.is_some());
+            writeln!(text, "question ({kind:?}, move {moves}): {}", question.question)
+        }
+        Fact::PhaseChanged { phase, reason, message } => {
+            writeln!(text, "phase: {phase:?} {reason:?} {}", message.as_deref().unwrap_or(""))
+        }
+        Fact::ContextCut { messages, .. } => writeln!(text, "context: {messages} messages cut"),
+        Fact::Error { message } => writeln!(text, "error: {message}"),
+        Fact::RunFinished { phase, artifacts, turns, .. } => {
+            writeln!(text, "run finished: {phase:?}, {turns} turns, artifacts {artifacts:?}")
+        }
+    };
+}
+
+fn added(message: &Message, text: &mut String) {
+    let (role, content) = match message {
+        Message::System { content } => ("system", content.as_ref()),
+        Message::User { content } => ("user", content.as_ref()),
+        Message::Assistant { .. } => ("assistant", ""),
+        Message::Tool { .. } => ("tool", ""),
+    };
+    let _ = writeln!(text, "  + {role}: {}", short(content.lines().next().unwrap_or_default()));
+}
+
+fn reply_lines(reply: &Reply, text: &mut String) {
+    if let Some(content) = &reply.content {
+        let _ = writeln!(text, "assistant: {}", short(content));
+    }
+    for call in &reply.tool_calls {
+        let _ = writeln!(text, "  call {} {}", call.name, shown(&call.arguments));
+    }
+}
+
+fn shown(payload: &Payload) -> String {
+    match payload {
+        Payload::Inline(text) => short(text),
+        Payload::Blob { bytes, .. } => format!("(blob, {bytes} bytes)"),
+    }
+}
+
+fn short(text: &str) -> String {
+    let line = text.replace('\n', "\\n");
+    if line.chars().count() <= SHOWN {
+        return line;
+    }
+    let head: String = line.chars().take(SHOWN).collect();
+    format!("{head}… ({} bytes)", text.len())
+}
+
+/// Digests are replaced by a word: those of the state document differ from run to run.
+fn mask_digests(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut digits = String::new();
+    for c in text.chars().chain(Some('\0')) {
+        if c.is_ascii_hexdigit() {
+            digits.push(c);
+            continue;
+        }
+        masked.push_str(if digits.len() == 64 { "SHA256" } else { &digits });
+        digits.clear();
+        if c != '\0' {
+            masked.push(c);
+        }
+    }
+    masked
+}

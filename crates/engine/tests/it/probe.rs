@@ -1,0 +1,139 @@
+//! A probe for the disk: it writes down what is done, and makes chosen operations fail.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crewagent_engine::disk::{Deed, Disk, Op, Probe, Verdict};
+
+/// What the operations of a dead process fail with.
+pub(crate) const DEAD: &str = "the process is dead";
+
+/// Which operation fails, counted from 0, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// None.
+    Never,
+    /// One, with an error of the system.
+    Once(usize, i32),
+    /// One and all behind it, with an error of the system.
+    Always(usize, i32),
+    /// A write stops after some bytes; other operations just fail.
+    Short(usize, usize),
+    /// The process dies there: nothing reaches the disk from then on.
+    Crash(usize),
+    /// The process dies there, half-way through a write.
+    Torn(usize),
+    /// The process dies there, but the operation is done.
+    CrashAfter(usize),
+}
+
+/// Counts, writes down, fails.
+pub(crate) struct Recorder {
+    fault: Fault,
+    count: AtomicUsize,
+    fired: AtomicUsize,
+    log: Mutex<Vec<String>>,
+    renamed: Mutex<Vec<String>>,
+}
+
+impl Recorder {
+    pub(crate) fn new(fault: Fault) -> Arc<Self> {
+        Arc::new(Self {
+            fault,
+            count: AtomicUsize::new(0),
+            fired: AtomicUsize::new(0),
+            log: Mutex::default(),
+            renamed: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn disk(self: &Arc<Self>) -> Disk {
+        Disk::probed(self.clone())
+    }
+
+    /// How many operations were asked for.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// How many of them failed because of the fault.
+    pub(crate) fn fired(&self) -> usize {
+        self.fired.load(Ordering::Relaxed)
+    }
+
+    /// What was asked for, one line each, as in `write 12 @project/a.md`.
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// The names that files and folders were given, in order; not those that failed.
+    pub(crate) fn renamed(&self) -> Vec<String> {
+        self.renamed.lock().unwrap().clone()
+    }
+
+    fn note_rename(&self, op: &Op<'_>) {
+        if let Deed::Rename { to } = op.deed {
+            self.renamed.lock().unwrap().push(to.to_owned());
+        }
+    }
+}
+
+impl Probe for Recorder {
+    fn before(&self, op: &Op<'_>) -> Verdict {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        self.log.lock().unwrap().push(line(op));
+        let dead = || io::Error::other(DEAD);
+        let half = match op.deed {
+            Deed::Write { bytes } => bytes.len() / 2,
+            _ => 0,
+        };
+        let verdict = match self.fault {
+            Fault::Once(at, errno) if number == at => {
+                Verdict::Fail(io::Error::from_raw_os_error(errno))
+            }
+            Fault::Always(at, errno) if number >= at => {
+                Verdict::Fail(io::Error::from_raw_os_error(errno))
+            }
+            Fault::Short(at, bytes) if number == at => {
+                Verdict::Short { bytes, error: io::Error::from_raw_os_error(28) }
+            }
+            Fault::Torn(at) if number == at => Verdict::Short { bytes: half, error: dead() },
+            Fault::CrashAfter(at) if number == at => {
+                self.note_rename(op);
+                Verdict::Late(dead())
+            }
+            Fault::Crash(at) | Fault::Torn(at) | Fault::CrashAfter(at) if number >= at => {
+                Verdict::Fail(dead())
+            }
+            _ => {
+                self.note_rename(op);
+                return Verdict::Proceed;
+            }
+        };
+        self.fired.fetch_add(1, Ordering::Relaxed);
+        verdict
+    }
+}
+
+fn line(op: &Op<'_>) -> String {
+    let file = op.file;
+    match op.deed {
+        Deed::Look => format!("look {file}"),
+        Deed::List => format!("list {file}"),
+        Deed::Open => format!("open {file}"),
+        Deed::Read => format!("read {file}"),
+        Deed::Create => format!("create {file}"),
+        Deed::Write { bytes } => format!("write {} {file}", bytes.len()),
+        Deed::SetRights => format!("rights {file}"),
+        Deed::SyncFile => format!("sync-file {file}"),
+        Deed::SyncData => format!("sync-data {file}"),
+        Deed::Rename { to } => format!("rename {file} -> {to}"),
+        Deed::SyncFolder => format!("sync-folder {file}"),
+        Deed::CreateFolder => format!("create-folder {file}"),
+        Deed::RemoveFile => format!("remove-file {file}"),
+        Deed::RemoveFolder => format!("remove-folder {file}"),
+        Deed::Truncate { len } => format!("truncate {len} {file}"),
+        Deed::Lock => format!("lock {file}"),
+    }
+}

@@ -1,0 +1,147 @@
+//! D1: the process dies before, after, or in the middle of every operation of a run of twelve nodes; another one
+//! takes over, and nothing is missing and nothing happened twice.
+
+use std::collections::BTreeMap;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::state::document::StateDocument;
+use crewagent_engine::journal::Rest;
+
+use super::scene::{Picture, Scene, check_kept, clock};
+use super::twelve::twelve;
+use super::{record, spread};
+use crate::probe::{Fault, Recorder};
+
+/// The run without a disturbance.
+pub(crate) struct Calm {
+    pub(crate) picture: Picture,
+    pub(crate) operations: usize,
+    /// How often each file got its name, by mount path.
+    pub(crate) writes: BTreeMap<String, usize>,
+    pub(crate) log: Vec<String>,
+    told: BTreeMap<&'static str, usize>,
+}
+
+impl Calm {
+    pub(crate) fn of(scene: &Scene) -> Self {
+        scene.reset();
+        let recorder = Recorder::new(Fault::Never);
+        let process = scene.process(recorder.disk(), &clock(0));
+        process.end.unwrap();
+        assert!(scene.is_complete());
+        Self {
+            picture: scene.picture(),
+            operations: recorder.count(),
+            writes: writes(&[&recorder]),
+            log: recorder.log(),
+            told: told_once(&scene.judged().events),
+        }
+    }
+}
+
+/// How often each file below a mount got its name.
+fn writes(recorders: &[&Recorder]) -> BTreeMap<String, usize> {
+    let mut writes = BTreeMap::new();
+    let all = recorders.iter().flat_map(|recorder| recorder.renamed());
+    for name in all.filter(|name| name.starts_with('@')) {
+        *writes.entry(name).or_default() += 1;
+    }
+    writes
+}
+
+/// How often the journal tells what may be told only once, whoever tells it.
+pub(crate) fn told_once(events: &[Event]) -> BTreeMap<&'static str, usize> {
+    let mut told = BTreeMap::new();
+    for event in events {
+        let kind = match event.fact {
+            Fact::RunStarted { .. } => "run.started",
+            Fact::UserInput { .. } => "user.input",
+            Fact::AssistantMessage { .. } => "assistant.message",
+            Fact::ToolFinished { .. } => "tool.finished",
+            Fact::StateChanged(_) => "state.changed",
+            Fact::Question { .. } => "question",
+            _ => continue,
+        };
+        *told.entry(kind).or_default() += 1;
+    }
+    told
+}
+
+/// The turns whose replies are recorded.
+pub(crate) fn replies(events: &[Event]) -> Vec<u64> {
+    let turn = |event: &Event| match event.fact {
+        Fact::AssistantMessage { turn, .. } => Some(turn),
+        _ => None,
+    };
+    events.iter().filter_map(turn).collect()
+}
+
+/// What must hold whenever a process has died: the journal and the document can be read.
+pub(crate) fn check_readable(scene: &Scene, case: &dyn std::fmt::Debug) {
+    if let Some(run) = scene.run_folder() {
+        let document = std::fs::read_to_string(run.join("state/workflow.md")).unwrap();
+        StateDocument::read(document).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+        let rest = scene.judged().rest;
+        assert!(matches!(rest, Rest::Nothing | Rest::Torn { .. }), "{case:?}: {rest:?}");
+    }
+}
+
+fn check_kill(scene: &Scene, calm: &Calm, fault: Fault) {
+    scene.reset();
+    let recorder = Recorder::new(fault);
+    let first = scene.process(recorder.disk(), &clock(0));
+    assert!(recorder.fired() > 0, "{fault:?} did not happen");
+    assert!(first.end.is_err(), "{fault:?}: a dead process came to its end");
+    check_readable(scene, &fault);
+    let judged = scene.judged();
+    assert!(
+        judged.rest == Rest::Nothing || matches!(fault, Fault::Torn(_)),
+        "{fault:?}: {:?}",
+        judged.rest
+    );
+    check_kept(&first.told, &judged, &fault);
+    let recorded = replies(&judged.events);
+
+    let after = Recorder::new(Fault::Never);
+    let second = scene.process(after.disk(), &clock(1));
+    if let Err(stopped) = &second.end {
+        panic!("{fault:?} ({}): {stopped:?}", calm.log[at(fault)]);
+    }
+    assert!(scene.is_complete(), "{fault:?}");
+    let picture = scene.picture();
+    assert_eq!(picture, calm.picture, "{fault:?} ({})", calm.log[at(fault)]);
+    assert_eq!(writes(&[&recorder, &after]), calm.writes, "{fault:?}: a write happened twice");
+    let again = second.model.asked().into_iter().find(|turn| recorded.contains(turn));
+    assert_eq!(again, None, "{fault:?}: a reply that is recorded was asked for again");
+    let told = told_once(&scene.judged().events);
+    assert_eq!(told, calm.told, "{fault:?} ({})", calm.log[at(fault)]);
+}
+
+fn at(fault: Fault) -> usize {
+    match fault {
+        Fault::Crash(at) | Fault::CrashAfter(at) | Fault::Torn(at) => at,
+        Fault::Never | Fault::Once(..) | Fault::Always(..) | Fault::Short(..) => 0,
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_operation_loses_nothing_and_does_nothing_twice() {
+    let scene = Scene::new(twelve());
+    let calm = Calm::of(&scene);
+    let mut cases: Vec<Fault> = Vec::new();
+    for n in 0..calm.operations {
+        cases.extend([Fault::Crash(n), Fault::CrashAfter(n)]);
+        if calm.log[n].starts_with("write ") {
+            cases.push(Fault::Torn(n));
+        }
+    }
+    let points = cases.len();
+    spread(twelve, &cases, |scene, fault| check_kill(scene, &calm, *fault));
+    record::proven(
+        "D1",
+        &format!(
+            "{points} points: before, after and in the middle of each of {} operations; 0 failures",
+            calm.operations
+        ),
+    );
+}

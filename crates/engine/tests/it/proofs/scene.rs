@@ -1,0 +1,272 @@
+//! A place where a piece is played again and again: a store, a project, processes that come and go.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::run::machine::Rest;
+use crewagent_core::run::settings::RunSettings;
+use crewagent_core::state::document::StateDocument;
+use crewagent_engine::clock::Clock;
+use crewagent_engine::control::Control;
+use crewagent_engine::disk::Disk;
+use crewagent_engine::journal::{self, INLINE_LIMIT, Judged};
+use crewagent_engine::runtime::{ResumeError, Run, Runtime, SettingsChange, StartError, StartRun};
+use crewagent_engine::store::{Installed, Of, RunError, RunId, Store};
+use crewagent_engine::turn::Halt;
+use tempfile::TempDir;
+
+use super::twelve::{AGAIN, COLOUR, GO_ON, Piece, Player};
+use crate::stage::tree;
+use crate::support::write_all;
+
+/// A piece with a place to play it.
+pub(crate) struct Scene {
+    pub(crate) piece: Arc<Piece>,
+    scratch: TempDir,
+    installed: Installed,
+}
+
+/// Why a process ended early. Every way is a typed one.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    List(RunError),
+    /// A run is in the store that cannot be read.
+    Damaged(String),
+    Start(StartError),
+    Resume(ResumeError),
+    Halt(Halt),
+    /// The run rests, and no word of the user would help.
+    Rests(Rest),
+}
+
+/// What a piece leaves behind.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Picture {
+    pub(crate) project: BTreeMap<String, Vec<u8>>,
+    /// Without ids and times.
+    pub(crate) document: String,
+    pub(crate) artifacts: Vec<String>,
+}
+
+/// What one process did.
+pub(crate) struct Process {
+    pub(crate) model: Player,
+    /// Everything that it told, whispers left out.
+    pub(crate) told: Vec<Event>,
+    pub(crate) end: Result<(), Stopped>,
+}
+
+impl Scene {
+    pub(crate) fn new(piece: Piece) -> Self {
+        let scratch = scratch();
+        let package = scratch.path().join("package");
+        write_all(&package, piece.package.clone());
+        let store = Store::open(Some(scratch.path().join("home"))).unwrap();
+        let installed = store.packages().import(&package, &mut || {}).unwrap().installed;
+        let scene = Self { piece: Arc::new(piece), scratch, installed };
+        scene.reset();
+        scene
+    }
+
+    /// The project as it is before, and no runs.
+    pub(crate) fn reset(&self) {
+        self.clear();
+        write_all(&self.project(), self.piece.project.clone());
+    }
+
+    pub(crate) fn clear(&self) {
+        for name in ["project", "home/projects"] {
+            let _ = fs::remove_dir_all(self.scratch.path().join(name));
+        }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.scratch.path().join("project")
+    }
+
+    pub(crate) fn store(&self, disk: Disk) -> Store {
+        Store::open(Some(self.scratch.path().join("home"))).unwrap().on(disk)
+    }
+
+    pub(crate) fn plan(&self) -> StartRun {
+        StartRun {
+            package: self.installed.clone(),
+            workflow: None,
+            agent: None,
+            project: self.project(),
+            variables: serde_json::Map::new(),
+            settings: RunSettings::default(),
+            user_name: "Ana".to_owned(),
+        }
+    }
+
+    /// The folder of the run, if there is one.
+    pub(crate) fn run_folder(&self) -> Option<PathBuf> {
+        let projects = fs::read_dir(self.scratch.path().join("home/projects")).ok()?;
+        let runs = projects.map(|entry| entry.unwrap().path().join("runs"));
+        let folders = runs.filter_map(|runs| fs::read_dir(runs).ok()).flatten();
+        let mut found = folders
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| !path.file_name().unwrap().to_string_lossy().starts_with('.'));
+        let first = found.next();
+        assert_eq!(found.next(), None, "there are two runs");
+        first
+    }
+
+    pub(crate) fn journal_path(&self) -> Option<PathBuf> {
+        Some(self.run_folder()?.join("state/logs/execution.jsonl"))
+    }
+
+    /// What the journal holds at this moment. No journal holds nothing.
+    pub(crate) fn judged(&self) -> Judged {
+        let bytes = self.journal_path().and_then(|path| fs::read(path).ok());
+        journal::recover(&bytes.unwrap_or_default())
+    }
+
+    /// A process that begins the run, or takes it over, and goes on until the workflow is complete.
+    pub(crate) fn process(&self, disk: Disk, clock: &Clock) -> Process {
+        let model = Player::new(self.piece.clone());
+        let mut told = Vec::new();
+        let end = self.play(disk, clock, &model, &mut told);
+        Process { model, told, end }
+    }
+
+    fn play(
+        &self,
+        disk: Disk,
+        clock: &Clock,
+        model: &Player,
+        told: &mut Vec<Event>,
+    ) -> Result<(), Stopped> {
+        let store = self.store(disk);
+        let runtime = Runtime::new(&store).by(clock.clone());
+        let listing = store.runs().list(Of::All).map_err(Stopped::List)?;
+        if let Some(flaw) = listing.damaged.first() {
+            return Err(Stopped::Damaged(flaw.reason.clone()));
+        }
+        let mut run = match listing.runs.first() {
+            Some(run) if !run.status.is_unfinished() => return Ok(()),
+            Some(run) => {
+                runtime.resume(&run.run_id, &SettingsChange::default()).map_err(Stopped::Resume)?
+            }
+            None => runtime.start(&self.plan()).map_err(Stopped::Start)?,
+        };
+        told.extend(run.opening().iter().cloned());
+        conduct(&mut run, model, told)
+    }
+
+    /// What is there now.
+    pub(crate) fn picture(&self) -> Picture {
+        let run = self.run_folder().expect("there is a run");
+        let id = run.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(run.join("state/workflow.md")).unwrap();
+        let document = StateDocument::read(text.as_str()).unwrap();
+        let artifacts = document.front().artifacts.clone();
+        Picture {
+            project: tree(&self.project()),
+            document: without_times(&text.replace(&id, "RUN")),
+            artifacts,
+        }
+    }
+
+    /// The phase that a list shows.
+    pub(crate) fn is_complete(&self) -> bool {
+        let store = self.store(Disk::real());
+        let listing = store.runs().list(Of::All).unwrap();
+        matches!(&listing.runs[..], [run] if !run.status.is_unfinished())
+    }
+
+    pub(crate) fn run_id(&self) -> Option<RunId> {
+        RunId::parse(&self.run_folder()?.file_name().unwrap().to_string_lossy()).ok()
+    }
+}
+
+/// Drives a run until the workflow is complete; the user answers whatever is asked.
+pub(crate) fn conduct(run: &mut Run, model: &Player, told: &mut Vec<Event>) -> Result<(), Stopped> {
+    let mut patience = 8;
+    loop {
+        let mut tell = |event: &Event| {
+            if event.part.is_none() {
+                told.push(event.clone());
+            }
+        };
+        let rest = run.drive(model, &Control::default(), &mut tell).map_err(Stopped::Halt)?;
+        if rest.phase == Phase::Completed {
+            return run.finish(&rest, &mut tell).map_err(Stopped::Halt);
+        }
+        let words = match (&rest.question, rest.reason) {
+            (Some(_), _) => COLOUR,
+            (None, Some(Reason::StopPoint)) => GO_ON,
+            (None, Some(Reason::Loop)) => AGAIN,
+            _ => return Err(Stopped::Rests(rest)),
+        };
+        patience -= 1;
+        if patience == 0 {
+            return Err(Stopped::Rests(rest));
+        }
+        run.say(words, &mut tell).map_err(Stopped::Halt)?;
+    }
+}
+
+/// A scratch folder in memory where there is one, because flushes cost nothing there.
+fn scratch() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    match tempfile::tempdir_in(memory) {
+        Ok(folder) => folder,
+        Err(_) => tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
+    }
+}
+
+/// A clock for the process of this number; each begins a day later.
+pub(crate) fn clock(process: usize) -> Clock {
+    let start = format!("2026-11-{:02}T09:00:00Z", 15 + process);
+    Clock::stepping(start.parse().unwrap(), 250)
+}
+
+/// Every time in a text becomes the same word.
+fn without_times(text: &str) -> String {
+    let mut masked = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("2026-11-") {
+        masked.push_str(&rest[..at]);
+        masked.push_str("TIME");
+        let time = &rest[at..];
+        let end = time.find(|c: char| !c.is_ascii_digit() && !"-:TZ.".contains(c));
+        rest = &time[end.unwrap_or(time.len())..];
+    }
+    masked + rest
+}
+
+/// Events that must survive the end of a process: everything up to the last one that is a result or a signal.
+/// What only follows from them is told before it is written.
+pub(crate) fn kept(told: &[Event]) -> &[Event] {
+    let is_kept = |event: &Event| {
+        event.key.is_some()
+            || matches!(
+                event.fact,
+                Fact::RunStarted { .. } | Fact::UserInput { .. } | Fact::RunResumed { .. }
+            )
+    };
+    let last = told.iter().rposition(is_kept);
+    &told[..last.map_or(0, |at| at + 1)]
+}
+
+/// Panics unless the journal holds everything that was told and must survive.
+pub(crate) fn check_kept(told: &[Event], judged: &Judged, case: &dyn std::fmt::Debug) {
+    for event in kept(told) {
+        let at = usize::try_from(event.seq).unwrap() - 1;
+        let found = judged.events.get(at);
+        let is_long = || serde_json::to_string(event).unwrap().len() > INLINE_LIMIT;
+        let same = found.is_some_and(|found| {
+            found == event || (found.key == event.key && found.time == event.time && is_long())
+        });
+        assert!(same, "{case:?}: event {} was told and is lost: {found:?}", event.seq);
+    }
+}

@@ -1,0 +1,313 @@
+//! The run that the proofs disturb: twelve nodes, every kind of call, a branch, a question, a stop point, and texts
+//! that become blobs. And a short one of the same kind, for proofs that take many runs.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use crewagent_core::event::Reply;
+use crewagent_core::message::{Message, ToolCall};
+use crewagent_engine::model::{Cancel, Delta, Model, ModelError, Request};
+use crewagent_testkit::package::generated;
+use serde_json::{Map, Value as Json, json};
+
+/// What the user says when asked for a colour.
+pub(crate) const COLOUR: &str = "blue";
+/// What the user says at a stop point.
+pub(crate) const GO_ON: &str = "go on";
+/// What the user says when the model gives up.
+pub(crate) const AGAIN: &str = "try again";
+
+/// A package, a project, and what the model does at each node.
+pub(crate) struct Piece {
+    pub(crate) package: Vec<(String, String)>,
+    pub(crate) project: Vec<(String, String)>,
+    nodes: BTreeMap<String, Vec<Reaction>>,
+}
+
+/// One reply. It counts as done when all of its calls were answered well.
+#[derive(Clone, Debug)]
+enum Reaction {
+    Calls(Vec<(&'static str, Json)>),
+    /// Words without a call, so that the user has to speak.
+    Words(&'static str),
+}
+
+fn node(number: usize) -> String {
+    format!("node-{number:05}")
+}
+
+/// Text of a size that makes it a blob.
+fn long(seed: &str) -> String {
+    (0..1100).map(|line| format!("{seed} line {line:05} of a long text\n")).collect()
+}
+
+fn write(path: &str, content: &str, mode: &str) -> (&'static str, Json) {
+    ("fs.write", json!({ "path": path, "content": content, "mode": mode }))
+}
+
+fn read(path: &str) -> (&'static str, Json) {
+    ("fs.read", json!({ "path": path }))
+}
+
+fn edit(path: &str, old: &str, new: &str) -> Json {
+    json!({ "path": path, "operation": "replace", "edits": [{ "old": old, "new": new }] })
+}
+
+fn update(update: Json) -> (&'static str, Json) {
+    let path = "@state/workflow.md";
+    ("fs.apply_patch", json!({ "path": path, "operation": "updateFrontmatter", "update": update }))
+}
+
+fn next(from: usize, to: usize) -> Reaction {
+    Reaction::Calls(vec![update(json!({
+        "stepsCompleted": { "append": [node(from)] },
+        "currentNodeId": { "set": node(to) },
+    }))])
+}
+
+fn calls(calls: impl IntoIterator<Item = (&'static str, Json)>) -> Reaction {
+    Reaction::Calls(calls.into_iter().collect())
+}
+
+fn project() -> Vec<(String, String)> {
+    let file = |name: &str, content: &str| (name.to_owned(), content.to_owned());
+    vec![
+        file("README.md", "# A project\n\nIt has a plan.\n"),
+        file("notes/plan.md", "# Plan\n\n- first\n- second\n"),
+        file("notes/log.md", "# Log\n"),
+        file("notes/long.md", &long("given")),
+    ]
+}
+
+/// Twelve nodes of a package of thirteen; the branch leaves one out.
+pub(crate) fn twelve() -> Piece {
+    let plan = "@project/notes/plan.md";
+    let log = "@project/notes/log.md";
+    let made = "@project/artifacts/made.md";
+    let mut nodes = BTreeMap::new();
+    let mut at = |number: usize, reactions: Vec<Reaction>| nodes.insert(node(number), reactions);
+    at(
+        0,
+        vec![
+            calls([
+                ("fs.list", json!({ "path": "@project", "depth": 2 })),
+                read("@project/README.md"),
+            ]),
+            calls([update(json!({
+                "variables": { "set": { "kind": "short", "count": 1 } },
+                "decisionLog": { "append": [{
+                    "from": node(0), "to": node(2), "label": "skip-1", "reason": "There is nothing to set up.",
+                }] },
+                "stepsCompleted": { "append": [node(0)] },
+                "currentNodeId": { "set": node(2) },
+            }))]),
+        ],
+    );
+    at(2, vec![calls([write(made, "# Made\n\n- one\n", "create")]), next(2, 3)]);
+    at(3, vec![calls([write(plan, "# Plan\n\n- first\n- third\n", "overwrite")]), next(3, 4)]);
+    at(
+        4,
+        vec![
+            calls([write(log, "- begun\n", "append"), write(log, "- going\n", "append")]),
+            next(4, 5),
+        ],
+    );
+    at(
+        5,
+        vec![
+            calls([(
+                "fs.apply_patch",
+                json!({ "patches": [
+                    edit(made, "- one", "- one\n- two"),
+                    edit(plan, "- third", "- third, changed"),
+                    edit("@project/README.md", "It has a plan.", "It has a plan and a log."),
+                ] }),
+            )]),
+            next(5, 6),
+        ],
+    );
+    at(
+        6,
+        vec![
+            calls([("ui.ask_user", json!({ "question": "Which colour?" }))]),
+            calls([write("@project/artifacts/colour.md", "It is {answer}.\n", "create")]),
+            calls([update(json!({ "variables": { "set": { "colour": "{answer}" } } }))]),
+            next(6, 7),
+        ],
+    );
+    at(7, vec![calls([read("@project/notes/long.md")]), next(7, 8)]);
+    at(
+        8,
+        vec![calls([write("@project/artifacts/long.md", &long("written"), "create")]), next(8, 9)],
+    );
+    at(
+        9,
+        vec![
+            Reaction::Words("Half of it is done. Shall I go on?"),
+            calls([write(log, "- agreed\n", "append")]),
+            next(9, 10),
+        ],
+    );
+    at(
+        10,
+        vec![
+            calls([
+                ("fs.search", json!({ "query": "third", "path": "@project/notes" })),
+                write("@project/artifacts/deep/er/found.md", "Found.\n", "create"),
+                (
+                    "fs.apply_patch",
+                    edit("@project/artifacts/deep/er/found.md", "Found", "Found it"),
+                ),
+                read("@project/artifacts/deep/er/found.md"),
+            ]),
+            next(10, 11),
+        ],
+    );
+    at(
+        11,
+        vec![
+            calls([update(json!({ "variables": { "set": { "count": 2 } } }))]),
+            calls([write(plan, "# Plan\n\n- done\n", "overwrite")]),
+            next(11, 12),
+        ],
+    );
+    at(
+        12,
+        vec![
+            calls([
+                read("@state/workflow.md"),
+                write("@project/artifacts/summary.md", "Done.\n", "create"),
+            ]),
+            calls([update(json!({ "stepsCompleted": { "append": [node(12)] } }))]),
+        ],
+    );
+    Piece { package: generated(13, 13), project: project(), nodes }
+}
+
+/// Three nodes: a write, a patch of two files, a question.
+pub(crate) fn three() -> Piece {
+    let mut nodes = BTreeMap::new();
+    let mut at = |number: usize, reactions: Vec<Reaction>| nodes.insert(node(number), reactions);
+    at(
+        0,
+        vec![
+            calls([
+                write("@project/artifacts/made.md", "# Made\n", "create"),
+                write("@project/notes/log.md", "- begun\n", "append"),
+            ]),
+            next(0, 1),
+        ],
+    );
+    at(
+        1,
+        vec![
+            calls([("ui.ask_user", json!({ "question": "Which colour?" }))]),
+            calls([(
+                "fs.apply_patch",
+                json!({ "patches": [
+                    edit("@project/notes/log.md", "- begun", "- begun\n- {answer}"),
+                    edit("@project/README.md", "It has a plan.", "It has a log."),
+                ] }),
+            )]),
+            next(1, 2),
+        ],
+    );
+    at(2, vec![calls([update(json!({ "stepsCompleted": { "append": [node(2)] } }))])]);
+    let project = project().into_iter().filter(|(name, _)| !name.contains("long")).collect();
+    Piece { package: generated(3, 2), project, nodes }
+}
+
+/// The model that plays a piece. What it says follows from the request alone; a call that was refused is made again.
+pub(crate) struct Player {
+    piece: Arc<Piece>,
+    /// The turn of every request that came.
+    asked: Mutex<Vec<u64>>,
+}
+
+impl Player {
+    pub(crate) fn new(piece: Arc<Piece>) -> Self {
+        Self { piece, asked: Mutex::default() }
+    }
+
+    pub(crate) fn asked(&self) -> Vec<u64> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+/// Calls that were answered well, as `name arguments`, and the last answer of the user.
+fn seen(request: &Request) -> (Vec<String>, String) {
+    let (mut open, mut good, mut answer) = (BTreeMap::new(), Vec::new(), String::new());
+    for message in &request.messages {
+        match &**message {
+            Message::System { .. } | Message::User { .. } => {}
+            Message::Assistant { tool_calls, .. } => {
+                for call in tool_calls {
+                    let arguments = call.arguments.inline().unwrap();
+                    open.insert(call.id.clone(), format!("{} {arguments}", call.name));
+                }
+            }
+            Message::Tool { tool_call_id, content } => {
+                let content: Json = serde_json::from_str(content.inline().unwrap()).unwrap();
+                if content["ok"] == true {
+                    good.extend(open.remove(tool_call_id));
+                    if let Some(words) = content["answer"].as_str() {
+                        words.clone_into(&mut answer);
+                    }
+                }
+            }
+        }
+    }
+    (good, answer)
+}
+
+impl Model for Player {
+    fn name(&self) -> &str {
+        "player"
+    }
+
+    fn reply(
+        &self,
+        request: &Request,
+        _: &mut dyn FnMut(Delta),
+        _: &Cancel,
+    ) -> Result<Reply, ModelError> {
+        let place = &request.place;
+        self.asked.lock().unwrap().push(place.turn);
+        let (good, answer) = seen(request);
+        let words = |text: &str| Reply { content: Some(text.to_owned()), ..Reply::default() };
+        let Some(node) = &place.node_id else { return Ok(words("It is done.")) };
+        for reaction in &self.piece.nodes[node] {
+            match reaction {
+                Reaction::Words(text) => {
+                    let input = place.input.as_deref();
+                    if input != Some(GO_ON) && input != Some(AGAIN) {
+                        return Ok(words(text));
+                    }
+                }
+                Reaction::Calls(calls) => {
+                    let due: Vec<(&str, String)> = calls
+                        .iter()
+                        .map(|(name, arguments)| {
+                            (*name, arguments.to_string().replace("{answer}", &answer))
+                        })
+                        .filter(|(name, arguments)| !good.contains(&format!("{name} {arguments}")))
+                        .collect();
+                    if !due.is_empty() {
+                        return Ok(made(place.turn, due));
+                    }
+                }
+            }
+        }
+        Ok(words("There is nothing left to do here."))
+    }
+}
+
+fn made(turn: u64, calls: Vec<(&str, String)>) -> Reply {
+    let call = |(at, (name, arguments)): (usize, (&str, String))| ToolCall {
+        id: format!("call_{turn}_{at}"),
+        name: name.to_owned(),
+        arguments: arguments.into(),
+        extra: Map::new(),
+    };
+    Reply { tool_calls: calls.into_iter().enumerate().map(call).collect(), ..Reply::default() }
+}

@@ -1,0 +1,8 @@
+//! The tools as a model meets them: calls as text in, answers as text out.
+
+mod carrying;
+pub(crate) mod desk;
+mod guarded;
+mod patching;
+mod reading;
+mod writing;

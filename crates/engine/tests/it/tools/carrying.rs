@@ -1,0 +1,270 @@
+//! Carrying out: once in effect, however often it is tried and wherever a process dies.
+
+use std::path::PathBuf;
+
+use crewagent_core::refusal::RefusalCode;
+use crewagent_engine::tools::{Change, Outcome};
+use serde_json::{Value as Json, json};
+
+use super::desk::{Desk, STATE};
+use crate::probe::{Fault, Recorder};
+use crate::support::snapshot;
+
+/// Which content a file has when a process looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    Before,
+    After,
+    Neither,
+}
+
+type Tree = Vec<(PathBuf, u32, Vec<u8>)>;
+
+/// A call that writes two files, one of them new.
+fn two_files() -> Json {
+    let add = "*** Begin Patch\n*** Add File: artifacts/new/b.md\n+b\n*** End Patch\n";
+    json!({"patches": [
+        {"path": "a.md", "operation": "replace", "edits": [{"old": "a", "new": "A"}]},
+        {"path": "artifacts/new/b.md", "operation": "diff", "diff": add}
+    ]})
+}
+
+fn calls() -> [(&'static str, Json); 5] {
+    [
+        ("fs.write", json!({"path": "a.md", "content": "new"})),
+        ("fs.write", json!({"path": "a.md", "content": "more", "mode": "append"})),
+        ("fs.write", json!({"path": "artifacts/x/y.md", "content": "new", "mode": "create"})),
+        ("fs.apply_patch", two_files()),
+        (
+            "fs.apply_patch",
+            json!({"path": STATE, "operation": "updateFrontmatter", "update": {"variables": {"set": {"x": 1}}}}),
+        ),
+    ]
+}
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.put("@project/a.md", "a\n");
+    desk
+}
+
+/// The tree with names that do not depend on the scratch folder.
+fn tree(desk: &Desk) -> Tree {
+    let root = desk.scratch.path();
+    let relative = |(path, mode, bytes): (PathBuf, u32, Vec<u8>)| {
+        (path.strip_prefix(root).unwrap().to_owned(), mode, bytes)
+    };
+    snapshot(root).into_iter().map(relative).collect()
+}
+
+#[track_caller]
+fn carry(
+    desk: &Desk,
+    name: &str,
+    arguments: &Json,
+    change: &Change,
+    planned: Option<&Change>,
+) -> Outcome {
+    let call = desk.parse(name, arguments).unwrap();
+    desk.carry_out(&desk.mounts, &call, &change.intent, planned).unwrap()
+}
+
+#[test]
+fn carrying_out_twice_is_carrying_out_once() {
+    for (name, arguments) in calls() {
+        for with_plan in [true, false] {
+            let desk = desk();
+            let change = desk.change(name, arguments.clone());
+            let planned = with_plan.then_some(&change);
+            let first = carry(&desk, name, &arguments, &change, planned);
+            assert_eq!(first.answer, change.intent.answer, "{arguments}");
+            assert_eq!(first.state, change.intent.state);
+            let after = tree(&desk);
+            for planned in [Some(&change), None] {
+                assert_eq!(carry(&desk, name, &arguments, &change, planned), first);
+                assert_eq!(tree(&desk), after);
+            }
+        }
+    }
+}
+
+fn put_at(desk: &Desk, change: &Change, index: usize, at: At) {
+    let images = &change.files[index];
+    let path = images.path.to_string();
+    match (at, &images.before) {
+        (At::Before, None) => {}
+        (At::Before, Some(old)) => drop(desk.put(&path, old)),
+        (At::After, _) => drop(desk.put(&path, &images.after)),
+        (At::Neither, _) => drop(desk.put(&path, "somebody else's")),
+    }
+}
+
+#[test]
+fn every_mixture_of_before_and_after_is_settled_by_looking() {
+    for one in [At::Before, At::After, At::Neither] {
+        for two in [At::Before, At::After, At::Neither] {
+            for with_plan in [true, false] {
+                let desk = desk();
+                let arguments = two_files();
+                let change = desk.change("fs.apply_patch", arguments.clone());
+                put_at(&desk, &change, 0, one);
+                put_at(&desk, &change, 1, two);
+                let before = tree(&desk);
+                let planned = with_plan.then_some(&change);
+                let outcome = carry(&desk, "fs.apply_patch", &arguments, &change, planned);
+                if one == At::Neither || two == At::Neither {
+                    assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition));
+                    assert_eq!((outcome.state, tree(&desk)), (None, before), "{one:?} {two:?}");
+                    let told = outcome.answer.result.inline().unwrap();
+                    let path = if one == At::Neither {
+                        "@project/a.md"
+                    } else {
+                        "@project/artifacts/new/b.md"
+                    };
+                    assert!(told.contains(&format!("`{path}` changed under this call")), "{told}");
+                    let is_half = one == At::After || two == At::After;
+                    assert_eq!(told.contains("\"changed\":["), is_half, "{told}");
+                } else {
+                    assert_eq!(outcome.answer, change.intent.answer);
+                    assert_eq!(desk.text("@project/a.md"), "A\n");
+                    assert_eq!(desk.text("@project/artifacts/new/b.md"), "b\n");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_changes_after_the_plan_is_left_alone() {
+    for (name, arguments) in calls() {
+        let desk = desk();
+        let change = desk.change(name, arguments.clone());
+        put_at(&desk, &change, 0, At::Neither);
+        let before = tree(&desk);
+        let outcome = carry(&desk, name, &arguments, &change, Some(&change));
+        assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition), "{arguments}");
+        assert_eq!((outcome.state, tree(&desk)), (None, before));
+    }
+}
+
+#[test]
+fn a_plan_that_cannot_be_repeated_is_refused() {
+    let desk = desk();
+    let arguments = json!({"path": "a.md", "content": "new"});
+    let mut change = desk.change("fs.write", arguments.clone());
+    change.intent.files[0].after = "0".repeat(64);
+    let outcome = carry(&desk, "fs.write", &arguments, &change, None);
+    assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition));
+    assert_eq!(desk.text("@project/a.md"), "a\n");
+    // The clock of the plan counts, not that of the one who repeats it.
+    let update = json!({"path": STATE, "operation": "updateFrontmatter", "update": {"variables": {"set": {"x": 1}}}});
+    let change = desk.change("fs.apply_patch", update.clone());
+    let mut other = change.clone();
+    other.intent.time = "2027-01-01T00:00:00Z".to_owned();
+    let outcome = carry(&desk, "fs.apply_patch", &update, &other, None);
+    assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition));
+    let outcome = carry(&desk, "fs.apply_patch", &update, &change, None);
+    assert_eq!(outcome.answer.refused, None);
+}
+
+/// Carries out with a disk that fails somewhere; then another process does the rest.
+fn check_fault(name: &str, arguments: &Json, fault: Fault, expected: &Tree) -> bool {
+    let desk = desk();
+    let change = desk.change(name, arguments.clone());
+    let before = tree(&desk);
+    let call = desk.parse(name, arguments).unwrap();
+    let recorder = Recorder::new(fault);
+    let mounts = Desk::mount(desk.scratch.path(), recorder.disk());
+    let first = desk.carry_out(&mounts, &call, &change.intent, Some(&change));
+    if recorder.fired() == 0 {
+        assert_eq!(first.unwrap().answer, change.intent.answer);
+        return false;
+    }
+    match first {
+        // The world failed: nobody was told anything, and the next process does it.
+        Err(_) => {
+            let outcome = carry(&desk, name, arguments, &change, None);
+            assert_eq!(outcome.answer, change.intent.answer, "{fault:?} {arguments}");
+            assert_eq!(outcome.state, change.intent.state);
+            assert_eq!(&without_litter(tree(&desk)), expected, "{fault:?} {arguments}");
+        }
+        // A refusal is the last word, so nothing may have changed.
+        Ok(outcome) if outcome.answer.refused.is_some() => {
+            assert_eq!(files(&tree(&desk)), files(&before), "{fault:?} {arguments}");
+        }
+        Ok(outcome) => {
+            assert_eq!(outcome.answer, change.intent.answer);
+            assert_eq!(&without_litter(tree(&desk)), expected, "{fault:?} {arguments}");
+        }
+    }
+    true
+}
+
+fn is_litter(path: &std::path::Path) -> bool {
+    path.to_string_lossy().ends_with(".tmp")
+}
+
+fn without_litter(tree: Tree) -> Tree {
+    tree.into_iter().filter(|(path, ..)| !is_litter(path)).collect()
+}
+
+/// Files alone: a write that was undone may leave an empty folder, and one that was cut short a temporary file.
+fn files(tree: &Tree) -> Vec<(&PathBuf, &Vec<u8>)> {
+    let files = tree.iter().filter(|(path, _, bytes)| !bytes.is_empty() && !is_litter(path));
+    files.map(|(path, _, bytes)| (path, bytes)).collect()
+}
+
+#[test]
+fn a_process_may_die_or_a_disk_may_fail_at_every_operation() {
+    const EIO: i32 = 5;
+    const EACCES: i32 = 13;
+    const ENOSPC: i32 = 28;
+    for (name, arguments) in calls() {
+        let expected = {
+            let desk = desk();
+            let change = desk.change(name, arguments.clone());
+            carry(&desk, name, &arguments, &change, Some(&change));
+            tree(&desk)
+        };
+        let mut points = 0;
+        // The first three operations open the mounts.
+        for at in 3.. {
+            let faults = [
+                Fault::Crash(at),
+                Fault::Torn(at),
+                Fault::Once(at, EIO),
+                Fault::Once(at, EACCES),
+                Fault::Always(at, ENOSPC),
+            ];
+            if !faults.map(|fault| check_fault(name, &arguments, fault, &expected)).contains(&true)
+            {
+                break;
+            }
+            points += 1;
+        }
+        assert!(points >= 8, "{arguments}: {points}");
+    }
+}
+
+#[test]
+fn files_that_were_written_are_undone_when_a_later_one_fails() {
+    let mut undone = 0;
+    for at in 3..200 {
+        let desk = desk();
+        let change = desk.change("fs.apply_patch", two_files());
+        let before = tree(&desk);
+        let call = desk.parse("fs.apply_patch", &two_files()).unwrap();
+        let recorder = Recorder::new(Fault::Once(at, 28));
+        let mounts = Desk::mount(desk.scratch.path(), recorder.disk());
+        let result = desk.carry_out(&mounts, &call, &change.intent, Some(&change));
+        if recorder.fired() == 0 {
+            break;
+        }
+        if result.is_err() {
+            assert_eq!(files(&tree(&desk)), files(&before), "{at}: {:?}", recorder.log());
+            undone +=
+                usize::from(recorder.log().iter().any(|line| line.ends_with("-> @project/a.md")));
+        }
+    }
+    assert!(undone >= 5, "{undone}");
+}

@@ -1,0 +1,316 @@
+//! A run's tools on real folders, and calls as a model writes them.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+use crewagent_core::event::{Answer, Intent, StateChange};
+use crewagent_core::package::{Workflow, check};
+use crewagent_core::policy::{FsPolicy, Policy};
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::state::document::{RunFacts, StateDocument};
+use crewagent_core::state::guard::{Confirmation, MissingRule};
+use crewagent_core::state::project_path::ProjectPath;
+use crewagent_core::tool::call::Call;
+use crewagent_engine::disk::Disk;
+use crewagent_engine::mounts::{MountError, Mounts, Roots};
+use crewagent_engine::tools::{Change, Moves, Occasion, Outcome, Plan, Tools};
+use crewagent_testkit::package::MemoryFiles;
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+
+use crate::mounts::world::SECRET;
+use crate::support::scratch;
+
+/// The time of every call.
+pub(crate) const NOW: &str = "2026-11-15T09:30:00Z";
+/// The beginning of the secret: what is found by it would tell the rest.
+const PART: &str = "canary-";
+/// The state document.
+pub(crate) const STATE: &str = "@state/workflow.md";
+
+/// One decision with two conditions; the first step and the plans have outputs.
+pub(crate) fn workflow() -> &'static Workflow {
+    static WORKFLOW: OnceLock<Workflow> = OnceLock::new();
+    WORKFLOW.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/examples/hello-branch");
+        let files = MemoryFiles::from_folder(&folder).unwrap();
+        let package = check(&files, &semver::Version::new(9, 0, 0)).package.unwrap();
+        package.workflows()[0].clone()
+    })
+}
+
+fn artifacts() -> &'static ProjectPath {
+    static ARTIFACTS: OnceLock<ProjectPath> = OnceLock::new();
+    ARTIFACTS.get_or_init(|| ProjectPath::parse("artifacts").unwrap())
+}
+
+/// Tools on these mounts.
+pub(crate) fn tools(mounts: &Mounts) -> Tools<'_> {
+    Tools { mounts, workflow: workflow(), artifacts: artifacts() }
+}
+
+/// A run at its first node.
+pub(crate) struct Desk {
+    pub(crate) scratch: TempDir,
+    pub(crate) mounts: Mounts,
+    pub(crate) policy: Policy,
+    pub(crate) missing: MissingRule,
+    pub(crate) confirmation: Confirmation,
+    pub(crate) moves: Moves,
+    pub(crate) created: RefCell<Vec<ProjectPath>>,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) json: Json,
+    pub(crate) answer: Answer,
+    pub(crate) state: Option<StateChange>,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let scratch = scratch();
+        let root = scratch.path();
+        for folder in ["project/artifacts", "package", "state/logs"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let facts = RunFacts {
+            run_id: "run-1".into(),
+            now: "2026-11-15T09:00:00Z".into(),
+            ..RunFacts::default()
+        };
+        let state = StateDocument::start(workflow(), &facts).unwrap();
+        fs::write(root.join("state/workflow.md"), state.text().as_bytes()).unwrap();
+        fs::write(root.join("state/logs/execution.jsonl"), "{\"seq\":1}\n").unwrap();
+        fs::write(root.join("package/step.md"), "step\n").unwrap();
+        let mounts = Self::mount(root, Disk::real());
+        Self {
+            mounts,
+            policy: Policy::default(),
+            missing: MissingRule::Enforce,
+            confirmation: Confirmation::Needed,
+            moves: Moves::Free,
+            created: RefCell::default(),
+            scratch,
+        }
+    }
+
+    /// The same folders through another disk.
+    pub(crate) fn mount(root: &Path, disk: Disk) -> Mounts {
+        let roots = Roots {
+            project: root.join("project"),
+            package: root.join("package"),
+            state: root.join("state"),
+        };
+        Mounts::open_with(&roots, disk).unwrap()
+    }
+
+    pub(crate) fn limited(read: u64, write: u64) -> Self {
+        let fs = FsPolicy { enabled: true, max_read_bytes: read, max_write_bytes: write };
+        Self { policy: Policy { fs, ..Policy::default() }, ..Self::new() }
+    }
+
+    pub(crate) fn real(&self, path: &str) -> PathBuf {
+        self.scratch.path().join(path.replace('@', ""))
+    }
+
+    /// Puts a file there without any tool.
+    pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) -> &Self {
+        let real = self.real(path);
+        fs::create_dir_all(real.parent().unwrap()).unwrap();
+        fs::write(real, content).unwrap();
+        self
+    }
+
+    pub(crate) fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.real(path)).unwrap()
+    }
+
+    pub(crate) fn parse(&self, name: &str, arguments: &Json) -> Result<Call, Refusal> {
+        Call::parse(name, &arguments.to_string(), &self.policy)
+    }
+
+    pub(crate) fn plan(&self, name: &str, arguments: Json) -> Plan {
+        let call = self.parse(name, &arguments).unwrap();
+        let created = self.created.borrow().clone();
+        tools(&self.mounts).plan(&call, &self.occasion(&created)).unwrap()
+    }
+
+    /// The change that a call plans.
+    #[track_caller]
+    pub(crate) fn change(&self, name: &str, arguments: Json) -> Change {
+        match self.plan(name, arguments) {
+            Plan::Change(change) => *change,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn carry_out(
+        &self,
+        mounts: &Mounts,
+        call: &Call,
+        intent: &Intent,
+        planned: Option<&Change>,
+    ) -> Result<Outcome, MountError> {
+        let created = self.created.borrow().clone();
+        tools(mounts).carry_out(call, intent, planned, &self.occasion(&created))
+    }
+
+    fn occasion<'a>(&'a self, created: &'a [ProjectPath]) -> Occasion<'a> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Occasion {
+            policy: &self.policy,
+            created,
+            now: NOW,
+            missing: self.missing,
+            confirmation: self.confirmation,
+            moves: self.moves,
+            cancel: &NEVER,
+        }
+    }
+
+    /// A call from its text to its answer, as the runtime does it.
+    #[track_caller]
+    pub(crate) fn call(&self, name: &str, arguments: Json) -> Told {
+        let call = match self.parse(name, &arguments) {
+            Ok(call) => call,
+            Err(refusal) => return Told::refusal(&refusal),
+        };
+        let created = self.created.borrow().clone();
+        let told = match tools(&self.mounts).plan(&call, &self.occasion(&created)).unwrap() {
+            Plan::Answer(answer) => Told::new(answer, None),
+            Plan::Change(change) => {
+                let outcome =
+                    self.carry_out(&self.mounts, &call, &change.intent, Some(&change)).unwrap();
+                Told::new(outcome.answer, outcome.state)
+            }
+            other @ (Plan::Ask(_) | Plan::Approve(_)) => panic!("{other:?}"),
+        };
+        let mut books = self.created.borrow_mut();
+        if told.state.is_some() {
+            books.clear();
+        }
+        books.extend(told.answer.created.iter().map(|path| ProjectPath::parse(path).unwrap()));
+        told
+    }
+
+    #[track_caller]
+    pub(crate) fn check_refused(
+        &self,
+        name: &str,
+        arguments: Json,
+        code: RefusalCode,
+        says: &[&str],
+    ) -> Told {
+        let told = self.call(name, arguments);
+        assert_eq!(told.answer.refused, Some(code), "{}", told.json);
+        assert_eq!(told.json["ok"], false);
+        assert_eq!(told.json["error"]["code"], json!(code));
+        let message = told.json["error"]["message"].as_str().unwrap();
+        for part in says {
+            assert!(message.contains(part), "{message} lacks {part}");
+        }
+        told
+    }
+}
+
+impl Told {
+    fn new(answer: Answer, state: Option<StateChange>) -> Self {
+        let text = answer.result.inline().unwrap().clone();
+        Self { json: serde_json::from_str(&text).unwrap(), answer, state }
+    }
+
+    fn refusal(refusal: &Refusal) -> Self {
+        let answer = Answer {
+            result: refusal.to_json().to_string().into(),
+            refused: Some(refusal.code),
+            created: Vec::new(),
+        };
+        Self::new(answer, None)
+    }
+
+    /// The answer as the model gets it.
+    pub(crate) fn text(&self) -> &str {
+        self.answer.result.inline().unwrap()
+    }
+}
+
+/// The calls that a hostile model makes with a path.
+fn hostile_calls(path: &str) -> [(&'static str, Json); 9] {
+    let edits =
+        json!([{"old": SECRET, "new": "x"}, {"old": "inside", "new": "outside", "all": true}]);
+    let add = "*** Begin Patch\n*** Add File: x\n+added\n*** End Patch\n";
+    [
+        ("fs.read", json!({"path": path})),
+        ("fs.read", json!({"path": path, "startLine": 1, "endLine": 9})),
+        ("fs.list", json!({"path": path, "depth": 3})),
+        ("fs.search", json!({"query": PART, "path": path})),
+        ("fs.write", json!({"path": path, "content": "more", "mode": "append"})),
+        ("fs.write", json!({"path": path, "content": "written", "mode": "create"})),
+        ("fs.apply_patch", json!({"path": path, "operation": "replace", "edits": edits})),
+        (
+            "fs.apply_patch",
+            json!({"path": path, "operation": "diff", "diff": add.replace("File: x", &format!("File: {path}"))}),
+        ),
+        ("fs.write", json!({"path": path, "content": "written"})),
+    ]
+}
+
+/// Puts a path through every tool, and gives all that was answered or recorded.
+pub(crate) fn attack(mounts: &Mounts, path: &str) -> Vec<String> {
+    let calls = hostile_calls(path);
+    calls.iter().flat_map(|(name, arguments)| answers(mounts, name, arguments)).collect()
+}
+
+fn answers(mounts: &Mounts, name: &str, arguments: &Json) -> Vec<String> {
+    let policy = Policy::default();
+    let call = match Call::parse(name, &arguments.to_string(), &policy) {
+        Ok(call) => call,
+        Err(refusal) => return vec![refusal.to_json().to_string()],
+    };
+    let mut told = vec![call.subject().unwrap_or_default()];
+    let never = AtomicBool::new(false);
+    let occasion = occasion(&policy, &never);
+    match tools(mounts).plan(&call, &occasion) {
+        Ok(Plan::Change(change)) => {
+            told.push(serde_json::to_string(&change.intent).unwrap());
+            match tools(mounts).carry_out(&call, &change.intent, Some(&change), &occasion) {
+                Ok(outcome) => told.push(format!("{outcome:?}")),
+                Err(error) => told.push(format!("{error} {error:?}")),
+            }
+        }
+        Ok(plan) => told.push(format!("{plan:?}")),
+        Err(error) => told.push(format!("{error} {error:?}")),
+    }
+    told
+}
+
+/// How a call on some mounts is refused, if it is; nothing is carried out.
+pub(crate) fn refusal_code(mounts: &Mounts, name: &str, arguments: Json) -> Option<RefusalCode> {
+    let policy = Policy::default();
+    let call = match Call::parse(name, &arguments.to_string(), &policy) {
+        Ok(call) => call,
+        Err(refusal) => return Some(refusal.code),
+    };
+    let never = AtomicBool::new(false);
+    match tools(mounts).plan(&call, &occasion(&policy, &never)).unwrap() {
+        Plan::Answer(answer) => answer.refused,
+        Plan::Change(_) | Plan::Ask(_) | Plan::Approve(_) => None,
+    }
+}
+
+fn occasion<'a>(policy: &'a Policy, cancel: &'a AtomicBool) -> Occasion<'a> {
+    Occasion {
+        policy,
+        created: &[],
+        now: NOW,
+        missing: MissingRule::Enforce,
+        confirmation: Confirmation::Needed,
+        moves: Moves::Free,
+        cancel,
+    }
+}

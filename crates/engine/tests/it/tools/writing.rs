@@ -1,0 +1,185 @@
+//! `fs.write`: modes, limits, preconditions, and what counts as an artifact.
+
+use std::fs;
+
+use crewagent_core::integrity::Digest;
+use crewagent_core::refusal::RefusalCode;
+use crewagent_engine::tools::Plan;
+use serde_json::{Value as Json, json};
+
+use super::desk::Desk;
+use crate::support::snapshot;
+
+#[track_caller]
+fn check_written(desk: &Desk, arguments: Json, path: &str, bytes: usize, after: &str) {
+    let told = desk.call("fs.write", arguments);
+    let sha256 = Digest::of(after.as_bytes());
+    let expected =
+        format!(r#"{{"ok":true,"path":"{path}","bytesWritten":{bytes},"sha256After":"{sha256}"}}"#);
+    assert_eq!(told.text(), expected);
+    assert_eq!(desk.text(path), after);
+}
+
+#[test]
+fn a_write_has_three_modes() {
+    let desk = Desk::new();
+    let path = "@project/a/b/c.md";
+    check_written(&desk, json!({"path": path, "content": "one\n"}), path, 4, "one\n");
+    check_written(&desk, json!({"path": path, "content": "two"}), path, 3, "two");
+    let append = json!({"path": path, "content": "é", "mode": "append"});
+    check_written(&desk, append, path, 2, "twoé");
+    let fresh = json!({"path": "n.md", "content": "x", "mode": "append"});
+    check_written(&desk, fresh, "@project/n.md", 1, "x");
+    let create = json!({"path": "new.md", "content": "", "mode": "create"});
+    check_written(&desk, create.clone(), "@project/new.md", 0, "");
+    let says = ["already exists", "fs.apply_patch"];
+    desk.check_refused("fs.write", create, RefusalCode::Precondition, &says);
+    // The same text again is fine, and nothing happens.
+    let same = json!({"path": path, "content": "twoé"});
+    assert!(matches!(desk.plan("fs.write", same.clone()), Plan::Answer(_)));
+    check_written(&desk, same, path, 5, "twoé");
+    // Bytes that are no text can be added to.
+    desk.put("@project/bin", b"\0\xff");
+    desk.call("fs.write", json!({"path": "bin", "content": "x", "mode": "append"}));
+    assert_eq!(fs::read(desk.real("@project/bin")).unwrap(), b"\0\xffx");
+}
+
+#[test]
+fn planning_touches_nothing() {
+    let desk = Desk::new();
+    desk.put("@project/a.md", "old");
+    let before = snapshot(desk.scratch.path());
+    let change = desk.change("fs.write", json!({"path": "a.md", "content": "new"}));
+    desk.change("fs.write", json!({"path": "x/y/z.md", "content": "new"}));
+    assert_eq!(snapshot(desk.scratch.path()), before);
+    let [file] = change.intent.files.as_slice() else { panic!("{change:?}") };
+    assert_eq!(file.path, "@project/a.md");
+    assert_eq!(file.before, Some(Digest::of(b"old").to_string()));
+    assert_eq!(file.after, Digest::of(b"new").to_string());
+    assert_eq!(change.before_images().collect::<Vec<_>>(), [b"old"]);
+    assert_eq!(change.intent.time, super::desk::NOW);
+    assert_eq!(change.intent.state, None);
+}
+
+#[test]
+fn the_limit_is_that_of_the_file() {
+    let desk = Desk::limited(100, 5);
+    let write = |content: &str, mode: &str| json!({"path": "a", "content": content, "mode": mode});
+    desk.check_refused(
+        "fs.write",
+        write("123456", "overwrite"),
+        RefusalCode::WriteLimit,
+        &["6 bytes", "limit is 5"],
+    );
+    assert!(!desk.real("@project/a").exists());
+    check_written(&desk, write("12345", "overwrite"), "@project/a", 5, "12345");
+    desk.check_refused("fs.write", write("x", "append"), RefusalCode::WriteLimit, &["6 bytes"]);
+    check_written(&desk, write("123", "overwrite"), "@project/a", 3, "123");
+    check_written(&desk, write("45", "append"), "@project/a", 2, "12345");
+    desk.check_refused("fs.write", write("", "create"), RefusalCode::Precondition, &[]);
+    // Ten thousand small calls do not get further than one large one.
+    for _ in 0..3 {
+        desk.call("fs.write", write("x", "append"));
+    }
+    assert_eq!(desk.text("@project/a"), "12345");
+    let edit = |new: &str| json!({"path": "a", "operation": "replace", "edits": [{"old": "5", "new": new}]});
+    desk.check_refused("fs.apply_patch", edit("56"), RefusalCode::WriteLimit, &["6 bytes"]);
+    desk.call("fs.apply_patch", edit("6"));
+    assert_eq!(desk.text("@project/a"), "12346");
+    // An old file may have any size when it is replaced.
+    desk.put("@project/a", "x".repeat(100));
+    check_written(&desk, write("1", "overwrite"), "@project/a", 1, "1");
+}
+
+#[test]
+fn the_expected_digest_is_compared() {
+    let desk = Desk::new();
+    desk.put("@project/a", "old");
+    let write = |sha256: Digest| json!({"path": "a", "content": "new", "ifMatchSha256": sha256.to_string()});
+    let told = desk.check_refused(
+        "fs.write",
+        write(Digest::of(b"other")),
+        RefusalCode::Precondition,
+        &["ifMatchSha256", "Read it again"],
+    );
+    assert_eq!(told.json["error"]["details"]["actualSha256"], Digest::of(b"old").to_string());
+    assert_eq!(desk.text("@project/a"), "old");
+    check_written(&desk, write(Digest::of(b"old")), "@project/a", 3, "new");
+    let missing =
+        json!({"path": "b", "content": "x", "ifMatchSha256": Digest::of(b"").to_string()});
+    desk.check_refused("fs.write", missing, RefusalCode::Precondition, &["does not exist"]);
+}
+
+#[test]
+fn what_may_not_be_written_is_refused_before_it_is_announced() {
+    let desk = Desk::new();
+    for path in [
+        "@pkg/step.md",
+        "@state/logs/execution.jsonl",
+        "@state/run.json",
+        "@project/.git/hooks/pre-commit",
+        "../x",
+        "/etc/passwd",
+    ] {
+        desk.check_refused(
+            "fs.write",
+            json!({"path": path, "content": "x"}),
+            RefusalCode::Sandbox,
+            &[],
+        );
+    }
+    desk.put("@project/a", "x");
+    let below = json!({"path": "a/b", "content": "x"});
+    desk.check_refused("fs.write", below, RefusalCode::InvalidArguments, &["is not a folder"]);
+    let folder = json!({"path": "artifacts", "content": "x"});
+    desk.check_refused("fs.write", folder, RefusalCode::InvalidArguments, &["is a folder"]);
+}
+
+#[test]
+fn a_file_that_is_marked_read_only_is_the_models_affair() {
+    let desk = Desk::new();
+    desk.put("@project/a", "x");
+    let real = desk.real("@project/a");
+    let mut permissions = fs::metadata(&real).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&real, permissions).unwrap();
+    let says = ["does not permit to write `@project/a`", "ask the user"];
+    desk.check_refused(
+        "fs.write",
+        json!({"path": "a", "content": "y"}),
+        RefusalCode::Sandbox,
+        &says,
+    );
+}
+
+#[track_caller]
+fn check_created(desk: &Desk, path: &str, expected: &[&str]) {
+    let told = desk.call("fs.write", json!({"path": path, "content": "x"}));
+    assert_eq!(told.answer.created, expected, "{path}");
+}
+
+#[test]
+fn new_files_under_the_artifacts_folder_are_artifacts() {
+    let desk = Desk::new();
+    desk.put("@project/artifacts/old.md", "o");
+    check_created(&desk, "artifacts/a.md", &["artifacts/a.md"]);
+    check_created(&desk, "{artifacts-root}/deep/b.md", &["artifacts/deep/b.md"]);
+    check_created(&desk, "artifacts/a.md", &[]);
+    check_created(&desk, "artifacts/old.md", &[]);
+    check_created(&desk, "artifacts.md", &[]);
+    check_created(&desk, "artifacts2/a.md", &[]);
+    check_created(&desk, "other/artifacts/a.md", &[]);
+    check_created(&desk, "@state/artifacts/a.md", &[]);
+    let add = "*** Begin Patch\n*** Add File: artifacts/c.md\n+x\n*** End Patch\n";
+    let told = desk.call(
+        "fs.apply_patch",
+        json!({"path": "artifacts/c.md", "operation": "diff", "diff": add}),
+    );
+    assert_eq!(told.answer.created, ["artifacts/c.md"]);
+    assert_eq!(desk.text("@project/artifacts/c.md"), "x\n");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("artifacts", desk.real("@project/out")).unwrap();
+        check_created(&desk, "out/d.md", &["artifacts/d.md"]);
+    }
+}
