@@ -1,15 +1,31 @@
 //! One module for each command. A command gets its arguments and the console, and says how it ended.
 
+mod completions;
+mod config;
 mod demo;
+mod doctor;
 mod package;
+mod projects;
+mod resume;
+mod run;
+mod runs;
+mod session;
 
 use crate::args::{Args, Command};
 use crate::console::Console;
 use crate::outcome::Outcome;
 
 pub(crate) fn run(args: Args, console: &mut Console) -> anyhow::Result<Outcome> {
+    let home = args.home;
     match args.command {
         Command::Demo => demo::run(console),
-        Command::Package(command) => package::run(command, args.home, console),
+        Command::Run(args) => run::run(*args, home, console),
+        Command::Resume(args) => resume::run(*args, home, console),
+        Command::Runs(args) => runs::run(args, home, console),
+        Command::Projects(args) => projects::run(args, home, console),
+        Command::Package(command) => package::run(command, home, console),
+        Command::Config(args) => config::run(args, home, console),
+        Command::Doctor(args) => doctor::run(&args, home, console),
+        Command::Completions(args) => completions::run(&args, console),
     }
 }

@@ -61,6 +61,18 @@ impl Console {
         let _ = writeln!(self.err, "{text}");
     }
 
+    /// Shows what was said so far to whoever watches.
+    pub(crate) fn show(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.out.flush().err();
+        }
+    }
+
+    /// Whether standard output takes no more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.failed.is_some()
+    }
+
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.failed.take().map_or_else(|| self.out.flush(), Err)
     }

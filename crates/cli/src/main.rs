@@ -1,11 +1,17 @@
 //! The binary `crewagent`: reads the command line, runs one command, and turns its result into an exit code.
 
+mod again;
 mod args;
+mod ask;
 mod cmd;
 mod console;
+mod interrupt;
+mod model;
 mod outcome;
 mod paint;
 mod render;
+mod shell;
+mod when;
 
 use std::process::ExitCode;
 

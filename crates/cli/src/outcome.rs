@@ -1,22 +1,32 @@
 //! How a command ended, and the exit code that says so. The numbers are a contract.
 
+use std::io;
 use std::process::ExitCode;
 
+use crewagent_core::event::{Phase, Reason};
 use crewagent_engine::author::NewError;
 use crewagent_engine::pack::PackError;
+use crewagent_engine::runtime::{ResumeError, StartError};
 use crewagent_engine::source::SourceError;
-use crewagent_engine::store::{FindError, ImportError};
+use crewagent_engine::store::{FindError, ImportError, ProjectError, RunError};
+use crewagent_engine::turn::Halt;
 
 use crate::console::Console;
 use crate::paint::{self, ERROR};
 
-/// How a command ended.
+/// How a command ended. Of several, the greatest decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
-    /// 0: it did what was asked.
+    /// 0: it did what was asked; the workflow is complete.
     Done,
+    /// 3: the run waits for the user.
+    Waiting,
+    /// 4: a limit stopped the run.
+    Limited,
     /// 2: bad usage, or an invalid package.
     Invalid,
+    /// 5: the model, or the way to it, failed.
+    ModelFailed,
     /// 1: the world failed: the disk, a permission. Of several packages this one decides.
     Failed,
     /// 130: the user changed their mind.
@@ -29,8 +39,23 @@ impl Outcome {
             Self::Done => 0,
             Self::Failed => 1,
             Self::Invalid => 2,
+            Self::Waiting => 3,
+            Self::Limited => 4,
+            Self::ModelFailed => 5,
             Self::Cancelled => 130,
         })
+    }
+
+    /// What a run that rests like this means for the command that drove it.
+    pub(crate) fn of_rest(phase: Phase, reason: Option<Reason>) -> Self {
+        match phase {
+            Phase::Completed => Self::Done,
+            Phase::Paused => Self::Cancelled,
+            Phase::WaitingUser if reason.is_some_and(is_limit) => Self::Limited,
+            Phase::WaitingUser => Self::Waiting,
+            Phase::Failed | Phase::Running if reason == Some(Reason::Model) => Self::ModelFailed,
+            Phase::Failed | Phase::Running => Self::Failed,
+        }
     }
 
     /// Prints an error and its causes, and says how it ends the program.
@@ -45,7 +70,33 @@ impl Outcome {
         for cause in lines {
             console.error(format_args!("  because: {cause}"));
         }
-        if is_usage(error) { Self::Invalid } else { Self::Failed }
+        if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(Halt::Model(_)))) {
+            Self::ModelFailed
+        } else if is_usage(error) || error.chain().any(is_wrong_run) {
+            Self::Invalid
+        } else {
+            Self::Failed
+        }
+    }
+}
+
+/// Whether a run rests for this reason because something is used up.
+pub(crate) fn is_limit(reason: Reason) -> bool {
+    match reason {
+        Reason::LimitTurns
+        | Reason::LimitTime
+        | Reason::LimitTokens
+        | Reason::LimitCost
+        | Reason::LimitWindow => true,
+        Reason::StopPoint
+        | Reason::Question
+        | Reason::Loop
+        | Reason::EmptyReply
+        | Reason::Paused
+        | Reason::Stopped
+        | Reason::Model
+        | Reason::Disk
+        | Reason::Internal => false,
     }
 }
 
@@ -71,6 +122,55 @@ fn is_usage(error: &anyhow::Error) -> bool {
         || error
             .downcast_ref::<FindError>()
             .is_some_and(|error| !matches!(error, FindError::Store(_)))
+}
+
+/// True when the user named a run, a workflow, an agent or a folder that cannot be meant, or is in use elsewhere.
+fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let project = |error: &ProjectError| match error {
+        ProjectError::Folder { error, .. } => {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        }
+        ProjectError::NotText { .. }
+        | ProjectError::Gone { .. }
+        | ProjectError::Unknown { .. }
+        | ProjectError::Ambiguous { .. }
+        | ProjectError::Occupied { .. }
+        | ProjectError::InUse { .. } => true,
+        ProjectError::Damaged { .. } | ProjectError::Disk(_) => false,
+    };
+    let run = |error: &RunError| match error {
+        RunError::Unknown { .. }
+        | RunError::Ambiguous { .. }
+        | RunError::InUse { .. }
+        | RunError::PackageGone { .. } => true,
+        RunError::Project(error) => project(error),
+        RunError::Exists(_)
+        | RunError::Damaged { .. }
+        | RunError::Newer { .. }
+        | RunError::NoProject { .. }
+        | RunError::Journal(_)
+        | RunError::Store(_)
+        | RunError::Disk(_) => false,
+    };
+    let start = match cause.downcast_ref::<StartError>() {
+        Some(StartError::Workflow { .. } | StartError::Agent { .. } | StartError::Package(_)) => {
+            true
+        }
+        Some(StartError::Project(error)) => project(error),
+        Some(StartError::Run(error)) => run(error),
+        Some(StartError::Document(_) | StartError::Mounts(_) | StartError::Store(_)) | None => {
+            false
+        }
+    };
+    let resume = match cause.downcast_ref::<ResumeError>() {
+        Some(ResumeError::Run(error)) => run(error),
+        Some(ResumeError::Package(_)) => true,
+        Some(_) | None => false,
+    };
+    start
+        || resume
+        || cause.downcast_ref::<ProjectError>().is_some_and(project)
+        || cause.downcast_ref::<RunError>().is_some_and(run)
 }
 
 /// The user asked for something that cannot be: exit code 2 instead of 1.

@@ -4,10 +4,14 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 use crewagent_core::text::is_unsafe_char;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::render::flow::Width;
 
 pub(crate) const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const ACCENT: Style = AnsiColor::Cyan.on_default().bold();
 pub(crate) const NAME: Style = Style::new().bold();
 pub(crate) const QUIET: Style = Style::new().dimmed();
 
@@ -28,8 +32,16 @@ pub(crate) fn printable_lines(text: &str) -> String {
 
 /// JSON for people and programs: unsafe characters can only stand inside strings, where an escape means the same.
 pub(crate) fn json(value: &serde_json::Value) -> String {
+    escaped(&format!("{value:#}"))
+}
+
+/// JSON that was written by others, made harmless in the same way.
+pub(crate) fn escaped(json: &str) -> String {
+    if !json.chars().any(|c| c != '\n' && is_unsafe_char(c)) {
+        return json.to_owned();
+    }
     let mut text = String::new();
-    for c in format!("{value:#}").chars() {
+    for c in json.chars() {
         if c != '\n' && is_unsafe_char(c) {
             let mut units = [0; 2];
             c.encode_utf16(&mut units)
@@ -42,14 +54,58 @@ pub(crate) fn json(value: &serde_json::Value) -> String {
     text
 }
 
+/// As much of a text as fits into so many columns, with a mark where something is left out.
+pub(crate) fn fitted(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut fitted = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        fitted.push(c);
+    }
+    format!("{}…", fitted.trim_end())
+}
+
+/// A text and as many blanks as it takes to fill so many columns.
+pub(crate) fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
+}
+
 /// How many columns there are: the terminal's, or enough for most lines where there is none.
 pub(crate) fn width() -> usize {
     terminal_size::terminal_size().map_or(140, |(width, _)| usize::from(width.0))
 }
 
-/// `1 file`, `2 files`.
+/// How wide running text may be: the terminal, up to what is comfortable to read; endless in a pipe.
+pub(crate) fn text_width() -> Width {
+    const COMFORTABLE: usize = 110;
+    match terminal_size::terminal_size_of(std::io::stdout()) {
+        Some((width, _)) => Width::Columns(usize::from(width.0).min(COMFORTABLE)),
+        None => Width::Endless,
+    }
+}
+
+/// `1 file`, `2 files`, `3 matches`.
 pub(crate) fn counted(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{} {one}s", grouped(count)) }
+    let ending = match one.as_bytes() {
+        [.., b'c' | b's', b'h'] | [.., b's' | b'x'] => "es",
+        _ => "s",
+    };
+    match (count, one.strip_suffix('y')) {
+        (1, _) => format!("1 {one}"),
+        (_, Some(stem)) => format!("{} {stem}ies", grouped(count)),
+        (_, None) => format!("{} {one}{ending}", grouped(count)),
+    }
+}
+
+/// The same for numbers that come as 64 bits.
+pub(crate) fn counted_u64(count: u64, one: &str) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), one)
 }
 
 /// A number with thin groups of three, so that 100,000 can be read.
@@ -74,6 +130,16 @@ mod tests {
         assert_eq!(counted(1, "error"), "1 error");
         assert_eq!(counted(100_000, "error"), "100,000 errors");
         assert_eq!(grouped(999), "999");
+        assert_eq!(counted(2, "match"), "2 matches");
+        assert_eq!(counted(2, "entry"), "2 entries");
+    }
+
+    #[test]
+    fn a_text_is_cut_by_columns_and_not_by_letters() {
+        assert_eq!(fitted("abcdef", 6), "abcdef");
+        assert_eq!(fitted("abcdef", 4), "abc…");
+        assert_eq!(fitted("一二三四", 6), "一二…");
+        assert_eq!(padded("一", 4), "一  ");
     }
 
     #[test]

@@ -39,6 +39,11 @@ pub struct Context {
     added: Vec<Arc<Message>>,
     size: Size,
     chain: Chain,
+    /// The messages of all of it, in the order in which they are sent. Shared with requests, which are gone when the
+    /// next message is appended.
+    sent: Arc<Vec<Arc<Message>>>,
+    /// So many blocks from the start were checked and have not changed since.
+    checked: usize,
 }
 
 /// How large a context is.
@@ -46,6 +51,16 @@ pub struct Context {
 struct Size {
     bytes: u64,
     messages: usize,
+    /// Messages with a text that is not at hand.
+    away: usize,
+}
+
+impl Size {
+    fn add(&mut self, entry: &Entry) {
+        self.bytes += entry.bytes;
+        self.messages += 1;
+        self.away += usize::from(!entry.is_at_hand());
+    }
 }
 
 impl Context {
@@ -58,6 +73,8 @@ impl Context {
             added: Vec::new(),
             size: Size::default(),
             chain: Chain::default(),
+            sent: Arc::default(),
+            checked: 0,
         }
     }
 
@@ -132,6 +149,7 @@ impl Context {
     /// Takes the answer to a call of the last reply. Answers may come in any order; they are sent in the order of
     /// the calls. An answer to a call that is not open is dropped.
     pub fn answer(&mut self, call_id: &str, result: Payload) {
+        self.checked = self.checked.min(self.blocks.len().saturating_sub(1));
         let Some(Block::Group(group)) = self.blocks.last_mut() else { return };
         group.answer(call_id, result);
         let new = group.take_ready();
@@ -166,8 +184,13 @@ impl Context {
     }
 
     /// The messages, in the order in which they are sent. Long payloads may be blobs.
-    pub fn messages(&self) -> Vec<Arc<Message>> {
-        self.entries().map(|entry| entry.message.clone()).collect()
+    pub fn messages(&self) -> Arc<Vec<Arc<Message>>> {
+        self.sent.clone()
+    }
+
+    /// Whether every text is at hand, and none is a blob.
+    pub fn is_at_hand(&self) -> bool {
+        self.size.away == 0
     }
 
     /// The size of all messages: texts, arguments, and what a provider wants back.
@@ -191,9 +214,13 @@ impl Context {
         self.chain.with(tools)
     }
 
-    /// Whether every call has exactly one answer right after it, and there is no other answer.
-    pub fn check(&self) -> Result<(), Problem> {
-        check_messages(self.entries().map(|entry| entry.message.as_ref()))
+    /// Whether every call has exactly one answer right after it, and there is no other answer. What was found right
+    /// before is not looked at again, so this costs what is new.
+    pub fn check(&mut self) -> Result<(), Problem> {
+        let new = self.blocks.get(self.checked..).unwrap_or_default();
+        check_messages(new.iter().flat_map(Block::entries).map(|entry| entry.message.as_ref()))?;
+        self.checked = self.blocks.len();
+        Ok(())
     }
 
     /// The messages that the runtime wrote since they were last taken: system messages (all of them, when one has
@@ -215,9 +242,9 @@ impl Context {
 
     /// Carries size and digest along when a message is appended.
     fn count(&mut self, entry: &Entry) {
-        self.size.bytes += entry.bytes;
-        self.size.messages += 1;
+        self.size.add(entry);
         self.chain.push(entry.digest);
+        Arc::make_mut(&mut self.sent).push(entry.message.clone());
     }
 
     fn append_results(&mut self, new: Vec<Entry>) {
@@ -230,13 +257,14 @@ impl Context {
     /// Size and digest from the start, after something other than the end has changed. The digests of the messages
     /// themselves are kept, so that no text is read again.
     fn recount(&mut self) {
+        self.checked = 0;
         let (mut size, mut chain) = (Size::default(), Chain::default());
         for entry in self.entries() {
-            size.bytes += entry.bytes;
-            size.messages += 1;
+            size.add(entry);
             chain.push(entry.digest);
         }
         (self.size, self.chain) = (size, chain);
+        self.sent = Arc::new(self.entries().map(|entry| entry.message.clone()).collect());
     }
 }
 

@@ -1,6 +1,7 @@
 //! Markdown with YAML frontmatter: split, read with places, and edit without touching any other byte.
 
 mod edit;
+mod splice;
 
 use std::sync::Arc;
 

@@ -66,10 +66,7 @@ pub fn schemas() -> Vec<(&'static str, Json)> {
             frontmatter::<WorkflowFront>("workflow.md: the frontmatter of a workflow document"),
         ),
         ("step.schema.json", frontmatter::<StepFront>("steps/*.md: the frontmatter of a step")),
-        (
-            "event.schema.json",
-            json_document::<Event>("One line of `crewagent run --json`, and of a run's journal"),
-        ),
+        ("event.schema.json", events()),
     ]
 }
 
@@ -90,6 +87,18 @@ fn json_document<T: JsonSchema>(title: &str) -> Json {
 /// Frontmatter: a key without a value counts as absent, and other keys are welcome.
 fn frontmatter<T: JsonSchema>(title: &str) -> Json {
     generate::<T>(title).to_value()
+}
+
+/// Messages of a model that only called tools have `null` for its words, as in chat completions.
+fn events() -> Json {
+    let mut schema =
+        json_document::<Event>("One line of `crewagent run --json`, and of a run's journal");
+    for message in schema["$defs"]["Message"]["oneOf"].as_array_mut().into_iter().flatten() {
+        if message["properties"]["role"]["const"] == "assistant" {
+            message["properties"]["content"]["type"] = json!(["string", "null"]);
+        }
+    }
+    schema
 }
 
 /// The keys of sub-workflows exist from 1.2 on.

@@ -30,6 +30,7 @@ pub(crate) struct Course {
     inputs: u64,
     /// A change that was announced and is not carried out.
     announced: Option<perform::Announced>,
+    toolbox: request::Toolbox,
 }
 
 impl Course {
@@ -167,7 +168,8 @@ impl<T: Turn> Drive<'_, T> {
     }
 
     fn ask(&mut self, ask: &Ask, world: &World<'_>) -> Result<(), Halt> {
-        let request = request::of(self.machine, ask, world.blobs)?;
+        request::check(self.machine)?;
+        let request = request::of(self.machine, ask, world.blobs, &mut self.course.toolbox)?;
         self.turn.note(request::told(self.machine, ask, &request));
         self.turn.flush()?;
         let key = self.ask_key(ask);

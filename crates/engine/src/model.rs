@@ -30,7 +30,7 @@ pub trait Model: Send + Sync {
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The messages; every payload is inline.
-    pub messages: Vec<Arc<Message>>,
+    pub messages: Arc<Vec<Arc<Message>>>,
     /// The tools it may call.
     pub tools: Arc<[ToolSpec]>,
     /// Where the run is; not sent.

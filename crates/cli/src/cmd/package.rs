@@ -18,7 +18,7 @@ use crewagent_engine::inspect::{Inspected, inspect};
 use crewagent_engine::runtime_version;
 use crewagent_engine::store::{FindError, Store};
 
-use crate::args::{GraphFormat, GraphTheme, PackageCommand};
+use crate::args::PackageCommand;
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::render::{self, Manner};
@@ -41,18 +41,7 @@ pub(crate) fn run(
     }
 }
 
-pub(crate) use import::verdict as import_verdict;
-
-/// The default workflow of a package, drawn.
-pub(crate) fn graph_of(
-    package: &Package,
-    format: GraphFormat,
-    theme: GraphTheme,
-) -> anyhow::Result<String> {
-    let workflow =
-        package.workflows().first().ok_or_else(|| Usage("this package has no workflow".into()))?;
-    Ok(graph::draw(workflow, package, format, theme))
-}
+pub(crate) use import::waiting;
 
 /// Looks at what PACKAGE means: what is there as a file or folder, else an imported package of that name.
 pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspected> {
@@ -80,6 +69,11 @@ pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspect
         findings: checked.findings,
         sources: checked.sources,
     })
+}
+
+/// Whether PACKAGE means something on the disk: it is there, or looks as if it should be.
+pub(crate) fn is_path(reference: &Path) -> bool {
+    reference.exists() || looks_like_path(reference)
 }
 
 fn looks_like_path(reference: &Path) -> bool {

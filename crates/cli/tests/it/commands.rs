@@ -5,43 +5,6 @@ use std::process::Stdio;
 use crate::support::{World, copy_folder, example, repository};
 
 #[test]
-fn the_demo_works_offline_and_says_where_everything_is() {
-    let world = World::new();
-    let ran = world.run(&["demo"]);
-    assert_eq!(ran.code, 0, "{ran:?}");
-    for said in [
-        "no errors, no warnings",
-        "BM503",
-        "packed",
-        "imported",
-        "already imported",
-        "graph.svg",
-        "flowchart TD",
-    ] {
-        assert!(ran.out.contains(said), "{said}: {}", ran.out);
-    }
-    assert_eq!(ran.err, "");
-}
-
-#[test]
-fn the_demo_carries_the_published_example() {
-    let world = World::new();
-    world.run(&["demo"]);
-    let made = std::fs::read_dir(world.folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("crewagent-demo-"))
-        .unwrap();
-    let differs = std::process::Command::new("diff")
-        .arg("-r")
-        .arg(made.join("create-story-micro"))
-        .arg(example("create-story-micro"))
-        .output()
-        .unwrap();
-    assert!(differs.status.success(), "{}", String::from_utf8_lossy(&differs.stdout));
-}
-
-#[test]
 fn several_packages_are_validated_at_once_and_one_bad_one_decides_the_exit_code() {
     let world = World::new();
     let bad = repository().join("tests/packages/bad/BM503-unknown-edge-end/package");

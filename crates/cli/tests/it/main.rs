@@ -2,5 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod bad_packages;
+mod bad_runs;
 mod commands;
+mod crash;
+mod demo;
+mod events;
+mod golden;
+mod interrupts;
+mod records;
+mod runs;
 mod support;
+mod system;

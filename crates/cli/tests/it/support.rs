@@ -60,7 +60,13 @@ impl World {
             return self.run(args);
         }
         let binary = self.path("crewagent");
-        std::fs::copy(env!("CARGO_BIN_EXE_crewagent"), &binary).unwrap();
+        if !binary.exists() {
+            // By another process: were the file open for writing here, a test that forks at this moment would keep it
+            // open, and it could not be executed.
+            let copied =
+                Command::new("cp").arg(env!("CARGO_BIN_EXE_crewagent")).arg(&binary).status();
+            assert!(copied.unwrap().success());
+        }
         std::fs::set_permissions(self.folder.path(), std::fs::Permissions::from_mode(0o755))
             .unwrap();
         let output = Command::new(&binary)
@@ -96,6 +102,30 @@ impl World {
         }
     }
 
+    /// A project with nothing in it, a package with three nodes, and the model that walks through them: it asks first.
+    pub(crate) fn with_tiny() -> Self {
+        let world = Self::new();
+        assert_eq!(world.run(&["package", "new", "tiny", "-y"]).code, 0);
+        std::fs::create_dir(world.path("project")).unwrap();
+        world.write("tiny.yaml", TINY);
+        world
+    }
+
+    /// Runs the tiny package with this scenario.
+    pub(crate) fn run_tiny(&self, scenario: &str, more: &[&str]) -> Ran {
+        let model = format!("scripted:{scenario}");
+        let start = ["run", "tiny", "--project", "project", "--model", &model];
+        self.run(&[&start, more].concat())
+    }
+
+    /// The id of the only run of the store.
+    pub(crate) fn run_id(&self) -> String {
+        let ran = self.run(&["runs", "list", "--all", "--json"]);
+        let listed: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(listed["runs"].as_array().unwrap().len(), 1, "{}", ran.out);
+        listed["runs"][0]["runId"].as_str().unwrap().to_owned()
+    }
+
     /// Everything below the store, with contents, to show that nothing changed.
     pub(crate) fn store_listing(&self) -> Vec<(String, Vec<u8>)> {
         let mut found = Vec::new();
@@ -118,6 +148,19 @@ fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, Vec<u8>)>) {
         }
     }
 }
+
+/// What differs from run to run.
+pub(crate) const FILTERS: [(&str, &str); 6] = [
+    (r"\d{8}-\d{6}-[a-z0-9]{5}", "[RUN]"),
+    (r"[a-z]+-[a-z0-9]{5}(?P<gap>  )", "[PROJECT]$gap"),
+    (r"crewagent-demo-\w{6}", "crewagent-demo-[X]"),
+    (r"\d+\.\d s\b", "[TIME]"),
+    (r"[\d,]+ tokens", "[N] tokens"),
+    (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[WHEN]"),
+];
+
+/// Walks through `crewagent package new`'s linear package.
+const TINY: &str = include_str!("tiny.yaml");
 
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

@@ -24,6 +24,17 @@ impl Entry {
         Self { message: Arc::new(message), digest, bytes }
     }
 
+    /// Whether every text of the message is here, and none in a blob.
+    pub(super) fn is_at_hand(&self) -> bool {
+        match &*self.message {
+            Message::System { .. } | Message::User { .. } => true,
+            Message::Assistant { tool_calls, .. } => {
+                tool_calls.iter().all(|call| call.arguments.inline().is_some())
+            }
+            Message::Tool { content, .. } => content.inline().is_some(),
+        }
+    }
+
     pub(super) fn is_system(&self, text: &str) -> bool {
         matches!(&*self.message, Message::System { content } if **content == *text)
     }

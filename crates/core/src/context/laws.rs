@@ -143,7 +143,7 @@ fn check_step(before: &Context, op: &Op, context: &Context) -> Result<(), TestCa
     if is_append(op) {
         let old = before.messages();
         prop_assert!(old.len() <= messages.len());
-        prop_assert!(old.iter().zip(&messages).all(|(old, new)| Arc::ptr_eq(old, new)));
+        prop_assert!(old.iter().zip(messages.iter()).all(|(old, new)| Arc::ptr_eq(old, new)));
     }
     match op {
         Op::Leave(Keep::Words) => {

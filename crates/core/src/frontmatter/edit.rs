@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use thiserror::Error;
 use yaml_edit::{AsYaml, Document, Mapping, ScalarValue, Sequence};
 
-use super::Frontmatter;
+use super::{Frontmatter, splice};
 use crate::syntax::{Entry, yaml};
 use crate::text::is_unsafe_char;
 
@@ -54,11 +54,48 @@ pub enum EditError {
 impl Frontmatter {
     /// Makes the edits, in order, all or none.
     pub fn edited(&self, edits: &[Edit]) -> Result<Self, EditError> {
+        if let Some(after) = self.edited_together(edits) {
+            return Ok(after);
+        }
         edits.iter().try_fold(self.clone(), |document, edit| document.edited_once(edit))
     }
 
+    /// All edits at once, verified once; none when that does not come out right.
+    fn edited_together(&self, edits: &[Edit]) -> Option<Self> {
+        let before = self.tree().to_json();
+        let mut wanted = before.clone();
+        for edit in edits {
+            apply_to_json(&mut wanted, edit).ok()?;
+        }
+        if wanted == before {
+            return Some(self.clone());
+        }
+        let after = self.with_inside(&splice::spliced(self, edits)?)?;
+        let touched: Vec<&String> = edits.iter().filter_map(|edit| edit.path().first()).collect();
+        self.is_kept_in(&after, &wanted, &touched).then_some(after)
+    }
+
+    pub(super) fn newline(&self) -> &'static str {
+        let fence = self.text.get(..self.yaml.start).unwrap_or_default();
+        if fence.ends_with("\r\n") { "\r\n" } else { "\n" }
+    }
+
+    /// The document with another text between its fences.
+    fn with_inside(&self, inside: &str) -> Option<Self> {
+        let before = self.text.get(..self.yaml.start).unwrap_or_default();
+        let after = self.text.get(self.yaml.end..).unwrap_or_default();
+        Self::parse([before, inside, after].concat()).ok()
+    }
+
+    /// Trust, then verify: the result must mean exactly what was asked for, and nothing else may have moved.
+    fn is_kept_in(&self, after: &Self, wanted: &Json, touched: &[&String]) -> bool {
+        after.tree().to_json() == *wanted
+            && after.body() == self.body()
+            && self.others_untouched(after, touched)
+    }
+
     fn edited_once(&self, edit: &Edit) -> Result<Self, EditError> {
-        if matches!(edit, Edit::Remove { .. }) && !self.has(edit.path()) {
+        if matches!(edit, Edit::Remove { .. }) && !has(&self.tree().to_json(), edit.path()) {
             return Ok(self.clone());
         }
         let mut wanted = self.tree().to_json();
@@ -66,42 +103,21 @@ impl Frontmatter {
         if wanted == self.tree().to_json() {
             return Ok(self.clone());
         }
-        let fence = self.text.get(..self.yaml.start).unwrap_or_default();
-        let newline = if fence.ends_with("\r\n") { "\r\n" } else { "\n" };
-        let inside = edited_yaml(self.inside(), newline, edit)?;
-        let text = [
-            self.text.get(..self.yaml.start).unwrap_or_default(),
-            &inside,
-            self.text.get(self.yaml.end..).unwrap_or_default(),
-        ]
-        .concat();
         let unsafe_edit = || EditError::Unsafe(edit.path().join("."));
-        let after = Self::parse(text).map_err(|_| unsafe_edit())?;
-        // Trust, then verify: the result must mean exactly what was asked for, and nothing else may have moved.
-        let as_asked = after.tree().to_json() == wanted && after.body() == self.body();
-        if as_asked && self.others_untouched(&after, edit) { Ok(after) } else { Err(unsafe_edit()) }
-    }
-
-    /// True when there is something at this path.
-    fn has(&self, path: &[String]) -> bool {
-        let mut at = Some(self.tree());
-        for key in path {
-            at = at.and_then(|tree| tree.get(key)).map(|entry| &entry.tree);
-        }
-        at.is_some()
+        let inside = edited_yaml(self.inside(), self.newline(), edit)?;
+        let after = self.with_inside(&inside).ok_or_else(unsafe_edit)?;
+        let touched: Vec<&String> = edit.path().first().into_iter().collect();
+        if self.is_kept_in(&after, &wanted, &touched) { Ok(after) } else { Err(unsafe_edit()) }
     }
 
     /// True when every other key has the same bytes, from its name to the end of its value.
-    fn others_untouched(&self, after: &Self, edit: &Edit) -> bool {
-        let bytes = |document: &Self, entry: &Entry| {
-            document
-                .text
-                .get(entry.key_span.start..entry.tree.span.end.max(entry.key_span.end))
-                .map(str::to_owned)
-        };
-        let others = self.entries().iter().filter(|entry| edit.path().first() != Some(&entry.key));
+    fn others_untouched(&self, after: &Self, touched: &[&String]) -> bool {
+        let others = self.entries().iter().filter(|entry| !touched.contains(&&entry.key));
         others.into_iter().all(|entry| {
-            after.tree().get(&entry.key).is_some_and(|now| bytes(self, entry) == bytes(after, now))
+            after
+                .tree()
+                .get(&entry.key)
+                .is_some_and(|now| entry_bytes(self, entry) == entry_bytes(after, now))
         })
     }
 }
@@ -161,9 +177,14 @@ fn edited_yaml(inside: &str, newline: &str, edit: &Edit) -> Result<String, EditE
         ));
     }
     let document = Document::from_str(inside).map_err(|_| unsafe_edit())?;
-    let root = document.as_mapping().ok_or_else(unsafe_edit)?;
-    let Some((last, parents)) = edit.path().split_last() else { return Err(unsafe_edit()) };
-    let mut at = root;
+    edit_document(&document, edit).ok_or_else(unsafe_edit)?;
+    Ok(ended(document.to_string(), inside, newline))
+}
+
+/// Makes an edit in a document that is being edited.
+fn edit_document(document: &Document, edit: &Edit) -> Option<()> {
+    let (last, parents) = edit.path().split_last()?;
+    let mut at = document.as_mapping()?;
     for (depth, key) in parents.iter().enumerate() {
         match at.get_mapping(key) {
             Some(inner) => at = inner,
@@ -174,7 +195,7 @@ fn edited_yaml(inside: &str, newline: &str, edit: &Edit) -> Result<String, EditE
                     Json::Object(serde_json::Map::from_iter([(key.clone(), value)]))
                 });
                 put(&at, key, &value);
-                return Ok(ended(document.to_string(), inside, newline));
+                return Some(());
             }
         }
     }
@@ -186,7 +207,21 @@ fn edited_yaml(inside: &str, newline: &str, edit: &Edit) -> Result<String, EditE
             None => put(&at, last, &Json::Array(vec![value.clone()])),
         },
     }
-    Ok(ended(document.to_string(), inside, newline))
+    Some(())
+}
+
+/// An entry, from its name to the end of its value.
+fn entry_bytes<'d>(document: &'d Frontmatter, entry: &Entry) -> Option<&'d str> {
+    document.text.get(entry.key_span.start..entry.tree.span.end.max(entry.key_span.end))
+}
+
+/// True when there is something at this path.
+fn has(root: &Json, path: &[String]) -> bool {
+    let mut at = Some(root);
+    for key in path {
+        at = at.and_then(|value| value.get(key));
+    }
+    at.is_some()
 }
 
 impl Edit {
@@ -260,14 +295,7 @@ fn with_yaml(value: &Json, use_it: &mut dyn FnMut(&dyn AsYaml)) {
 
 /// A string as a scalar: plain when every reader takes it for that string, in double quotes otherwise.
 fn with_scalar(text: &str, use_it: &mut dyn FnMut(&dyn AsYaml)) {
-    let plain = !text.is_empty()
-        && text.chars().all(|c| {
-            c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ' | '<' | '>' | '(' | ')')
-        })
-        && text.starts_with(char::is_alphabetic)
-        && !text.ends_with(' ')
-        && yaml::parse(text).is_ok_and(|tree| tree.to_json() == text);
-    if plain {
+    if is_plain(text) {
         return use_it(&ScalarValue::plain(text));
     }
     // Written by us, because the library escapes every letter that is not ASCII, and people read these documents.
@@ -277,8 +305,19 @@ fn with_scalar(text: &str, use_it: &mut dyn FnMut(&dyn AsYaml)) {
     }
 }
 
+/// Whether a text may stand without quotes.
+pub(super) fn is_plain(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| {
+            c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ' | '<' | '>' | '(' | ')')
+        })
+        && text.starts_with(char::is_alphabetic)
+        && !text.ends_with(' ')
+        && yaml::parse(text).is_ok_and(|tree| tree.to_json() == text)
+}
+
 /// JSON's quoting is YAML's, but for characters that must not stand in a YAML file.
-fn double_quoted(text: &str) -> String {
+pub(super) fn double_quoted(text: &str) -> String {
     let mut quoted = String::new();
     for c in Json::from(text).to_string().chars() {
         match u32::from(c) {

@@ -29,6 +29,10 @@ pub(super) fn merge_variables(old: &Map<String, Json>, new: &Map<String, Json>) 
 /// Makes the edits, in order, all or none. Where one cannot be made in place, the whole value of its key is written
 /// anew: its comments are lost, every other key keeps its bytes.
 pub(super) fn apply(document: &Frontmatter, edits: &[Edit]) -> Result<Frontmatter, EditError> {
+    match document.edited(edits) {
+        Err(EditError::Unsafe(_)) => {}
+        result => return result,
+    }
     edits.iter().try_fold(document.clone(), |document, edit| {
         match document.edited(std::slice::from_ref(edit)) {
             Err(EditError::Unsafe(place)) => {

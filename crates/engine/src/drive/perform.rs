@@ -108,7 +108,8 @@ impl<T: Turn> Drive<'_, T> {
         match recorded {
             Ok(recorded) => self.carried_out(recorded, &announced.intent),
             Err(halt) => {
-                self.course.announced = Some(announced);
+                // Nobody knows how far it came, so the next one looks.
+                self.course.announced = Some(Announced { planned: None, ..announced });
                 Err(halt)
             }
         }

@@ -4,29 +4,51 @@ use std::sync::Arc;
 
 use crewagent_core::context::tools_digest;
 use crewagent_core::event::{Fact, RequestFacts};
+use crewagent_core::integrity::Digest;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
+use crewagent_core::policy::Policy;
 use crewagent_core::run::machine::{Ask, Machine};
-use crewagent_core::tool::schema;
+use crewagent_core::tool::schema::{self, ToolSpec};
 
 use crate::blobs::{BlobError, Blobs};
 use crate::model::{Place, Request};
 use crate::turn::Halt;
 
-/// The request that is due. It is checked: a provider never sees a call without its answer.
-pub(crate) fn of(machine: &Machine, ask: &Ask, blobs: &Blobs) -> Result<Request, Halt> {
+/// The tools of the effective agent, worked out when its policy changes.
+#[derive(Default)]
+pub(crate) struct Toolbox(Option<(Policy, Arc<[ToolSpec]>, Digest)>);
+
+impl Toolbox {
+    fn of(&mut self, policy: Policy) -> (Arc<[ToolSpec]>, Digest) {
+        if let Some((known, tools, digest)) = &self.0
+            && *known == policy
+        {
+            return (tools.clone(), *digest);
+        }
+        let tools: Arc<[ToolSpec]> = schema::tools(&policy).into();
+        let digest = tools_digest(&tools);
+        self.0 = Some((policy, tools.clone(), digest));
+        (tools, digest)
+    }
+}
+
+/// The request that is due.
+pub(crate) fn of(
+    machine: &Machine,
+    ask: &Ask,
+    blobs: &Blobs,
+    toolbox: &mut Toolbox,
+) -> Result<Request, Halt> {
     let context = machine.context();
-    context.check().map_err(|problem| {
-        Halt::Unfit(format!(
-            "the request would not be valid: {problem}; this is a mistake of CrewAgent"
-        ))
-    })?;
-    let tools: Arc<[schema::ToolSpec]> = schema::tools(&machine.policy()).into();
-    let sha256 = context.sha256(tools_digest(&tools)).to_string();
-    let messages = context.messages();
-    let messages = messages.into_iter().map(|message| at_hand(message, blobs));
+    let (tools, digest) = toolbox.of(machine.policy());
+    let mut messages = context.messages();
+    if !context.is_at_hand() {
+        let fetched = messages.iter().map(|message| at_hand(message.clone(), blobs));
+        messages = Arc::new(fetched.collect::<Result<_, BlobError>>()?);
+    }
     Ok(Request {
-        messages: messages.collect::<Result<_, BlobError>>()?,
+        messages,
         tools,
         place: Place {
             turn: ask.turn,
@@ -35,7 +57,16 @@ pub(crate) fn of(machine: &Machine, ask: &Ask, blobs: &Blobs) -> Result<Request,
             input: machine.input().cloned(),
             variables: machine.standing().variables.clone(),
         },
-        sha256,
+        sha256: context.sha256(digest).to_string(),
+    })
+}
+
+/// A provider never sees a call without its answer.
+pub(super) fn check(machine: &mut Machine) -> Result<(), Halt> {
+    machine.context_mut().check().map_err(|problem| {
+        Halt::Unfit(format!(
+            "the request would not be valid: {problem}; this is a mistake of CrewAgent"
+        ))
     })
 }
 

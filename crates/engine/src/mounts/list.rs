@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use cap_fs_ext::DirExt;
+use cap_fs_ext::{DirExt, MetadataExt};
 use cap_std::fs::{Dir, DirEntry};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::text::is_unsafe_char;
@@ -69,6 +69,19 @@ impl Mounts {
             Err(refusal) if refusal.code == RefusalCode::NotFound => Ok(Ok(false)),
             Err(refusal) => Ok(Err(refusal)),
         }
+    }
+
+    /// Whether two paths lead to one file, whatever their mounts: the project may hold the folder of the state.
+    pub fn is_same_file(&self, one: &VPath, other: &VPath) -> Answer<bool> {
+        let identity = |path: &VPath| {
+            let metadata = self
+                .disk
+                .run(path, Deed::Look, || self.root(path).metadata(system_path(path.relative())));
+            metadata
+                .map(|metadata| (metadata.dev(), metadata.ino()))
+                .map_err(|error| self.stop("look at", path, error))
+        };
+        settle(identity(one).and_then(|first| Ok(first == identity(other)?)))
     }
 
     /// The first `limit` names in a folder and, down to `depth`, in the folders in it. Links are not entered.

@@ -10,6 +10,7 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 use crewagent_core::integrity::Digest;
 
+use super::fault::{Fault, fault};
 use super::open::reading;
 use super::site::Site;
 use crate::disk::Deed;
@@ -155,6 +156,8 @@ fn try_lock(site: Site<'_>, name: &str, file: &File) -> Lock {
 fn is_at(site: Site<'_>, name: &str, file: &File) -> io::Result<bool> {
     let named = match open(site, name) {
         Ok(named) => named.metadata()?,
+        // Not knowing is not a no: a file that is ours would be left behind.
+        Err(error) if fault(&error) == Fault::World => return Err(error),
         Err(_) => return Ok(false),
     };
     let open = cap_std::fs::File::from_std(file.try_clone()?).metadata()?;

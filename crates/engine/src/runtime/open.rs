@@ -120,11 +120,11 @@ impl Taken {
         let machine = Machine::new(cast.clone(), settings, standing);
         let parts = Parts { folder, mounts, machine, project, clock };
         let mut run = Run::of(parts, events);
+        let mut opening = Vec::new();
         let replayed = match started {
-            Some(started) => run.replay(started),
+            Some(started) => run.replay(started, &mut |event| opening.push(event.clone())),
             None => Err("its beginning is missing".to_owned()),
         };
-        let mut opening = Vec::new();
         let settings_now = change.on(run.settings());
         let changed = Some(settings_now.clone()).filter(|new| new != run.settings());
         let resumed = match replayed {

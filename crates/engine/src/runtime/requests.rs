@@ -7,7 +7,8 @@ use crewagent_core::state::standing::Standing;
 use super::ResumeError;
 use super::open::{Past, cast, words_at_hand};
 use super::start::load;
-use crate::drive::{Course, Drive, request};
+use crate::drive::request::{self, Toolbox};
+use crate::drive::{Course, Drive};
 use crate::model::Request;
 use crate::store::{RunId, Store};
 use crate::turn::replayed::Replayed;
@@ -38,11 +39,11 @@ pub(super) fn requests(store: &Store, id: &RunId) -> Result<Vec<PastRequest>, Re
     let mut course = Course::default();
     let mut drive = Drive { machine: &mut machine, turn: &mut turn, course: &mut course };
     drive.begin(started);
-    let mut found = Vec::new();
+    let (mut found, mut toolbox) = (Vec::new(), Toolbox::default());
     drive.replay(&mut |machine, ask| {
         let recorded = digests.iter().rev().find(|(turn, _)| *turn == ask.turn);
         found.push(PastRequest {
-            request: request::of(machine, ask, &view.blobs)?,
+            request: request::of(machine, ask, &view.blobs, &mut toolbox)?,
             recorded_sha256: recorded.map(|(_, sha256)| sha256.clone()),
         });
         Ok(())

@@ -79,9 +79,14 @@ impl Run {
         }
     }
 
-    /// Goes through what is recorded. The text says why that is not possible.
-    pub(super) fn replay(&mut self, started: Timestamp) -> Result<(), String> {
-        self.drive_with(&mut |_| (), |drive| {
+    /// Goes through what is recorded, and tells what follows from it and was not recorded any more. The text says why
+    /// that is not possible.
+    pub(super) fn replay(
+        &mut self,
+        started: Timestamp,
+        tell: &mut dyn FnMut(&Event),
+    ) -> Result<(), String> {
+        self.drive_with(tell, |drive| {
             drive.begin(started);
             drive.replay(&mut |_, _| Ok(())).map_err(|halt| halt.to_string())
         })

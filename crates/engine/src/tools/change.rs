@@ -202,11 +202,24 @@ impl Tools<'_> {
         })
     }
 
-    /// Where a write really goes. The state document has one name, so that nothing gets around the guard.
-    pub(super) fn aim(&self, path: &WritablePath, limit: usize) -> Result<Target, Halt> {
+    /// Where a write really goes.
+    fn aim(&self, path: &WritablePath, limit: usize) -> Result<Target, Halt> {
         let target = reached(self.mounts.target(path, limit))?;
-        super::state::check_name(path, &target.path)?;
+        self.check_target(path, &target)?;
         Ok(target)
+    }
+
+    /// The state document has one name, so that nothing gets around the guard.
+    pub(super) fn check_target(&self, path: &WritablePath, target: &Target) -> Result<(), Halt> {
+        super::state::check_name(path, &target.path)?;
+        if target.old.is_none() || super::state::is_state(path.path()) {
+            return Ok(());
+        }
+        let Some(state) = super::state::path() else { return Ok(()) };
+        match self.mounts.is_same_file(path.path(), &state)? {
+            Ok(true) => Err(super::state::other_name(path).into()),
+            Ok(false) | Err(_) => Ok(()),
+        }
     }
 
     fn answer(&self, call: &Call, drafts: &[Draft]) -> Answer {

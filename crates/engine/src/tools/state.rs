@@ -29,6 +29,11 @@ pub(super) fn is_state(path: &VPath) -> bool {
     path.mount() == Mount::State && path.relative() == RELATIVE
 }
 
+/// The name of the state document.
+pub(super) fn path() -> Option<VPath> {
+    VPath::new(Mount::State, RELATIVE)
+}
+
 /// The document is written under its own name, and nothing else is written in its place. A link may not lead to it
 /// or away from it, nor may another spelling that some file system takes for the same name.
 pub(super) fn check_name(path: &WritablePath, place: &VPath) -> Result<(), Refusal> {
@@ -40,17 +45,19 @@ pub(super) fn check_name(path: &WritablePath, place: &VPath) -> Result<(), Refus
     if named == there && (named || !(twin(path.path()) || twin(place))) {
         return Ok(());
     }
-    let message = if named {
-        format!("`{STATE_FILE}` is a link, so it cannot be changed.")
-    } else {
-        format!("`{path}` is another name of `{STATE_FILE}`.")
-    };
-    let hint = if named {
-        "Tell the user that the state document was replaced outside the runtime.".to_owned()
-    } else {
-        format!("Use `{STATE_FILE}`, or another file.")
-    };
-    Err(Refusal::new(RefusalCode::Sandbox, message).hint(hint))
+    if !named {
+        return Err(other_name(path));
+    }
+    let message = format!("`{STATE_FILE}` is a link, so it cannot be changed.");
+    Err(Refusal::new(RefusalCode::Sandbox, message)
+        .hint("Tell the user that the state document was replaced outside the runtime."))
+}
+
+/// Another way to the document, around the guard.
+pub(super) fn other_name(path: &WritablePath) -> Refusal {
+    let message = format!("`{path}` is another name of `{STATE_FILE}`.");
+    Refusal::new(RefusalCode::Sandbox, message)
+        .hint(format!("Use `{STATE_FILE}`, or another file."))
 }
 
 /// A change of the state document that is being worked out.

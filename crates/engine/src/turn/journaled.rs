@@ -81,6 +81,7 @@ impl<'r> Journaled<'r> {
     }
 
     fn record(&mut self, fact: Fact, key: Option<&str>) -> Result<Recorded, Halt> {
+        self.records.past.close();
         let time = self.records.clock.now();
         let event = self.records.event(fact, key, time);
         self.records.unwritten.push(event.clone());
@@ -151,7 +152,7 @@ impl Turn for Journaled<'_> {
     }
 
     fn note(&mut self, fact: Fact) {
-        if self.is_live() {
+        if self.is_live() && !self.records.past.is_noted(&fact) {
             let time = self.records.clock.now();
             let event = self.records.event(fact, None, time);
             (self.tell)(&event);

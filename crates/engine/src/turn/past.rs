@@ -1,6 +1,7 @@
 //! What was recorded and is to be given back: results and signals, in the order in which they came.
 
 use std::collections::VecDeque;
+use std::mem::discriminant;
 
 use crewagent_core::event::{Event, Fact};
 
@@ -8,27 +9,53 @@ use super::{Halt, Recorded};
 
 /// Records that the program has not come to yet.
 #[derive(Debug, Default)]
-pub(crate) struct Past(VecDeque<Event>);
+pub(crate) struct Past {
+    given: VecDeque<Event>,
+    /// What is noted behind the last of them. The program comes to note it again.
+    noted: VecDeque<Fact>,
+}
 
 impl Past {
     /// The results and signals among these events; the rest follows from them.
-    pub(crate) fn new(events: Vec<Event>) -> Self {
+    pub(crate) fn new(mut events: Vec<Event>) -> Self {
         let counts = |event: &Event| event.key.is_some() || is_signal(&event.fact);
-        Self(events.into_iter().filter(counts).collect())
+        let is_cause =
+            |event: &Event| counts(event) || matches!(event.fact, Fact::RunStarted { .. });
+        let behind = events.iter().rposition(is_cause).map_or(events.len(), |last| last + 1);
+        let noted = events.split_off(behind).into_iter().map(|event| event.fact).collect();
+        Self { given: events.into_iter().filter(counts).collect(), noted }
+    }
+
+    /// Whether this note stands in the records already. Notes follow from what was given, so they come again in the
+    /// same order; only how a long text is kept may differ.
+    pub(crate) fn is_noted(&mut self, fact: &Fact) -> bool {
+        match self.noted.pop_front() {
+            Some(noted) if discriminant(&noted) == discriminant(fact) => true,
+            Some(_) => {
+                self.noted.clear();
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Something new is recorded; what is noted from now on follows from that.
+    pub(crate) fn close(&mut self) {
+        self.noted.clear();
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.given.is_empty()
     }
 
     /// Whether the next record is the result of this step.
     pub(crate) fn is_next(&self, key: &str) -> bool {
-        self.0.front().is_some_and(|event| event.key.as_deref() == Some(key))
+        self.given.front().is_some_and(|event| event.key.as_deref() == Some(key))
     }
 
     /// The result of a step, while there are records.
     pub(crate) fn result(&mut self, key: &str) -> Result<Option<Recorded>, Halt> {
-        let Some(event) = self.0.pop_front() else { return Ok(None) };
+        let Some(event) = self.given.pop_front() else { return Ok(None) };
         if event.key.as_deref() == Some(key) {
             return given(event).map(Some);
         }
@@ -38,11 +65,11 @@ impl Past {
 
     /// The signal that comes next, if it is one.
     pub(crate) fn signal(&mut self) -> Option<Recorded> {
-        let next = self.0.front()?;
+        let next = self.given.front()?;
         if !is_signal(&next.fact) {
             return None;
         }
-        given(self.0.pop_front()?).ok()
+        given(self.given.pop_front()?).ok()
     }
 }
 

@@ -24,3 +24,4 @@ mod stage;
 mod store;
 mod support;
 mod tools;
+mod turn;

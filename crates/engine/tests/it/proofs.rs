@@ -1,7 +1,11 @@
 //! The proofs of `docs/reliability.md`: runs that are killed, starved and cut off at every operation on the disk.
 
+mod damage;
+mod faults;
 mod kill;
+mod power;
 mod record;
+mod recovery;
 mod scene;
 mod twelve;
 

@@ -25,17 +25,3 @@ const FILES: &[(&str, &str)] = &[
 pub(super) fn files() -> Vec<(String, String)> {
     FILES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
 }
-
-/// The example with one edge that leads to a node that does not exist.
-pub(super) fn broken_files() -> Vec<(String, String)> {
-    let mut files = files();
-    for (path, text) in &mut files {
-        if path == "workflow.graph.json" {
-            *text = text.replace(
-                "\"to\": \"step-04-generate-story\"",
-                "\"to\": \"step-04-generate-storry\"",
-            );
-        }
-    }
-    files
-}

@@ -109,12 +109,7 @@ fn ending(path: &Path) -> String {
 }
 
 /// Draws a workflow.
-pub(super) fn draw(
-    workflow: &Workflow,
-    package: &Package,
-    format: GraphFormat,
-    theme: GraphTheme,
-) -> String {
+fn draw(workflow: &Workflow, package: &Package, format: GraphFormat, theme: GraphTheme) -> String {
     let diagram = workflow.diagram(package);
     match format {
         GraphFormat::Mermaid => draw::mermaid(&diagram),

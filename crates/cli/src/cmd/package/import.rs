@@ -47,7 +47,7 @@ fn import(path: &Path, store: &Store, console: &mut Console) -> anyhow::Result<O
 }
 
 /// Said once, when another process holds the store.
-pub(super) fn waiting(console: &mut Console) {
+pub(crate) fn waiting(console: &mut Console) {
     console.error("Waiting for another crewagent process that is changing the store…");
 }
 
@@ -80,7 +80,7 @@ fn report(shown: &str, imported: &Imported, console: &mut Console) {
 }
 
 /// What an import did, in a word.
-pub(crate) fn verdict(outcome: store::Outcome) -> &'static str {
+fn verdict(outcome: store::Outcome) -> &'static str {
     match outcome {
         store::Outcome::New => "imported",
         store::Outcome::AlreadyThere => "already imported",

@@ -14,6 +14,7 @@ use crate::args::{New, Template};
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME};
+use crate::shell;
 
 pub(super) fn run(args: New, console: &mut Console) -> anyhow::Result<Outcome> {
     let interactive =
@@ -28,7 +29,7 @@ pub(super) fn run(args: New, console: &mut Console) -> anyhow::Result<Outcome> {
     };
     let files = scaffold::files(&plan);
     author::write(&folder, &files)?;
-    let shown = typed(&folder);
+    let shown = shell::path(&folder);
     console.line(format_args!(
         "{} {} in {shown}",
         paint::styled(GOOD, "created"),
@@ -166,14 +167,6 @@ fn slug(name: &str) -> String {
     }
 }
 
-/// A folder as it can be typed into a shell.
-fn typed(folder: &Path) -> String {
-    let text = folder.display().to_string();
-    let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+,:@%".contains(c));
-    let text = if text.starts_with('-') { format!("./{text}") } else { text };
-    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,12 +183,5 @@ mod tests {
             assert_eq!(slug(name), folder, "{name}");
         }
         assert!(slug(&"x".repeat(300)).len() <= 64);
-    }
-
-    #[test]
-    fn a_folder_can_be_typed_as_it_is_printed() {
-        assert_eq!(typed(Path::new("my-workflow")), "my-workflow");
-        assert_eq!(typed(Path::new("-dash")), "./-dash");
-        assert_eq!(typed(Path::new("with blank's")), "'with blank'\\''s'");
     }
 }

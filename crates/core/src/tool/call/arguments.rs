@@ -28,7 +28,7 @@ pub(super) fn read(tool: Tool, text: &str, policy: &Policy) -> Result<Map<String
     match whole {
         Json::Object(object) => Ok(object),
         Json::Null => Ok(Map::new()),
-        other => {
+        other @ (Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
             let why = format!(
                 "they must be one JSON object, but this is {}",
                 crate::state::patch::kind(&other)
@@ -48,12 +48,13 @@ fn object(text: &str) -> Result<Json, String> {
     if text.trim().is_empty() {
         return Ok(Json::Null);
     }
-    match parse(text)? {
-        Json::String(inner) if inner.trim().is_empty() => Ok(Json::Null),
-        Json::String(inner) => {
-            parse(&inner).map_err(|why| format!("inside the string that they are, {why}"))
+    let whole = parse(text)?;
+    match whole.as_str() {
+        Some(inner) if inner.trim().is_empty() => Ok(Json::Null),
+        Some(inner) => {
+            parse(inner).map_err(|why| format!("inside the string that they are, {why}"))
         }
-        other => Ok(other),
+        None => Ok(whole),
     }
 }
 
@@ -71,10 +72,8 @@ fn parse(text: &str) -> Result<Json, String> {
 
 fn told(text: &str, error: &SyntaxError) -> String {
     let place = LineIndex::new(text).position(text, error.span.start);
-    let help = match error.code {
-        Code::JsonSyntax => error.help.as_ref().map(|help| format!(" ({help})")),
-        _ => None,
-    };
+    let help = error.help.as_ref().filter(|_| error.code == Code::JsonSyntax);
+    let help = help.map(|help| format!(" ({help})"));
     let help = help.unwrap_or_default();
     format!("at line {}, column {}: {}{help}", place.line, place.column, error.message)
 }

@@ -143,7 +143,7 @@ impl<'j> Params<'j> {
         known: &[&'static str],
         problems: &mut Problems,
     ) -> Self {
-        Self::open_at(object, String::new(), known, problems)
+        Self::open_at(object, "", known, problems)
     }
 
     /// Opens an object that stands inside the arguments.
@@ -153,24 +153,24 @@ impl<'j> Params<'j> {
         known: &[&'static str],
         problems: &mut Problems,
     ) -> Option<Self> {
-        match value {
-            Json::Object(object) => Some(Self::open_at(object, format!("{at}."), known, problems)),
-            other => {
-                problems.mistake(format!("`{at}` must be an object, but it is {}", kind(other)));
-                None
-            }
+        if let Json::Object(object) = value {
+            return Some(Self::open_at(object, at, known, problems));
         }
+        problems.mistake(format!("`{at}` must be an object, but it is {}", kind(value)));
+        None
     }
 
-    fn open_at(
+    /// Opens an object at a place of the arguments.
+    pub(super) fn open_at(
         object: &'j Map<String, Json>,
-        at: String,
+        at: &str,
         known: &[&'static str],
         problems: &mut Problems,
     ) -> Self {
         for key in object.keys().filter(|key| !known.contains(&key.as_str())) {
-            problems.mistake(unknown(&at, key, known));
+            problems.mistake(unknown(at, key, known));
         }
+        let at = if at.is_empty() { String::new() } else { format!("{at}.") };
         Self { object, at }
     }
 
@@ -225,7 +225,9 @@ impl<'j> Params<'j> {
             let shown = match value {
                 Json::Number(number) => number.to_string(),
                 Json::String(text) => quoted(text),
-                other => kind(other).to_owned(),
+                Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => {
+                    kind(value).to_owned()
+                }
             };
             let name = self.name(key);
             problems.mistake(format!("{name} must be a whole number from 0, but it is {shown}"));
@@ -279,13 +281,12 @@ impl<'j> Params<'j> {
 
     /// A list.
     pub(super) fn list(&self, key: &str, problems: &mut Problems) -> Option<Vec<Json>> {
-        match self.structure(key)?.into_owned() {
-            Json::Array(items) => Some(items),
-            other => {
-                self.wrong(key, "a list", &other, problems);
-                None
-            }
+        let value = self.structure(key)?;
+        if let Json::Array(items) = value.as_ref() {
+            return Some(items.clone());
         }
+        self.wrong(key, "a list", &value, problems);
+        None
     }
 
     pub(super) fn path(&self, key: &str, problems: &mut Problems) -> Option<VPath> {
@@ -319,6 +320,6 @@ fn unknown(at: &str, key: &str, known: &[&'static str]) -> String {
     let saying = SAYINGS.iter().find(|(word, meant)| *word == plain && known.contains(meant));
     let meant = nearest(key, known.iter().copied()).or(saying.map(|(_, meant)| *meant));
     let meant = meant.map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default();
-    let inside = at.strip_suffix('.').map(|at| format!(" in `{at}`")).unwrap_or_default();
+    let inside = if at.is_empty() { String::new() } else { format!(" in `{at}`") };
     format!("unknown key {}{inside}{meant}", quoted(key))
 }

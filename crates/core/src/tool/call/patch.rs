@@ -108,15 +108,7 @@ fn nested(
 }
 
 fn one(object: &Map<String, Json>, at: &str, problems: &mut Problems) -> Option<FilePatchCall> {
-    let params = if at.is_empty() {
-        // Its keys have been checked.
-        Params::open(object, Tool::Patch.parameters(), problems)
-    } else {
-        let value = Json::Object(object.clone());
-        return Params::open_inside(&value, at, Tool::Patch.parameters(), problems)
-            .and_then(|params| file(&params, problems));
-    };
-    file(&params, problems)
+    file(&Params::open_at(object, at, Tool::Patch.parameters(), problems), problems)
 }
 
 fn file(params: &Params<'_>, problems: &mut Problems) -> Option<FilePatchCall> {

@@ -301,9 +301,9 @@ fn arguments_that_are_too_long_are_not_even_read() {
 
 #[test]
 fn a_question_is_checked_before_it_is_asked() {
-    let ask = |arguments: Json| match call("ui.ask_user", arguments) {
-        Call::AskUser(question) => question,
-        other => panic!("{other:?}"),
+    let ask = |arguments: Json| {
+        let Call::AskUser(question) = call("ui.ask_user", arguments) else { panic!() };
+        question
     };
     assert_eq!(ask(json!({"question": "Why?"})).kind, QuestionKind::Text);
     let options = json!([{"value": "a", "label": "A", "description": "first"}, {"value": "b"}]);

@@ -67,7 +67,7 @@ fn replay(events: Vec<Event>) -> Replay {
 
 fn request(turn: u64, sha256: &str, messages: Vec<Message>) -> Request {
     Request {
-        messages: messages.into_iter().map(Arc::new).collect(),
+        messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
         tools: Arc::from([]),
         place: Place { turn, node_id: Some("a".to_owned()), node_turn: turn, ..Place::default() },
         sha256: sha256.to_owned(),

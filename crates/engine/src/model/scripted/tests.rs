@@ -16,7 +16,7 @@ use crate::model::{Cancel, Delta, Model as _, ModelError, ModelErrorKind, Place,
 /// A request at a node, with what came before it.
 fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {
     Request {
-        messages: messages.into_iter().map(Arc::new).collect(),
+        messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
         tools: Arc::from([]),
         place: Place {
             turn: node_turn + 10,

@@ -1,6 +1,6 @@
 //! A place where a piece is played again and again: a store, a project, processes that come and go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +31,7 @@ pub(crate) struct Scene {
 
 /// Why a process ended early. Every way is a typed one.
 #[derive(Debug)]
+#[allow(dead_code, reason = "they are read by who reads a failure")]
 pub(crate) enum Stopped {
     List(RunError),
     /// A run is in the store that cannot be read.
@@ -49,6 +50,22 @@ pub(crate) struct Picture {
     /// Without ids and times.
     pub(crate) document: String,
     pub(crate) artifacts: Vec<String>,
+}
+
+impl Picture {
+    /// Panics unless both are the same, and says where they differ.
+    pub(crate) fn check(&self, calm: &Self, case: &dyn std::fmt::Debug) {
+        let names: BTreeSet<&String> = self.project.keys().chain(calm.project.keys()).collect();
+        for name in names {
+            let text = |of: &Self| {
+                of.project.get(name).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+            };
+            let (found, expected) = (text(self), text(calm));
+            assert!(found == expected, "{case:?}: {name} is {found:?}, not {expected:?}");
+        }
+        assert_eq!(self.document, calm.document, "{case:?}");
+        assert_eq!(self.artifacts, calm.artifacts, "{case:?}");
+    }
 }
 
 /// What one process did.
@@ -132,9 +149,14 @@ impl Scene {
 
     /// A process that begins the run, or takes it over, and goes on until the workflow is complete.
     pub(crate) fn process(&self, disk: Disk, clock: &Clock) -> Process {
+        self.heard(disk, clock, &mut |_| ())
+    }
+
+    /// The same, with somebody who hears the number of the last event whenever the user may rely on it.
+    pub(crate) fn heard(&self, disk: Disk, clock: &Clock, hear: &mut dyn FnMut(u64)) -> Process {
         let model = Player::new(self.piece.clone());
         let mut told = Vec::new();
-        let end = self.play(disk, clock, &model, &mut told);
+        let end = self.play(disk, clock, &model, &mut told, hear);
         Process { model, told, end }
     }
 
@@ -144,6 +166,7 @@ impl Scene {
         clock: &Clock,
         model: &Player,
         told: &mut Vec<Event>,
+        hear: &mut dyn FnMut(u64),
     ) -> Result<(), Stopped> {
         let store = self.store(disk);
         let runtime = Runtime::new(&store).by(clock.clone());
@@ -159,7 +182,7 @@ impl Scene {
             None => runtime.start(&self.plan()).map_err(Stopped::Start)?,
         };
         told.extend(run.opening().iter().cloned());
-        conduct(&mut run, model, told)
+        conduct(&mut run, model, told, hear)
     }
 
     /// What is there now.
@@ -189,7 +212,12 @@ impl Scene {
 }
 
 /// Drives a run until the workflow is complete; the user answers whatever is asked.
-pub(crate) fn conduct(run: &mut Run, model: &Player, told: &mut Vec<Event>) -> Result<(), Stopped> {
+pub(crate) fn conduct(
+    run: &mut Run,
+    model: &Player,
+    told: &mut Vec<Event>,
+    hear: &mut dyn FnMut(u64),
+) -> Result<(), Stopped> {
     let mut patience = 8;
     loop {
         let mut tell = |event: &Event| {
@@ -198,8 +226,12 @@ pub(crate) fn conduct(run: &mut Run, model: &Player, told: &mut Vec<Event>) -> R
             }
         };
         let rest = run.drive(model, &Control::default(), &mut tell).map_err(Stopped::Halt)?;
+        hear(told.last().map_or(0, |event| event.seq));
+        let mut tell = |event: &Event| told.push(event.clone());
         if rest.phase == Phase::Completed {
-            return run.finish(&rest, &mut tell).map_err(Stopped::Halt);
+            run.finish(&rest, &mut tell).map_err(Stopped::Halt)?;
+            hear(told.last().map_or(0, |event| event.seq));
+            return Ok(());
         }
         let words = match (&rest.question, rest.reason) {
             (Some(_), _) => COLOUR,
@@ -212,6 +244,7 @@ pub(crate) fn conduct(run: &mut Run, model: &Player, told: &mut Vec<Event>) -> R
             return Err(Stopped::Rests(rest));
         }
         run.say(words, &mut tell).map_err(Stopped::Halt)?;
+        hear(told.last().map_or(0, |event| event.seq));
     }
 }
 

@@ -237,7 +237,7 @@ impl Player {
 /// Calls that were answered well, as `name arguments`, and the last answer of the user.
 fn seen(request: &Request) -> (Vec<String>, String) {
     let (mut open, mut good, mut answer) = (BTreeMap::new(), Vec::new(), String::new());
-    for message in &request.messages {
+    for message in request.messages.iter() {
         match &**message {
             Message::System { .. } | Message::User { .. } => {}
             Message::Assistant { tool_calls, .. } => {

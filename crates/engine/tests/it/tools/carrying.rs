@@ -214,36 +214,59 @@ fn files(tree: &Tree) -> Vec<(&PathBuf, &Vec<u8>)> {
     files.map(|(path, _, bytes)| (path, bytes)).collect()
 }
 
-#[test]
-fn a_process_may_die_or_a_disk_may_fail_at_every_operation() {
+/// A process may die, or its disk may fail, before every single operation.
+fn check_every_operation(index: usize) {
     const EIO: i32 = 5;
     const EACCES: i32 = 13;
     const ENOSPC: i32 = 28;
-    for (name, arguments) in calls() {
-        let expected = {
-            let desk = desk();
-            let change = desk.change(name, arguments.clone());
-            carry(&desk, name, &arguments, &change, Some(&change));
-            tree(&desk)
-        };
-        let mut points = 0;
-        // The first three operations open the mounts.
-        for at in 3.. {
-            let faults = [
-                Fault::Crash(at),
-                Fault::Torn(at),
-                Fault::Once(at, EIO),
-                Fault::Once(at, EACCES),
-                Fault::Always(at, ENOSPC),
-            ];
-            if !faults.map(|fault| check_fault(name, &arguments, fault, &expected)).contains(&true)
-            {
-                break;
-            }
-            points += 1;
+    let (name, arguments) = calls().into_iter().nth(index).unwrap();
+    let expected = {
+        let desk = desk();
+        let change = desk.change(name, arguments.clone());
+        carry(&desk, name, &arguments, &change, Some(&change));
+        tree(&desk)
+    };
+    let mut points = 0;
+    // The first three operations open the mounts.
+    for at in 3.. {
+        let faults = [
+            Fault::Crash(at),
+            Fault::Torn(at),
+            Fault::Once(at, EIO),
+            Fault::Once(at, EACCES),
+            Fault::Always(at, ENOSPC),
+        ];
+        if !faults.map(|fault| check_fault(name, &arguments, fault, &expected)).contains(&true) {
+            break;
         }
-        assert!(points >= 8, "{arguments}: {points}");
+        points += 1;
     }
+    assert!(points >= 8, "{arguments}: {points}");
+}
+
+#[test]
+fn an_overwrite_survives_a_fault_at_every_operation() {
+    check_every_operation(0);
+}
+
+#[test]
+fn an_append_survives_a_fault_at_every_operation() {
+    check_every_operation(1);
+}
+
+#[test]
+fn a_new_file_survives_a_fault_at_every_operation() {
+    check_every_operation(2);
+}
+
+#[test]
+fn two_files_survive_a_fault_at_every_operation() {
+    check_every_operation(3);
+}
+
+#[test]
+fn the_state_survives_a_fault_at_every_operation() {
+    check_every_operation(4);
 }
 
 #[test]

@@ -4,10 +4,11 @@ use crewagent_core::event::Moved;
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::state::guard::{Confirmation, MissingRule};
+use crewagent_engine::mounts::{Mounts, Roots};
 use crewagent_engine::tools::{Moves, Plan};
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, NOW, STATE};
+use super::desk::{Desk, NOW, STATE, refusal_code};
 
 fn update(update: Json) -> Json {
     json!({"path": STATE, "operation": "updateFrontmatter", "update": update})
@@ -272,4 +273,26 @@ fn every_spelling_of_the_state_is_guarded() {
         let write = json!({"path": path, "content": forged});
         desk.check_refused("fs.write", write, RefusalCode::Transition, &[]);
     }
+}
+
+#[test]
+fn a_project_around_the_state_is_no_way_around_the_guard() {
+    let desk = Desk::new();
+    let root = desk.scratch.path();
+    let roots = Roots {
+        project: root.to_owned(),
+        package: root.join("package"),
+        state: root.join("state"),
+    };
+    let around = Mounts::open(&roots).unwrap();
+    let forged = desk.text(STATE).replace("step-01-intake", "end-99");
+    for name in ["@project/state/workflow.md", STATE] {
+        let code = refusal_code(&around, "fs.write", json!({"path": name, "content": forged}));
+        let expected = if name == STATE { RefusalCode::Transition } else { RefusalCode::Sandbox };
+        assert_eq!(code, Some(expected), "{name}");
+    }
+    assert_eq!(
+        refusal_code(&around, "fs.write", json!({"path": "package/step.md", "content": ""})),
+        None
+    );
 }

@@ -1,0 +1,172 @@
+//! `crewagent package …`.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PackageCommand {
+    /// Check packages and explain every mistake
+    Validate(Validate),
+    /// Pack a folder into a .bmad file; the same files always give the same bytes
+    Pack(Pack),
+    /// Check packages and copy them into the store
+    Import(Import),
+    /// List the imported packages
+    List(List),
+    /// Show what is in a package: its workflows, agents and menus
+    Show(Show),
+    /// Remove imported packages from the store
+    Rm(Rm),
+    /// Make a new package that validates and runs
+    New(New),
+    /// Draw the graph of a workflow
+    Graph(Graph),
+    /// Explain a diagnostic code
+    Explain(Explain),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Validate {
+    /// Folders, .bmad or .zip files, or names of imported packages
+    #[arg(required = true, value_name = "PACKAGE")]
+    pub(crate) packages: Vec<PathBuf>,
+    /// How to print the findings
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    pub(crate) format: ReportFormat,
+    /// Show up to 10,000 findings of each severity instead of the first few of each kind
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// With source lines, for people
+    Human,
+    /// For tools
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Pack {
+    /// The folder that holds bmad.json
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Where to write [default: NAME-VERSION.bmad in the current folder]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Import {
+    /// Folders, .bmad or .zip files
+    #[arg(required = true, value_name = "PACKAGE")]
+    pub(crate) packages: Vec<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct List {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Show {
+    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
+    #[arg(value_name = "PACKAGE")]
+    pub(crate) package: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Rm {
+    /// Imported packages, as NAME, NAME@VERSION or digest
+    #[arg(required = true, value_name = "NAME")]
+    pub(crate) packages: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct New {
+    /// The folder to make [default: the package's name]
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// The package's name [default: the folder's name]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// What it is for
+    #[arg(long)]
+    pub(crate) description: Option<String>,
+    /// Who writes it
+    #[arg(long)]
+    pub(crate) author: Option<String>,
+    /// The shape to start from
+    #[arg(long, value_enum)]
+    pub(crate) template: Option<Template>,
+    /// Ask nothing; take the defaults
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// Steps one after the other
+    Linear,
+    /// A decision with two branches
+    Branch,
+    /// Draft, review, revise, until it is good
+    Loop,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Graph {
+    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
+    #[arg(value_name = "PACKAGE")]
+    pub(crate) package: PathBuf,
+    /// Which workflow [default: the package's default workflow]
+    #[arg(long, value_name = "ID")]
+    pub(crate) workflow: Option<String>,
+    /// What to draw
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<GraphFormat>,
+    /// Colours of the SVG
+    #[arg(long, value_enum, default_value_t = GraphTheme::Auto)]
+    pub(crate) theme: GraphTheme,
+    /// Where to write; the ending decides the format [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// A Mermaid flowchart, for Markdown
+    Mermaid,
+    /// Graphviz
+    Dot,
+    /// A finished picture
+    Svg,
+    /// Nodes, edges and positions, for tools
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphTheme {
+    /// Follows the reader's system
+    Auto,
+    /// Always light
+    Light,
+    /// Always dark
+    Dark,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Explain {
+    /// Such as BM501 or duplicate-node-id; all codes are listed when none is given
+    #[arg(value_name = "CODE")]
+    pub(crate) code: Option<String>,
+}

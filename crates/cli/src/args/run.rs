@@ -1,0 +1,137 @@
+//! `crewagent run` and `crewagent resume`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crewagent_engine::store::{Cost, Timeout};
+use serde_json::Value as Json;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
+    #[arg(value_name = "PACKAGE")]
+    pub(crate) package: PathBuf,
+    /// Which workflow [default: the package's default workflow]
+    #[arg(long, value_name = "ID")]
+    pub(crate) workflow: Option<String>,
+    /// Who runs it [default: the first agent whose menu starts this workflow, else the first]
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+    /// The folder to work on [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// A variable that the workflow begins with; a VALUE that is JSON counts as such
+    #[arg(long = "var", value_name = "KEY=VALUE")]
+    pub(crate) variables: Vec<Variable>,
+    #[command(flatten)]
+    pub(crate) conversation: Conversation,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Resume {
+    /// The run, the beginning of its id, or `latest` [default: the newest unfinished run of the project, else of the store]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// The project whose newest unfinished run is meant [default: the current folder]
+    #[arg(long, value_name = "DIR", conflicts_with = "run")]
+    pub(crate) project: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) conversation: Conversation,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+/// Who answers whom.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Conversation {
+    /// What to say at the first, second, … point where the run waits for you
+    #[arg(long = "input", value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) inputs: Vec<String>,
+    /// Which model: scripted:FILE or replay:RUN [env: CREWAGENT_MODEL] [default: the setting run.model]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Print one JSON event a line, for programs; asks nothing
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Never ask; stop where the run waits for you
+    #[arg(long)]
+    pub(crate) no_input: bool,
+}
+
+/// What the run may do by itself. Everything counts from the last input.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Bounds {
+    /// Ask before each move
+    #[arg(long)]
+    pub(crate) guided: bool,
+    /// Stop after N requests to the model
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_turns: Option<u64>,
+    /// Stop after N tokens
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_tokens: Option<u64>,
+    /// Stop after this much money
+    #[arg(long, value_name = "AMOUNT")]
+    pub(crate) max_cost: Option<Cost>,
+    /// Stop after this time, such as 90s, 10m or 1h30m
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timeout: Option<Timeout>,
+}
+
+/// `KEY=VALUE`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Variable {
+    pub(crate) key: String,
+    pub(crate) value: Json,
+}
+
+impl FromStr for Variable {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => {
+                Ok(Self { key: key.trim().to_owned(), value: value_of(value) })
+            }
+            _ => Err("expected KEY=VALUE"),
+        }
+    }
+}
+
+/// JSON where it is JSON, else the text. A number that JSON would write otherwise, such as 1.10, stays a text.
+fn value_of(text: &str) -> Json {
+    match serde_json::from_str::<Json>(text) {
+        Ok(Json::Number(number)) if number.to_string() != text => text.into(),
+        Ok(value) => value,
+        Err(_) => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check_variable(text: &str, expected: Option<(&str, Json)>) {
+        let variable = text.parse::<Variable>().ok().map(|Variable { key, value }| (key, value));
+        assert_eq!(variable, expected.map(|(key, value)| (key.to_owned(), value)), "{text}");
+    }
+
+    #[test]
+    fn a_variable_is_json_where_that_loses_nothing() {
+        check_variable("story=1-2-login", Some(("story", json!("1-2-login"))));
+        check_variable("n=3", Some(("n", json!(3))));
+        check_variable("ok=true", Some(("ok", json!(true))));
+        check_variable("list=[1, 2]", Some(("list", json!([1, 2]))));
+        check_variable("quoted=\"3\"", Some(("quoted", json!("3"))));
+        check_variable("version=1.10", Some(("version", json!("1.10"))));
+        check_variable("id=007", Some(("id", json!("007"))));
+        check_variable("expr=a=b", Some(("expr", json!("a=b"))));
+        check_variable("empty=", Some(("empty", json!(""))));
+        check_variable("=x", None);
+        check_variable("novalue", None);
+    }
+}

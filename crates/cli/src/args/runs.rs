@@ -1,0 +1,115 @@
+//! `crewagent runs …` and `crewagent projects …`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Runs {
+    #[command(subcommand)]
+    pub(crate) command: Option<RunsCommand>,
+    #[command(flatten)]
+    pub(crate) list: RunsList,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// List runs, the newest first [default]
+    List(RunsList),
+    /// Show one run: where it is, the way it took, what it made, how to go on
+    Show(RunsShow),
+    /// Print what happened in a run
+    Logs(RunsLogs),
+    /// Remove runs from the store; projects are not touched
+    Rm(RunsRm),
+}
+
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct RunsList {
+    /// The runs of this project only
+    #[arg(long, value_name = "DIR", conflicts_with = "all")]
+    pub(crate) project: Option<PathBuf>,
+    /// The runs of all projects, and all of them, not only the newest
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsShow {
+    /// The run, the beginning or the end of its id, or `latest`
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub(crate) run: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsLogs {
+    /// The run, the beginning or the end of its id, or `latest`
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub(crate) run: String,
+    /// Print the journal as it is, one event a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsRm {
+    /// Runs, the beginnings or ends of their ids, or `latest`
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// Ask nothing
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Projects {
+    #[command(subcommand)]
+    pub(crate) command: Option<ProjectsCommand>,
+    #[command(flatten)]
+    pub(crate) list: ProjectsList,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProjectsCommand {
+    /// List the folders that have runs [default]
+    List(ProjectsList),
+    /// Say where the folder of a project is now
+    Relink(Relink),
+    /// Remove a project and its runs from the store; its folder is not touched
+    Forget(Forget),
+}
+
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct ProjectsList {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Relink {
+    /// The project: its id, the beginning of it, its name or its old folder
+    #[arg(value_name = "ID")]
+    pub(crate) project: String,
+    /// Where it is now
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Forget {
+    /// The project: its id, the beginning of it, its name or its folder
+    #[arg(value_name = "ID")]
+    pub(crate) project: String,
+    /// Ask nothing
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+}

@@ -1,0 +1,47 @@
+//! `crewagent config …`, `crewagent doctor` and `crewagent completions`.
+
+use clap::Subcommand;
+use clap_complete::Shell;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    pub(crate) command: Option<ConfigCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print a setting, or all of them [default]
+    Get {
+        /// Such as run.max-turns
+        #[arg(value_name = "KEY")]
+        key: Option<String>,
+    },
+    /// Change a setting; the rest of the file stays as it is
+    Set {
+        /// Such as run.max-turns
+        #[arg(value_name = "KEY")]
+        key: String,
+        /// The new value
+        #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Print where the settings are
+    Path,
+    /// Open the settings in $VISUAL or $EDITOR
+    Edit,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Completions {
+    /// For which shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}

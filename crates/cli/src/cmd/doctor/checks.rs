@@ -1,0 +1,216 @@
+//! The looks that the doctor takes.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+use crewagent_engine::runtime_version;
+use crewagent_engine::source::bytes;
+use crewagent_engine::store::{Of, Settings, Status, Store, StoreError};
+
+use super::Check;
+use crate::{model, paint};
+
+/// Less free space than this will soon be a problem.
+const LITTLE_SPACE: u64 = 512 << 20;
+/// With less than this a run cannot be kept.
+const NO_SPACE: u64 = 16 << 20;
+/// How many things of one kind are named.
+const NAMED: usize = 5;
+
+pub(super) fn all(home: Option<PathBuf>) -> Result<Vec<Check>, StoreError> {
+    let folder = home.clone().map_or_else(Store::default_home, Ok)?;
+    let mut checks = vec![
+        Check::ok("version", format!("crewagent {}", runtime_version())),
+        store(&folder),
+        settings(&folder),
+    ];
+    // Without settings that can be used there is no store to look into.
+    if let Ok(store) = Store::open(home) {
+        checks.extend([model(&store), packages(&store), projects(&store), runs(&store)]);
+    }
+    checks.push(terminal());
+    Ok(checks)
+}
+
+fn store(home: &Path) -> Check {
+    const NAME: &str = "store";
+    let shown = home.display();
+    // A store that is not there yet will be made where it can be.
+    let existing = home.ancestors().find(|folder| folder.exists()).unwrap_or(home);
+    let place = if existing == home { String::new() } else { " (not made yet)".to_owned() };
+    if let Err(error) = tempfile::tempfile_in(existing) {
+        return Check::fail(NAME, format!("{shown}{place} cannot be written: {error}"))
+            .advise("make it writable, or set CREWAGENT_HOME to a folder that is".to_owned());
+    }
+    match free_space(existing) {
+        Some(free) if free < NO_SPACE => {
+            Check::fail(NAME, format!("{shown}{place}: the disk is full ({} free)", bytes(free)))
+                .advise("free some space, or set CREWAGENT_HOME to a folder on another disk")
+        }
+        Some(free) if free < LITTLE_SPACE => {
+            Check::warn(NAME, format!("{shown}{place}, writable, but only {} free", bytes(free)))
+                .advise("free some space before long runs")
+        }
+        Some(free) => Check::ok(NAME, format!("{shown}{place}, writable, {} free", bytes(free))),
+        None => Check::ok(NAME, format!("{shown}{place}, writable")),
+    }
+}
+
+#[cfg(unix)]
+fn free_space(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
+fn settings(home: &Path) -> Check {
+    let path = Settings::path(home);
+    match Settings::load(&path) {
+        Ok(_) if path.exists() => Check::ok("settings", format!("{} is valid", path.display())),
+        Ok(_) => Check::ok("settings", "all at their defaults"),
+        Err(error) => Check::fail("settings", error.to_string())
+            .advise("crewagent config edit opens the file"),
+    }
+}
+
+fn model(store: &Store) -> Check {
+    match model::open(None, store) {
+        Ok(model) => Check::ok("model", model.name().to_owned()),
+        Err(error) => Check::warn("model", format!("{error:#}")),
+    }
+}
+
+fn packages(store: &Store) -> Check {
+    const NAME: &str = "packages";
+    let packages = store.packages();
+    let listing = match packages.list() {
+        Ok(listing) => listing,
+        Err(error) => return Check::fail(NAME, error.to_string()),
+    };
+    let mut broken: Vec<String> = listing.damaged.iter().map(ToString::to_string).collect();
+    for installed in &listing.installed {
+        if let Err(error) = packages.open(installed) {
+            broken.push(error.to_string());
+        }
+    }
+    let count = paint::counted(listing.installed.len(), "package");
+    if broken.is_empty() {
+        return Check::ok(NAME, format!("{count}, all as they were imported"));
+    }
+    let message = format!("{} damaged: {}", broken.len(), some_of(&broken).join("; "));
+    Check::fail(NAME, message)
+        .advise("import it again to repair it, or remove it with `crewagent package rm NAME`")
+}
+
+fn projects(store: &Store) -> Check {
+    const NAME: &str = "projects";
+    let listing = match store.projects().list() {
+        Ok(listing) => listing,
+        Err(error) => return Check::fail(NAME, error.to_string()),
+    };
+    let count = paint::counted(listing.projects.len(), "project");
+    if !listing.damaged.is_empty() {
+        let flaws: Vec<String> = listing.damaged.iter().map(|flaw| flaw.reason.clone()).collect();
+        return Check::fail(
+            NAME,
+            format!("{count}, and {} damaged: {}", flaws.len(), some_of(&flaws).join("; ")),
+        );
+    }
+    let gone: Vec<String> = listing
+        .projects
+        .iter()
+        .filter(|project| !project.path.is_dir())
+        .map(|project| format!("{} ({})", project.id, project.path.display()))
+        .collect();
+    if gone.is_empty() {
+        return Check::ok(NAME, count);
+    }
+    let message =
+        format!("{count}, the folder of {} is gone: {}", gone.len(), some_of(&gone).join(", "));
+    Check::warn(NAME, message)
+        .advise("crewagent projects relink ID DIR, if it was moved")
+        .advise("crewagent projects forget ID, if it was removed")
+}
+
+fn runs(store: &Store) -> Check {
+    const NAME: &str = "runs";
+    let listing = match store.runs().list(Of::All) {
+        Ok(listing) => listing,
+        Err(error) => return Check::fail(NAME, error.to_string()),
+    };
+    let of = |status: Status| -> Vec<String> {
+        let runs = listing.runs.iter().filter(|run| run.status == status);
+        runs.map(|run| run.run_id.to_string()).collect()
+    };
+    let mut parts = vec![paint::counted(listing.runs.len(), "run")];
+    let (waiting, interrupted) = (of(Status::WaitingUser), of(Status::Interrupted));
+    if !waiting.is_empty() {
+        parts.push(format!("{} waiting for you", waiting.len()));
+    }
+    if !interrupted.is_empty() {
+        parts.push(format!(
+            "{} interrupted: {}",
+            interrupted.len(),
+            some_of(&interrupted).join(", ")
+        ));
+    }
+    let mut flaws: Vec<String> =
+        listing.damaged.iter().map(|flaw| format!("{}: {}", flaw.name, flaw.reason)).collect();
+    for run in &listing.runs {
+        flaws.extend(run.troubles.iter().map(|trouble| format!("{}: {trouble}", run.run_id)));
+    }
+    if !flaws.is_empty() {
+        parts.push(format!("{} damaged: {}", flaws.len(), some_of(&flaws).join("; ")));
+    }
+    let message = parts.join(", ");
+    let mut check = match (interrupted.first(), flaws.first()) {
+        (None, None) => return Check::ok(NAME, message),
+        (Some(_), _) | (None, Some(_)) => Check::warn(NAME, message),
+    };
+    if let Some(first) = interrupted.first() {
+        check = check.advise(format!("crewagent resume {first} goes on where it was cut off"));
+    }
+    if !flaws.is_empty() {
+        check =
+            check.advise("resuming a run repairs its journal; `crewagent runs rm RUN` removes one");
+    }
+    check
+}
+
+fn terminal() -> Check {
+    const NAME: &str = "terminal";
+    if !std::io::stdout().is_terminal() {
+        return Check::ok(NAME, "standard output is not a terminal: plain text, no questions");
+    }
+    let columns = paint::width();
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let colour = if set("NO_COLOR") { "no colour (NO_COLOR)" } else { "colour" };
+    let facts = format!("{columns} columns, {colour}");
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let is_utf8 = locale.as_ref().is_none_or(|name| {
+        let name = name.to_lowercase();
+        name.contains("utf-8") || name.contains("utf8")
+    });
+    if is_utf8 || cfg!(windows) {
+        Check::ok(NAME, facts)
+    } else {
+        let locale = locale.unwrap_or_default();
+        Check::warn(NAME, format!("{facts}, but the locale {locale} is not UTF-8"))
+            .advise("set LANG to a UTF-8 locale, such as C.UTF-8")
+    }
+}
+
+/// The first few, and how many there are beside them.
+fn some_of(all: &[String]) -> Vec<String> {
+    let mut some: Vec<String> = all.iter().take(NAMED).cloned().collect();
+    if all.len() > NAMED {
+        some.push(format!("and {} more", all.len() - NAMED));
+    }
+    some
+}

@@ -1,0 +1,108 @@
+//! `crewagent projects …`: the folders that have runs.
+
+use std::path::PathBuf;
+
+use anstyle::Style;
+use crewagent_engine::store::{Of, Project, RunSummary, Store};
+use serde_json::json;
+
+use crate::args::{Forget, Projects, ProjectsCommand, ProjectsList, Relink};
+use crate::ask;
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
+use crate::render::table::{Cell, table};
+
+pub(crate) fn run(
+    args: Projects,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let store = Store::open(home)?;
+    match args.command.unwrap_or(ProjectsCommand::List(args.list)) {
+        ProjectsCommand::List(args) => list(&args, &store, console),
+        ProjectsCommand::Relink(args) => relink(&args, &store, console),
+        ProjectsCommand::Forget(args) => forget(&args, &store, console),
+    }
+}
+
+fn list(args: &ProjectsList, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+    let listing = store.projects().list()?;
+    let runs = store.runs().list(Of::All)?.runs;
+    let count = |project: &Project| {
+        runs.iter().filter(|run: &&RunSummary| run.project_id == project.id).count()
+    };
+    if args.json {
+        let projects: Vec<_> = listing
+            .projects
+            .iter()
+            .map(|project| {
+                json!({
+                    "id": project.id,
+                    "name": project.name,
+                    "path": project.path,
+                    "exists": project.path.is_dir(),
+                    "lastPackage": project.last_package,
+                    "created": project.created.to_string(),
+                    "runs": count(project),
+                })
+            })
+            .collect();
+        console.line(paint::json(&json!({ "projects": projects, "damaged": listing.damaged })));
+        return Ok(Outcome::Done);
+    }
+    if listing.projects.is_empty() && listing.damaged.is_empty() {
+        console.line("No projects yet. A folder becomes one with its first `crewagent run`.");
+        return Ok(Outcome::Done);
+    }
+    let row = |project: &Project| {
+        let (style, mark) =
+            if project.path.is_dir() { (Style::new(), "") } else { (WARNING, " (gone)") };
+        vec![
+            Cell::new(NAME, project.id.as_str()),
+            Cell::new(Style::new(), &count(project).to_string()),
+            Cell::new(QUIET, project.last_package.as_deref().unwrap_or("-")),
+            Cell::new(style, &format!("{}{mark}", project.path.display())),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = listing.projects.iter().map(row).collect();
+    if !rows.is_empty() {
+        console.text(&table(&["PROJECT", "RUNS", "PACKAGE", "FOLDER"], &rows));
+    }
+    for flaw in &listing.damaged {
+        let text = paint::printable(&format!("{}: {}", flaw.name, flaw.reason));
+        console.line(format_args!("{} {text}", paint::styled(WARNING, "damaged")));
+    }
+    if listing.projects.iter().any(|project| !project.path.is_dir()) {
+        let advice = "A folder that is gone was moved or removed: `crewagent projects relink ID DIR` or `crewagent projects forget ID`.";
+        console.error(paint::styled(QUIET, advice));
+    }
+    Ok(Outcome::Done)
+}
+
+fn relink(args: &Relink, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+    let project = store.projects().find(&args.project)?;
+    let project = store.projects().relink(&project.id, &args.folder)?;
+    let path = paint::printable(&project.path.display().to_string());
+    let id = paint::styled(NAME, &project.id);
+    console.line(format_args!("{} {id} to {path}", paint::styled(GOOD, "relinked")));
+    Ok(Outcome::Done)
+}
+
+fn forget(args: &Forget, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+    let project = store.projects().find(&args.project)?;
+    let runs = store.runs().list(Of::Project(&project.id))?;
+    let count = paint::counted(runs.runs.len() + runs.damaged.len(), "run");
+    if !args.yes && ask::is_possible() {
+        let question =
+            format!("Forget {} and its {count}? The folder itself is not touched.", project.id);
+        if !ask::agreed(&question)? {
+            console.line("Nothing was forgotten.");
+            return Ok(Outcome::Cancelled);
+        }
+    }
+    store.projects().forget(&project.id)?;
+    let id = paint::styled(NAME, &project.id);
+    console.line(format_args!("{} {id} ({count})", paint::styled(GOOD, "forgot")));
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,115 @@
+//! `crewagent resume`: a run goes on where it stands.
+
+use std::path::{Path, PathBuf};
+
+use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::run::settings::Mode;
+use crewagent_engine::control::Control;
+use crewagent_engine::runtime::{Runtime, SettingsChange};
+use crewagent_engine::store::{Of, RunId, Store};
+
+use super::run::{answers, voice, writable};
+use super::session::{self, Parting, Session, Voice};
+use crate::again::Again;
+use crate::args::{Bounds, Resume};
+use crate::console::Console;
+use crate::outcome::{Outcome, Usage};
+use crate::render::question::Asker;
+use crate::render::summary;
+use crate::{interrupt, model};
+
+pub(crate) fn run(
+    args: Resume,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
+    let store = Store::open(home)?;
+    let id = chosen(&args, &store)?;
+    let model = model::open(args.conversation.model.as_deref(), &store)?;
+    let run = Runtime::new(&store).resume(&id, &change(&args.bounds))?;
+    if let Err(error) = writable(run.project_folder()) {
+        let outcome = Outcome::of_error(&error, console);
+        let next = summary::next("Nothing is lost. Go on with:", &[again.resume(run.id())]);
+        console.error(next.trim_end());
+        return Ok(outcome);
+    }
+    let control = Control::default();
+    interrupt::watch(control.clone())?;
+    let package = session::package_of(run.facts(), &store);
+    let names = session::names_of(run.facts(), package.as_ref());
+    let mut voice = voice(&args.conversation, &run, names, console);
+    if let (Voice::Human(screen), Some(rest)) = (&mut voice, run.rest())
+        && rest.phase == Phase::WaitingUser
+    {
+        let events = store.runs().look(&id).map(|view| view.recovered.events).unwrap_or_default();
+        let asked = rest.question.as_ref().map(|question| (question, asker(&events)));
+        console.text(&screen.recall(last_words(&events), asked));
+    }
+    let answers = answers(&args.conversation);
+    let inputs = args.conversation.inputs.into();
+    let parting = Parting::Resume;
+    Session { run, model, control, inputs, answers, voice, again, parting }.play(console)
+}
+
+/// The run that is meant.
+fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
+    if let Some(reference) = &args.run {
+        return super::runs::find(reference, store);
+    }
+    let runs = store.runs();
+    if let Some(folder) = &args.project {
+        let project = store.projects().at(folder)?;
+        let newest = match &project {
+            Some(project) => runs.newest_unfinished(Of::Project(&project.id))?,
+            None => None,
+        };
+        return newest.ok_or_else(|| {
+            Usage(format!(
+                "`{}` has no unfinished run; `crewagent runs list --all` shows what there is",
+                folder.display()
+            ))
+            .into()
+        });
+    }
+    if let Some(project) = store.projects().at(Path::new("."))?
+        && let Some(id) = runs.newest_unfinished(Of::Project(&project.id))?
+    {
+        return Ok(id);
+    }
+    runs.newest_unfinished(Of::All)?.ok_or_else(|| {
+        Usage("there is no unfinished run; `crewagent run PACKAGE` starts one".to_owned()).into()
+    })
+}
+
+fn change(bounds: &Bounds) -> SettingsChange {
+    SettingsChange {
+        mode: bounds.guided.then_some(Mode::Guided),
+        turns: bounds.max_turns,
+        seconds: bounds.timeout.map(|timeout| timeout.seconds()),
+        tokens: bounds.max_tokens,
+        cost: bounds.max_cost.map(f64::from),
+    }
+}
+
+/// What the model said last.
+fn last_words(events: &[Event]) -> Option<&str> {
+    for event in events.iter().rev() {
+        if let Fact::AssistantMessage { reply, .. } = &event.fact
+            && let Some(words) = reply.content.as_deref().map(str::trim).filter(|it| !it.is_empty())
+        {
+            return Some(words);
+        }
+    }
+    None
+}
+
+/// Who asked the last question.
+fn asker(events: &[Event]) -> Asker {
+    for event in events.iter().rev() {
+        if let Fact::Question { moved, .. } = &event.fact {
+            return if moved.is_some() { Asker::Runtime } else { Asker::Model };
+        }
+    }
+    Asker::Model
+}

@@ -1,0 +1,177 @@
+//! `crewagent run`: a workflow of a package, on a project.
+
+use std::path::{Path, PathBuf};
+
+use crewagent_core::run::settings::{Mode, RunSettings};
+use crewagent_engine::control::Control;
+use crewagent_engine::runtime::{Runtime, StartRun};
+use crewagent_engine::store::{ImportError, Installed, Store};
+
+use super::package::is_path;
+use super::session::{self, Answers, Parting, Session, Voice};
+use crate::again::Again;
+use crate::args::{Bounds, Conversation, Run};
+use crate::console::Console;
+use crate::outcome::{Outcome, Usage};
+use crate::render::names::Names;
+use crate::render::{self, Manner};
+use crate::{ask, interrupt, model, paint};
+
+pub(crate) fn run(
+    args: Run,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
+    let store = Store::open(home)?;
+    // What is wrong with the command line is told before anything is made.
+    let model = model::open(args.conversation.model.as_deref(), &store)?;
+    let project = args.project.unwrap_or_else(|| PathBuf::from("."));
+    project_folder(&project)?;
+    let Some(package) = installed(&args.package, &store, console)? else {
+        return Ok(Outcome::Invalid);
+    };
+    let plan = StartRun {
+        package,
+        workflow: args.workflow,
+        agent: args.agent,
+        project,
+        variables: args.variables.into_iter().map(|one| (one.key, one.value)).collect(),
+        settings: bounded(store.settings().for_runs(), &args.bounds),
+        user_name: user_name(&store),
+    };
+    let run = Runtime::new(&store).start(&plan)?;
+    let control = Control::default();
+    interrupt::watch(control.clone())?;
+    let package = session::package_of(run.facts(), &store);
+    let names = session::names_of(run.facts(), package.as_ref());
+    let voice = voice(&args.conversation, &run, names, console);
+    let answers = answers(&args.conversation);
+    let inputs = args.conversation.inputs.into();
+    let parting = Parting::Resume;
+    Session { run, model, control, inputs, answers, voice, again, parting }.play(console)
+}
+
+/// A run needs a folder that it can write to. Better to hear it now than after the first hour.
+fn project_folder(project: &Path) -> anyhow::Result<()> {
+    if project.is_dir() {
+        return writable(project);
+    }
+    let what = if project.exists() { "is not a folder" } else { "does not exist" };
+    let advice = "make it first, or name another one with --project";
+    Err(Usage(format!("the project folder `{}` {what}; {advice}", project.display())).into())
+}
+
+/// Whether the user may write to the project.
+pub(crate) fn writable(project: &Path) -> anyhow::Result<()> {
+    may_write(project).map_err(|error| {
+        anyhow::anyhow!(
+            "the project folder `{}` cannot be written: {error}; make it writable for you",
+            project.display()
+        )
+    })
+}
+
+#[cfg(unix)]
+fn may_write(folder: &Path) -> std::io::Result<()> {
+    use rustix::fs::Access;
+    Ok(rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
+}
+
+#[cfg(not(unix))]
+fn may_write(folder: &Path) -> std::io::Result<()> {
+    match folder.metadata()?.permissions().readonly() {
+        true => Err(std::io::ErrorKind::PermissionDenied.into()),
+        false => Ok(()),
+    }
+}
+
+/// How the events of a run are shown; for people its header comes first.
+pub(crate) fn voice(
+    conversation: &Conversation,
+    run: &crewagent_engine::runtime::Run,
+    names: Names,
+    console: &mut Console,
+) -> Voice {
+    if conversation.json {
+        return Voice::Json;
+    }
+    let project = run.project_folder().display().to_string();
+    let header = render::header::header(run.facts(), &names, &project);
+    console.text(&header);
+    Voice::Human(session::screen(run, names))
+}
+
+/// Who answers when the inputs are used up.
+pub(crate) fn answers(conversation: &Conversation) -> Answers {
+    if conversation.json || conversation.no_input || !ask::is_possible() {
+        Answers::Nobody
+    } else {
+        Answers::Person
+    }
+}
+
+/// The settings with what the command line says.
+fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings {
+    if bounds.guided {
+        settings.mode = Mode::Guided;
+    }
+    let limits = &mut settings.limits;
+    limits.turns = bounds.max_turns.unwrap_or(limits.turns);
+    limits.tokens = bounds.max_tokens.or(limits.tokens);
+    limits.cost = bounds.max_cost.map(f64::from).or(limits.cost);
+    limits.seconds = bounds.timeout.map(|timeout| timeout.seconds()).or(limits.seconds);
+    settings
+}
+
+/// What steps may call the user: the setting, else the login name.
+fn user_name(store: &Store) -> String {
+    let login =
+        || ["USER", "USERNAME", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    store.settings().run.user_name.clone().or_else(login).unwrap_or_default()
+}
+
+/// The package in the store that PACKAGE means; files and folders are imported first. When it has errors they are
+/// printed, and there is none.
+fn installed(
+    reference: &Path,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Option<Installed>> {
+    let packages = store.packages();
+    if !is_path(reference) {
+        let name = reference.to_string_lossy();
+        return Ok(Some(
+            packages
+                .find(&name)
+                .map_err(|error| Usage(format!("{error} (and no file or folder has this name)")))?,
+        ));
+    }
+    let shown = reference.display().to_string();
+    match packages.import(reference, &mut || super::package::waiting(console)) {
+        Ok(imported) => {
+            if !imported.findings.is_empty() {
+                render::findings(
+                    &shown,
+                    &imported.findings,
+                    &imported.sources,
+                    Manner::ASIDE,
+                    console,
+                );
+            }
+            Ok(Some(imported.installed))
+        }
+        Err(ImportError::Rejected(rejection)) => {
+            render::findings(
+                &shown,
+                &rejection.findings,
+                &rejection.sources,
+                Manner::ASIDE,
+                console,
+            );
+            console.error(paint::styled(paint::QUIET, "Nothing was run."));
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,69 @@
+//! `crewagent runs …`: what runs there are and what they did.
+
+mod list;
+mod logs;
+mod rm;
+mod show;
+
+use std::path::PathBuf;
+
+use crewagent_core::event::Phase;
+use crewagent_engine::store::{Of, RunId, Status, Store};
+
+use crate::again::Again;
+use crate::args::{Runs, RunsCommand};
+use crate::console::Console;
+use crate::outcome::{Outcome, Usage};
+
+/// Stands for the newest run.
+const LATEST: &str = "latest";
+
+pub(crate) fn run(
+    args: Runs,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let again = Again::new(home.as_ref());
+    let store = Store::open(home)?;
+    match args.command.unwrap_or(RunsCommand::List(args.list)) {
+        RunsCommand::List(args) => list::run(&args, &store, console),
+        RunsCommand::Show(args) => show::run(&args, &store, &again, console),
+        RunsCommand::Logs(args) => logs::run(&args, &store, console),
+        RunsCommand::Rm(args) => rm::run(&args, &store, console),
+    }
+}
+
+/// The run that a person means.
+pub(crate) fn find(reference: &str, store: &Store) -> anyhow::Result<RunId> {
+    if reference != LATEST {
+        return Ok(store.runs().find(reference)?);
+    }
+    let newest = store.runs().list(Of::All)?.runs.into_iter().next().map(|run| run.run_id);
+    newest.ok_or_else(|| {
+        Usage("there is no run yet; `crewagent run PACKAGE` starts one".to_owned()).into()
+    })
+}
+
+/// The status of a run, for people.
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::Running => "running",
+        Status::Interrupted => "interrupted",
+        Status::WaitingUser => "waiting",
+        Status::Paused => "paused",
+        Status::Completed => "completed",
+        Status::Failed => "failed",
+        Status::Unknown => "unknown",
+    }
+}
+
+/// The phase behind a status. A run that was cut off is to be resumed like one that was paused.
+fn phase(status: Status) -> Phase {
+    match status {
+        Status::Running => Phase::Running,
+        Status::WaitingUser => Phase::WaitingUser,
+        Status::Paused | Status::Interrupted => Phase::Paused,
+        Status::Completed => Phase::Completed,
+        Status::Failed | Status::Unknown => Phase::Failed,
+    }
+}

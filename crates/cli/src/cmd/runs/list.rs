@@ -1,0 +1,179 @@
+//! `crewagent runs list`: one line a run, the newest first.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anstyle::Style;
+use crewagent_core::package::{Workflow, check};
+use crewagent_engine::runtime_version;
+use crewagent_engine::store::{Of, Project, RunListing, RunSummary, Status, Store};
+use jiff::Timestamp;
+use serde_json::{Value as Json, json};
+
+use super::word;
+use crate::args::RunsList;
+use crate::console::Console;
+use crate::outcome::{Outcome, Usage};
+use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
+use crate::render::table::{Cell, table};
+use crate::when::ago;
+
+pub(super) fn run(
+    args: &RunsList,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let projects = store.projects().list()?.projects;
+    let only = project(args, store)?;
+    let listing = match &only {
+        Some(project) => store.runs().list(Of::Project(&project.id))?,
+        None => store.runs().list(Of::All)?,
+    };
+    let names: BTreeMap<&str, &Project> =
+        projects.iter().map(|project| (project.id.as_str(), project)).collect();
+    let totals = Totals::new(store);
+    if args.json {
+        console.line(paint::json(&as_json(&listing, &names, &totals)));
+    } else {
+        human(&listing, only.as_ref(), &names, &totals, console);
+    }
+    Ok(Outcome::Done)
+}
+
+/// The project whose runs are listed; all when there is none.
+fn project(args: &RunsList, store: &Store) -> anyhow::Result<Option<Project>> {
+    match &args.project {
+        Some(folder) => match store.projects().at(folder)? {
+            Some(project) => Ok(Some(project)),
+            None => Err(Usage(format!(
+                "`{}` has no runs; `crewagent runs list --all` shows those of all projects",
+                folder.display()
+            ))
+            .into()),
+        },
+        None if args.all => Ok(None),
+        None => Ok(store.projects().at(Path::new("."))?),
+    }
+}
+
+fn human(
+    listing: &RunListing,
+    only: Option<&Project>,
+    names: &BTreeMap<&str, &Project>,
+    totals: &Totals<'_>,
+    console: &mut Console,
+) {
+    if listing.runs.is_empty() && listing.damaged.is_empty() {
+        console.line("No runs yet. Start one with `crewagent run PACKAGE`, or watch one with `crewagent demo`.");
+        return;
+    }
+    let now = Timestamp::now();
+    let row = |run: &RunSummary| {
+        let project = names
+            .get(run.project_id.as_str())
+            .map_or(run.project_id.as_str(), |project| &project.name);
+        let updated = run.updated.unwrap_or(run.created);
+        vec![
+            Cell::new(NAME, run.run_id.as_str()),
+            Cell::new(style(run.status), word(run.status)),
+            Cell::new(Style::new(), &workflow(run)),
+            Cell::new(Style::new(), project),
+            Cell::new(Style::new(), &place(run, totals)),
+            Cell::new(QUIET, &ago(updated, now)),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = listing.runs.iter().map(row).collect();
+    if !rows.is_empty() {
+        console.text(&table(&["RUN", "PHASE", "WORKFLOW", "PROJECT", "NODE", "UPDATED"], &rows));
+    }
+    for flaw in &listing.damaged {
+        let text = paint::printable(&format!("{}: {}", flaw.name, flaw.reason));
+        console.line(format_args!("{} {text}", paint::styled(WARNING, "damaged")));
+    }
+    if let Some(project) = only {
+        let words =
+            format!("Runs of {}. --all shows those of every project.", project.path.display());
+        console.error(paint::styled(QUIET, paint::printable(&words)));
+    }
+}
+
+/// The package, and which of its workflows where it has a name.
+fn workflow(run: &RunSummary) -> String {
+    let package = run.package.rsplit_once('@').map_or(run.package.as_str(), |(name, _)| name);
+    // A workflow without a name goes by the path of its document.
+    if run.workflow.ends_with(".md") {
+        package.to_owned()
+    } else {
+        format!("{package}/{}", run.workflow)
+    }
+}
+
+/// `2/6 step-02-discover-inputs`; of a run that is complete only how many.
+fn place(run: &RunSummary, totals: &Totals<'_>) -> String {
+    let total = totals.of(run);
+    let (done, node) = match &run.current_node {
+        Some(node) if run.status != Status::Completed => (run.steps_completed + 1, node.as_str()),
+        Some(_) | None => (run.steps_completed, ""),
+    };
+    // A loop can be walked more often than there are nodes.
+    let place = match total {
+        Some(total) => format!("{}/{total}", done.min(total)),
+        None => done.to_string(),
+    };
+    format!("{place} {node}").trim_end().to_owned()
+}
+
+fn style(status: Status) -> Style {
+    match status {
+        Status::Running | Status::WaitingUser => ACCENT,
+        Status::Completed => GOOD,
+        Status::Interrupted | Status::Paused => WARNING,
+        Status::Failed | Status::Unknown => ERROR,
+    }
+}
+
+fn as_json(listing: &RunListing, names: &BTreeMap<&str, &Project>, totals: &Totals<'_>) -> Json {
+    let run = |run: &RunSummary| {
+        let mut value = json!(run);
+        let project = names.get(run.project_id.as_str());
+        value["project"] =
+            json!(project.map(|project| json!({ "name": project.name, "path": project.path })));
+        value["nodes"] = json!(totals.of(run));
+        value
+    };
+    json!({ "runs": listing.runs.iter().map(run).collect::<Vec<_>>(), "damaged": listing.damaged })
+}
+
+/// How many nodes the workflows have. Each package is opened once.
+struct Totals<'s> {
+    store: &'s Store,
+    known: RefCell<BTreeMap<String, BTreeMap<String, usize>>>,
+}
+
+impl<'s> Totals<'s> {
+    fn new(store: &'s Store) -> Self {
+        Self { store, known: RefCell::default() }
+    }
+
+    fn of(&self, run: &RunSummary) -> Option<usize> {
+        let mut known = self.known.borrow_mut();
+        let workflows = known
+            .entry(run.package.clone())
+            .or_insert_with(|| self.count(&run.package).unwrap_or_default());
+        workflows.get(&run.workflow).copied()
+    }
+
+    /// By id and by the path of the document, as runs name their workflow.
+    fn count(&self, package: &str) -> Option<BTreeMap<String, usize>> {
+        let packages = self.store.packages();
+        let source = packages.open(&packages.find(package).ok()?).ok()?;
+        let package = check(&source, &runtime_version()).package?;
+        let count = |workflow: &Workflow| {
+            let id = workflow.id.as_ref().map(|id| id.to_string());
+            let name = id.unwrap_or_else(|| workflow.document_path.to_string());
+            (name, workflow.graph.nodes().len())
+        };
+        Some(package.workflows().iter().map(count).collect())
+    }
+}

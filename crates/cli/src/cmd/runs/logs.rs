@@ -1,0 +1,48 @@
+//! `crewagent runs logs`: what happened in a run, as it was seen or as it is recorded.
+
+use crewagent_core::state::standing::Standing;
+use crewagent_engine::store::{RunView, Store};
+
+use crate::args::RunsLogs;
+use crate::cmd::session;
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, WARNING};
+use crate::render::header::header;
+use crate::render::run::{Screen, View};
+
+pub(super) fn run(
+    args: &RunsLogs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let id = super::find(&args.run, store)?;
+    let view = store.runs().look(&id)?;
+    if args.json {
+        for event in &view.recovered.events {
+            console.line(paint::escaped(&serde_json::to_string(event)?));
+        }
+    } else {
+        human(&view, store, console);
+    }
+    for note in &view.recovered.notes {
+        let note = paint::printable(note);
+        console.error(format_args!("{} {note}", paint::styled(WARNING, "warning:")));
+    }
+    Ok(Outcome::Done)
+}
+
+fn human(view: &RunView, store: &Store, console: &mut Console) {
+    let facts = &view.facts;
+    let package = session::package_of(facts, store);
+    let names = session::names_of(facts, package.as_ref());
+    let project = store.runs().project(facts).map(|project| project.path.display().to_string());
+    let project = project.unwrap_or_else(|_| facts.project_id.to_string());
+    console.text(&header(facts, &names, &project));
+    let (width, standing) = (paint::text_width(), Standing::default());
+    let mut screen = Screen::new(View::Record, width, names, standing, &facts.agent_id);
+    for event in &view.recovered.events {
+        console.text(&screen.event(event));
+    }
+    console.text(&screen.hush());
+}

@@ -1,0 +1,278 @@
+//! `crewagent runs show`: one run on one screen.
+
+use std::path::PathBuf;
+
+use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::question::Question;
+use crewagent_core::run::usage::Usage;
+use crewagent_core::state::standing::Standing;
+use crewagent_engine::store::{RunSummary, RunView, Status, Store};
+use jiff::Timestamp;
+use serde_json::{Value as Json, json};
+
+use super::{phase, word};
+use crate::again::Again;
+use crate::args::RunsShow;
+use crate::cmd::session;
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, ACCENT, GOOD, NAME, QUIET, WARNING};
+use crate::render::flow::indented;
+use crate::render::header::header;
+use crate::render::names::Names;
+use crate::render::question::{self, Asker};
+use crate::render::summary;
+use crate::when::ago;
+
+pub(super) fn run(
+    args: &RunsShow,
+    store: &Store,
+    again: &Again,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let id = super::find(&args.run, store)?;
+    let view = store.runs().look(&id)?;
+    let summary = store.runs().summary(&id)?;
+    let story = Story::of(&view.recovered.events);
+    let project = store.runs().project(&view.facts).ok().map(|project| project.path);
+    let report = Report { view: &view, summary: &summary, story: &story, project, again };
+    if args.json {
+        console.line(paint::json(&report.json()));
+    } else {
+        let package = session::package_of(&view.facts, store);
+        let names = session::names_of(&view.facts, package.as_ref());
+        console.text(&report.human(&names));
+    }
+    Ok(Outcome::Done)
+}
+
+/// What the events of a run come to.
+#[derive(Default)]
+struct Story {
+    standing: Standing,
+    /// The nodes in the order in which they were entered, with the label of the edge that led there.
+    path: Vec<(String, Option<String>)>,
+    turns: u64,
+    usage: Usage,
+    /// Why it rests, in words.
+    why: Option<String>,
+    /// The question that waits for an answer.
+    question: Option<(Question, Asker)>,
+}
+
+impl Story {
+    fn of(events: &[Event]) -> Self {
+        let mut story = Self::default();
+        for event in events {
+            story.take(&event.fact);
+        }
+        story
+    }
+
+    fn take(&mut self, fact: &Fact) {
+        match fact {
+            Fact::RunStarted { state, .. } | Fact::RunResumed { state: Some(state), .. } => {
+                self.path.push((state.current_node_id.clone(), None));
+                self.standing = state.clone();
+            }
+            Fact::StateChanged(change) => {
+                if let Some(moved) = &change.moved {
+                    self.path.push((moved.to.clone(), Some(moved.label.clone())));
+                }
+                self.standing = change.state.clone();
+            }
+            Fact::AssistantMessage { turn, reply } => {
+                self.turns = (*turn).max(self.turns);
+                self.usage += reply.usage;
+            }
+            Fact::Question { question, moved, .. } => {
+                let asker = if moved.is_some() { Asker::Runtime } else { Asker::Model };
+                self.question = Some((question.clone(), asker));
+            }
+            Fact::UserInput { .. } => self.question = None,
+            Fact::PhaseChanged { message, .. } => self.why = message.clone(),
+            Fact::RunResumed { state: None, .. }
+            | Fact::TurnStarted { .. }
+            | Fact::AssistantDelta { .. }
+            | Fact::ToolStarted { .. }
+            | Fact::ToolFinished { .. }
+            | Fact::ContextCut { .. }
+            | Fact::Error { .. }
+            | Fact::RunFinished { .. } => {}
+        }
+    }
+}
+
+/// Everything that is known about a run.
+struct Report<'r> {
+    view: &'r RunView,
+    summary: &'r RunSummary,
+    story: &'r Story,
+    project: Option<PathBuf>,
+    again: &'r Again,
+}
+
+impl Report<'_> {
+    fn human(&self, names: &Names) -> String {
+        let facts = &self.view.facts;
+        let project = self.project.as_ref().map(|path| path.display().to_string());
+        let project = project.unwrap_or_else(|| facts.project_id.to_string());
+        let mut text = header(facts, names, &project);
+        text.push_str(&self.status());
+        text.push_str(&self.way(names));
+        text.push_str(&self.variables());
+        text.push_str(&self.artifacts());
+        if let Some((asked, asker)) = self.story.question.as_ref().filter(|_| self.waits()) {
+            text.push('\n');
+            text.push_str(&question::question(asked, *asker, paint::text_width()));
+        }
+        for trouble in self.summary.troubles.iter().chain(&self.view.recovered.notes) {
+            let trouble = paint::printable(trouble);
+            text.push_str(&format!("\n{} {trouble}\n", paint::styled(WARNING, "warning:")));
+        }
+        let (words, commands) = self.next();
+        text.push_str(&summary::next(words, &commands));
+        text
+    }
+
+    fn waits(&self) -> bool {
+        self.summary.status == Status::WaitingUser
+    }
+
+    fn why(&self) -> Option<&String> {
+        self.summary.message.as_ref().or(self.story.why.as_ref())
+    }
+
+    /// How it is, why, and what it took.
+    fn status(&self) -> String {
+        let summary = self.summary;
+        let verdict = match summary.status {
+            Status::Interrupted => paint::styled(WARNING, "! Interrupted"),
+            Status::Unknown => paint::styled(WARNING, "! Unknown"),
+            Status::Running
+            | Status::WaitingUser
+            | Status::Paused
+            | Status::Completed
+            | Status::Failed => summary::verdict(phase(summary.status), summary.reason),
+        };
+        let spent = summary::spent(self.story.turns, &self.story.usage, None);
+        let updated = summary.updated.unwrap_or(summary.created);
+        let when = ago(updated, Timestamp::now());
+        let mut text =
+            format!("{verdict}  {}\n", paint::styled(QUIET, format_args!("{spent}, {when}")));
+        if let Some(message) = self.why() {
+            text.push_str(&format!("  {}\n", indented(message, 2, paint::text_width())));
+        }
+        if let Some(holder) = &self.view.holder {
+            text.push_str(&format!("  in use by {holder}\n"));
+        }
+        text
+    }
+
+    /// The nodes it went through.
+    fn way(&self, names: &Names) -> String {
+        let mut text = format!("\n{}\n", paint::styled(NAME, "Path"));
+        let last = self.story.path.len().saturating_sub(1);
+        for (at, (node, label)) in self.story.path.iter().enumerate() {
+            let is_here = at == last && !self.story.standing.complete;
+            let mark =
+                if is_here { paint::styled(ACCENT, "●") } else { paint::styled(GOOD, "✓") };
+            let title = paint::styled(QUIET, names.title(node));
+            let label = label.as_ref().map(|label| format!("  ({})", paint::printable(label)));
+            let label = paint::styled(QUIET, label.unwrap_or_default());
+            let line = format!("  {mark} {}  {title}{label}", paint::printable(node));
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    fn variables(&self) -> String {
+        let variables = &self.story.standing.variables;
+        if variables.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("\n{}\n", paint::styled(NAME, "Variables"));
+        for (name, value) in variables {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let (name, value) = (paint::printable(name), paint::printable(&value));
+            let value = paint::fitted(&value, 100);
+            text.push_str(&format!("  {name} {} {value}\n", paint::styled(QUIET, "=")));
+        }
+        text
+    }
+
+    fn artifacts(&self) -> String {
+        let artifacts = &self.story.standing.artifacts;
+        if artifacts.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("\n{}\n", paint::styled(NAME, "Artifacts"));
+        for artifact in artifacts {
+            let path = self.path_of(artifact);
+            let gone = if self.project.is_some() && !path.exists() { "  (gone)" } else { "" };
+            let path = paint::printable(&path.display().to_string());
+            text.push_str(&format!("  {path}{}\n", paint::styled(WARNING, gone)));
+        }
+        text
+    }
+
+    fn path_of(&self, artifact: &str) -> PathBuf {
+        self.project.as_ref().map_or_else(|| PathBuf::from(artifact), |root| root.join(artifact))
+    }
+
+    /// How to go on.
+    fn next(&self) -> (&'static str, Vec<String>) {
+        let id = self.summary.run_id.as_str();
+        match phase(self.summary.status) {
+            Phase::Running => (
+                "It is at work. Watch what it has done with:",
+                vec![self.again.command(&format!("runs logs {id}"))],
+            ),
+            Phase::Completed => {
+                ("To change something, say what:", vec![self.again.answer(id, "what to change")])
+            }
+            Phase::WaitingUser => match self.story.question {
+                Some(_) => ("Go on with your answer:", vec![self.again.answer(id, "your answer")]),
+                None => {
+                    ("Go on by telling it what to do:", vec![self.again.answer(id, "your words")])
+                }
+            },
+            Phase::Paused | Phase::Failed => {
+                ("Nothing is lost. Go on with:", vec![self.again.resume(id)])
+            }
+        }
+    }
+
+    fn json(&self) -> Json {
+        let path: Vec<Json> = self
+            .story
+            .path
+            .iter()
+            .map(|(node, label)| json!({ "node": node, "label": label }))
+            .collect();
+        let artifacts: Vec<Json> = self
+            .story
+            .standing
+            .artifacts
+            .iter()
+            .map(|artifact| json!({ "path": artifact, "file": self.path_of(artifact) }))
+            .collect();
+        json!({
+            "run": self.view.facts,
+            "status": word(self.summary.status),
+            "reason": self.summary.reason,
+            "message": self.why(),
+            "updated": self.summary.updated,
+            "holder": self.view.holder,
+            "project": self.project,
+            "state": self.story.standing,
+            "path": path,
+            "artifacts": artifacts,
+            "question": self.story.question.as_ref().filter(|_| self.waits()).map(|(asked, _)| asked),
+            "turns": self.story.turns,
+            "usage": self.story.usage,
+            "troubles": self.summary.troubles.iter().chain(&self.view.recovered.notes).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,283 @@
+//! Drives a run for `run`, `resume` and `demo`: listens to it, answers it, and says how it ended.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use crewagent_core::event::{Event, Phase, Reason};
+use crewagent_core::package::{Package, check};
+use crewagent_core::run::machine::Rest;
+use crewagent_engine::control::{Control, Wish};
+use crewagent_engine::model::Model;
+use crewagent_engine::runtime::Run;
+use crewagent_engine::runtime_version;
+use crewagent_engine::store::{RunRecord, Store};
+use crewagent_engine::turn::Halt;
+
+use crate::again::Again;
+use crate::ask::{self, Heard};
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint;
+use crate::render::names::Names;
+use crate::render::run::{Screen, View};
+use crate::render::summary::{self, Ending};
+
+/// Who speaks for the user when the inputs of the command line are used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// The person at the terminal.
+    Person,
+    /// Nobody: the run is left waiting.
+    Nobody,
+}
+
+/// How events are shown.
+#[derive(Debug)]
+pub(crate) enum Voice {
+    /// For people.
+    Human(Box<Screen>),
+    /// One JSON object a line.
+    Json,
+}
+
+/// What is suggested when a run is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parting {
+    /// Going on with it.
+    Resume,
+    /// Looking at what came of it, and making a package of one's own.
+    Tour,
+}
+
+/// A run that is being driven by one command.
+pub(crate) struct Session {
+    pub(crate) run: Run,
+    pub(crate) model: Box<dyn Model>,
+    pub(crate) control: Control,
+    pub(crate) inputs: VecDeque<String>,
+    pub(crate) answers: Answers,
+    pub(crate) voice: Voice,
+    pub(crate) again: Again,
+    pub(crate) parting: Parting,
+}
+
+/// What is done at a rest.
+enum Next {
+    Say(String),
+    End,
+    Interrupted,
+}
+
+impl Session {
+    /// Drives the run until there is nothing more to say to it.
+    pub(crate) fn play(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
+        let began = Instant::now();
+        for event in self.run.opening() {
+            self.voice.tell(event, &self.control, console);
+        }
+        loop {
+            let rest = match self.drive(console) {
+                Ok(rest) => rest,
+                Err(halt) => return Ok(self.halted(halt, console)),
+            };
+            let outcome = match self.next(&rest, console)? {
+                Next::Say(words) => match self.say(&words, console) {
+                    Ok(()) => continue,
+                    Err(halt) => return Ok(self.halted(halt, console)),
+                },
+                Next::End => Outcome::of_rest(rest.phase, rest.reason),
+                Next::Interrupted => Outcome::Cancelled,
+            };
+            if let Err(halt) = self.finish(&rest, console) {
+                return Ok(self.halted(halt, console));
+            }
+            self.ending(&rest, began, console);
+            return Ok(outcome);
+        }
+    }
+
+    fn drive(&mut self, console: &mut Console) -> Result<Rest, Halt> {
+        let Self { run, model, control, voice, .. } = self;
+        run.drive(&**model, control, &mut |event| voice.tell(event, control, console))
+    }
+
+    fn say(&mut self, words: &str, console: &mut Console) -> Result<(), Halt> {
+        let Self { run, control, voice, .. } = self;
+        run.say(words, &mut |event| voice.tell(event, control, console))
+    }
+
+    fn finish(&mut self, rest: &Rest, console: &mut Console) -> Result<(), Halt> {
+        let Self { run, control, voice, .. } = self;
+        run.finish(rest, &mut |event| voice.tell(event, control, console))
+    }
+
+    /// The next input, if the run wants one and there is one.
+    fn next(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<Next> {
+        if self.control.wish() != Wish::Run || rest.phase == Phase::Paused {
+            // What is complete is complete, even if Ctrl-C came with the last words.
+            let is_over = rest.phase == Phase::Completed;
+            return Ok(if is_over { Next::End } else { Next::Interrupted });
+        }
+        let listens = match Outcome::of_rest(rest.phase, rest.reason) {
+            Outcome::Waiting | Outcome::Done => true,
+            Outcome::Limited
+            | Outcome::Invalid
+            | Outcome::ModelFailed
+            | Outcome::Failed
+            | Outcome::Cancelled => false,
+        };
+        if !listens {
+            return Ok(Next::End);
+        }
+        if let Some(words) = self.inputs.pop_front() {
+            return Ok(Next::Say(words));
+        }
+        if rest.phase == Phase::Completed || self.answers == Answers::Nobody {
+            return Ok(Next::End);
+        }
+        self.voice.pause(console);
+        Ok(match ask::words(rest.question.as_ref())? {
+            Heard::Words(words) => {
+                if let Voice::Human(screen) = &mut self.voice {
+                    screen.typed();
+                }
+                Next::Say(words)
+            }
+            Heard::Leave => Next::End,
+            Heard::Interrupt => Next::Interrupted,
+        })
+    }
+
+    /// The last lines: what came of it and how to go on.
+    fn ending(&self, rest: &Rest, began: Instant, console: &mut Console) {
+        let (turns, usage) = self.run.spent();
+        let standing = self.run.standing();
+        let next = self.advice(rest);
+        let ending = Ending {
+            phase: rest.phase,
+            reason: rest.reason,
+            node: Some(standing.current_node_id.as_str()).filter(|_| !standing.complete),
+            spent: summary::spent(turns, &usage, Some(began.elapsed())),
+            project: self.run.project_folder(),
+            artifacts: &standing.artifacts,
+            next: (next.0, next.1),
+        };
+        match self.voice {
+            Voice::Human(_) => console.text(&summary::ending(&ending)),
+            Voice::Json => console.error(summary::next(ending.next.0, &ending.next.1).trim()),
+        }
+    }
+
+    /// What to do next, and the commands for it.
+    fn advice(&self, rest: &Rest) -> (&'static str, Vec<String>) {
+        let (id, again) = (self.run.id(), &self.again);
+        match (rest.phase, rest.reason) {
+            (Phase::Completed, _) if self.parting == Parting::Tour => (
+                "Look at what happened, or make a package of your own:",
+                vec![
+                    again.command(&format!("runs show {id}")),
+                    again.command(&format!("runs logs {id}")),
+                    "crewagent package new my-workflow".to_owned(),
+                ],
+            ),
+            (Phase::Completed, _) => {
+                ("To change something, say what:", vec![again.answer(id, "what to change")])
+            }
+            (Phase::WaitingUser, Some(Reason::Question)) => {
+                ("Go on with your answer:", vec![again.answer(id, "your answer")])
+            }
+            (Phase::WaitingUser, Some(Reason::LimitTurns)) => {
+                ("Go on as before, or with another limit (--max-turns N):", vec![again.resume(id)])
+            }
+            (Phase::WaitingUser, Some(Reason::LimitTime)) => {
+                ("Go on as before, or with more time (--timeout TIME):", vec![again.resume(id)])
+            }
+            (Phase::WaitingUser, Some(Reason::LimitTokens)) => {
+                ("Go on as before, or with another limit (--max-tokens N):", vec![again.resume(id)])
+            }
+            (Phase::WaitingUser, Some(Reason::LimitCost)) => (
+                "Go on as before, or with another limit (--max-cost AMOUNT):",
+                vec![again.resume(id)],
+            ),
+            (Phase::WaitingUser, _) => {
+                ("Go on by telling it what to do:", vec![again.answer(id, "your words")])
+            }
+            (Phase::Running | Phase::Paused | Phase::Failed, _) => {
+                ("Nothing is lost. Go on with:", vec![again.resume(id)])
+            }
+        }
+    }
+
+    /// The run cannot go on now.
+    fn halted(&mut self, halt: Halt, console: &mut Console) -> Outcome {
+        let reason = match &halt {
+            Halt::Model(_) => Reason::Model,
+            Halt::Mount(_) | Halt::Journal(_) | Halt::Blob(_) => Reason::Disk,
+            Halt::Unfit(_) => Reason::Internal,
+        };
+        let rest = Rest {
+            phase: Phase::Failed,
+            reason: Some(reason),
+            message: Some(halt.to_string()),
+            question: None,
+        };
+        // The disk may be what failed; then this is told and not kept.
+        let _ = self.finish(&rest, console);
+        self.voice.pause(console);
+        let outcome = Outcome::of_error(&halt.into(), console);
+        let (words, commands) = self.advice(&rest);
+        console.error(summary::next(words, &commands).trim_end());
+        outcome
+    }
+}
+
+impl Voice {
+    /// Shows an event as it happens. When nobody reads any more, the run is paused.
+    fn tell(&mut self, event: &Event, control: &Control, console: &mut Console) {
+        match self {
+            Self::Human(screen) => console.text(&screen.event(event)),
+            Self::Json => match serde_json::to_string(event) {
+                Ok(line) => console.line(paint::escaped(&line)),
+                Err(error) => console.error(format_args!("error: an event is not JSON: {error}")),
+            },
+        }
+        console.show();
+        if console.is_gone() {
+            control.pause();
+        }
+    }
+
+    /// Makes room for something that is not an event.
+    fn pause(&mut self, console: &mut Console) {
+        if let Self::Human(screen) = self {
+            console.text(&screen.hush());
+            console.line("");
+        }
+        console.show();
+    }
+}
+
+/// The package of a run, if it is still in the store and valid.
+pub(crate) fn package_of(facts: &RunRecord, store: &Store) -> Option<Package> {
+    let installed = store.runs().package(facts).ok()?;
+    let source = store.packages().open(&installed).ok()?;
+    check(&source, &runtime_version()).package
+}
+
+/// The names in a run, as far as its package is there to tell them.
+pub(crate) fn names_of(facts: &RunRecord, package: Option<&Package>) -> Names {
+    let document = &facts.workflow.document;
+    let workflow = package.and_then(|package| {
+        package.workflows().iter().find(|workflow| workflow.document_path.as_str() == document)
+    });
+    match (package, workflow) {
+        (Some(package), Some(workflow)) => Names::new(package, workflow),
+        (_, _) => Names::default(),
+    }
+}
+
+/// A screen for a run that is driven here.
+pub(crate) fn screen(run: &Run, names: Names) -> Box<Screen> {
+    let (standing, agent) = (run.standing().clone(), &run.facts().agent_id);
+    Box::new(Screen::new(View::Live, paint::text_width(), names, standing, agent))
+}

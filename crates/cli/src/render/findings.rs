@@ -1,0 +1,227 @@
+//! Findings as people read them: the source line, a mark under the place, what is wrong, and what to do.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Place, Severity, Sources};
+use crewagent_core::text::is_unsafe_char;
+
+use crate::console::{Console, Stream};
+use crate::paint::{self, ERROR, GOOD, NAME, QUIET, WARNING};
+
+/// How many findings of one code are shown in full, unless all are asked for.
+const SHOWN_PER_CODE: usize = 5;
+/// How many findings of one package are shown in full, unless all are asked for.
+const SHOWN_PER_PACKAGE: usize = 40;
+/// A longer source line is not shown; the renderer trims shorter ones to the terminal.
+const LONGEST_LINE: usize = 20_000;
+
+/// How a report is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    /// How much of it.
+    pub(crate) amount: Amount,
+    /// Where it goes.
+    pub(crate) stream: Stream,
+    /// Which findings make a package fail.
+    pub(crate) bar: Bar,
+}
+
+impl Manner {
+    /// A report beside the result of another command.
+    pub(crate) const ASIDE: Self =
+        Self { amount: Amount::Some, stream: Stream::Notes, bar: Bar::Errors };
+    /// A report that is the result.
+    pub(crate) const RESULT: Self = Self { stream: Stream::Result, ..Self::ASIDE };
+}
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// Enough to see what kinds of mistakes there are.
+    Some,
+    /// Every finding that was kept.
+    All,
+}
+
+/// Which findings make a package fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bar {
+    /// Errors.
+    Errors,
+    /// Warnings too.
+    Warnings,
+}
+
+/// Prints the findings of one package, and how many there are.
+pub(crate) fn findings(
+    name: &str,
+    findings: &Findings,
+    sources: &Sources,
+    manner: Manner,
+    console: &mut Console,
+) {
+    let renderer =
+        Renderer::styled().decor_style(DecorStyle::Ascii).term_width(paint::width().max(60));
+    let mut shown: BTreeMap<Code, usize> = BTreeMap::new();
+    let mut total = 0;
+    for found in findings.iter() {
+        let of_code = shown.entry(found.code).or_default();
+        let fits = *of_code < SHOWN_PER_CODE && total < SHOWN_PER_PACKAGE;
+        if manner.amount == Amount::All || fits {
+            console.line_to(manner.stream, renderer.render(&[group(found, sources)]));
+            console.line_to(manner.stream, "");
+            *of_code += 1;
+            total += 1;
+        }
+    }
+    let hidden = findings.counts().iter().filter_map(|(code, count)| {
+        let more = count - shown.get(code).copied().unwrap_or(0);
+        (more > 0).then_some((code, more, count))
+    });
+    for (code, more, count) in hidden {
+        let counts = format!("{} more of {}", paint::grouped(more), paint::grouped(*count));
+        console.line_to(
+            manner.stream,
+            format_args!("… {} {}: {counts}", code.as_str(), code.summary()),
+        );
+    }
+    summary(name, findings, total, manner, console);
+}
+
+fn summary(name: &str, findings: &Findings, shown: usize, manner: Manner, console: &mut Console) {
+    let (errors, warnings) = (findings.count(Severity::Error), findings.count(Severity::Warning));
+    let name = paint::styled(NAME, paint::printable(name));
+    let mut say = |text: String| console.line_to(manner.stream, text);
+    if findings.is_empty() {
+        return say(format!("{} {name}: no errors, no warnings", paint::styled(GOOD, "ok")));
+    }
+    let mut parts = Vec::new();
+    if errors > 0 {
+        parts.push(paint::styled(ERROR, paint::counted(errors, "error")));
+    }
+    if warnings > 0 {
+        parts.push(paint::styled(WARNING, paint::counted(warnings, "warning")));
+    }
+    let too_strict = errors == 0 && manner.bar == Bar::Warnings;
+    let verdict = if errors > 0 || too_strict {
+        paint::styled(ERROR, "invalid")
+    } else {
+        paint::styled(GOOD, "ok")
+    };
+    let reason = if too_strict { " (warnings count with `--strict`)" } else { "" };
+    say(format!("{verdict} {name}: {}{reason}", parts.join(", ")));
+    if shown < errors + warnings {
+        let advice = match manner.amount {
+            Amount::Some => {
+                "Fix these first, or see up to 10,000 of each severity with `--all` or `--format json`."
+            }
+            Amount::All => {
+                "Only the first 10,000 of each severity are kept; fix these and run it again."
+            }
+        };
+        say(paint::styled(QUIET, advice));
+    }
+    if let Some(code) = findings.iter().next().map(|first| first.code) {
+        say(paint::styled(
+            QUIET,
+            format_args!("More about a code: crewagent package explain {}", code.as_str()),
+        ));
+    }
+}
+
+/// One finding as the renderer takes it.
+fn group(found: &Diagnostic, sources: &Sources) -> Group<'static> {
+    let level = match found.severity() {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = Group::with_title(
+        level.primary_title(paint::printable(&found.message)).id(found.code.as_str()),
+    );
+    group = match excerpt(&found.place, sources) {
+        Some(excerpt) => group.element(excerpt.snippet(AnnotationKind::Primary, None)),
+        None => group.element(origin(&found.place)),
+    };
+    if let Some(related) = &found.related
+        && let Some(excerpt) = excerpt(&related.place, sources)
+    {
+        group = group.element(
+            excerpt.snippet(AnnotationKind::Context, Some(paint::printable(&related.message))),
+        );
+    }
+    if let Some(help) = &found.help {
+        group = group.element(Level::HELP.message(paint::printable(help)));
+    }
+    group
+}
+
+/// A place without a line to show.
+fn origin(place: &Place) -> Origin<'static> {
+    let file = if place.file.is_empty() { "(package)" } else { &place.file };
+    let origin = Origin::path(paint::printable(file));
+    match place.position {
+        Some(position) => origin.line(position.line).char_column(position.column),
+        None => origin,
+    }
+}
+
+/// The line of a place.
+struct Excerpt {
+    file: String,
+    line: String,
+    number: usize,
+    mark: Range<usize>,
+}
+
+impl Excerpt {
+    fn snippet(
+        self,
+        kind: AnnotationKind,
+        label: Option<String>,
+    ) -> Snippet<'static, Annotation<'static>> {
+        let annotation = kind.span(self.mark).label(label);
+        Snippet::source(self.line).line_start(self.number).path(self.file).annotation(annotation)
+    }
+}
+
+fn excerpt(place: &Place, sources: &Sources) -> Option<Excerpt> {
+    let (span, position, text) = (place.span?, place.position?, sources.get(&place.file)?);
+    let start = text.get(..span.start)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text.get(start..)?.lines().next().unwrap_or_default();
+    if line.len() > LONGEST_LINE {
+        return None;
+    }
+    let mark_start = (span.start - start).min(line.len());
+    let (line, mark) = cleaned(line, mark_start..(span.end - start).clamp(mark_start, line.len()));
+    Some(Excerpt { file: paint::printable(&place.file), line, number: position.line, mark })
+}
+
+/// The line without unsafe characters; the mark moves with what it marks. Tabs are the renderer's business.
+fn cleaned(line: &str, mark: Range<usize>) -> (String, Range<usize>) {
+    let clean = |part: &str| {
+        part.chars()
+            .map(|c| if c != '\t' && is_unsafe_char(c) { '\u{fffd}' } else { c })
+            .collect::<String>()
+    };
+    let before = clean(line.get(..mark.start).unwrap_or_default());
+    let marked = clean(line.get(mark.clone()).unwrap_or_default());
+    let after = clean(line.get(mark.end..).unwrap_or_default());
+    let range = before.len()..before.len() + marked.len();
+    (before + &marked + &after, range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_cannot_steer_the_terminal_and_keeps_its_mark() {
+        let (line, mark) = cleaned("a\u{9b}31m\u{202e}b\tc", 6..9);
+        assert_eq!(line, "a\u{fffd}31m\u{fffd}b\tc");
+        assert!(line.is_char_boundary(mark.start) && line.is_char_boundary(mark.end));
+        assert_eq!(cleaned("ab中d", 2..5), ("ab中d".to_owned(), 2..5));
+    }
+}

@@ -1,0 +1,278 @@
+//! Text that comes in pieces, broken between words as it comes. Code and tables stay as they are.
+
+use crewagent_core::text::is_unsafe_char;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// How far a tab goes.
+const TAB: usize = 4;
+/// A head of a line longer than this says nothing more about the line.
+const HEAD: usize = 8;
+
+/// How many columns a text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// So many.
+    Columns(usize),
+    /// As many as it wants: it goes into a file or a program.
+    Endless,
+}
+
+/// A text on its way to the screen.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    width: Width,
+    /// What every line begins with.
+    margin: &'static str,
+    /// The word that is not complete yet.
+    word: String,
+    /// Blanks before that word.
+    blanks: usize,
+    /// Columns of this line that are used, the margin not counted; `None` where the line has not begun.
+    column: Option<usize>,
+    /// What the line of the text began with, to tell code and tables.
+    head: String,
+    /// Where the lines go on that this line of the text is broken into.
+    hanging: usize,
+    block: Block,
+}
+
+/// What the lines of the text belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    Prose,
+    Code,
+}
+
+impl Flow {
+    pub(crate) fn new(width: Width, margin: &'static str) -> Self {
+        let width = match width {
+            // Narrower than that nothing is readable, whatever is done.
+            Width::Columns(columns) => {
+                Width::Columns(columns.saturating_sub(margin.width()).max(20))
+            }
+            Width::Endless => Width::Endless,
+        };
+        Self {
+            width,
+            margin,
+            word: String::new(),
+            blanks: 0,
+            column: None,
+            head: String::new(),
+            hanging: 0,
+            block: Block::Prose,
+        }
+    }
+
+    /// Takes a piece, and gives what can be shown of it.
+    pub(crate) fn push(&mut self, piece: &str) -> String {
+        let mut out = String::new();
+        for c in piece.chars() {
+            match c {
+                '\n' => self.end_line(&mut out),
+                '\r' => {}
+                ' ' => self.blank(1, &mut out),
+                '\t' => self.blank(TAB, &mut out),
+                c => self.letter(if is_unsafe_char(c) { '\u{fffd}' } else { c }, &mut out),
+            }
+        }
+        out
+    }
+
+    /// The rest, with the end of the last line if one has begun.
+    pub(crate) fn finish(&mut self) -> String {
+        let mut out = String::new();
+        self.put_word(&mut out);
+        if self.column.take().is_some() {
+            out.push('\n');
+        }
+        self.start_line();
+        self.block = Block::Prose;
+        out
+    }
+
+    fn letter(&mut self, c: char, out: &mut String) {
+        if self.head.len() < HEAD {
+            self.head.push(c);
+        }
+        let last = self.word.chars().next_back();
+        let joins = is_joined(c) || last.is_some_and(is_opening);
+        if !joins && (is_wide(c) || last.is_some_and(is_wide)) {
+            self.put_word(out);
+        }
+        self.word.push(c);
+    }
+
+    fn blank(&mut self, count: usize, out: &mut String) {
+        if !self.word.is_empty() {
+            self.put_word(out);
+            self.note_hanging();
+        }
+        self.blanks += count;
+    }
+
+    fn end_line(&mut self, out: &mut String) {
+        self.put_word(out);
+        out.push('\n');
+        if self.head.starts_with("```") || self.head.starts_with("~~~") {
+            self.block = match self.block {
+                Block::Prose => Block::Code,
+                Block::Code => Block::Prose,
+            };
+        }
+        self.column = None;
+        self.start_line();
+    }
+
+    fn start_line(&mut self) {
+        self.blanks = 0;
+        self.hanging = 0;
+        self.head.clear();
+    }
+
+    /// After the mark of a list item, the item's other lines stand under its words.
+    fn note_hanging(&mut self) {
+        let mark = self.head.trim_end();
+        let number = mark.trim_end_matches(['.', ')']);
+        let is_number = number.len() < mark.len() && number.bytes().all(|b| b.is_ascii_digit());
+        if self.hanging == 0
+            && (matches!(mark, "-" | "*" | "+" | "•") || is_number && !number.is_empty())
+        {
+            self.hanging = self.column.unwrap_or(0) + 1;
+        }
+    }
+
+    fn put_word(&mut self, out: &mut String) {
+        if self.word.is_empty() {
+            return;
+        }
+        let word = std::mem::take(&mut self.word);
+        let blanks = std::mem::take(&mut self.blanks);
+        let columns = word.width();
+        match self.column {
+            None => {
+                out.push_str(self.margin);
+                out.push_str(&" ".repeat(blanks));
+                self.column = Some(blanks + columns);
+                self.hanging = 0;
+            }
+            Some(used) if self.has_room(used + blanks + columns) => {
+                out.push_str(&" ".repeat(blanks));
+                self.column = Some(used + blanks + columns);
+            }
+            Some(_) => {
+                out.push('\n');
+                out.push_str(self.margin);
+                out.push_str(&" ".repeat(self.hanging));
+                self.column = Some(self.hanging + columns);
+            }
+        }
+        out.push_str(&word);
+    }
+
+    fn has_room(&self, columns: usize) -> bool {
+        match self.width {
+            Width::Endless => true,
+            Width::Columns(width) => self.is_whole_line() || columns <= width,
+        }
+    }
+
+    /// Whether the line is code or a table: breaking it would change what it says.
+    fn is_whole_line(&self) -> bool {
+        self.block == Block::Code || self.head.starts_with('|') || self.head.starts_with("```")
+    }
+}
+
+/// A whole text, broken to fit behind so many columns; the lines after the first are indented by them.
+pub(crate) fn indented(text: &str, columns: usize, width: Width) -> String {
+    let width = match width {
+        Width::Columns(all) => Width::Columns(all.saturating_sub(columns)),
+        Width::Endless => Width::Endless,
+    };
+    let mut flow = Flow::new(width, "");
+    let lines = flow.push(text.trim_end()) + &flow.finish();
+    lines.trim_end().replace('\n', &format!("\n{}", " ".repeat(columns)))
+}
+
+/// Between wide letters a line may break anywhere, but for a few marks.
+fn is_wide(c: char) -> bool {
+    c.width() == Some(2)
+}
+
+/// What belongs to the letter before it.
+fn is_joined(c: char) -> bool {
+    c.width() == Some(0)
+        || matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
+        || "，。、；：？！）」』】》〉〕］｝％…‥ー々".contains(c)
+}
+
+/// What belongs to the letter after it.
+fn is_opening(c: char) -> bool {
+    "（「『【《〈〔［｛".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However a text is cut into pieces, the same lines come out.
+    fn check_flow(width: usize, text: &str, expected: &str) {
+        let whole = || Flow::new(Width::Columns(width), "  ");
+        let mut flow = whole();
+        let mut at_once = flow.push(text);
+        at_once.push_str(&flow.finish());
+        assert_eq!(at_once, expected, "{text:?}");
+        let mut flow = whole();
+        let mut pieces: String = text.chars().map(|c| flow.push(&c.to_string())).collect();
+        pieces.push_str(&flow.finish());
+        assert_eq!(pieces, expected, "in pieces: {text:?}");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        check_flow(24, "one two three four five six", "  one two three four\n  five six\n");
+        check_flow(24, "", "");
+        check_flow(24, "one\n\ntwo\n", "  one\n\n  two\n");
+        check_flow(24, "averyveryverylongwordindeed x", "  averyveryverylongwordindeed\n  x\n");
+    }
+
+    #[test]
+    fn wide_letters_count_twice_and_break_anywhere_but_before_a_full_stop() {
+        check_flow(24, "一二三四五六七八九十一二三", "  一二三四五六七八九十一\n  二三\n");
+        check_flow(24, "一二三四五六七八九十一。二", "  一二三四五六七八九十\n  一。二\n");
+        check_flow(24, "一二三四五六七八九十（一）", "  一二三四五六七八九十\n  （一）\n");
+        check_flow(24, "🏃🏃🏃🏃🏃🏃🏃🏃🏃🏃🏃🏃", "  🏃🏃🏃🏃🏃🏃🏃🏃🏃🏃🏃\n  🏃\n");
+    }
+
+    #[test]
+    fn items_of_a_list_hang_under_their_words() {
+        check_flow(24, "- one two three four five", "  - one two three four\n    five\n");
+        check_flow(24, "10. one two three four five", "  10. one two three four\n      five\n");
+        check_flow(24, "  - one two three four five", "    - one two three four\n      five\n");
+    }
+
+    #[test]
+    fn code_and_tables_are_not_broken() {
+        let code = "```\nlet x = a_long_line_of_code + another_one;\n```\n";
+        check_flow(24, code, "  ```\n  let x = a_long_line_of_code + another_one;\n  ```\n");
+        check_flow(24, "| a | b | c | d | e | f | g |\n", "  | a | b | c | d | e | f | g |\n");
+    }
+
+    #[test]
+    fn a_text_cannot_steer_the_terminal() {
+        check_flow(40, "a\u{1b}[31m\u{202e}b\r\n\tc", "  a\u{fffd}[31m\u{fffd}b\n      c\n");
+    }
+
+    #[test]
+    fn a_message_stands_behind_its_mark() {
+        let text = indented("one two three four five six\nseven", 4, Width::Columns(24));
+        assert_eq!(text, "one two three four\n    five six\n    seven");
+    }
+
+    #[test]
+    fn into_a_file_lines_stay_whole() {
+        let mut flow = Flow::new(Width::Endless, "  ");
+        let text = "word ".repeat(100);
+        assert_eq!((flow.push(&text) + &flow.finish()).lines().count(), 1);
+    }
+}

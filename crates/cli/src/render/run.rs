@@ -1,0 +1,394 @@
+//! A run as people watch it: each event becomes a few lines, as it happens or from the record.
+
+use std::collections::BTreeMap;
+
+use crewagent_core::event::{Channel, Event, Fact, Finish, Phase, Reason, Reply, StateChange};
+use crewagent_core::payload::Payload;
+use crewagent_core::question::Question;
+use crewagent_core::state::standing::Standing;
+use crewagent_engine::source::bytes;
+
+use super::flow::{Flow, Width, indented};
+use super::names::Names;
+use super::question::{self, Asker};
+use super::{summary, tool};
+use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
+
+/// Where the events come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// They happen now; how it ends is told by whoever drives the run.
+    Live,
+    /// They are in the record.
+    Record,
+}
+
+/// Turns events into lines. It keeps what it needs to tell one from the next.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    view: View,
+    width: Width,
+    names: Names,
+    standing: Standing,
+    /// The node that the last heading named, if there was a heading; after completion none.
+    heading: Option<Option<String>>,
+    /// The agent that was named last.
+    agent: String,
+    /// The words that are coming in.
+    speech: Option<Speech>,
+    /// The turn whose words were shown as they came.
+    shown: Option<u64>,
+    /// What the calls in hand are about.
+    subjects: BTreeMap<String, String>,
+    echo: Echo,
+    last: Last,
+}
+
+/// Whether the user's next words are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Echo {
+    On,
+    /// They stand on the screen already.
+    Off,
+}
+
+#[derive(Debug)]
+struct Speech {
+    channel: Channel,
+    flow: Flow,
+}
+
+/// What was shown last, because that decides about a blank line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    Nothing,
+    Lines,
+    Block,
+}
+
+impl Screen {
+    /// A screen for a run that stands here and is run by this agent.
+    pub(crate) fn new(
+        view: View,
+        width: Width,
+        names: Names,
+        standing: Standing,
+        agent: &str,
+    ) -> Self {
+        Self {
+            view,
+            width,
+            names,
+            standing,
+            heading: None,
+            agent: agent.to_owned(),
+            speech: None,
+            shown: None,
+            subjects: BTreeMap::new(),
+            echo: Echo::On,
+            last: Last::Nothing,
+        }
+    }
+
+    /// What an event looks like. It may be nothing at all.
+    pub(crate) fn event(&mut self, event: &Event) -> String {
+        if let Fact::AssistantDelta { turn, text, channel } = &event.fact {
+            self.shown = Some(*turn);
+            return self.speak(*channel, text);
+        }
+        let mut out = self.hush();
+        match &event.fact {
+            Fact::RunStarted { state, .. } => self.standing = state.clone(),
+            Fact::RunResumed { state, notes, epoch, .. } => {
+                self.resumed(state.as_ref(), notes, *epoch, &event.time, &mut out);
+            }
+            Fact::UserInput { text, .. } => match std::mem::replace(&mut self.echo, Echo::On) {
+                Echo::On => self.block(&user(text), &mut out),
+                Echo::Off => self.last = Last::Block,
+            },
+            Fact::TurnStarted { node_id, agent_id, .. } => {
+                self.turn(node_id.as_deref(), agent_id, &mut out);
+            }
+            Fact::AssistantDelta { .. } => {}
+            Fact::AssistantMessage { turn, reply } => self.message(*turn, reply, &mut out),
+            Fact::ToolStarted { call_id, subject, .. } => {
+                if let Some(subject) = subject {
+                    self.subjects.insert(call_id.clone(), subject.clone());
+                }
+            }
+            Fact::ToolFinished { call_id, tool, answer, .. } => {
+                let subject = self.subjects.remove(call_id);
+                // The user's own words were shown when they were said.
+                if tool != "ui.ask_user" || answer.refused.is_some() {
+                    let line = tool::line(tool, subject.as_deref(), answer, self.width);
+                    self.lines(&line, &mut out);
+                }
+            }
+            Fact::StateChanged(change) => self.changed(change, &mut out),
+            Fact::Question { question, moved, .. } => {
+                let asker = if moved.is_some() { Asker::Runtime } else { Asker::Model };
+                self.block(&question::question(question, asker, self.width), &mut out);
+            }
+            Fact::PhaseChanged { phase, reason, message } => {
+                self.phase(*phase, *reason, message.as_deref(), &mut out);
+            }
+            Fact::ContextCut { messages, bytes: size } => {
+                let what = paint::counted(*messages, "message");
+                let line = format!("  · {what} ({}) left the model's context\n", bytes(*size));
+                self.lines(&paint::styled(QUIET, line), &mut out);
+            }
+            Fact::Error { message } => {
+                if self.view == View::Record {
+                    let text = self.notice(ERROR, "✗", message);
+                    self.lines(&text, &mut out);
+                }
+            }
+            Fact::RunFinished { phase, reason, turns, usage, .. } => {
+                if self.view == View::Record {
+                    let verdict = summary::verdict(*phase, *reason);
+                    let spent = summary::spent(*turns, usage, None);
+                    self.block(&format!("{verdict}  {}\n", paint::styled(QUIET, spent)), &mut out);
+                }
+            }
+        }
+        out
+    }
+
+    /// The end of what is being said, if something is.
+    pub(crate) fn hush(&mut self) -> String {
+        match self.speech.take() {
+            Some(mut speech) => {
+                let text = styled_for(speech.channel, &speech.flow.finish());
+                if !text.is_empty() {
+                    self.last = Last::Lines;
+                }
+                text
+            }
+            None => String::new(),
+        }
+    }
+
+    /// The user types at the terminal, so that their words need not be repeated.
+    pub(crate) fn typed(&mut self) {
+        self.echo = Echo::Off;
+    }
+
+    /// Where the run is and what was said last, so that nobody has to answer from memory.
+    pub(crate) fn recall(
+        &mut self,
+        words: Option<&str>,
+        asked: Option<(&Question, Asker)>,
+    ) -> String {
+        let mut out = String::new();
+        if !self.standing.complete {
+            let node = self.standing.current_node_id.clone();
+            out.push_str(&format!("{}\n", self.node_heading(&node)));
+            self.heading = Some(Some(node));
+            self.last = Last::Lines;
+        }
+        if let Some(words) = words {
+            out.push_str(&self.speak(Channel::Text, words));
+            out.push_str(&self.hush());
+        }
+        if let Some((asked, asker)) = asked {
+            self.block(&question::question(asked, asker, self.width), &mut out);
+        }
+        out
+    }
+
+    fn speak(&mut self, channel: Channel, text: &str) -> String {
+        let mut out = String::new();
+        if self.speech.as_ref().is_some_and(|speech| speech.channel != channel) {
+            out.push_str(&self.hush());
+        }
+        let is_new = self.speech.is_none();
+        let width = self.width;
+        let speech = self.speech.get_or_insert_with(|| {
+            let margin = match channel {
+                Channel::Text => "  ",
+                Channel::Thinking => "  ┊ ",
+            };
+            Speech { channel, flow: Flow::new(width, margin) }
+        });
+        // Models like to begin with empty lines.
+        let text = if is_new { text.trim_start_matches('\n') } else { text };
+        let pieces = styled_for(channel, &speech.flow.push(text));
+        if is_new && self.last == Last::Block {
+            out.push('\n');
+        }
+        out.push_str(&pieces);
+        self.last = Last::Lines;
+        out
+    }
+
+    fn message(&mut self, turn: u64, reply: &Reply, out: &mut String) {
+        let words = reply.content.as_deref().unwrap_or_default().trim_end();
+        if self.shown != Some(turn) && !words.is_empty() {
+            out.push_str(&self.speak(Channel::Text, words));
+            out.push_str(&self.hush());
+        }
+        let trouble = match reply.finish {
+            Finish::Stop => None,
+            Finish::Length => Some("The reply was cut off because it became too long."),
+            Finish::Filter => Some("The provider held back a part of the reply."),
+        };
+        if let Some(trouble) = trouble {
+            let text = self.notice(WARNING, "!", trouble);
+            self.lines(&text, out);
+        }
+    }
+
+    fn turn(&mut self, node: Option<&str>, agent: &str, out: &mut String) {
+        let is_same = self.heading.as_ref().is_some_and(|last| last.as_deref() == node);
+        if is_same && self.agent == agent {
+            return;
+        }
+        let mut line = match node {
+            Some(node) => self.node_heading(node),
+            None => format!("{} complete", paint::styled(GOOD, "●")),
+        };
+        if self.agent != agent {
+            line.push_str(&format!("  {}", paint::styled(ACCENT, self.names.agent(agent))));
+        }
+        if self.last != Last::Nothing {
+            out.push('\n');
+        }
+        out.push_str(&line);
+        out.push('\n');
+        self.heading = Some(node.map(str::to_owned));
+        self.agent = agent.to_owned();
+        self.last = Last::Lines;
+    }
+
+    /// `● 1/6 step-01-select-story  Select the story`
+    fn node_heading(&self, node: &str) -> String {
+        let title = match self.names.title(node) {
+            "" => String::new(),
+            title => format!("  {title}"),
+        };
+        let place = match self.names.total() {
+            0 => String::new(),
+            total => format!("{}/{total} ", place_of(node, &self.standing.steps_completed)),
+        };
+        format!(
+            "{} {}{}{title}",
+            paint::styled(ACCENT, "●"),
+            paint::styled(QUIET, place),
+            paint::styled(NAME, paint::printable(node))
+        )
+    }
+
+    fn changed(&mut self, change: &StateChange, out: &mut String) {
+        self.standing = change.state.clone();
+        if let Some(moved) = &change.moved {
+            let to = paint::styled(ACCENT, paint::printable(&moved.to));
+            let label = paint::styled(QUIET, format_args!("({})", paint::printable(&moved.label)));
+            self.lines(&format!("  {} {to} {label}\n", paint::styled(ACCENT, "→")), out);
+        }
+        for warning in &change.warnings {
+            let text = self.notice(WARNING, "!", warning);
+            self.lines(&text, out);
+        }
+    }
+
+    fn resumed(
+        &mut self,
+        state: Option<&Standing>,
+        notes: &[String],
+        epoch: u64,
+        time: &str,
+        out: &mut String,
+    ) {
+        if let Some(state) = state {
+            self.standing = state.clone();
+            self.heading = None;
+        }
+        if self.view == View::Record {
+            let line = format!("resumed {}, process {epoch} of this run\n", paint::printable(time));
+            self.block(&paint::styled(QUIET, line), out);
+        }
+        for note in notes {
+            let text = self.notice(WARNING, "!", note);
+            self.lines(&text, out);
+        }
+    }
+
+    fn phase(
+        &mut self,
+        phase: Phase,
+        reason: Option<Reason>,
+        message: Option<&str>,
+        out: &mut String,
+    ) {
+        let Some(message) = message else { return };
+        let (style, mark) = match phase {
+            Phase::Failed if self.view == View::Live => return,
+            Phase::Failed => (ERROR, "✗"),
+            Phase::Running | Phase::WaitingUser | Phase::Paused | Phase::Completed => {
+                (WARNING, "!")
+            }
+        };
+        // What failed is told as an error of its own.
+        if phase != Phase::Failed || reason.is_none() {
+            let text = self.notice(style, mark, message);
+            self.lines(&text, out);
+        }
+    }
+
+    fn notice(&self, style: anstyle::Style, mark: &str, message: &str) -> String {
+        format!("  {} {}\n", paint::styled(style, mark), indented(message, 4, self.width))
+    }
+
+    fn lines(&mut self, text: &str, out: &mut String) {
+        if self.last == Last::Block {
+            out.push('\n');
+        }
+        out.push_str(text);
+        self.last = Last::Lines;
+    }
+
+    /// Something with a blank line before and after.
+    fn block(&mut self, text: &str, out: &mut String) {
+        if self.last != Last::Nothing {
+            out.push('\n');
+        }
+        out.push_str(text);
+        self.last = Last::Block;
+    }
+}
+
+/// Where a node stands among those that are done: the next one, or its own place when it is visited again.
+pub(crate) fn place_of(node: &str, completed: &[String]) -> usize {
+    let mut distinct: Vec<&str> = Vec::new();
+    for done in completed {
+        if !distinct.contains(&done.as_str()) {
+            distinct.push(done);
+        }
+    }
+    distinct.iter().position(|done| *done == node).unwrap_or(distinct.len()) + 1
+}
+
+fn styled_for(channel: Channel, text: &str) -> String {
+    match channel {
+        Channel::Thinking if !text.is_empty() => paint::styled(QUIET, text),
+        Channel::Text | Channel::Thinking => text.to_owned(),
+    }
+}
+
+/// What the user said.
+fn user(text: &Payload) -> String {
+    let words = match text.inline() {
+        Some(words) => paint::printable_lines(words.trim()),
+        None => format!("({} of text)", bytes(text.bytes())),
+    };
+    let mut lines = words.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut shown = format!("  {} {}\n", paint::styled(ACCENT, "›"), paint::styled(NAME, first));
+    for line in lines {
+        shown.push_str(&format!("    {}\n", paint::styled(NAME, line)));
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! Events in, lines out.
+
+use crewagent_core::event::{Answer, Moved, RequestFacts};
+use crewagent_core::question::{Choice, QuestionKind};
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use serde_json::json;
+
+use super::*;
+
+fn screen(view: View, width: Width) -> Screen {
+    let standing = Standing { current_node_id: "one".into(), ..Standing::default() };
+    Screen::new(view, width, Names::default(), standing, "bob")
+}
+
+fn event(fact: Fact) -> Event {
+    let time = "2026-11-15T08:30:15.000Z".to_owned();
+    Event { seq: 1, part: None, time, run_id: None, key: None, fact }
+}
+
+fn lines(screen: &mut Screen, facts: impl IntoIterator<Item = Fact>) -> String {
+    let mut text: String = facts.into_iter().map(|fact| screen.event(&event(fact))).collect();
+    text.push_str(&screen.hush());
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+#[track_caller]
+fn check_lines(facts: Vec<Fact>, expected: &str) {
+    assert_eq!(lines(&mut screen(View::Live, Width::Columns(60)), facts), expected);
+}
+
+fn turn(node: Option<&str>, agent: &str) -> Fact {
+    let request = RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
+    Fact::TurnStarted { turn: 1, node_id: node.map(str::to_owned), agent_id: agent.into(), request }
+}
+
+fn delta(channel: Channel, text: &str) -> Fact {
+    Fact::AssistantDelta { turn: 1, text: text.into(), channel }
+}
+
+fn reply(text: &str) -> Fact {
+    let reply = Reply { content: Some(text.into()), ..Reply::default() };
+    Fact::AssistantMessage { turn: 1, reply }
+}
+
+fn call(tool: &str, subject: &str, answer: Answer) -> [Fact; 2] {
+    let (turn, call_id) = (1, "c".to_owned());
+    let subject = Some(subject.to_owned());
+    [
+        Fact::ToolStarted {
+            turn,
+            call_id: call_id.clone(),
+            tool: tool.into(),
+            subject,
+            intent: None,
+        },
+        Fact::ToolFinished { turn, call_id, tool: tool.into(), answer },
+    ]
+}
+
+fn answer(result: serde_json::Value) -> Answer {
+    Answer { result: result.to_string().into(), ..Answer::default() }
+}
+
+fn refused(refusal: &Refusal) -> Answer {
+    let result = refusal.to_json().to_string().into();
+    Answer { result, refused: Some(refusal.code), created: Vec::new() }
+}
+
+#[test]
+fn words_are_shown_as_they_come_and_only_once() {
+    let facts = vec![
+        turn(Some("one"), "bob"),
+        delta(Channel::Text, "Hel"),
+        delta(Channel::Text, "lo."),
+        reply("Hello."),
+    ];
+    check_lines(facts, "● one\n  Hello.\n");
+    check_lines(vec![turn(Some("one"), "bob"), reply("Hello.\n")], "● one\n  Hello.\n");
+}
+
+#[test]
+fn thoughts_are_marked_even_without_colour() {
+    let facts = vec![delta(Channel::Thinking, "Hm, let me see."), delta(Channel::Text, "Yes.")];
+    check_lines(facts, "  ┊ Hm, let me see.\n  Yes.\n");
+    let painted =
+        screen(View::Live, Width::Endless).event(&event(delta(Channel::Thinking, "Hm. ")));
+    assert!(painted.contains("\u{1b}[2m"), "{painted:?}");
+}
+
+#[test]
+fn a_change_of_agent_is_named() {
+    let facts = vec![turn(Some("one"), "bob"), turn(Some("two"), "sam"), turn(None, "sam")];
+    check_lines(facts, "● one\n\n● two  sam\n\n● complete\n");
+}
+
+#[test]
+fn a_call_is_one_line_whatever_the_terminal() {
+    let read = call("fs.read", "@project/a.md", answer(json!({ "ok": true, "bytes": 3277 })));
+    check_lines(read.into(), "  ✓ fs.read @project/a.md  3.2 KiB\n");
+    let window = answer(json!({ "ok": true, "bytes": 3277, "content": "a\nb\n" }));
+    check_lines(
+        call("fs.read", "@project/a.md:3-4", window).into(),
+        "  ✓ fs.read @project/a.md:3-4  2 lines\n",
+    );
+    let found = answer(
+        json!({ "ok": true, "matches": [1, 2], "truncated": true, "stats": { "filesScanned": 1 } }),
+    );
+    check_lines(
+        call("fs.search", "tea", found).into(),
+        "  ✓ fs.search tea  2 matches+ in 1 file\n",
+    );
+    let made =
+        Answer { created: vec!["x".into()], ..answer(json!({ "ok": true, "bytesWritten": 1 })) };
+    check_lines(
+        call("fs.write", "@project/x", made).into(),
+        "  ✓ fs.write @project/x  1 byte, new\n",
+    );
+    let kept = Answer {
+        result: Payload::Blob { sha256: Payload::default().digest(), bytes: 70_000 },
+        ..Answer::default()
+    };
+    check_lines(
+        call("fs.read", "@project/big", kept).into(),
+        "  ✓ fs.read @project/big  68.4 KiB\n",
+    );
+}
+
+#[test]
+fn a_refusal_has_its_code_and_a_reason_that_fits() {
+    let missing = Refusal::new(RefusalCode::NotFound, "There is no `@project/a`.");
+    check_lines(
+        call("fs.read", "@project/a", refused(&missing)).into(),
+        "  ✗ fs.read @project/a  ENOENT not found\n",
+    );
+    let long = Refusal::new(
+        RefusalCode::Transition,
+        "There is no edge from `one` to `three` in this workflow. Choose another.",
+    );
+    check_lines(
+        call("fs.apply_patch", "@state/workflow.md", refused(&long)).into(),
+        "  ✗ fs.apply_patch @state/workflow.md  E_INVALID_TRANSITION There is no edge from `…\n",
+    );
+}
+
+#[test]
+fn a_move_is_shown_with_its_label_and_what_was_let_pass() {
+    let moved = Some(Moved { from: "one".into(), to: "two".into(), label: "next".into() });
+    let change = StateChange {
+        state: Standing::default(),
+        moved,
+        recorded: Vec::new(),
+        warnings: vec!["`artifacts/a.md` is missing".into()],
+    };
+    check_lines(
+        vec![Fact::StateChanged(Box::new(change))],
+        "  → two (next)\n  ! `artifacts/a.md` is missing\n",
+    );
+}
+
+#[test]
+fn a_question_stands_alone_with_what_can_be_answered() {
+    let choice = |value: &str, label: Option<&str>, about: Option<&str>| Choice {
+        value: value.into(),
+        label: label.map(str::to_owned),
+        description: about.map(str::to_owned),
+    };
+    let question = Question {
+        question: "Which kind of project is it?".into(),
+        kind: QuestionKind::Choice,
+        options: vec![
+            choice("green", Some("A new one"), Some("nothing is there yet")),
+            choice("brown", None, None),
+        ],
+        multi: false,
+        schema: None,
+    };
+    let asked = Fact::Question { call_id: "c".into(), moved: None, question };
+    let said = Fact::UserInput { text: "2".into(), for_node_id: None, call_id: None };
+    check_lines(
+        vec![reply("Well."), asked, said, reply("Fine.")],
+        "  Well.\n\n  ┃ Which kind of project is it?\n  ┃\n  ┃  1  A new one  green  nothing is there yet\n  ┃  2  brown\n  ┃ one of them, by number or name\n\n  › 2\n\n  Fine.\n",
+    );
+}
+
+#[test]
+fn a_form_names_its_fields() {
+    let question = Question {
+        question: "Who?".into(),
+        kind: QuestionKind::Form,
+        options: Vec::new(),
+        multi: false,
+        schema: Some(json!({ "properties": { "name": { "type": "string" }, "age": {} } })),
+    };
+    let asked = Fact::Question { call_id: "c".into(), moved: None, question };
+    check_lines(vec![asked], "  ┃ Who?\n  ┃ a JSON object with name (string), age (value)\n");
+}
+
+#[test]
+fn why_a_run_rests_is_told_where_it_is_not_plain() {
+    let phase = |phase, reason, message: Option<&str>| Fact::PhaseChanged {
+        phase,
+        reason: Some(reason),
+        message: message.map(str::to_owned),
+    };
+    let limit =
+        phase(Phase::WaitingUser, Reason::LimitTurns, Some("The model was asked 50 times."));
+    check_lines(vec![limit], "  ! The model was asked 50 times.\n");
+    check_lines(vec![phase(Phase::WaitingUser, Reason::StopPoint, None)], "");
+    // Whoever drives the run tells its failure.
+    check_lines(vec![phase(Phase::Failed, Reason::Model, Some("Lost."))], "");
+}
+
+#[test]
+fn a_record_tells_resumes_and_failures() {
+    let resumed = Fact::RunResumed {
+        epoch: 2,
+        fresh: false,
+        state: None,
+        settings: None,
+        notes: vec!["the last line was torn".into()],
+    };
+    let failed = Fact::Error { message: "The way to the model was lost.".into() };
+    let text = lines(&mut screen(View::Record, Width::Endless), [failed, resumed]);
+    assert_eq!(
+        text,
+        "  ✗ The way to the model was lost.\n\nresumed 2026-11-15T08:30:15.000Z, process 2 of this run\n\n  ! the last line was torn\n"
+    );
+}
+
+#[test]
+fn a_node_counts_from_those_that_are_done() {
+    let done = ["one", "two", "one"].map(str::to_owned);
+    assert_eq!(place_of("three", &done), 3);
+    assert_eq!(place_of("two", &done), 2);
+    assert_eq!(place_of("one", &[]), 1);
+}

@@ -1,0 +1,65 @@
+//! Rows in columns, aligned by what a terminal shows.
+
+use anstyle::Style;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::paint;
+
+/// One cell: a text and how it looks.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    /// A text from anywhere; what could steer the terminal is taken out.
+    pub(crate) fn new(style: Style, text: &str) -> Self {
+        Self { text: paint::printable(text), style }
+    }
+}
+
+/// The rows under a quiet heading.
+pub(crate) fn table(heading: &[&str], rows: &[Vec<Cell>]) -> String {
+    let title = heading.iter().map(|text| Cell::new(paint::QUIET, text)).collect();
+    let all: Vec<&Vec<Cell>> = std::iter::once(&title).chain(rows).collect();
+    let widths: Vec<usize> = (0..heading.len())
+        .map(|column| {
+            all.iter()
+                .filter_map(|row| row.get(column))
+                .map(|cell| cell.text.width())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    all.iter().map(|row| line(row, &widths)).collect()
+}
+
+fn line(row: &[Cell], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
+        if at > 0 {
+            line.push_str("  ");
+        }
+        line.push_str(&paint::styled(cell.style, &cell.text));
+        // Nothing stands behind the last column.
+        if at + 1 < row.len() {
+            line.push_str(&" ".repeat(width - cell.text.width()));
+        }
+    }
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_whatever_is_in_them() {
+        let cell = |text: &str| Cell::new(Style::new(), text);
+        let rows = [vec![cell("中文"), cell("1")], vec![cell("a"), cell("22")]];
+        let text = anstream::adapter::strip_str(&table(&["NAME", "N"], &rows)).to_string();
+        assert_eq!(text, "NAME  N\n中文  1\na     22\n");
+    }
+}

@@ -1,0 +1,111 @@
+//! One line for one tool call.
+
+use crewagent_core::event::Answer;
+use crewagent_core::refusal::RefusalCode;
+use crewagent_engine::source::bytes;
+use serde_json::Value as Json;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::flow::Width;
+use crate::paint::{self, ERROR, GOOD, QUIET};
+
+/// How much of a refusal's sentence is shown where there is no terminal to measure.
+const REASON: usize = 160;
+
+/// The line of a call that was answered.
+pub(crate) fn line(tool: &str, subject: Option<&str>, answer: &Answer, width: Width) -> String {
+    let tool = paint::printable(tool);
+    let subject =
+        subject.map(|subject| format!(" {}", paint::printable(subject))).unwrap_or_default();
+    let used = 4 + tool.width() + subject.width() + 2;
+    let room = match width {
+        Width::Columns(columns) => columns.saturating_sub(used + 1),
+        Width::Endless => REASON,
+    };
+    let result = answer.result.inline().and_then(|text| serde_json::from_str::<Json>(text).ok());
+    match answer.refused {
+        Some(code) => {
+            let reason = reason(code, result.as_ref(), subject.trim());
+            let code = code_of(code);
+            let reason = paint::fitted(&reason, room.saturating_sub(code.len() + 1).max(24));
+            let what = paint::styled(ERROR, format_args!("{code} {reason}").to_string().trim_end());
+            format!(
+                "  {} {tool}{}  {what}\n",
+                paint::styled(ERROR, "✗"),
+                paint::styled(QUIET, subject)
+            )
+        }
+        None => {
+            let fact = fact(&tool, subject.trim(), result.as_ref(), answer);
+            let fact = if fact.is_empty() { fact } else { format!("  {fact}") };
+            let rest = paint::styled(QUIET, format_args!("{subject}{fact}"));
+            format!("  {} {tool}{rest}\n", paint::styled(GOOD, "✓"))
+        }
+    }
+}
+
+/// The code as models and documents write it.
+pub(crate) fn code_of(code: RefusalCode) -> String {
+    match serde_json::to_value(code) {
+        Ok(Json::String(text)) => text,
+        Ok(_) | Err(_) => "E_INTERNAL".to_owned(),
+    }
+}
+
+/// The first sentence of a refusal, without what the line says already.
+fn reason(code: RefusalCode, result: Option<&Json>, subject: &str) -> String {
+    if code == RefusalCode::NotFound {
+        return "not found".to_owned();
+    }
+    let message = result
+        .and_then(|result| result["error"]["message"].as_str())
+        .map(|text| paint::printable(&text.replace(['\n', '\t'], " ")))
+        .unwrap_or_default();
+    let first = message.split_inclusive(". ").next().unwrap_or_default().trim();
+    let first = first.strip_suffix('.').unwrap_or(first);
+    // A sentence that begins with the path reads on without it.
+    first.strip_prefix(&format!("`{subject}` ")).unwrap_or(first).to_owned()
+}
+
+/// What came of it, in a few words.
+fn fact(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> String {
+    let Some(result) = result else { return bytes(answer.result.bytes()) };
+    let number = |key: &str| result[key].as_u64();
+    let count = |key: &str| result[key].as_array().map(Vec::len);
+    let more = if result["truncated"] == true { "+" } else { "" };
+    let text = match tool {
+        "fs.read" if is_window(subject) => {
+            let lines = result["content"].as_str().map(|text| text.lines().count());
+            lines.map(|count| paint::counted(count, "line"))
+        }
+        "fs.read" => number("bytes").map(|size| {
+            let cut = if more.is_empty() { "" } else { ", shown in part" };
+            format!("{}{cut}", bytes(size))
+        }),
+        "fs.list" => {
+            let entries = count("entries").or_else(|| count("entriesPreview"));
+            entries.map(|count| paint::counted(count, "entry") + more)
+        }
+        "fs.search" => {
+            let files = result["stats"]["filesScanned"].as_u64().unwrap_or(0);
+            count("matches").map(|count| {
+                let matches = paint::counted(count, "match") + more;
+                format!("{matches} in {}", paint::counted_u64(files, "file"))
+            })
+        }
+        "fs.write" => number("bytesWritten").map(bytes),
+        _ => None,
+    };
+    let new = if answer.created.is_empty() { "" } else { "new" };
+    match text {
+        Some(text) if new.is_empty() => text,
+        Some(text) => format!("{text}, {new}"),
+        None => new.to_owned(),
+    }
+}
+
+/// Whether a subject names some lines of a file: `@project/a.md:10-20`.
+fn is_window(subject: &str) -> bool {
+    let lines = subject.rsplit_once(':').map(|(_, lines)| lines).unwrap_or_default();
+    lines.contains('-') && lines.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+}

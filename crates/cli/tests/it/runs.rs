@@ -1,0 +1,208 @@
+//! `run` and `resume`, as a user and as a script types them.
+
+use crate::support::{FILTERS, World};
+
+macro_rules! assert_transcript {
+    ($name:literal, $text:expr) => {
+        insta::with_settings!({ filters => FILTERS.to_vec(), omit_expression => true }, {
+            insta::assert_snapshot!($name, $text);
+        });
+    };
+}
+
+#[test]
+fn a_run_with_its_answers_goes_to_the_end() {
+    let world = World::with_tiny();
+    let ran = world.run_tiny("tiny.yaml", &["--input", "a flyer"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
+    assert_transcript!("run_to_the_end", ran.out);
+    let request = std::fs::read_to_string(world.path("project/artifacts/request.md")).unwrap();
+    assert_eq!(request, "# Request\na flyer\n");
+}
+
+#[test]
+fn without_an_answer_it_waits_and_says_how_to_go_on() {
+    let world = World::with_tiny();
+    let ran = world.run_tiny("tiny.yaml", &[]);
+    assert_eq!((ran.code, ran.err.as_str()), (3, ""), "{ran:?}");
+    assert_transcript!("run_waits", ran.out);
+    let again = world.run(&["resume", "--model", "scripted:tiny.yaml"]);
+    assert_eq!(again.code, 3);
+    assert_transcript!("resume_still_waits", again.out);
+    let last = ran.out.lines().last().unwrap().trim();
+    let command = last.strip_prefix("crewagent ").unwrap().replace("\"your answer\"", "a-flyer");
+    let done = world.run(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_transcript!("resume_to_the_end", done.out);
+}
+
+#[test]
+fn words_after_the_end_go_to_the_model_too() {
+    let world = World::with_tiny();
+    let ran = world.run_tiny("tiny.yaml", &["--input", "a flyer", "--input", "thank you"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("You said: thank you."), "{}", ran.out);
+    let more = world.run(&["resume", &world.run_id(), "--model", "scripted:tiny.yaml"]);
+    assert_eq!(more.code, 0, "a run that is complete has nothing to do: {more:?}");
+    assert!(more.out.contains("✓ Completed"), "{}", more.out);
+}
+
+#[test]
+fn the_model_comes_from_flag_environment_or_settings() {
+    let world = World::with_tiny();
+    let start = ["run", "tiny", "--project", "project", "--input", "x"];
+    let none = world.run(&start);
+    assert_eq!(none.code, 2);
+    assert!(none.err.contains("crewagent demo") && none.err.contains("scripted:FILE"), "{none:?}");
+    let output =
+        world.command().args(start).env("CREWAGENT_MODEL", "scripted:tiny.yaml").output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    world.run(&["config", "set", "run.model", "scripted:tiny.yaml"]);
+    assert_eq!(world.run(&start).code, 0);
+    let unknown = world.run(&[&start[..], &["--model", "gpt"]].concat());
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("there is no model `gpt`"), "{}", unknown.err);
+}
+
+#[test]
+fn a_recorded_run_answers_another_one_until_they_differ() {
+    let world = World::with_tiny();
+    world.write("talk.yaml", "scenario: talk\nnodes:\n  step-01-ask:\n    - say: \"Hello.\"\n    - say: \"You said {{input}}.\"\n");
+    world.run_tiny("talk.yaml", &["--input", "tea"]);
+    let model = format!("replay:{}", world.run_id());
+    let again = |words: &str| {
+        let start = ["run", "tiny", "--project", "project", "--model", &model];
+        world.run(&[&start[..], &["--input", words]].concat())
+    };
+    let same = again("tea");
+    assert_eq!(same.code, 3, "{same:?}");
+    assert!(same.out.contains("You said tea."), "{}", same.out);
+    let other = again("coffee");
+    assert_eq!(other.code, 5, "{other:?}");
+    assert!(other.err.contains("- tea") && other.err.contains("+ coffee"), "{}", other.err);
+}
+
+#[test]
+fn a_package_is_run_from_a_folder_a_file_or_the_store() {
+    let world = World::with_tiny();
+    world.run(&["package", "pack", "tiny", "-o", "tiny.bmad"]);
+    world.run(&["package", "import", "tiny.bmad"]);
+    std::fs::rename(world.path("tiny"), world.path("folder")).unwrap();
+    for package in ["folder", "tiny.bmad", "tiny", "tiny@0.1.0"] {
+        let ran = world.run(&[
+            "run",
+            package,
+            "--project",
+            "project",
+            "--model",
+            "scripted:tiny.yaml",
+            "--input",
+            "x",
+        ]);
+        assert_eq!(ran.code, 0, "{package}: {ran:?}");
+        std::fs::remove_dir_all(world.path("project/artifacts")).unwrap();
+    }
+    let listed = world.run(&["package", "list"]).out;
+    assert_eq!(listed.lines().count(), 1, "the same bytes are one package: {listed}");
+}
+
+#[test]
+fn variables_are_known_from_the_start() {
+    let world = World::with_tiny();
+    world.write("vars.yaml", "scenario: v\nnodes:\n  step-01-ask:\n    - when: { variables: { topic: tea, cups: 3 } }\n      say: \"Fine.\"\n");
+    let ran = world.run_tiny("vars.yaml", &["--var", "topic=tea", "--var", "cups=3"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.out.contains("Fine."));
+    assert!(world.run(&["runs", "show"]).out.contains("topic = tea"));
+    assert_eq!(world.run_tiny("vars.yaml", &["--var", "topic"]).code, 2);
+}
+
+#[test]
+fn a_guided_run_asks_before_each_move() {
+    let world = World::with_tiny();
+    let ran = world.run_tiny("tiny.yaml", &["--guided", "--input", "a flyer"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.out.contains("Go on from `step-01-ask` to `step-02-write`"), "{}", ran.out);
+    let more =
+        world.run(&["resume", "--model", "scripted:tiny.yaml", "--input", "yes", "--input", "yes"]);
+    assert_eq!(more.code, 0, "{more:?}");
+}
+
+#[test]
+fn a_limit_stops_with_its_own_exit_code_and_can_be_raised() {
+    let world = World::with_tiny();
+    let ran = world.run_tiny("tiny.yaml", &["--input", "a flyer", "--max-turns", "2"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert_transcript!("run_limited", ran.out);
+    let more = world.run(&["resume", "--model", "scripted:tiny.yaml", "--max-turns", "50"]);
+    assert_eq!(more.code, 0, "{more:?}");
+}
+
+#[test]
+fn a_limit_of_the_settings_holds_too() {
+    let world = World::with_tiny();
+    world.run(&["config", "set", "run.max-tokens", "1"]);
+    let ran = world.run_tiny("tiny.yaml", &["--input", "a flyer"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.out.contains("--max-tokens"), "{}", ran.out);
+}
+
+#[test]
+fn resume_without_a_name_means_the_newest_unfinished_run() {
+    let world = World::with_tiny();
+    let none = world.run(&["resume", "--model", "scripted:tiny.yaml"]);
+    assert_eq!(none.code, 2);
+    assert!(none.err.contains("there is no unfinished run"), "{}", none.err);
+    world.run_tiny("tiny.yaml", &[]);
+    std::fs::create_dir(world.path("other")).unwrap();
+    let elsewhere = world.run(&["resume", "--project", "other", "--model", "scripted:tiny.yaml"]);
+    assert_eq!(elsewhere.code, 2);
+    let there = ["resume", "--project", "project", "--model", "scripted:tiny.yaml", "--input", "x"];
+    assert_eq!(world.run(&there).code, 0);
+    assert_eq!(world.run(&there).code, 2, "it is complete now");
+}
+
+#[test]
+fn a_run_is_named_by_the_beginning_or_the_end_of_its_id() {
+    let world = World::with_tiny();
+    world.run_tiny("tiny.yaml", &[]);
+    let id = world.run_id();
+    let (start, end) = (&id[..10], &id[id.len() - 5..]);
+    for name in [id.as_str(), start, end, "latest"] {
+        assert_eq!(world.run(&["runs", "show", name]).code, 0, "{name}");
+    }
+}
+
+#[test]
+fn output_is_plain_in_a_pipe_and_under_no_color() {
+    let world = World::with_tiny();
+    let ran = world.run_tiny("tiny.yaml", &["--input", "x"]);
+    assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'));
+    let forced =
+        world.command().args(["runs", "show"]).env("CLICOLOR_FORCE", "1").output().unwrap();
+    assert!(
+        String::from_utf8(forced.stdout).unwrap().contains('\u{1b}'),
+        "colour can be asked for"
+    );
+    let plain = world
+        .command()
+        .args(["runs", "show"])
+        .envs([("NO_COLOR", "1"), ("TERM", "xterm-256color")])
+        .output()
+        .unwrap();
+    assert!(!String::from_utf8(plain.stdout).unwrap().contains('\u{1b}'));
+}
+
+#[test]
+fn words_of_a_model_cannot_steer_the_terminal() {
+    let world = World::with_tiny();
+    let say = r#"{"scenario": "x", "otherwise": {"say": "a\u001b[31m\u202eb\u009bc\r\nd", "calls": [{"fs.read": {"path": "@project/\u001b[2J"}}]}}"#;
+    world.write("evil.json", say);
+    let ran = world.run_tiny("evil.json", &["--max-turns", "3"]);
+    let json = world.run_tiny("evil.json", &["--max-turns", "3", "--json"]);
+    let logs = world.run(&["runs", "logs"]);
+    for text in [&ran.out, &ran.err, &json.out, &json.err, &logs.out] {
+        assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{text:?}");
+    }
+    assert!(ran.out.contains("a\u{fffd}[31m"), "{}", ran.out);
+}

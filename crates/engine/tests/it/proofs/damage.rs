@@ -1,0 +1,262 @@
+//! D5: the journal or the state document of a run is spoiled while nobody has it. The run comes to its end all the
+//! same, at most the torn record is lost, and what was wrong is said.
+
+use std::fs;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_engine::disk::Disk;
+use crewagent_engine::journal::recover;
+use crewagent_engine::runtime::ResumeError;
+
+use super::kill::Calm;
+use super::record;
+use super::scene::{Process, Scene, Stopped, clock};
+use super::twelve::twelve;
+use crate::probe::{Fault, Recorder};
+
+/// Plays until the process dies at this operation.
+fn die(scene: &Scene, operation: usize) {
+    scene.reset();
+    let recorder = Recorder::new(Fault::Crash(operation));
+    let process = scene.process(recorder.disk(), &clock(0));
+    assert!(recorder.fired() > 0 && process.end.is_err());
+}
+
+/// What the second process said about what it found.
+fn notes(process: &Process) -> String {
+    let notes = process.told.iter().find_map(|event: &Event| match &event.fact {
+        Fact::RunResumed { notes, .. } => Some(notes.join("; ")),
+        _ => None,
+    });
+    notes.expect("the run was resumed")
+}
+
+/// Operations right after a move, where the next node is still untouched.
+fn after_moves(calm: &Calm) -> Vec<usize> {
+    let moves =
+        calm.log.iter().enumerate().filter(|(_, line)| {
+            line.starts_with("rename ") && line.ends_with("-> @state/workflow.md")
+        });
+    // The sixth and the twelfth change variables only.
+    let moves = moves.enumerate().filter(|(n, _)| !matches!(n + 1, 6 | 12)).map(|(_, (at, _))| at);
+    // Far enough that the result of the move is in the journal, and before the next node has written anything.
+    let written = |at: usize| {
+        (at + 1..calm.log.len())
+            .filter(|n| calm.log[*n].starts_with("write ") && calm.log[*n].ends_with(".jsonl"))
+            .nth(1)
+            .unwrap_or(calm.log.len() - 1)
+    };
+    moves.map(written).collect()
+}
+
+fn go_on(scene: &Scene, calm: &Calm, case: &str) -> String {
+    let process = scene.process(Disk::real(), &clock(1));
+    if let Err(stopped) = &process.end {
+        panic!("{case}: {stopped:?}");
+    }
+    assert!(scene.is_complete(), "{case}");
+    scene.picture().check(&calm.picture, &case);
+    notes(&process)
+}
+
+struct Tail {
+    name: &'static str,
+    spoil: fn(&[u8]) -> Vec<u8>,
+    /// What the notes must say, if anything.
+    said: &'static str,
+    /// Records that may be lost.
+    lost: usize,
+}
+
+fn with(journal: &[u8], more: &[u8]) -> Vec<u8> {
+    [journal, more].concat()
+}
+
+const TAILS: [Tail; 9] = [
+    Tail {
+        name: "torn",
+        spoil: |journal| journal[..journal.len() - 20].to_vec(),
+        said: "torn",
+        lost: 1,
+    },
+    Tail {
+        name: "without its line end",
+        spoil: |journal| journal[..journal.len() - 1].to_vec(),
+        said: "",
+        lost: 0,
+    },
+    Tail {
+        name: "garbage",
+        spoil: |journal| with(journal, b"\xff\xfe{{{\x07"),
+        said: "torn",
+        lost: 0,
+    },
+    Tail {
+        name: "garbage lines",
+        spoil: |journal| with(journal, b"x\ny\n{\n"),
+        said: "torn",
+        lost: 0,
+    },
+    Tail { name: "NULs", spoil: |journal| with(journal, &[0; 4096]), said: "torn", lost: 0 },
+    Tail {
+        name: "its end twice",
+        spoil: |journal| {
+            let ends: Vec<usize> = journal
+                .iter()
+                .enumerate()
+                .filter_map(|(at, byte)| (*byte == b'\n').then_some(at + 1))
+                .collect();
+            with(journal, &journal[ends[ends.len() - 4]..])
+        },
+        said: "twice",
+        lost: 0,
+    },
+    Tail {
+        name: "a BOM",
+        spoil: |journal| with("\u{feff}".as_bytes(), journal),
+        said: "",
+        lost: 0,
+    },
+    Tail {
+        name: "a line of 50 MB",
+        spoil: |journal| with(journal, &[b'x'; 50 << 20]),
+        said: "torn",
+        lost: 0,
+    },
+    Tail {
+        name: "a record of 50 MB",
+        spoil: |journal| {
+            let mut all = with(journal, br#"{"seq":1,"type":"error","message":""#);
+            all.resize(all.len() + (50 << 20), b'x');
+            with(&all, b"\"}\n")
+        },
+        said: "torn",
+        lost: 0,
+    },
+];
+
+#[test]
+fn a_spoiled_end_of_a_journal_costs_at_most_the_torn_record() {
+    let scene = Scene::new(twelve());
+    let calm = Calm::of(&scene);
+    let mut cases = 0;
+    for operation in (1..9).map(|n| calm.operations * n / 9) {
+        for tail in &TAILS {
+            die(&scene, operation);
+            let path = scene.journal_path().unwrap();
+            let journal = fs::read(&path).unwrap();
+            let before = recover(&journal).events.len();
+            let spoiled = (tail.spoil)(&journal);
+            let after = recover(&spoiled).events.len();
+            let case = format!("{} after {operation} operations", tail.name);
+            assert!(after + tail.lost >= before, "{case}: {after} of {before} events are left");
+            fs::write(&path, spoiled).unwrap();
+            let said = go_on(&scene, &calm, &case);
+            assert!(said.contains(tail.said), "{case}: `{said}`");
+            assert!(!tail.said.is_empty() || said.is_empty(), "{case}: `{said}`");
+            cases += 1;
+        }
+    }
+    record::proven(
+        "D5",
+        &format!("{cases} spoiled ends of a journal; nothing lost but torn records, each said"),
+    );
+}
+
+#[test]
+fn without_a_journal_the_document_says_where_a_run_stands() {
+    let scene = Scene::new(twelve());
+    let calm = Calm::of(&scene);
+    for operation in after_moves(&calm) {
+        die(&scene, operation);
+        fs::remove_file(scene.journal_path().unwrap()).unwrap();
+        let said = go_on(&scene, &calm, &format!("no journal after {operation}"));
+        assert!(said.contains("the journal was missing"), "{said}");
+        assert!(said.contains("begins anew"), "{said}");
+    }
+}
+
+#[test]
+fn a_journal_that_is_damaged_in_the_middle_is_set_aside_and_the_document_counts() {
+    let scene = Scene::new(twelve());
+    let calm = Calm::of(&scene);
+    for (n, operation) in after_moves(&calm).into_iter().enumerate() {
+        die(&scene, operation);
+        let path = scene.journal_path().unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        let at = 1 + (n * 7) % (lines.len() - 2);
+        lines[at] = "{\"seq\": 3, spoiled";
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let case = format!("line {at} of {} after {operation}", lines.len());
+        let said = go_on(&scene, &calm, &case);
+        assert!(said.contains("the journal is damaged behind record"), "{case}: {said}");
+        let aside = path.with_file_name("execution.jsonl.damaged-1");
+        assert!(fs::read_to_string(aside).unwrap().starts_with("{\"seq\": 3, spoiled"), "{case}");
+    }
+}
+
+#[test]
+fn a_document_that_was_edited_by_hand_counts() {
+    let scene = Scene::new(twelve());
+    let calm = Calm::of(&scene);
+    // At the third node, which overwrites a file: sent back to it, the run does it again.
+    let operation = after_moves(&calm)[3];
+    for (from, to) in
+        [("kind: short", "kind: long"), ("currentNodeId: node-00005", "currentNodeId: node-00003")]
+    {
+        die(&scene, operation);
+        let path = scene.run_folder().unwrap().join("state/workflow.md");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        let mut text = text.replace(from, to);
+        if to.starts_with("currentNodeId") {
+            text = text.replace("  - node-00003\n", "").replace("  - node-00004\n", "");
+        }
+        fs::write(&path, text).unwrap();
+        let process = scene.process(Disk::real(), &clock(1));
+        process.end.as_ref().unwrap();
+        assert!(scene.is_complete());
+        let said = notes(&process);
+        assert!(said.contains("was changed outside of the run"), "{said}");
+        let turns = process.told.iter().find_map(|event| match &event.fact {
+            Fact::TurnStarted { node_id, .. } => node_id.clone(),
+            _ => None,
+        });
+        let expected = to.strip_prefix("currentNodeId: ").unwrap_or("node-00005");
+        assert_eq!(turns.as_deref(), Some(expected));
+        let document = scene.picture().document;
+        assert!(!to.starts_with("kind") || document.contains("kind: long"), "{document}");
+    }
+}
+
+#[test]
+fn without_a_readable_document_a_run_is_not_taken_over_and_nothing_is_spoiled() {
+    let scene = Scene::new(twelve());
+    let calm = Calm::of(&scene);
+    die(&scene, calm.operations / 2);
+    let path = scene.run_folder().unwrap().join("state/workflow.md");
+    let good = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let process = scene.process(Disk::real(), &clock(1));
+    assert!(
+        matches!(process.end, Err(Stopped::Resume(ResumeError::NoState(_)))),
+        "{:?}",
+        process.end
+    );
+    for bad in [&b"no frontmatter"[..], b"---\n: [\n---\n", b"\xff\xfe", b"", &[0; 600]] {
+        fs::write(&path, bad).unwrap();
+        let process = scene.process(Disk::real(), &clock(1));
+        assert!(
+            matches!(
+                process.end,
+                Err(Stopped::Resume(ResumeError::State(_) | ResumeError::NoState(_)))
+            ),
+            "{:?}",
+            process.end
+        );
+        assert_eq!(fs::read(&path).unwrap(), bad);
+    }
+    fs::write(&path, good).unwrap();
+    go_on(&scene, &calm, "the document is back");
+}

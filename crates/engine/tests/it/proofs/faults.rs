@@ -1,0 +1,70 @@
+//! D3: the disk fails at every operation of a run, once and for ever, in every way it has. The process says so or goes
+//! on; afterwards everything can be read, and when the fault is gone the run comes to its end.
+
+use super::kill::{Calm, check_readable};
+use super::record::{Scale, scale};
+use super::scene::{Scene, check_kept, clock};
+use super::twelve::{Piece, three, twelve};
+use super::{record, spread};
+use crate::probe::{Fault, Recorder};
+
+/// EIO, ENOSPC, EDQUOT, EMFILE, EROFS, EACCES, as Linux numbers them.
+const ERRORS: [i32; 6] = [5, 28, 122, 24, 30, 13];
+
+fn check_fault(scene: &Scene, calm: &Calm, fault: Fault) {
+    scene.reset();
+    let recorder = Recorder::new(fault);
+    let first = scene.process(recorder.disk(), &clock(0));
+    assert!(recorder.fired() > 0, "{fault:?} did not happen");
+    let operation = &calm.log[at(fault)];
+    check_readable(scene, &(fault, operation));
+    check_kept(&first.told, &scene.judged(), &(fault, operation));
+    if first.end.is_ok() {
+        assert!(scene.is_complete(), "{fault:?} ({operation}): it says that it is done");
+    }
+    let second = scene.process(Recorder::new(Fault::Never).disk(), &clock(1));
+    if let Err(stopped) = &second.end {
+        panic!("{fault:?} ({operation}): {stopped:?}, after {:?}", first.end);
+    }
+    assert!(scene.is_complete(), "{fault:?} ({operation})");
+    scene.picture().check(&calm.picture, &(fault, operation, first.end));
+}
+
+fn at(fault: Fault) -> usize {
+    match fault {
+        Fault::Once(at, _) | Fault::Always(at, _) | Fault::Short(at, _) => at,
+        Fault::Never | Fault::Crash(_) | Fault::Torn(_) | Fault::CrashAfter(_) => 0,
+    }
+}
+
+#[test]
+fn a_disk_that_fails_anywhere_is_said_and_survived() {
+    let scale = scale();
+    let piece: fn() -> Piece = match scale {
+        Scale::Sample => three,
+        Scale::Full => twelve,
+    };
+    let calm = Calm::of(&Scene::new(piece()));
+    let mut cases = Vec::new();
+    for n in 0..calm.operations {
+        let errors = match scale {
+            Scale::Sample => vec![ERRORS[n % 6], ERRORS[(n + 3) % 6]],
+            Scale::Full => ERRORS.to_vec(),
+        };
+        for error in errors {
+            cases.extend([Fault::Once(n, error), Fault::Always(n, error)]);
+        }
+        if calm.log[n].starts_with("write ") {
+            cases.extend([Fault::Short(n, 0), Fault::Short(n, 1), Fault::Short(n, 600)]);
+        }
+    }
+    spread(piece, &cases, |scene, fault| check_fault(scene, &calm, *fault));
+    record::proven(
+        "D3",
+        &format!(
+            "{} faults over {} operations, reads and opens too; 0 unreadable, 0 that did not resume",
+            cases.len(),
+            calm.operations
+        ),
+    );
+}

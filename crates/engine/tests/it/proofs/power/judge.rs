@@ -1,0 +1,190 @@
+//! What must hold in every state that a power cut leaves.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crewagent_core::event::{Event, Fact, FileIntent};
+use crewagent_core::integrity::Digest;
+use crewagent_core::state::document::StateDocument;
+use crewagent_engine::journal::recover;
+use serde_json::Value as Json;
+
+/// Where things are. The paths begin at the root of the scene.
+pub(crate) struct Places {
+    pub(crate) run: String,
+    /// The project's files before the run, by mount path.
+    pub(crate) before: BTreeMap<String, Digest>,
+}
+
+/// What a journal says.
+pub(crate) struct Told {
+    pub(crate) events: usize,
+    pub(crate) replies: Vec<u64>,
+    /// What each file may hold, by mount path.
+    may_hold: BTreeMap<String, Vec<Option<Digest>>>,
+    blobs: Vec<String>,
+}
+
+/// Judges states, and remembers what it has read.
+#[derive(Default)]
+pub(crate) struct Judge {
+    journals: Memory<Rc<Told>>,
+    documents: Memory<Result<(), String>>,
+    digests: Memory<Digest>,
+}
+
+/// What is known of contents that are alive. The same bytes at the same place are not looked at twice.
+struct Memory<T>(HashMap<*const u8, (Rc<[u8]>, T)>);
+
+impl<T> Default for Memory<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<T: Clone> Memory<T> {
+    fn of(&mut self, bytes: &Rc<[u8]>, find: impl FnOnce(&[u8]) -> T) -> T {
+        if self.0.len() > 2_000 {
+            self.0.clear();
+        }
+        match self.0.get(&bytes.as_ptr()) {
+            Some((same, known)) if same.len() == bytes.len() => known.clone(),
+            _ => {
+                let found = find(bytes);
+                self.0.insert(bytes.as_ptr(), (bytes.clone(), found.clone()));
+                found
+            }
+        }
+    }
+}
+
+/// All files of a state.
+pub(crate) type Files = BTreeMap<String, Rc<[u8]>>;
+
+impl Judge {
+    pub(crate) fn journal(&mut self, bytes: &Rc<[u8]>) -> Rc<Told> {
+        self.journals.of(bytes, |bytes| Rc::new(read(bytes)))
+    }
+
+    fn digest(&mut self, bytes: &Rc<[u8]>) -> Digest {
+        self.digests.of(bytes, Digest::of)
+    }
+
+    /// What is wrong with a state. `sure` events are flushed, or the user was told that they happened.
+    pub(crate) fn check(
+        &mut self,
+        files: &Files,
+        places: &Places,
+        sure: u64,
+    ) -> Result<(), String> {
+        let run = &places.run;
+        let of = |name: &str| files.get(&format!("{run}/{name}"));
+        let Some(record) = of("run.json") else {
+            return if sure == 0 { Ok(()) } else { Err("the run is gone".to_owned()) };
+        };
+        serde_json::from_slice::<Json>(record).map_err(|error| format!("run.json: {error}"))?;
+        let journal = of("state/logs/execution.jsonl").ok_or("the journal is gone")?;
+        let told = self.journal(journal);
+        if (told.events as u64) < sure {
+            return Err(format!("{} events are left of {sure}", told.events));
+        }
+        let document = of("state/workflow.md").ok_or("the state document is gone")?;
+        self.documents.of(document, |bytes| {
+            let text = String::from_utf8(bytes.to_vec()).map_err(|error| error.to_string())?;
+            StateDocument::read(text).map(drop).map_err(|error| error.to_string())
+        })?;
+        for blob in &told.blobs {
+            let bytes =
+                of(&format!("blobs/{blob}")).ok_or_else(|| format!("blob {blob} is gone"))?;
+            if self.digest(bytes).to_string() != *blob {
+                return Err(format!("blob {blob} is damaged"));
+            }
+        }
+        self.check_files(files, places, &told)
+    }
+
+    /// Every file is as the journal says that it may be.
+    fn check_files(&mut self, files: &Files, places: &Places, told: &Told) -> Result<(), String> {
+        let mut found = BTreeMap::new();
+        for (path, bytes) in files {
+            let Some(name) = mount_path(path, &places.run) else { continue };
+            found.insert(name, self.digest(bytes));
+        }
+        for (name, digest) in &found {
+            let fits = match told.may_hold.get(name) {
+                Some(may) => may.contains(&Some(*digest)),
+                // The document is named by an intent when it first changes; until then the journal's start names it.
+                None => name == "@state/workflow.md" || places.before.get(name) == Some(digest),
+            };
+            if !fits {
+                return Err(format!("{name} holds what no intent names"));
+            }
+        }
+        for (name, may) in &told.may_hold {
+            if !found.contains_key(name) && !may.contains(&None) {
+                return Err(format!("{name} is gone"));
+            }
+        }
+        let kept =
+            |name: &&String| !told.may_hold.contains_key(*name) && !found.contains_key(*name);
+        places.before.keys().find(kept).map_or(Ok(()), |name| Err(format!("{name} is gone")))
+    }
+}
+
+/// The mount path of a file that a model can change. Files that are being written have no name yet.
+fn mount_path(path: &str, run: &str) -> Option<String> {
+    let name = path.rsplit('/').next()?;
+    if name.starts_with(".crewagent-") {
+        return None;
+    }
+    if let Some(rest) = path.strip_prefix("project/") {
+        return Some(format!("@project/{rest}"));
+    }
+    let rest = path.strip_prefix(run)?.strip_prefix("/state/")?;
+    (!rest.starts_with("logs/")).then(|| format!("@state/{rest}"))
+}
+
+fn read(bytes: &[u8]) -> Told {
+    let judged = recover(bytes);
+    let mut may_hold: BTreeMap<String, Vec<Option<Digest>>> = BTreeMap::new();
+    let mut open: BTreeMap<String, Vec<FileIntent>> = BTreeMap::new();
+    let (mut blobs, mut replies) = (Vec::new(), Vec::new());
+    let digest = |text: &String| Digest::parse(text).unwrap();
+    for event in &judged.events {
+        collect_blobs(event, &mut blobs);
+        match &event.fact {
+            Fact::AssistantMessage { turn, .. } => replies.push(*turn),
+            Fact::ToolStarted { call_id, intent: Some(intent), .. } => {
+                for file in &intent.files {
+                    let before = file.before.as_ref().map(digest);
+                    may_hold.insert(file.path.clone(), vec![before, Some(digest(&file.after))]);
+                }
+                open.insert(call_id.clone(), intent.files.clone());
+            }
+            Fact::ToolFinished { call_id, answer, .. } if answer.refused.is_none() => {
+                for file in open.remove(call_id).unwrap_or_default() {
+                    may_hold.insert(file.path.clone(), vec![Some(digest(&file.after))]);
+                }
+            }
+            _ => {}
+        }
+    }
+    Told { events: judged.events.len(), replies, may_hold, blobs }
+}
+
+/// The blobs that an event cannot do without.
+fn collect_blobs(event: &Event, blobs: &mut Vec<String>) {
+    fn walk(value: &Json, blobs: &mut Vec<String>) {
+        match value {
+            Json::Object(fields) => {
+                if let (Some(Json::String(digest)), 2) = (fields.get("blob"), fields.len()) {
+                    blobs.push(digest.clone());
+                }
+                fields.values().for_each(|field| walk(field, blobs));
+            }
+            Json::Array(items) => items.iter().for_each(|item| walk(item, blobs)),
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+        }
+    }
+    walk(&serde_json::to_value(event).unwrap(), blobs);
+}

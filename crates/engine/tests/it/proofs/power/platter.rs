@@ -1,0 +1,312 @@
+//! A simulated disk: what is flushed, what is only written, and every state that a power cut may leave.
+//!
+//! The model is a harsh one. Bytes that are not flushed may be there or not, cut at any place, full of NULs, or torn
+//! at 512 bytes. Names in a folder that is not flushed may each be there or not, in any combination. A flush of a file
+//! says nothing about its name.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use super::tape::Act;
+
+const SECTOR: usize = 512;
+/// Places at which an end that is not flushed is cut off.
+const CUTS: usize = 400;
+
+pub(crate) type Id = usize;
+
+/// The names in a folder.
+pub(crate) type Names = BTreeMap<String, Id>;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    File {
+        flushed: Rc<[u8]>,
+        /// What it becomes with each change that is not flushed.
+        pending: Vec<Rc<[u8]>>,
+    },
+    Folder {
+        flushed: Names,
+        pending: Vec<Change>,
+    },
+}
+
+/// A change of names.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    Link(String, Id),
+    Unlink(String),
+    Rename(String, String, Id),
+}
+
+impl Change {
+    fn apply(&self, names: &mut Names) {
+        match self {
+            Self::Link(name, id) => {
+                names.insert(name.clone(), *id);
+            }
+            Self::Unlink(name) => {
+                names.remove(name);
+            }
+            Self::Rename(from, to, id) => {
+                if names.get(from) == Some(id) {
+                    names.remove(from);
+                }
+                names.insert(to.clone(), *id);
+            }
+        }
+    }
+}
+
+pub(crate) struct Platter {
+    nodes: Vec<Node>,
+    /// What files may hold, until they change.
+    known: RefCell<HashMap<Id, Rc<Vec<Rc<[u8]>>>>>,
+}
+
+pub(crate) const ROOT: Id = 0;
+
+impl Platter {
+    pub(crate) fn new() -> Self {
+        Self { nodes: vec![folder()], known: RefCell::default() }
+    }
+
+    /// A file that was there long before, and its folders.
+    pub(crate) fn settle(&mut self, path: &str, content: &[u8]) {
+        let (above, name) = split(path);
+        let mut at = ROOT;
+        for part in above.split('/').filter(|part| !part.is_empty()) {
+            at = match self.names(at).get(part) {
+                Some(id) => *id,
+                None => self.link_flushed(at, part, folder()),
+            };
+        }
+        if !name.is_empty() {
+            self.link_flushed(at, name, file(content.into()));
+        }
+    }
+
+    fn link_flushed(&mut self, at: Id, name: &str, node: Node) -> Id {
+        let id = self.add(node);
+        match &mut self.nodes[at] {
+            Node::Folder { flushed, .. } => flushed.insert(name.to_owned(), id),
+            Node::File { .. } => panic!("{name} is in a file"),
+        };
+        id
+    }
+
+    fn add(&mut self, node: Node) -> Id {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// The names as a process sees them.
+    pub(crate) fn names(&self, id: Id) -> Names {
+        match &self.nodes[id] {
+            Node::Folder { flushed, pending } => {
+                let mut names = flushed.clone();
+                pending.iter().for_each(|change| change.apply(&mut names));
+                names
+            }
+            Node::File { .. } => panic!("it is a file"),
+        }
+    }
+
+    pub(crate) fn find(&self, path: &str) -> Option<Id> {
+        let mut at = ROOT;
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            at = *self.names(at).get(part)?;
+        }
+        Some(at)
+    }
+
+    fn change(&mut self, at: Id, change: Change) {
+        match &mut self.nodes[at] {
+            Node::Folder { pending, .. } => pending.push(change),
+            Node::File { .. } => panic!("it is a file"),
+        }
+    }
+
+    fn rewrite(&mut self, id: Id, change: impl FnOnce(&mut Vec<u8>)) {
+        self.known.get_mut().remove(&id);
+        match &mut self.nodes[id] {
+            Node::File { flushed, pending } => {
+                let mut content = pending.last().unwrap_or(flushed).to_vec();
+                change(&mut content);
+                pending.push(content.into());
+            }
+            Node::Folder { .. } => panic!("it is a folder"),
+        }
+    }
+
+    /// Does what the process did.
+    pub(crate) fn act(&mut self, path: &str, act: &Act) {
+        let (above, name) = split(path);
+        let found = self.find(path);
+        let here = || found.unwrap_or_else(|| panic!("{path} is not there"));
+        match act {
+            Act::CreateFolder | Act::Create => {
+                let at = self.find(above).unwrap_or_else(|| panic!("{above} is not there"));
+                match (found, act) {
+                    (Some(id), Act::Create) => self.rewrite(id, Vec::clear),
+                    (Some(_), _) => {}
+                    (None, _) => {
+                        let new =
+                            if matches!(act, Act::Create) { file([].into()) } else { folder() };
+                        let id = self.add(new);
+                        self.change(at, Change::Link(name.to_owned(), id));
+                    }
+                }
+            }
+            Act::Write(bytes) => self.rewrite(here(), |content| content.extend_from_slice(bytes)),
+            Act::Truncate(length) => {
+                self.rewrite(here(), |content| content.truncate(usize::try_from(*length).unwrap()));
+            }
+            Act::Sync => self.flush(here()),
+            Act::SyncFolder => {
+                let id = here();
+                let names = self.names(id);
+                self.nodes[id] = Node::Folder { flushed: names, pending: Vec::new() };
+            }
+            Act::Rename(to) => {
+                let (beside, new) = split(to);
+                assert_eq!(above, beside, "a rename into another folder");
+                let at = self.find(above).unwrap();
+                self.change(at, Change::Rename(name.to_owned(), new.to_owned(), here()));
+            }
+            Act::Remove => {
+                // What is not there was in nobody's way.
+                if found.is_some() {
+                    let at = self.find(above).unwrap();
+                    self.change(at, Change::Unlink(name.to_owned()));
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self, id: Id) {
+        self.known.get_mut().remove(&id);
+        match &mut self.nodes[id] {
+            Node::File { flushed, pending } => {
+                if let Some(last) = pending.pop() {
+                    *flushed = last;
+                }
+                pending.clear();
+            }
+            Node::Folder { .. } => panic!("it is a folder"),
+        }
+    }
+
+    /// Everything of which it is not sure what a power cut leaves.
+    pub(crate) fn unsure(&self) -> Vec<Id> {
+        let is_unsure = |id: &Id| match &self.nodes[*id] {
+            Node::File { pending, .. } => !pending.is_empty(),
+            Node::Folder { pending, .. } => !pending.is_empty(),
+        };
+        (0..self.nodes.len()).filter(is_unsure).collect()
+    }
+
+    pub(crate) fn node(&self, id: Id) -> &Node {
+        &self.nodes[id]
+    }
+
+    /// What is there for sure, by path.
+    pub(crate) fn surely(&self, path: &str) -> Option<&Rc<[u8]>> {
+        let mut at = ROOT;
+        for part in path.split('/') {
+            match &self.nodes[at] {
+                Node::Folder { flushed, .. } => at = *flushed.get(part)?,
+                Node::File { .. } => return None,
+            }
+        }
+        match &self.nodes[at] {
+            Node::File { flushed, .. } => Some(flushed),
+            Node::Folder { .. } => None,
+        }
+    }
+
+    /// Everything that a file may hold after a power cut, up to so many contents.
+    pub(crate) fn contents(&self, id: Id, most: usize) -> Rc<Vec<Rc<[u8]>>> {
+        if let Some(known) = self.known.borrow().get(&id) {
+            return known.clone();
+        }
+        let Node::File { flushed, pending } = &self.nodes[id] else { return Rc::default() };
+        let mut all = vec![flushed.clone()];
+        if let Some(last) = pending.last() {
+            all.extend(pending.iter().cloned());
+            let pairs = flushed.iter().zip(last.iter());
+            let same = pairs.take_while(|(one, other)| one == other).count();
+            all.extend(spoiled(last, same));
+        }
+        let mut seen = HashSet::new();
+        all.retain(|content| seen.insert(content.clone()));
+        let step = all.len().div_ceil(most);
+        let all: Rc<Vec<_>> = Rc::new(all.into_iter().step_by(step.max(1)).collect());
+        self.known.borrow_mut().insert(id, all.clone());
+        all
+    }
+
+    /// Every set of names that a folder may have after a power cut.
+    pub(crate) fn listings(&self, id: Id) -> Vec<Names> {
+        let Node::Folder { flushed, pending } = &self.nodes[id] else { return Vec::new() };
+        let count = pending.len().min(12);
+        let mut all: Vec<Names> = Vec::new();
+        for set in 0..1_usize << count {
+            let mut names = flushed.clone();
+            for (at, change) in pending.iter().enumerate() {
+                // Those that are too many go with the last one that is counted.
+                if set & 1 << at.min(count - 1) != 0 {
+                    change.apply(&mut names);
+                }
+            }
+            if !all.contains(&names) {
+                all.push(names);
+            }
+        }
+        all
+    }
+}
+
+/// What may become of bytes behind those that are flushed.
+fn spoiled(content: &[u8], sure: usize) -> Vec<Rc<[u8]>> {
+    let mut all: Vec<Rc<[u8]>> = Vec::new();
+    let end = content.len();
+    if sure >= end {
+        return all;
+    }
+    let sectors = sure / SECTOR..end.div_ceil(SECTOR);
+    let nulled = |from: usize, to: usize| -> Rc<[u8]> {
+        let mut bytes = content.to_vec();
+        bytes[from..to].fill(0);
+        bytes.into()
+    };
+    for sector in sectors {
+        let start = (sector * SECTOR).max(sure);
+        let stop = ((sector + 1) * SECTOR).min(end);
+        // Cut before it; nothing but NULs from it on; it alone is missing; it alone holds what was there before.
+        all.push(content[..start].into());
+        all.push(nulled(start, end));
+        all.push(nulled(start, stop));
+        let mut stale = content.to_vec();
+        let old = b"{\"seq\":7,\"type\":\"old\"}\n".iter().cycle();
+        stale[start..stop].iter_mut().zip(old).for_each(|(byte, old)| *byte = *old);
+        all.push(stale.into());
+    }
+    // Sizes that no sector ends at.
+    let cuts = (sure + 1..end).step_by((end - sure).div_ceil(CUTS));
+    all.extend(cuts.map(|cut| content[..cut].into()));
+    all
+}
+
+fn folder() -> Node {
+    Node::Folder { flushed: Names::new(), pending: Vec::new() }
+}
+
+fn file(content: Rc<[u8]>) -> Node {
+    Node::File { flushed: content, pending: Vec::new() }
+}
+
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}

@@ -1,0 +1,90 @@
+//! A record of everything that a run does to the disk, with its bytes.
+
+use std::sync::{Arc, Mutex};
+
+use crewagent_engine::disk::{Deed, Disk, Op, Probe, Verdict};
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    /// An operation on a file or a folder.
+    Done(String, Act),
+    /// The user was told everything up to this event, and may rely on it.
+    Heard(u64),
+}
+
+/// What was done; looking and reading change nothing and are left out.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    Create,
+    Write(Vec<u8>),
+    Sync,
+    Rename(String),
+    SyncFolder,
+    CreateFolder,
+    Remove,
+    Truncate(u64),
+}
+
+impl Act {
+    /// The same with another place for what is renamed.
+    pub(crate) fn on(self, place: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Rename(to) => Self::Rename(place(to)),
+            other => other,
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Write(_) => "write",
+            Self::Sync => "flush",
+            Self::Rename(_) => "rename",
+            Self::SyncFolder => "flush folder",
+            Self::CreateFolder => "create folder",
+            Self::Remove => "remove",
+            Self::Truncate(_) => "truncate",
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Tape {
+    entries: Mutex<Vec<Entry>>,
+}
+
+impl Tape {
+    pub(crate) fn disk(self: &Arc<Self>) -> Disk {
+        Disk::probed(self.clone())
+    }
+
+    pub(crate) fn hear(&self, seq: u64) {
+        self.entries.lock().unwrap().push(Entry::Heard(seq));
+    }
+
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        self.entries.lock().unwrap().clone()
+    }
+}
+
+impl Probe for Tape {
+    fn before(&self, op: &Op<'_>) -> Verdict {
+        let act = match op.deed {
+            Deed::Create => Act::Create,
+            Deed::Write { bytes } => Act::Write(bytes.to_vec()),
+            Deed::SyncFile | Deed::SyncData => Act::Sync,
+            Deed::Rename { to } => Act::Rename(to.to_owned()),
+            Deed::SyncFolder => Act::SyncFolder,
+            Deed::CreateFolder => Act::CreateFolder,
+            Deed::RemoveFile | Deed::RemoveFolder => Act::Remove,
+            Deed::Truncate { len } => Act::Truncate(len),
+            // Rights are not modelled; the others change nothing.
+            Deed::SetRights | Deed::Look | Deed::List | Deed::Open | Deed::Read | Deed::Lock => {
+                return Verdict::Proceed;
+            }
+        };
+        self.entries.lock().unwrap().push(Entry::Done(op.file.to_owned(), act));
+        Verdict::Proceed
+    }
+}

@@ -1,0 +1,84 @@
+//! D4: the process dies, the one that takes over dies as well, and the third brings the run home.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::kill::{Calm, check_readable, replies};
+use super::record::{Scale, scale};
+use super::scene::{Scene, check_kept, clock};
+use super::twelve::three;
+use super::{record, spread};
+use crate::probe::{Fault, Recorder};
+use crate::stage::tree;
+
+/// Operations of the first process, and of the second one.
+const FIRST: usize = 200;
+const SECOND: usize = 50;
+
+/// Everything that a process left behind.
+struct Remains(BTreeMap<String, Vec<u8>>);
+
+impl Remains {
+    fn of(scene: &Scene) -> Self {
+        let all = tree(scene.root()).into_iter();
+        let ours =
+            |name: &String| name.starts_with("project/") || name.starts_with("home/projects/");
+        Self(all.filter(|(name, _)| ours(name)).collect())
+    }
+
+    fn restore(&self, scene: &Scene) {
+        scene.clear();
+        for (name, bytes) in &self.0 {
+            let path = scene.root().join(name);
+            if name.ends_with('/') {
+                fs::create_dir_all(path).unwrap();
+            } else {
+                fs::write(path, bytes).unwrap();
+            }
+        }
+    }
+}
+
+/// All deaths of the second process, after one death of the first.
+fn check_pairs(scene: &Scene, calm: &Calm, first: usize, seconds: &[usize]) {
+    scene.reset();
+    let recorder = Recorder::new(Fault::Crash(first));
+    let died = scene.process(recorder.disk(), &clock(0));
+    assert!(recorder.fired() > 0 && died.end.is_err(), "{first}: it did not die");
+    let remains = Remains::of(scene);
+    for second in seconds {
+        let pair = (first, *second);
+        remains.restore(scene);
+        let recorder = Recorder::new(Fault::Crash(*second));
+        let again = scene.process(recorder.disk(), &clock(1));
+        assert!(recorder.fired() > 0 && again.end.is_err(), "{pair:?}: it did not die");
+        check_readable(scene, &pair);
+        let judged = scene.judged();
+        check_kept(&died.told, &judged, &pair);
+        check_kept(&again.told, &judged, &pair);
+        let third = scene.process(Recorder::new(Fault::Never).disk(), &clock(2));
+        if let Err(stopped) = &third.end {
+            panic!("{pair:?}: {stopped:?}");
+        }
+        let known = replies(&judged.events);
+        let asked = third.model.asked();
+        assert!(asked.iter().all(|turn| !known.contains(turn)), "{pair:?}: asked again");
+        scene.picture().check(&calm.picture, &pair);
+    }
+}
+
+#[test]
+fn a_process_that_dies_while_it_takes_over_leaves_nothing_worse_than_it_was() {
+    let calm = Calm::of(&Scene::new(three()));
+    assert!(calm.operations >= FIRST, "{} operations are too few", calm.operations);
+    let (first, second) = match scale() {
+        Scale::Sample => (7, 6),
+        Scale::Full => (1, 1),
+    };
+    let firsts: Vec<usize> = (0..FIRST).step_by(first).collect();
+    // Another remainder each time, so that all operations have their turn.
+    let seconds = |n: usize| (n % second..SECOND).step_by(second).collect::<Vec<usize>>();
+    let pairs: usize = firsts.iter().map(|n| seconds(*n).len()).sum();
+    spread(three, &firsts, |scene, n| check_pairs(scene, &calm, *n, &seconds(*n)));
+    record::proven("D4", &format!("{pairs} pairs of deaths; 0 failures"));
+}
