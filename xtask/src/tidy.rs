@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: the rules of the architecture that neither the compiler nor clippy checks.
 
 mod dependencies;
+mod disk;
 mod documents;
 mod exceptions;
 mod habits;
@@ -51,6 +52,7 @@ struct Finding {
 enum Rule {
     Parse,
     Purity,
+    Disk,
     Layers,
     Size,
     Header,
@@ -67,6 +69,7 @@ impl Rule {
         match self {
             Self::Parse => "parse",
             Self::Purity => "purity",
+            Self::Disk => "disk",
             Self::Layers => "layers",
             Self::Size => "size",
             Self::Header => "header",
@@ -108,6 +111,7 @@ pub(crate) fn run(root: &Path, mode: Mode) -> anyhow::Result<()> {
     findings.extend(dependencies::check_manifests(&repo, &limits));
     findings.extend(dependencies::check_lock(&repo, &limits));
     findings.extend(purity::check(&repo, &sources));
+    findings.extend(disk::check(&sources));
     findings.extend(header::check(&repo));
     findings.extend(names::check(&sources));
     findings.extend(habits::check(&sources));

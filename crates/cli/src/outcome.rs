@@ -131,6 +131,7 @@ fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
             matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         }
         ProjectError::NotText { .. }
+        | ProjectError::Overlap { .. }
         | ProjectError::Gone { .. }
         | ProjectError::Unknown { .. }
         | ProjectError::Ambiguous { .. }

@@ -1,4 +1,4 @@
-//! `crewagent package …`.
+//! The arguments of `crewagent package` and its commands.
 
 use std::path::PathBuf;
 

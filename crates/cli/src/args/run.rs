@@ -1,4 +1,4 @@
-//! `crewagent run` and `crewagent resume`.
+//! The arguments of `crewagent run` and `crewagent resume`.
 
 use std::path::PathBuf;
 use std::str::FromStr;

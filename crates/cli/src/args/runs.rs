@@ -1,4 +1,4 @@
-//! `crewagent runs …` and `crewagent projects …`.
+//! The arguments of `crewagent runs`, `crewagent projects` and their commands.
 
 use std::path::PathBuf;
 
@@ -27,10 +27,10 @@ pub(crate) enum RunsCommand {
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RunsList {
-    /// The runs of this project only
+    /// The runs of this project [default: that of the current folder, if it has runs]
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub(crate) project: Option<PathBuf>,
-    /// The runs of all projects, and all of them, not only the newest
+    /// The runs of all projects
     #[arg(long)]
     pub(crate) all: bool,
     /// Print JSON

@@ -1,4 +1,4 @@
-//! `crewagent config …`, `crewagent doctor` and `crewagent completions`.
+//! The arguments of `crewagent config`, `crewagent doctor` and `crewagent completions`.
 
 use clap::Subcommand;
 use clap_complete::Shell;

@@ -77,7 +77,7 @@ impl<'s> Projects<'s> {
 
     /// The project in a folder. One that is new is taken up.
     pub fn of(&self, path: &Path) -> Result<Project, ProjectError> {
-        let path = canonical(path)?;
+        let path = self.canonical(path)?;
         if let Some(project) = self.at(&path)? {
             return Ok(project);
         }
@@ -146,7 +146,7 @@ impl<'s> Projects<'s> {
 
     /// Says where the folder of a project is now.
     pub fn relink(&self, id: &ProjectId, path: &Path) -> Result<Project, ProjectError> {
-        let path = canonical(path)?;
+        let path = self.canonical(path)?;
         let _lock = self.lock()?;
         if let Some(other) = self.at(&path)?.filter(|other| other.id != *id) {
             return Err(ProjectError::Occupied { path, by: other.id });
@@ -185,6 +185,18 @@ impl<'s> Projects<'s> {
         self.folder().sync()?;
         removed.remove_tree()?;
         Ok(())
+    }
+
+    /// The one path of a folder that a run may work in. A model that could reach the store through its project would
+    /// hold the keys to its own cage.
+    fn canonical(&self, path: &Path) -> Result<PathBuf, ProjectError> {
+        let path = canonical(path)?;
+        let home = self.store.root().path().to_owned();
+        let home = home.canonicalize().unwrap_or(home);
+        if home.starts_with(&path) || path.starts_with(&home) {
+            return Err(ProjectError::Overlap { path, home });
+        }
+        Ok(path)
     }
 
     /// Where they all are.

@@ -335,6 +335,17 @@ fn the_project_of_a_folder_is_always_the_same() {
 }
 
 #[test]
+fn a_project_around_or_inside_the_store_is_refused() {
+    let scratch = crate::support::scratch();
+    let store = Store::open(Some(scratch.path().join("home"))).unwrap();
+    std::fs::create_dir_all(scratch.path().join("home/inside")).unwrap();
+    for folder in [scratch.path().to_owned(), scratch.path().join("home/inside")] {
+        let error = store.projects().of(&folder).unwrap_err();
+        assert!(matches!(error, ProjectError::Overlap { .. }), "{error}");
+    }
+}
+
+#[test]
 fn a_damaged_project_is_listed_with_what_is_wrong() {
     let world = World::new();
     let project = world.project();

@@ -25,6 +25,17 @@ pub enum ProjectError {
         /// The folder.
         path: PathBuf,
     },
+    /// A model could reach the store through the project.
+    #[error(
+        "cannot use `{}` as a project, because the store in `{}` and it overlap, and a run could change its own records; choose another folder, or another store with `--home`",
+        path.display(), home.display()
+    )]
+    Overlap {
+        /// The folder.
+        path: PathBuf,
+        /// The store.
+        home: PathBuf,
+    },
     /// The folder is not there any more.
     #[error(
         "the folder `{}` of project `{name}` is gone; if it was moved, say where it is now with `crewagent projects relink {id} FOLDER`",

@@ -1,0 +1,90 @@
+//! A run reaches the disk through `engine::disk` alone, so that a test can put a probe before every operation.
+
+use super::source::Sources;
+use super::{Finding, Rule};
+
+/// The modules that a run is made of. Mounts open files through handles and pass the disk themselves.
+const RUN_SOURCES: [&str; 10] = [
+    "crates/engine/src/blobs",
+    "crates/engine/src/control",
+    "crates/engine/src/drive",
+    "crates/engine/src/journal",
+    "crates/engine/src/model/replay",
+    "crates/engine/src/runtime",
+    "crates/engine/src/store/projects",
+    "crates/engine/src/store/runs",
+    "crates/engine/src/tools",
+    "crates/engine/src/turn",
+];
+
+/// Functions that open, change or look at files by themselves; an open `File` as a value is no harm.
+const DIRECT: [(&str, &[&str]); 3] = [
+    (
+        "fs",
+        &[
+            "write",
+            "read",
+            "read_to_string",
+            "rename",
+            "remove_file",
+            "remove_dir",
+            "remove_dir_all",
+            "create_dir",
+            "create_dir_all",
+            "copy",
+            "read_dir",
+            "metadata",
+            "symlink_metadata",
+            "canonicalize",
+            "set_permissions",
+            "hard_link",
+            "exists",
+        ],
+    ),
+    ("File", &["open", "create", "create_new", "options"]),
+    ("OpenOptions", &["new"]),
+];
+
+pub(super) fn check(sources: &Sources) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, source) in sources.iter() {
+        if !RUN_SOURCES.iter().any(|start| path.starts_with(start)) {
+            continue;
+        }
+        for (parent, children) in DIRECT {
+            for child in children {
+                let lines = source.lines_naming(parent, child);
+                for line in lines.into_iter().filter(|line| !source.is_test(*line)) {
+                    let message = format!(
+                        "calls `{parent}::{child}`; go through `engine::disk`, where tests can look"
+                    );
+                    findings.push(Rule::Disk.at(path, line, message));
+                }
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assert_places;
+    use super::super::repo::Repo;
+    use super::*;
+
+    fn check_disk(path: &str, text: &str, expected: &[&str]) {
+        let (sources, errors) = Sources::parse(&Repo::of(&[(path, text)]));
+        assert_eq!(errors, []);
+        assert_places(&check(&sources), expected);
+    }
+
+    #[test]
+    fn a_run_that_goes_around_the_disk_is_found() {
+        let path = "crates/engine/src/journal.rs";
+        check_disk(path, "fn f() {\nstd::fs::write(a, b);\n}", &[&format!("{path}:2")]);
+        check_disk(path, "fn f() { File::open(a); }", &[&format!("{path}:1")]);
+        check_disk(path, "use std::fs::File;\nfn f(file: &File) {}", &[]);
+        check_disk("crates/engine/src/pack.rs", "fn f() { std::fs::write(a, b); }", &[]);
+        check_disk(path, "#[cfg(test)]\nmod t { fn f() { std::fs::write(a, b); } }", &[]);
+    }
+}
