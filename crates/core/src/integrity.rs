@@ -51,7 +51,13 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // Runs with long journals write many of them, and the formatter would be asked for every byte.
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = String::with_capacity(2 * self.0.len());
+        for byte in &self.0 {
+            text.extend([byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)] as char));
+        }
+        f.write_str(&text)
     }
 }
 

@@ -53,6 +53,20 @@ impl Default for FsPolicy {
 }
 
 impl Policy {
+    /// What both policies allow.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let mut policy = self.clone();
+        policy.fs.enabled &= other.fs.enabled;
+        policy.fs.max_read_bytes = policy.fs.max_read_bytes.min(other.fs.max_read_bytes);
+        policy.fs.max_write_bytes = policy.fs.max_write_bytes.min(other.fs.max_write_bytes);
+        policy.mcp.enabled &= other.mcp.enabled;
+        policy.mcp.allowed_servers =
+            both(policy.mcp.allowed_servers.take(), other.mcp.allowed_servers.as_ref());
+        policy.call_seconds = policy.call_seconds.min(other.call_seconds);
+        policy
+    }
+
     /// The policy for an agent, which can only tighten: booleans AND, numbers min, lists intersect.
     #[must_use]
     pub fn tightened(&self, agent: Option<&AgentTools>) -> Self {
@@ -67,16 +81,20 @@ impl Policy {
         if let Some(mcp) = &agent.mcp {
             policy.mcp.enabled &= mcp.enabled.unwrap_or(false);
             policy.mcp.allowed_servers =
-                match (policy.mcp.allowed_servers.take(), &mcp.allowed_servers) {
-                    (None, None) => None,
-                    (Some(own), None) => Some(own),
-                    (None, Some(theirs)) => Some(theirs.clone()),
-                    (Some(own), Some(theirs)) => {
-                        Some(own.into_iter().filter(|server| theirs.contains(server)).collect())
-                    }
-                };
+                both(policy.mcp.allowed_servers.take(), mcp.allowed_servers.as_ref());
         }
         policy
+    }
+}
+
+/// The servers in both lists; a list that is absent allows all.
+fn both(own: Option<Vec<String>>, theirs: Option<&Vec<String>>) -> Option<Vec<String>> {
+    match (own, theirs) {
+        (None, theirs) => theirs.cloned(),
+        (own, None) => own,
+        (Some(own), Some(theirs)) => {
+            Some(own.into_iter().filter(|server| theirs.contains(server)).collect())
+        }
     }
 }
 
@@ -110,5 +128,8 @@ mod tests {
         assert!(!off.tightened(Some(&agent)).fs.enabled);
         assert!(!Policy::default().tightened(Some(&agent)).mcp.enabled);
         assert_eq!(system.tightened(None), system);
+        let both = system.and(&Policy::default());
+        assert_eq!((both.fs.max_read_bytes, both.mcp.enabled, both.call_seconds), (100, false, 5));
+        assert_eq!(both.mcp.allowed_servers, system.mcp.allowed_servers);
     }
 }

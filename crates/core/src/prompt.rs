@@ -33,6 +33,13 @@ pub const ARTIFACTS_ROOT: &str = "@project/artifacts/";
 /// What a model is told that replied with nothing.
 pub const NUDGE: &str = "Your last reply was empty: go on with the current node by calling a tool, or tell the user in words what you need from them.";
 
+/// What a model is told whose reply had more calls than are looked at.
+pub fn too_many_calls(asked: usize, most: usize) -> String {
+    format!(
+        "Your last reply had {asked} tool calls; only the first {most} were looked at. Send the others again if they are still needed, a few at a time."
+    )
+}
+
 /// The answer to a call that was interrupted before it could be answered. It is always the same text, so that a
 /// request that is made again is the same request.
 pub fn interrupted() -> String {

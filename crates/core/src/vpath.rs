@@ -146,8 +146,11 @@ impl WritablePath {
 
 /// What the runtime writes itself: the journal, the run's description, and its blobs.
 fn is_own(relative: &str) -> bool {
-    let first = relative.split('/').next().unwrap_or_default().to_lowercase();
-    matches!(first.as_str(), "logs" | "run.json" | "blobs")
+    let first = relative.split('/').next().unwrap_or_default();
+    // Folded as file systems fold that ignore case.
+    let folded = crate::path::PackagePath::new(first).map(|path| path.folded().to_string());
+    let name = folded.unwrap_or_else(|_| first.to_lowercase());
+    matches!(name.as_str(), "logs" | "run.json" | "blobs")
 }
 
 impl fmt::Display for WritablePath {

@@ -28,12 +28,13 @@ pub(crate) fn within<R>(
     let late = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
         let (finished, is_finished) = mpsc::channel::<()>();
-        scope.spawn(|| {
-            let end = Instant::now() + limit;
+        // Without a watcher the work takes as long as it takes, and only the user's wish is not heard.
+        let _ = std::thread::Builder::new().spawn_scoped(scope, || {
+            let end = Instant::now().checked_add(limit);
             // Moved in, so that the watcher sees the other end go.
             let is_finished = is_finished;
             while is_finished.recv_timeout(GLANCE.min(limit)) == Err(RecvTimeoutError::Timeout) {
-                let over = Instant::now() >= end;
+                let over = end.is_some_and(|end| Instant::now() >= end);
                 if over || cancel.is_cancelled() {
                     late.store(over, Ordering::SeqCst);
                     raised.store(true, Ordering::SeqCst);

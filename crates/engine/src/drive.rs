@@ -5,8 +5,8 @@ pub(crate) mod request;
 
 use crewagent_core::context::holds_object;
 use crewagent_core::event::{Fact, Phase, Reason};
+use crewagent_core::integrity::Digest;
 use crewagent_core::run::machine::{Ask, Effect, Input, Machine, Rest};
-use crewagent_core::state::standing::Standing;
 use jiff::Timestamp;
 
 use crate::blobs::Blobs;
@@ -34,10 +34,9 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Whether the change in hand, once carried out, leaves the run there.
-    pub(crate) fn leads_to(&self, standing: &Standing) -> bool {
-        let state = self.announced.as_ref().and_then(perform::Announced::state);
-        state.is_some_and(|change| change.state == *standing)
+    /// Whether the change in hand made the state document what it is.
+    pub(crate) fn leads_to(&self, document: Digest) -> bool {
+        self.announced.as_ref().is_some_and(|announced| announced.leads_to(document))
     }
 }
 

@@ -11,7 +11,7 @@ pub mod journaled;
 mod past;
 pub mod replayed;
 
-use crewagent_core::event::Fact;
+use crewagent_core::event::{Fact, Reason};
 use jiff::Timestamp;
 use thiserror::Error;
 
@@ -129,7 +129,35 @@ pub enum Halt {
     /// The blobs.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// The user stopped it in the middle of a call that can be made again.
+    #[error("stopped by the user")]
+    Stopped,
+    /// It failed before, and nobody knows how far it came.
+    #[error("the run failed before; take it over anew")]
+    Broken,
+    /// The user said more than a run takes.
+    #[error(
+        "an input may have {limit} bytes, and this one has {bytes}; put it into a file of the project and name that"
+    )]
+    TooLong {
+        /// Its size.
+        bytes: usize,
+        /// The most that is taken.
+        limit: usize,
+    },
     /// The records are not those of this program.
     #[error("the journal does not fit: {0}")]
     Unfit(String),
+}
+
+impl Halt {
+    /// What a run that rests because of it says.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Model(_) => Reason::Model,
+            Self::Mount(_) | Self::Journal(_) | Self::Blob(_) => Reason::Disk,
+            Self::Stopped => Reason::Stopped,
+            Self::Unfit(_) | Self::Broken | Self::TooLong { .. } => Reason::Internal,
+        }
+    }
 }

@@ -210,14 +210,9 @@ impl Session {
 
     /// The run cannot go on now.
     fn halted(&mut self, halt: Halt, console: &mut Console) -> Outcome {
-        let reason = match &halt {
-            Halt::Model(_) => Reason::Model,
-            Halt::Mount(_) | Halt::Journal(_) | Halt::Blob(_) => Reason::Disk,
-            Halt::Unfit(_) => Reason::Internal,
-        };
         let rest = Rest {
             phase: Phase::Failed,
-            reason: Some(reason),
+            reason: Some(halt.reason()),
             message: Some(halt.to_string()),
             question: None,
         };

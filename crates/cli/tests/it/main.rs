@@ -13,3 +13,4 @@ mod records;
 mod runs;
 mod support;
 mod system;
+mod terminal;

@@ -10,8 +10,8 @@ use crate::payload::Payload;
 /// Words that stay when a node is left have at most this many bytes; the oldest go first.
 pub const KEPT_WORDS_BYTES: u64 = 64 * 1024;
 
-/// A token is taken for this many bytes.
-const TOKEN_BYTES: u64 = 4;
+/// A token is taken for this many bytes: English has more, Chinese, digests and dense JSON about as many.
+const TOKEN_BYTES: u64 = 3;
 /// What a message costs beside its text: its role and the marks around it.
 const MESSAGE_BYTES: u64 = 16;
 /// The part of the window that stays free for the answer and the tools: a quarter, but no more tokens than this.

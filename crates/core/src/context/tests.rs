@@ -51,7 +51,8 @@ fn shown(context: &Context) -> String {
 
 /// A context at its first node: rules, an anchor, the user's words.
 fn begun(window_tokens: u64) -> Context {
-    let mut context = Context::new(window_tokens);
+    // The sizes below were chosen for four bytes a token.
+    let mut context = Context::new((window_tokens * 4).div_ceil(3));
     context.set_system(vec!["rules".into(), "persona".into()]);
     context.anchor(vec!["directive".into(), "brief".into()]);
     context.user_input("go".into());

@@ -226,6 +226,9 @@ impl Machine {
     pub fn step(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
+            Input::Start if self.standing.complete => {
+                self.stop(Reason::StopPoint, None, &mut effects);
+            }
             Input::Start => {
                 self.allowance.renew(now);
                 self.anchor();
@@ -351,8 +354,20 @@ impl Machine {
             Stance::Performing => false,
             Stance::Resting(rest) => rest.reason.is_some_and(limits::is_limit),
         };
+        if !matches!(self.stance, Stance::Resting(_)) {
+            // The process before may have told that it paused or failed.
+            effects.push(tell(Fact::PhaseChanged {
+                phase: Phase::Running,
+                reason: None,
+                message: None,
+            }));
+        }
         if goes_on {
-            self.anchor();
+            let waiting = std::mem::take(&mut self.waiting);
+            if waiting.is_empty() {
+                self.anchor();
+            }
+            waiting.iter().for_each(|words| self.say(words));
             self.ask_model(now, effects);
         } else {
             effects.push(self.open());
@@ -368,8 +383,15 @@ impl Machine {
         self.context.settle();
         self.leave_node(Keep::Words);
         self.anchor.told = anchor::Told::Nothing;
-        if matches!(self.stance, Stance::Performing) {
-            self.stance = Stance::Asking(self.ask());
+        self.approved = Moves::Ask;
+        self.confirmation = Confirmation::Needed;
+        match &self.stance {
+            Stance::Performing => self.stance = Stance::Asking(self.ask()),
+            Stance::Resting(rest) if rest.question.is_some() => {
+                let reason = Some(Reason::StopPoint);
+                self.stance = Stance::Resting(Rest { reason, ..Rest::of(Phase::WaitingUser) });
+            }
+            Stance::Asking(_) | Stance::Resting(_) => {}
         }
     }
 
@@ -394,9 +416,9 @@ impl Machine {
     /// A stop point: the workflow is complete, or the user is to speak.
     fn stop(&mut self, reason: Reason, message: Option<String>, effects: &mut Vec<Effect>) {
         let is_end = matches!(reason, Reason::StopPoint | Reason::EmptyReply);
-        let phase =
-            if is_end && self.standing.complete { Phase::Completed } else { Phase::WaitingUser };
-        let reason = Some(reason).filter(|_| phase != Phase::Completed);
+        let is_complete = self.standing.complete;
+        let phase = if is_complete { Phase::Completed } else { Phase::WaitingUser };
+        let reason = Some(reason).filter(|_| !(is_end && is_complete));
         self.rest(Rest { phase, reason, message, question: None }, effects);
     }
 

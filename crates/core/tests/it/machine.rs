@@ -478,7 +478,7 @@ fn a_resume_keeps_what_is_open_and_tells_the_model() {
     assert_eq!(open.call.name, "fs.read");
     play.answered();
     play.answered();
-    assert!(!play.last_directive().contains("- intent: resume"));
+    assert!(play.last_directive().contains("- intent: resume"));
 
     let resumed = play.step(Input::Resume { state: None, settings: None });
     check_asks(&resumed, 2, Some("step-01-select-story"), "sm");
@@ -494,6 +494,77 @@ fn a_document_that_says_otherwise_wins() {
     let asked = play.step(Input::Resume { state: Some(state), settings: None });
     check_asks(&asked, 2, Some("step-03-extract-context"), "sm");
     assert!(!play.sent().iter().any(|line| line.starts_with("tool")));
+}
+
+#[test]
+fn a_document_that_says_otherwise_takes_nothing_along() {
+    let mut play = Play::with(RunSettings { mode: Mode::Guided, ..RunSettings::default() });
+    play.calls(&[("fs.read", "{}"), ("ui.ask_user", "{}")]);
+    play.answered();
+    rest(play.step(Input::Asked(confirm("Well?"))));
+    let state =
+        Standing { current_node_id: "step-03-extract-context".to_owned(), ..Standing::default() };
+    let waiting = rest(play.step(Input::Resume { state: Some(state), settings: None }));
+    assert_eq!((waiting.reason, waiting.question), (Some(Reason::StopPoint), None));
+
+    let mut play = Play::new();
+    play.calls(&[("fs.read", "{}")]);
+    play.user("Mind the gap.");
+    let state = Some(play.machine.standing().clone());
+    play.step(Input::Resume { state, settings: None });
+    assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
+}
+
+#[test]
+fn an_id_that_a_model_chose_is_never_given_to_another_call() {
+    let mut play = Play::new();
+    let call = |id: &str| ToolCall {
+        id: id.to_owned(),
+        name: "fs.read".to_owned(),
+        arguments: "{}".into(),
+        extra: Map::new(),
+    };
+    let tool_calls = vec![call(""), call("call_1_1"), call("call_1_4"), call("call_1_1")];
+    play.step(Input::Replied(Reply { tool_calls, ..Reply::default() }));
+    for _ in 0..4 {
+        play.answered();
+    }
+    assert!(matches!(play.machine.open(), Effect::AskModel(_)));
+}
+
+#[test]
+fn a_flood_of_calls_is_cut_and_said() {
+    let mut play = Play::new();
+    let calls: Vec<(&str, String)> =
+        (0..300).map(|n| ("fs.read", format!(r#"{{"path":"{n}"}}"#))).collect();
+    let calls: Vec<(&str, &str)> =
+        calls.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    play.calls(&calls);
+    let mut performed = 1;
+    while matches!(play.answered(), Effect::Perform(_)) {
+        performed += 1;
+    }
+    assert_eq!(performed, 256);
+    assert!(play.sent().last().unwrap().contains("300 tool calls"));
+}
+
+#[test]
+fn the_rest_of_a_reply_that_only_fails_is_not_performed() {
+    let mut play = Play::new();
+    play.calls(&[("fs.read", "{}"); 10]);
+    play.refused(RefusalCode::NotFound);
+    play.refused(RefusalCode::NotFound);
+    assert_eq!(rest(play.refused(RefusalCode::NotFound)).reason, Some(Reason::Loop));
+}
+
+#[test]
+fn a_completed_run_waits_for_the_user_and_says_so_when_a_limit_ends_it() {
+    let mut play = limited(Limits { turns: 1, ..Limits::default() });
+    play.calls(&[("fs.apply_patch", "{}")]);
+    let stopped = rest(play.completed());
+    assert_eq!((stopped.phase, stopped.reason), (Phase::Completed, Some(Reason::LimitTurns)));
+    assert!(stopped.message.unwrap().contains("asked once"));
+    check_asks(&play.step(Input::Resume { state: None, settings: None }), 2, None, "sm");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! A change takes two steps. The first announces it, with the digests before and after; the second looks at the
 //! files and does what is not done. So the second may be repeated by another process without harm.
 
-use crewagent_core::event::{Answer, Fact, Intent, StateChange};
+use crewagent_core::event::{Answer, Fact, Intent};
+use crewagent_core::integrity::Digest;
 use crewagent_core::question::{Question, QuestionKind};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Input, Job, Moves, Whole};
@@ -23,9 +24,10 @@ pub(super) struct Announced {
 }
 
 impl Announced {
-    /// What becomes of the state.
-    pub(super) fn state(&self) -> Option<&StateChange> {
-        self.intent.state.as_ref()
+    /// Whether this change leaves a state document with this digest.
+    pub(super) fn leads_to(&self, document: Digest) -> bool {
+        let after = document.to_string();
+        self.intent.state.is_some() && self.intent.files.iter().any(|file| file.after == after)
     }
 }
 
@@ -175,6 +177,10 @@ fn plan(
         world.tools.plan(call, &occasion(job, &now, flag))
     });
     let plan = match plan {
+        // What a call gives that was broken off is not its answer.
+        deadline::Ended::InTime(_) if world.control.cancel().is_cancelled() => {
+            return Err(Halt::Stopped);
+        }
         deadline::Ended::InTime(plan) => plan?,
         deadline::Ended::TooLate => Plan::Answer(refused(&too_late(job))),
     };

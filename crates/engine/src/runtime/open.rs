@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crewagent_core::event::{Event, Fact};
 use crewagent_core::id::AgentId;
+use crewagent_core::integrity::Digest;
 use crewagent_core::package::{Package, Workflow};
 use crewagent_core::payload::Payload;
 use crewagent_core::run::machine::{Cast, Machine};
@@ -42,10 +43,12 @@ pub(super) fn resume(
     let mut recovered = std::mem::take(&mut folder.recovered);
     let lost = words_at_hand(&mut recovered.events, &folder.blobs);
     recovered.notes.extend(lost);
-    let past = Past::of(recovered.events, &found);
+    let system = store.settings().for_runs();
+    let past = Past::of(recovered.events, &found, &system);
     let notes = recovered.notes;
     let taken = Taken { folder, mounts, cast, project: roots.project, clock: clock.clone() };
-    taken.over(past, found, notes, change)
+    let found = Found { standing: found, sha256: Digest::of(document.text().as_bytes()) };
+    taken.over(past, found, notes, &|settings| today(&change.on(settings), &system))
 }
 
 /// What a journal says about the part of a run that can be gone through again.
@@ -58,19 +61,20 @@ pub(super) struct Past {
 
 impl Past {
     /// From the start, or from where it was last begun anew.
-    pub(super) fn of(mut events: Vec<Event>, found: &Standing) -> Self {
+    pub(super) fn of(mut events: Vec<Event>, found: &Standing, system: &RunSettings) -> Self {
         let begins = |event: &Event| {
             if let Fact::RunStarted { settings, state, .. } = &event.fact {
                 Some((settings.clone(), state.clone()))
             } else if let Fact::RunResumed { fresh: true, settings, state, .. } = &event.fact {
-                Some((settings.clone().unwrap_or_default(), state.clone().unwrap_or_default()))
+                let settings = settings.clone().unwrap_or_else(|| system.clone());
+                Some((settings, state.clone().unwrap_or_default()))
             } else {
                 None
             }
         };
         let beginning = events.iter().rposition(|event| begins(event).is_some());
         let Some(at) = beginning else {
-            let (settings, standing) = (RunSettings::default(), found.clone());
+            let (settings, standing) = (system.clone(), found.clone());
             return Self { settings, standing, started: None, events: Vec::new() };
         };
         let events = events.split_off(at);
@@ -97,6 +101,21 @@ pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<Strin
     lost
 }
 
+/// What a run goes on with: a policy that was tightened since it began holds, and the window is that of today's model.
+fn today(settings: &RunSettings, system: &RunSettings) -> RunSettings {
+    RunSettings {
+        policy: settings.policy.and(&system.policy),
+        window_tokens: system.window_tokens,
+        ..settings.clone()
+    }
+}
+
+/// What the state document says.
+struct Found {
+    standing: Standing,
+    sha256: Digest,
+}
+
 /// A run whose folder is ours.
 struct Taken {
     folder: RunFolder,
@@ -110,9 +129,9 @@ impl Taken {
     fn over(
         self,
         past: Past,
-        found: Standing,
+        found: Found,
         mut notes: Vec<String>,
-        change: &SettingsChange,
+        changed: &dyn Fn(&RunSettings) -> RunSettings,
     ) -> Result<Run, ResumeError> {
         let Self { folder, mounts, cast, project, clock } = self;
         let epoch = folder.epoch;
@@ -125,25 +144,27 @@ impl Taken {
             Some(started) => run.replay(started, &mut |event| opening.push(event.clone())),
             None => Err("its beginning is missing".to_owned()),
         };
-        let settings_now = change.on(run.settings());
+        let settings_now = changed(run.settings());
         let changed = Some(settings_now.clone()).filter(|new| new != run.settings());
         let resumed = match replayed {
-            Ok(()) if run.will_stand_at(&found) => {
+            Ok(()) if run.will_stand_at(&found.standing, found.sha256) => {
                 Fact::RunResumed { epoch, fresh: false, state: None, settings: changed, notes }
             }
             Ok(()) => {
                 notes.push(format!(
                     "{STATE_FILE} was changed outside of the run; what it says counts"
                 ));
-                let state = Some(found);
+                let state = Some(found.standing);
                 Fact::RunResumed { epoch, fresh: false, state, settings: changed, notes }
             }
             Err(why) => {
                 notes.push(format!(
                     "the conversation with the model begins anew at the current node, because the journal cannot be gone through again: {why}"
                 ));
-                let (state, settings) = (Some(found.clone()), Some(settings_now.clone()));
-                run.start_anew(Machine::new(cast, settings_now, found));
+                let standing = found.standing;
+                let (state, settings) = (Some(standing.clone()), Some(settings_now.clone()));
+                let machine = Machine::new(cast, settings_now, standing);
+                run.start_anew(machine, &mut |event| opening.push(event.clone()));
                 Fact::RunResumed { epoch, fresh: true, state, settings, notes }
             }
         };

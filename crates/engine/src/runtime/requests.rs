@@ -31,7 +31,7 @@ pub(super) fn requests(store: &Store, id: &RunId) -> Result<Vec<PastRequest>, Re
     let cast = cast(package, &view.facts)?;
     let mut events = view.recovered.events;
     words_at_hand(&mut events, &view.blobs);
-    let past = Past::of(events, &Standing::default());
+    let past = Past::of(events, &Standing::default(), &store.settings().for_runs());
     let digests = digests(&past.events);
     let Some(started) = past.started else { return Ok(Vec::new()) };
     let mut machine = Machine::new(cast, past.settings, past.standing);

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::integrity::Digest;
 use crewagent_core::package::Workflow;
 use crewagent_core::package::agents::Agent;
 use crewagent_core::run::machine::{Effect, Machine, Rest};
@@ -26,6 +27,9 @@ use crate::turn::{Halt, Turn as _};
 /// The folder of a project that new files count as artifacts in.
 const ARTIFACTS: &str = "artifacts";
 
+/// The longest input of the user.
+const MAX_INPUT: usize = 1 << 20;
+
 /// A run that this process owns until the value is dropped. After an error it must be taken over anew.
 pub struct Run {
     facts: RunRecord,
@@ -37,6 +41,8 @@ pub struct Run {
     artifacts: ProjectPath,
     project: PathBuf,
     opening: Vec<Event>,
+    /// Something failed, and nobody knows how far it came.
+    is_broken: bool,
     /// Held, not read: the run is free when it goes.
     _owner: RunOwner,
 }
@@ -75,6 +81,7 @@ impl Run {
             artifacts: artifacts_folder(),
             project,
             opening: Vec::new(),
+            is_broken: false,
             _owner: owner,
         }
     }
@@ -93,12 +100,12 @@ impl Run {
     }
 
     /// Leaves the records alone and begins at the current node.
-    pub(super) fn start_anew(&mut self, machine: Machine) {
+    pub(super) fn start_anew(&mut self, machine: Machine, tell: &mut dyn FnMut(&Event)) {
         self.machine = machine;
         self.course = Course::default();
         self.records.forget_past();
         let now = self.records.now();
-        self.drive_with(&mut |_| (), |drive| drive.begin(now));
+        self.drive_with(tell, |drive| drive.begin(now));
     }
 
     /// This process takes over.
@@ -111,8 +118,8 @@ impl Run {
     }
 
     /// Whether the run is where the document says, or will be when the change in hand is settled.
-    pub(super) fn will_stand_at(&self, found: &Standing) -> bool {
-        self.machine.standing() == found || self.course.leads_to(found)
+    pub(super) fn will_stand_at(&self, found: &Standing, document: Digest) -> bool {
+        self.machine.standing() == found || self.course.leads_to(document)
     }
 
     /// What it runs with.
@@ -189,6 +196,9 @@ impl Run {
         control: &Control,
         tell: &mut dyn FnMut(&Event),
     ) -> Result<Rest, Halt> {
+        if self.is_broken {
+            return Err(Halt::Broken);
+        }
         let workflow = self.machine.workflow().clone();
         let Self { machine, course, records, mounts, blobs, artifacts, .. } = self;
         let tools = Tools { mounts, workflow: &workflow, artifacts };
@@ -196,6 +206,7 @@ impl Run {
         let mut turn = Journaled::new(records, tell);
         let mut drive = Drive { machine, turn: &mut turn, course };
         match drive.run(&world) {
+            Err(Halt::Stopped) => drive.pause(Wish::Stop),
             Err(Halt::Model(error))
                 if error.kind == ModelErrorKind::Cancelled && control.wish() != Wish::Run =>
             {
@@ -206,10 +217,11 @@ impl Run {
                 drive.turn.note(Fact::Error { message: halt.to_string() });
                 drive.turn.note(Fact::PhaseChanged {
                     phase: Phase::Failed,
-                    reason: Some(reason(&halt)),
+                    reason: Some(halt.reason()),
                     message: Some(halt.to_string()),
                 });
                 let _ = drive.turn.flush();
+                self.is_broken = true;
                 Err(halt)
             }
             rest => rest,
@@ -218,6 +230,9 @@ impl Run {
 
     /// The user speaks; [`Run::drive`] goes on with it.
     pub fn say(&mut self, words: &str, tell: &mut dyn FnMut(&Event)) -> Result<(), Halt> {
+        if words.len() > MAX_INPUT {
+            return Err(Halt::TooLong { bytes: words.len(), limit: MAX_INPUT });
+        }
         self.drive_with(tell, |drive| drive.say(words))
     }
 
@@ -234,14 +249,6 @@ impl Run {
             drive.turn.note(fact);
             drive.turn.flush()
         })
-    }
-}
-
-fn reason(halt: &Halt) -> Reason {
-    match halt {
-        Halt::Model(_) => Reason::Model,
-        Halt::Mount(_) | Halt::Journal(_) | Halt::Blob(_) => Reason::Disk,
-        Halt::Unfit(_) => Reason::Internal,
     }
 }
 

@@ -19,8 +19,8 @@ struct File {
     after: Digest,
 }
 
-/// The only file of a change that was planned a moment ago. There is no need to look at it: the write itself compares
-/// what is there.
+/// The only file of a change that was planned a moment ago. There is no need to look at it first: the write itself
+/// compares what is there.
 fn fresh(change: &Change) -> Option<Result<Pending, Refusal>> {
     let ([recorded], [images]) = (&change.intent.files[..], &change.files[..]) else { return None };
     Some(File::read(recorded).map(|file| {
@@ -45,7 +45,11 @@ impl Tools<'_> {
         occasion: &Occasion<'_>,
     ) -> Result<(), Halt> {
         if let Some(one) = planned.and_then(fresh) {
-            return self.write_all(&[one?]);
+            match self.write_all(&[one?]) {
+                // It is not as planned any more; the look below says what that means.
+                Err(Halt::Refused(_)) => {}
+                result => return result,
+            }
         }
         let mut pending = Vec::new();
         let mut finished = Vec::new();

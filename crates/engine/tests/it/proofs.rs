@@ -2,6 +2,7 @@
 
 mod damage;
 mod faults;
+mod kept;
 mod kill;
 mod power;
 mod record;

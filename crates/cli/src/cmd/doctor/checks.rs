@@ -149,7 +149,7 @@ fn runs(store: &Store) -> Check {
     let mut parts = vec![paint::counted(listing.runs.len(), "run")];
     let (waiting, interrupted) = (of(Status::WaitingUser), of(Status::Interrupted));
     if !waiting.is_empty() {
-        parts.push(format!("{} waiting for you", waiting.len()));
+        parts.push(format!("{} waiting for you", paint::grouped(waiting.len())));
     }
     if !interrupted.is_empty() {
         parts.push(format!(

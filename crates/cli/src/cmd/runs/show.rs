@@ -72,7 +72,9 @@ impl Story {
     fn take(&mut self, fact: &Fact) {
         match fact {
             Fact::RunStarted { state, .. } | Fact::RunResumed { state: Some(state), .. } => {
-                self.path.push((state.current_node_id.clone(), None));
+                if self.path.last().is_none_or(|(node, _)| *node != state.current_node_id) {
+                    self.path.push((state.current_node_id.clone(), None));
+                }
                 self.standing = state.clone();
             }
             Fact::StateChanged(change) => {

@@ -1,8 +1,10 @@
 //! Replies and the calls in them: one call after the other, each answered before the model is asked again.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 
-use super::anchor::Told;
+use super::anchor::{Intent, Told};
 use super::{Effect, Job, Machine, Moves, Stance, Whole, tell};
 use crate::context::Keep;
 use crate::event::{Answer, Fact, Finish, Phase, Reason, Reply, StateChange};
@@ -14,12 +16,16 @@ use crate::state::project_path::ProjectPath;
 
 /// A call that fails this many times in a row, with the same arguments, ends the turn.
 const MOST_FAILURES: u32 = 3;
+/// Calls of one reply that are looked at.
+const MOST_CALLS: usize = 256;
 
 /// What the calls of one reply did together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     end: End,
     left: Left,
+    /// How many calls the reply had.
+    asked: usize,
 }
 
 /// How the reply ended.
@@ -56,6 +62,8 @@ impl Machine {
         self.context.take_added();
         self.usage += reply.usage;
         self.allowance.spend(reply.usage);
+        let asked = reply.tool_calls.len();
+        reply.tool_calls.truncate(MOST_CALLS);
         name_calls(&mut reply, self.replies);
         let has_words = reply.content.as_ref().is_some_and(|text| !text.trim().is_empty());
         if reply.tool_calls.is_empty() && !has_words {
@@ -71,11 +79,14 @@ impl Machine {
             .collect();
         self.context.reply(&reply, &|call| !broken.contains(&call.id.as_str()));
         if reply.tool_calls.is_empty() {
-            self.stop(Reason::StopPoint, None, effects);
+            let cut = "The reply was cut off because it became too long.";
+            let message = (reply.finish == Finish::Length).then(|| cut.to_owned());
+            self.stop(Reason::StopPoint, message, effects);
             return;
         }
-        let end = if reply.finish == Finish::Length { End::CutOff } else { End::Whole };
-        self.batch = Batch { end, left: Left::No };
+        let is_cut = reply.finish == Finish::Length && asked <= MOST_CALLS;
+        let end = if is_cut { End::CutOff } else { End::Whole };
+        self.batch = Batch { end, left: Left::No, asked };
         self.queue = reply.tool_calls.into();
         self.next_call(now, effects);
     }
@@ -93,13 +104,22 @@ impl Machine {
 
     /// Performs the next call, or asks the model when all are answered.
     pub(super) fn next_call(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        if self.failing.times >= MOST_FAILURES {
+            // What is left of the reply is of the same kind; it is not performed.
+            self.queue.clear();
+            self.context.settle();
+        }
         if let Some(job) = self.job() {
             self.enter(Phase::Running, effects);
             self.stance = Stance::Performing;
             effects.push(Effect::Perform(job));
             return;
         }
+        let asked = self.batch.asked;
         self.batch_done();
+        if asked > MOST_CALLS {
+            self.context.nudge(prompt::too_many_calls(asked, MOST_CALLS));
+        }
         for words in std::mem::take(&mut self.waiting) {
             self.say(&words);
         }
@@ -188,7 +208,13 @@ impl Machine {
     /// close a completed workflow are spoken with everything in view.
     fn batch_done(&mut self) {
         let keep = match std::mem::take(&mut self.batch).left {
-            Left::No => return,
+            Left::No => {
+                // Another process took over in the middle of the calls.
+                if self.anchor.intent == Intent::Resume {
+                    self.anchor();
+                }
+                return;
+            }
             Left::ByLastCall => Keep::Words,
             Left::Earlier => Keep::LastGroup,
         };
@@ -202,11 +228,16 @@ impl Machine {
 
 /// Ids must be there and differ, or the answers cannot be told apart.
 fn name_calls(reply: &mut Reply, turn: u64) {
-    for at in 0..reply.tool_calls.len() {
-        let (before, rest) = reply.tool_calls.split_at_mut(at);
-        let call = &mut rest[0];
-        if call.id.trim().is_empty() || before.iter().any(|other| other.id == call.id) {
-            call.id = format!("call_{turn}_{}", at + 1);
+    let given: Vec<String> = reply.tool_calls.iter().map(|call| call.id.clone()).collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    for (at, call) in reply.tool_calls.iter_mut().enumerate() {
+        if call.id.trim().is_empty() || taken.contains(&call.id) {
+            let mut id = format!("call_{turn}_{}", at + 1);
+            while taken.contains(&id) || given.contains(&id) {
+                id.push('x');
+            }
+            call.id = id;
         }
+        taken.insert(call.id.clone());
     }
 }

@@ -29,8 +29,8 @@ impl Allowance {
     pub(super) fn exceeded(&self, limits: &Limits, now: Timestamp) -> Option<(Reason, String)> {
         let spent = u64::try_from(now.duration_since(self.since).as_secs()).unwrap_or(0);
         if self.turns >= limits.turns {
-            let message =
-                format!("The model was asked {} times since your last input.", self.turns);
+            let times = if self.turns == 1 { "once" } else { &format!("{} times", self.turns) };
+            let message = format!("The model was asked {times} since your last input.");
             return Some((Reason::LimitTurns, message));
         }
         if limits.seconds.is_some_and(|limit| spent >= limit) {

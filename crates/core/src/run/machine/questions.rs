@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::anchor::Told;
+use super::calls::Failing;
 use super::{Effect, Machine, Moves, Rest, tell};
 use crate::context::Keep;
 use crate::event::{Answer, Fact, Moved, Phase, Reason};
@@ -53,9 +54,13 @@ impl Machine {
     pub(super) fn user(&mut self, words: Arc<str>, now: Timestamp, effects: &mut Vec<Effect>) {
         self.allowance.renew(now);
         self.input = Some(words.clone());
+        self.failing = Failing::default();
+        self.nudged = false;
         match self.pending.take() {
             Some(pending) => self.answer(pending, &words, now, effects),
             None if self.queue.is_empty() => {
+                // A yes belongs to the conversation it was given in.
+                self.confirmation = Confirmation::Needed;
                 self.say(&words);
                 self.ask_model(now, effects);
             }
@@ -81,8 +86,8 @@ impl Machine {
                 self.approved = Moves::Free;
                 self.next_call(now, effects);
             }
-            (_, Some(moved)) => {
-                let answer = declined(moved, words);
+            (answer, Some(moved)) => {
+                let answer = declined(moved, words, answer.is_ok());
                 self.settle_call(&pending, answer, words, now, effects);
             }
             (Ok(value), None) => {
@@ -124,14 +129,15 @@ impl Machine {
     }
 }
 
-/// What the model is told when the user does not want a move.
-fn declined(moved: &Moved, words: &str) -> Answer {
+/// What the model is told when the user did not simply agree to a move.
+fn declined(moved: &Moved, words: &str, is_no: bool) -> Answer {
+    let did = if is_no { "does not agree" } else { "did not simply agree" };
     let message = format!(
-        "The user does not agree to the move from `{}` to `{}` and says: {words}",
+        "The user {did} to the move from `{}` to `{}` and says: {words}",
         moved.from, moved.to
     );
     let refusal = Refusal::new(RefusalCode::Precondition, message)
-        .hint("The file is unchanged. Do what the user asks first.");
+        .hint("The file is unchanged. Do what the user asks; if they want the move after all, make the same call again.");
     Answer {
         result: refusal.to_json().to_string().into(),
         refused: Some(refusal.code),

@@ -11,6 +11,8 @@ use crate::model::{Place, Request};
 pub(super) struct View<'r> {
     place: &'r Place,
     last_message: &'r str,
+    /// Everything that was said since the model's last reply; a process that takes over adds to it.
+    news: Vec<&'r str>,
     /// The last answer of a tool in the request, whoever spoke since.
     last: Option<Json>,
     /// The answers to the calls of the model's last reply, in the order of the request.
@@ -23,6 +25,7 @@ impl<'r> View<'r> {
     pub(super) fn of(request: &'r Request) -> Self {
         let mut answers = Vec::new();
         let mut last = None;
+        let mut news = Vec::new();
         let mut is_past = false;
         for message in request.messages.iter().rev() {
             match &**message {
@@ -42,9 +45,12 @@ impl<'r> View<'r> {
             if is_past && last.is_some() {
                 break;
             }
+            if !is_past {
+                news.push(text(message));
+            }
         }
         let last_message = request.messages.last().map_or("", |message| text(message));
-        Self { place: &request.place, last_message, last, answers, number: Cell::new(1) }
+        Self { place: &request.place, last_message, news, last, answers, number: Cell::new(1) }
     }
 
     pub(super) fn place(&self) -> &'r Place {
@@ -67,6 +73,11 @@ impl<'r> View<'r> {
 
     pub(super) fn last_message(&self) -> &'r str {
         self.last_message
+    }
+
+    /// Whether this was said since the model's last reply.
+    pub(super) fn is_news(&self, words: &str) -> bool {
+        self.news.iter().any(|text| text.contains(words))
     }
 
     pub(super) fn last(&self) -> Option<&Json> {

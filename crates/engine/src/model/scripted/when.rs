@@ -142,7 +142,7 @@ impl When {
     fn of_message(&self, view: &View<'_>) -> Option<String> {
         let wanted = self.contains.as_deref()?;
         let found = view.last_message();
-        (!found.contains(wanted))
+        (!view.is_news(wanted))
             .then(|| format!("expected {wanted:?} in the last message, but it is {}", shown(found)))
     }
 }

@@ -207,7 +207,8 @@ fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
 fn settle(summary: &mut RunSummary, event: Event) -> bool {
     let (phase, reason, message) = match event.fact {
         Fact::PhaseChanged { phase, reason, message } => (phase, reason, message),
-        Fact::RunFinished { phase, reason, .. } => (phase, reason, None),
+        // The phase before it says why, in words.
+        Fact::RunFinished { .. } => return false,
         // These happen at rest, too.
         Fact::RunResumed { .. } | Fact::ContextCut { .. } | Fact::Error { .. } => return false,
         Fact::RunStarted { .. }

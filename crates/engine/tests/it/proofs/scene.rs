@@ -14,7 +14,7 @@ use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::journal::{self, INLINE_LIMIT, Judged};
 use crewagent_engine::runtime::{ResumeError, Run, Runtime, SettingsChange, StartError, StartRun};
-use crewagent_engine::store::{Installed, Of, RunError, RunId, Store};
+use crewagent_engine::store::{Installed, Of, RunError, Store};
 use crewagent_engine::turn::Halt;
 use tempfile::TempDir;
 
@@ -204,10 +204,6 @@ impl Scene {
         let store = self.store(Disk::real());
         let listing = store.runs().list(Of::All).unwrap();
         matches!(&listing.runs[..], [run] if !run.status.is_unfinished())
-    }
-
-    pub(crate) fn run_id(&self) -> Option<RunId> {
-        RunId::parse(&self.run_folder()?.file_name().unwrap().to_string_lossy()).ok()
     }
 }
 

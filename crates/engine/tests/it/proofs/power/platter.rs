@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::tape::Act;
@@ -234,15 +235,17 @@ impl Platter {
         let Node::File { flushed, pending } = &self.nodes[id] else { return Rc::default() };
         let mut all = vec![flushed.clone()];
         if let Some(last) = pending.last() {
-            all.extend(pending.iter().cloned());
             let pairs = flushed.iter().zip(last.iter());
             let same = pairs.take_while(|(one, other)| one == other).count();
-            all.extend(spoiled(last, same));
+            // All that was written is always among them.
+            all.extend(pending.iter().rev().take(most.div_ceil(4)).cloned());
+            let harms = harms(same, last.len());
+            let step = harms.len().div_ceil(most).max(1);
+            all.extend(harms.iter().step_by(step).map(|harm| harm.on(last)));
         }
         let mut seen = HashSet::new();
         all.retain(|content| seen.insert(content.clone()));
-        let step = all.len().div_ceil(most);
-        let all: Rc<Vec<_>> = Rc::new(all.into_iter().step_by(step.max(1)).collect());
+        let all = Rc::new(all);
         self.known.borrow_mut().insert(id, all.clone());
         all
     }
@@ -269,33 +272,49 @@ impl Platter {
 }
 
 /// What may become of bytes behind those that are flushed.
-fn spoiled(content: &[u8], sure: usize) -> Vec<Rc<[u8]>> {
-    let mut all: Vec<Rc<[u8]>> = Vec::new();
-    let end = content.len();
+enum Harm {
+    /// They end here.
+    Cut(usize),
+    /// There are NULs in this range, because it was never written.
+    Nulls(Range<usize>),
+    /// What was there before the file is still there.
+    Stale(Range<usize>),
+}
+
+impl Harm {
+    fn on(&self, content: &[u8]) -> Rc<[u8]> {
+        let mut bytes = content.to_vec();
+        match self {
+            Self::Cut(at) => bytes.truncate(*at),
+            Self::Nulls(range) => bytes[range.clone()].fill(0),
+            Self::Stale(range) => {
+                let old = b"{\"seq\":7,\"type\":\"old\"}\n".iter().cycle();
+                bytes[range.clone()].iter_mut().zip(old).for_each(|(byte, old)| *byte = *old);
+            }
+        }
+        bytes.into()
+    }
+}
+
+/// Everything that may happen to bytes of a file that are not flushed.
+fn harms(sure: usize, end: usize) -> Vec<Harm> {
+    let mut all = Vec::new();
     if sure >= end {
         return all;
     }
-    let sectors = sure / SECTOR..end.div_ceil(SECTOR);
-    let nulled = |from: usize, to: usize| -> Rc<[u8]> {
-        let mut bytes = content.to_vec();
-        bytes[from..to].fill(0);
-        bytes.into()
-    };
-    for sector in sectors {
+    for sector in sure / SECTOR..end.div_ceil(SECTOR) {
         let start = (sector * SECTOR).max(sure);
         let stop = ((sector + 1) * SECTOR).min(end);
         // Cut before it; nothing but NULs from it on; it alone is missing; it alone holds what was there before.
-        all.push(content[..start].into());
-        all.push(nulled(start, end));
-        all.push(nulled(start, stop));
-        let mut stale = content.to_vec();
-        let old = b"{\"seq\":7,\"type\":\"old\"}\n".iter().cycle();
-        stale[start..stop].iter_mut().zip(old).for_each(|(byte, old)| *byte = *old);
-        all.push(stale.into());
+        all.extend([
+            Harm::Cut(start),
+            Harm::Nulls(start..end),
+            Harm::Nulls(start..stop),
+            Harm::Stale(start..stop),
+        ]);
     }
     // Sizes that no sector ends at.
-    let cuts = (sure + 1..end).step_by((end - sure).div_ceil(CUTS));
-    all.extend(cuts.map(|cut| content[..cut].into()));
+    all.extend((sure + 1..end).step_by((end - sure).div_ceil(CUTS)).map(Harm::Cut));
     all
 }
 

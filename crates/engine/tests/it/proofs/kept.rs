@@ -1,0 +1,74 @@
+//! D7: the run folders of released versions. Each folder of `tests/kept` was left by a process that died in the middle
+//! of a run; this version brings it to its end. `KEEP_RUN=0.2.0` makes one of this version; do that with each release.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crewagent_engine::disk::Disk;
+
+use super::kill::Calm;
+use super::record;
+use super::scene::{Scene, clock};
+use super::twelve::three;
+use crate::probe::{Fault, Recorder};
+use crate::stage::copy;
+
+fn kept() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept")
+}
+
+/// Dies in the middle of a patch of two files: one is changed, the other is not, and nothing says so but the intent.
+fn keep(version: &str) {
+    let scene = Scene::new(three());
+    let calm = Calm::of(&scene);
+    let is_second =
+        |line: &String| line.starts_with("rename ") && line.ends_with("-> @project/README.md");
+    let operation = calm.log.iter().position(is_second).unwrap();
+    scene.reset();
+    let process = scene.process(Recorder::new(Fault::Crash(operation)).disk(), &clock(0));
+    assert!(process.end.is_err());
+    let folder = kept().join(version);
+    let _ = fs::remove_dir_all(&folder);
+    copy(&scene.project(), &folder.join("project"));
+    copy(&scene.root().join("package"), &folder.join("package"));
+    copy(&scene.run_folder().unwrap(), &folder.join("run"));
+}
+
+/// Puts a kept run into the store of a scene, as if it had been made there.
+fn take_up(scene: &Scene, folder: &Path) {
+    scene.clear();
+    copy(&folder.join("project"), &scene.project());
+    let store = scene.store(Disk::real());
+    store.packages().import(&folder.join("package"), &mut || {}).unwrap();
+    let project = store.projects().of(&scene.project()).unwrap().id;
+    let path = folder.join("run/run.json");
+    let mut record: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    record["projectId"] = project.as_str().into();
+    let id = record["runId"].as_str().unwrap().to_owned();
+    let run = scene.root().join("home/projects").join(project.as_str()).join("runs").join(id);
+    copy(&folder.join("run"), &run);
+    fs::write(run.join("run.json"), record.to_string()).unwrap();
+}
+
+#[test]
+fn runs_of_released_versions_can_be_taken_over() {
+    if let Ok(version) = std::env::var("KEEP_RUN") {
+        keep(&version);
+    }
+    let scene = Scene::new(three());
+    let calm = Calm::of(&scene);
+    let mut versions = Vec::new();
+    for entry in fs::read_dir(kept()).unwrap() {
+        let folder = entry.unwrap().path();
+        take_up(&scene, &folder);
+        let process = scene.process(Disk::real(), &clock(1));
+        if let Err(stopped) = &process.end {
+            panic!("{}: {stopped:?}", folder.display());
+        }
+        scene.picture().check(&calm.picture, &folder);
+        versions.push(folder.file_name().unwrap().to_string_lossy().into_owned());
+    }
+    versions.sort();
+    assert!(!versions.is_empty());
+    record::proven("D7", &format!("kept: {}", versions.join(", ")));
+}
