@@ -14,7 +14,7 @@ mod laws;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Map;
 
@@ -38,7 +38,8 @@ pub struct Context {
     blocks: Vec<Block>,
     added: Vec<Arc<Message>>,
     size: Size,
-    chain: Chain,
+    /// Worked out when it is asked for, and carried along from then on. Who goes through a long run again never asks.
+    chain: OnceLock<Chain>,
     /// The messages of all of it, in the order in which they are sent. Shared with requests, which are gone when the
     /// next message is appended.
     sent: Arc<Vec<Arc<Message>>>,
@@ -72,7 +73,7 @@ impl Context {
             blocks: Vec::new(),
             added: Vec::new(),
             size: Size::default(),
-            chain: Chain::default(),
+            chain: OnceLock::new(),
             sent: Arc::default(),
             checked: 0,
         }
@@ -211,7 +212,12 @@ impl Context {
     /// A digest over all messages and the tools, which come as their [`tools_digest`]. Equal lists of messages have
     /// equal digests, however they came about and whether their payloads are at hand or not.
     pub fn sha256(&self, tools: Digest) -> Digest {
-        self.chain.with(tools)
+        let chain = self.chain.get_or_init(|| {
+            let mut chain = Chain::default();
+            self.entries().for_each(|entry| chain.push(entry.digest));
+            chain
+        });
+        chain.with(tools)
     }
 
     /// Whether every call has exactly one answer right after it, and there is no other answer. What was found right
@@ -243,7 +249,9 @@ impl Context {
     /// Carries size and digest along when a message is appended.
     fn count(&mut self, entry: &Entry) {
         self.size.add(entry);
-        self.chain.push(entry.digest);
+        if let Some(chain) = self.chain.get_mut() {
+            chain.push(entry.digest);
+        }
         Arc::make_mut(&mut self.sent).push(entry.message.clone());
     }
 
@@ -254,16 +262,19 @@ impl Context {
         }
     }
 
+    /// The size alone, from the start. [`Context::recount`] has to follow.
+    fn reweigh(&mut self) {
+        let mut size = Size::default();
+        self.entries().for_each(|entry| size.add(entry));
+        self.size = size;
+    }
+
     /// Size and digest from the start, after something other than the end has changed. The digests of the messages
     /// themselves are kept, so that no text is read again.
     fn recount(&mut self) {
         self.checked = 0;
-        let (mut size, mut chain) = (Size::default(), Chain::default());
-        for entry in self.entries() {
-            size.add(entry);
-            chain.push(entry.digest);
-        }
-        (self.size, self.chain) = (size, chain);
+        self.chain = OnceLock::new();
+        self.reweigh();
         self.sent = Arc::new(self.entries().map(|entry| entry.message.clone()).collect());
     }
 }

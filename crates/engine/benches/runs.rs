@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crewagent_core::event::{Fact, Reply};
+use crewagent_core::event::{Event, Fact, Reply};
 use crewagent_core::message::ToolCall;
 use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::control::Control;
@@ -60,10 +60,8 @@ fn run() -> Result<bool, Failure> {
         let start = Instant::now();
         let run = Runtime::new(&store).resume(&id, &SettingsChange::default())?;
         resumes.push(start.elapsed());
-        assert!(
-            matches!(&run.opening()[..], [event] if matches!(event.fact, Fact::RunResumed { fresh: false, .. })),
-            "the journal is gone through again"
-        );
+        let is_whole = |event: &Event| matches!(event.fact, Fact::RunResumed { fresh: false, .. });
+        assert!(run.opening().iter().any(is_whole), "the journal is not gone through again");
     }
     let resume = report::median(&mut resumes);
 

@@ -164,7 +164,7 @@ fn check_kept(told: &[Json], journal: &[Json], case: &str) {
 fn a_killed_run_goes_on_where_it_was() {
     let calm = calm();
     let scene = Scene::new();
-    let points = if is_full() { 200 } else { 30 };
+    let points = if is_full() { 200 } else { 40 };
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let mut died = 0;
     for _ in 0..points {

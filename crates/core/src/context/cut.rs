@@ -89,7 +89,7 @@ impl Context {
         self.cut_traffic(&mut cut);
         self.cut_words(&mut cut);
         self.shorten_answers(&mut cut);
-        self.recount();
+        self.reweigh();
         self.shorten_arguments(&mut cut);
         self.recount();
         cut.reported()
@@ -152,7 +152,7 @@ impl Context {
             }
         }
         self.blocks = blocks;
-        self.recount();
+        self.reweigh();
     }
 
     fn cut_words(&mut self, cut: &mut Cut) {
@@ -168,7 +168,7 @@ impl Context {
             }
             !goes
         });
-        self.recount();
+        self.reweigh();
     }
 
     /// The answers of the last calls share what is left of the room; an answer that is larger than its share keeps

@@ -27,13 +27,9 @@ impl World {
         let root = |name: &str| scratch.path().join(name);
         let roots =
             Roots { project: root("project"), package: root("package"), state: root("state") };
-        let mounts = loop {
-            // The mounts themselves are opened before the fault counts.
-            match Mounts::open_with(&roots, recorder.disk()) {
-                Ok(mounts) => break mounts,
-                Err(error) => panic!("{error}"),
-            }
-        };
+        // The mounts themselves are opened before the fault counts.
+        let mounts =
+            Mounts::open_with(&roots, recorder.disk()).unwrap_or_else(|error| panic!("{error}"));
         Self { scratch, mounts, recorder }
     }
 

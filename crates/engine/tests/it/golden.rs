@@ -6,6 +6,7 @@ mod transcript;
 use std::fs;
 use std::path::Path;
 
+use crewagent_core::event::{Event, Fact};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::Runtime;
 
@@ -20,6 +21,16 @@ fn check_golden(name: &str) {
     assert_eq!(played.rest.phase, stage.script.ends.phase, "{name}: {:?}", played.rest);
     check_secrets(&stage, &played);
     check_requests(&stage, &played);
+    if name == "009-hostile" {
+        let refused = |event: &&Event| matches!(&event.fact, Fact::ToolFinished { answer, .. } if answer.refused.is_some());
+        let calls = |event: &&Event| matches!(event.fact, Fact::ToolFinished { .. });
+        let (calls, refused) = (
+            played.events.iter().filter(calls).count(),
+            played.events.iter().filter(refused).count(),
+        );
+        let result = format!("{calls} calls, {refused} refused and journaled; 0 violations");
+        crate::proofs::record::proven("P3", &result);
+    }
 }
 
 /// No real path, and nothing that the script forbids, in any event, request, state document or file of the project.

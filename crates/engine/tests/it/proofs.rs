@@ -5,7 +5,7 @@ mod faults;
 mod kept;
 mod kill;
 mod power;
-mod record;
+pub(crate) mod record;
 mod recovery;
 mod scene;
 mod twelve;

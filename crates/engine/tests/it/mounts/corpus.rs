@@ -1,5 +1,6 @@
 //! Hostile paths through every operation: none leaves its mount, none hangs, none learns a real path.
 
+use crate::proofs::record::proven;
 use std::collections::BTreeSet;
 
 use super::world::{World, check_clean};
@@ -174,6 +175,11 @@ fn no_path_leaves_its_mount() {
     }
     assert!(answers > corpus.len());
     assert_eq!(world.around(), before, "something outside was changed");
+    let paths = corpus.len();
+    proven(
+        "P1-paths",
+        &format!("{paths} hostile paths through every tool, {answers} answers; 0 escapes"),
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crewagent_core::integrity::Digest;
 use crewagent_engine::disk::Disk;
 
 use self::judge::{Files, Judge, Places};
-use self::platter::{Id, Names, Node, Platter, ROOT};
+use self::platter::{Contents, Id, Names, Node, Platter, ROOT};
 use self::tape::{Act, Entry, Tape};
 use super::kill::Calm;
 use super::record::{Scale, proven, scale};
@@ -54,7 +54,7 @@ impl Random {
 type Choice = HashMap<Id, usize>;
 
 struct Options {
-    contents: HashMap<Id, Rc<Vec<Rc<[u8]>>>>,
+    contents: HashMap<Id, Rc<Contents>>,
     listings: HashMap<Id, Vec<Names>>,
     /// The unsure ones, with the number of their possibilities.
     counts: Vec<(Id, usize)>,

@@ -40,7 +40,7 @@ pub(crate) enum Stopped {
     Resume(ResumeError),
     Halt(Halt),
     /// The run rests, and no word of the user would help.
-    Rests(Rest),
+    Rests(Box<Rest>),
 }
 
 /// What a piece leaves behind.
@@ -233,11 +233,11 @@ pub(crate) fn conduct(
             (Some(_), _) => COLOUR,
             (None, Some(Reason::StopPoint)) => GO_ON,
             (None, Some(Reason::Loop)) => AGAIN,
-            _ => return Err(Stopped::Rests(rest)),
+            _ => return Err(Stopped::Rests(Box::new(rest))),
         };
         patience -= 1;
         if patience == 0 {
-            return Err(Stopped::Rests(rest));
+            return Err(Stopped::Rests(Box::new(rest)));
         }
         run.say(words, &mut tell).map_err(Stopped::Halt)?;
         hear(told.last().map_or(0, |event| event.seq));

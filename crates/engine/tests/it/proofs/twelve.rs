@@ -81,11 +81,18 @@ fn project() -> Vec<(String, String)> {
 
 /// Twelve nodes of a package of thirteen; the branch leaves one out.
 pub(crate) fn twelve() -> Piece {
-    let plan = "@project/notes/plan.md";
-    let log = "@project/notes/log.md";
+    let nodes = first_half().into_iter().chain(second_half());
+    let nodes = nodes.map(|(number, reactions)| (node(number), reactions)).collect();
+    Piece { package: generated(13, 13), project: project(), nodes }
+}
+
+const PLAN: &str = "@project/notes/plan.md";
+const LOG: &str = "@project/notes/log.md";
+
+fn first_half() -> BTreeMap<usize, Vec<Reaction>> {
     let made = "@project/artifacts/made.md";
     let mut nodes = BTreeMap::new();
-    let mut at = |number: usize, reactions: Vec<Reaction>| nodes.insert(node(number), reactions);
+    let mut at = |number: usize, reactions: Vec<Reaction>| nodes.insert(number, reactions);
     at(
         0,
         vec![
@@ -104,11 +111,15 @@ pub(crate) fn twelve() -> Piece {
         ],
     );
     at(2, vec![calls([write(made, "# Made\n\n- one\n", "create")]), next(2, 3)]);
-    at(3, vec![calls([write(plan, "# Plan\n\n- first\n- third\n", "overwrite")]), next(3, 4)]);
+    at(3, vec![calls([write(PLAN, "# Plan\n\n- first\n- third\n", "overwrite")]), next(3, 4)]);
     at(
         4,
         vec![
-            calls([write(log, "- begun\n", "append"), write(log, "- going\n", "append")]),
+            calls([
+                write(LOG, "- begun\n", "append"),
+                write("@project/notes/new.md", "- going\n", "append"),
+            ]),
+            calls([write(LOG, "- going\n", "append")]),
             next(4, 5),
         ],
     );
@@ -119,13 +130,19 @@ pub(crate) fn twelve() -> Piece {
                 "fs.apply_patch",
                 json!({ "patches": [
                     edit(made, "- one", "- one\n- two"),
-                    edit(plan, "- third", "- third, changed"),
+                    edit(PLAN, "- third", "- third, changed"),
                     edit("@project/README.md", "It has a plan.", "It has a plan and a log."),
                 ] }),
             )]),
             next(5, 6),
         ],
     );
+    nodes
+}
+
+fn second_half() -> BTreeMap<usize, Vec<Reaction>> {
+    let mut nodes = BTreeMap::new();
+    let mut at = |number: usize, reactions: Vec<Reaction>| nodes.insert(number, reactions);
     at(
         6,
         vec![
@@ -144,7 +161,7 @@ pub(crate) fn twelve() -> Piece {
         9,
         vec![
             Reaction::Words("Half of it is done. Shall I go on?"),
-            calls([write(log, "- agreed\n", "append")]),
+            calls([write(LOG, "- agreed\n", "append")]),
             next(9, 10),
         ],
     );
@@ -167,7 +184,7 @@ pub(crate) fn twelve() -> Piece {
         11,
         vec![
             calls([update(json!({ "variables": { "set": { "count": 2 } } }))]),
-            calls([write(plan, "# Plan\n\n- done\n", "overwrite")]),
+            calls([write(PLAN, "# Plan\n\n- done\n", "overwrite")]),
             next(11, 12),
         ],
     );
@@ -181,7 +198,7 @@ pub(crate) fn twelve() -> Piece {
             calls([update(json!({ "stepsCompleted": { "append": [node(12)] } }))]),
         ],
     );
-    Piece { package: generated(13, 13), project: project(), nodes }
+    nodes
 }
 
 /// Three nodes: a write, a patch of two files, a question.

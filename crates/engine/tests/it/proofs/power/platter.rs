@@ -17,6 +17,9 @@ const CUTS: usize = 400;
 
 pub(crate) type Id = usize;
 
+/// What a file may hold.
+pub(crate) type Contents = Vec<Rc<[u8]>>;
+
 /// The names in a folder.
 pub(crate) type Names = BTreeMap<String, Id>;
 
@@ -63,7 +66,7 @@ impl Change {
 pub(crate) struct Platter {
     nodes: Vec<Node>,
     /// What files may hold, until they change.
-    known: RefCell<HashMap<Id, Rc<Vec<Rc<[u8]>>>>>,
+    known: RefCell<HashMap<Id, Rc<Contents>>>,
 }
 
 pub(crate) const ROOT: Id = 0;
@@ -228,7 +231,7 @@ impl Platter {
     }
 
     /// Everything that a file may hold after a power cut, up to so many contents.
-    pub(crate) fn contents(&self, id: Id, most: usize) -> Rc<Vec<Rc<[u8]>>> {
+    pub(crate) fn contents(&self, id: Id, most: usize) -> Rc<Contents> {
         if let Some(known) = self.known.borrow().get(&id) {
             return known.clone();
         }
