@@ -1,6 +1,7 @@
 //! Results of benchmarks: medians, and tables that are printed and kept in `docs/performance.md`.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The middle one of some measurements, which are sorted on the way.
@@ -32,6 +33,31 @@ pub fn publish(name: &str, table: &str) {
     match written {
         Ok(()) => println!("written into docs/performance.md"),
         Err(error) => println!("docs/performance.md was not changed: {error}"),
+    }
+}
+
+/// Says what a proof has shown. With `UPDATE_DOCS` set, also puts it between `<!-- proof:ROW -->` and
+/// `<!-- /proof:ROW -->` of `docs/reliability.md`.
+#[allow(clippy::print_stdout, reason = "the figures are what a proof is run for")]
+pub fn proven(row: &str, result: &str) {
+    static WRITING: Mutex<()> = Mutex::new(());
+    println!("{row}: {result}");
+    if std::env::var_os("UPDATE_DOCS").is_none() {
+        return;
+    }
+    let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reliability.md");
+    let written = std::fs::read_to_string(&path)
+        .and_then(|text| {
+            let (begin, end) = (format!("<!-- proof:{row} -->"), format!("<!-- /proof:{row} -->"));
+            let missing = || std::io::Error::other("the marks are missing");
+            let (before, rest) = text.split_once(&begin).ok_or_else(missing)?;
+            let (_, after) = rest.split_once(&end).ok_or_else(missing)?;
+            Ok(format!("{before}{begin}{result}{end}{after}"))
+        })
+        .and_then(|text| std::fs::write(&path, text));
+    if let Err(error) = written {
+        println!("docs/reliability.md was not changed: {error}");
     }
 }
 

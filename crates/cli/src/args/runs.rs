@@ -15,7 +15,7 @@ pub(crate) struct Runs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
-    /// List runs, the newest first [default]
+    /// List runs, the newest first (the default)
     List(RunsList),
     /// Show one run: where it is, the way it took, what it made, how to go on
     Show(RunsShow),
@@ -79,7 +79,7 @@ pub(crate) struct Projects {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectsCommand {
-    /// List the folders that have runs [default]
+    /// List the folders that have runs (the default)
     List(ProjectsList),
     /// Say where the folder of a project is now
     Relink(Relink),

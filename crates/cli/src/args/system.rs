@@ -11,7 +11,7 @@ pub(crate) struct Config {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Print a setting, or all of them [default]
+    /// Print a setting, or all of them (the default)
     Get {
         /// Such as run.max-turns
         #[arg(value_name = "KEY")]

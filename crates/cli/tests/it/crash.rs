@@ -9,6 +9,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crewagent_testkit::report::proven;
 use serde_json::Value as Json;
 
 use crate::support::{Ran, World, copy_folder, example, repository};
@@ -181,7 +182,7 @@ fn a_killed_run_goes_on_where_it_was() {
         assert_eq!(scene.complete(&case), calm, "{case}");
     }
     assert!(died > points / 2, "only {died} of {points} were killed before their end");
-    println!("binary: killed {died} times by timing; 0 failures");
+    proven("B1", &format!("{died} kills; 0 failures"));
 }
 
 /// System calls, and how far apart the calls are in which the process is killed.
@@ -252,7 +253,7 @@ fn a_run_that_dies_inside_a_system_call_goes_on_where_it_was() {
         let first = scope.spawn(|| sweep(one));
         sweep(other) + first.join().unwrap()
     });
-    println!("binary: killed {deaths} times inside a system call; 0 failures");
+    proven("B2", &format!("{deaths} kills in {} kinds of system call; 0 failures", CALLS.len()));
 }
 
 fn strace_works() -> Result<(), String> {
@@ -334,5 +335,8 @@ fn a_full_disk_is_said_and_survived() {
         }
     }
     assert!(filled > 0 && there > 0, "no disk was too small: {filled}, {there}");
-    println!("binary: {filled} full disks, {there} of them in the middle of a run; 0 failures");
+    proven(
+        "B3",
+        &format!("{filled} full disks, {there} of them in the middle of a run; 0 failures"),
+    );
 }

@@ -263,6 +263,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 fn private_folder(path: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), allow(unused_mut, reason = "only unix has modes"))]
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

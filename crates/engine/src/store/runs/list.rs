@@ -184,16 +184,17 @@ fn position(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
 /// How it is: the end of its journal says so.
 fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     let mut tail = tail(&folder_of(folder, LOGS)).map_err(|error| error.to_string())?;
-    let mut settled = false;
+    let (mut settled, mut left) = (false, None);
     for event in &mut tail {
         if summary.updated.is_none() {
             summary.updated = event.time.parse().ok();
         }
-        if settle(summary, event) {
+        if settle(summary, event, &mut left) {
             settled = true;
             break;
         }
     }
+    settled |= left.is_some();
     match tail.unreadable() {
         0 if settled => Ok(()),
         0 => Err("its journal does not say how it is".to_owned()),
@@ -203,14 +204,21 @@ fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     }
 }
 
-/// Whether an event, seen from the end, says how the run is.
-fn settle(summary: &mut RunSummary, event: Event) -> bool {
+/// Whether an event, seen from the end, says how the run is. `left` is the phase in which a process left it: the phase
+/// before says why, in words, unless something else happened since.
+fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> bool {
     let (phase, reason, message) = match event.fact {
+        Fact::RunFinished { phase, reason, .. } if left.is_none() => {
+            *left = Some(phase);
+            (summary.status, summary.reason) = (status(phase), reason);
+            return false;
+        }
         Fact::PhaseChanged { phase, reason, message } => (phase, reason, message),
-        // The phase before it says why, in words.
-        Fact::RunFinished { .. } => return false,
         // These happen at rest, too.
-        Fact::RunResumed { .. } | Fact::ContextCut { .. } | Fact::Error { .. } => return false,
+        Fact::RunFinished { .. }
+        | Fact::RunResumed { .. }
+        | Fact::ContextCut { .. }
+        | Fact::Error { .. } => return false,
         Fact::RunStarted { .. }
         | Fact::UserInput { .. }
         | Fact::TurnStarted { .. }
@@ -221,14 +229,20 @@ fn settle(summary: &mut RunSummary, event: Event) -> bool {
         | Fact::StateChanged(_)
         | Fact::Question { .. } => (Phase::Running, None, None),
     };
-    summary.status = match phase {
+    if left.is_none_or(|left| left == phase) {
+        summary.status = status(phase);
+        summary.reason = reason;
+        summary.message = message;
+    }
+    true
+}
+
+fn status(phase: Phase) -> Status {
+    match phase {
         Phase::Running => Status::Running,
         Phase::WaitingUser => Status::WaitingUser,
         Phase::Paused => Status::Paused,
         Phase::Completed => Status::Completed,
         Phase::Failed => Status::Failed,
-    };
-    summary.reason = reason;
-    summary.message = message;
-    true
+    }
 }

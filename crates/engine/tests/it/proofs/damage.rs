@@ -145,7 +145,14 @@ fn a_spoiled_end_of_a_journal_costs_at_most_the_torn_record() {
             die(&scene, operation);
             let path = scene.journal_path().unwrap();
             let journal = fs::read(&path).unwrap();
-            let before = recover(&journal).events.len();
+            let events = recover(&journal).events;
+            let is_intent =
+                |event: &Event| matches!(&event.fact, Fact::ToolStarted { intent: Some(_), .. });
+            if tail.lost > 0 && events.last().is_some_and(is_intent) {
+                // An intent is flushed before its change begins, so no crash tears it.
+                continue;
+            }
+            let before = events.len();
             let spoiled = (tail.spoil)(&journal);
             let after = recover(&spoiled).events.len();
             let case = format!("{} after {operation} operations", tail.name);
