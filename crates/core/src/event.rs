@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::message::{Message, ToolCall};
 use crate::payload::Payload;
 use crate::question::Question;
-use crate::refusal::RefusalCode;
+use crate::refusal::{Refusal, RefusalCode};
 use crate::run::settings::RunSettings;
 use crate::run::usage::Usage;
 use crate::state::standing::Standing;
@@ -307,6 +307,17 @@ pub struct Answer {
     pub created: Vec<String>,
 }
 
+impl From<&Refusal> for Answer {
+    /// The refusal as the model gets it.
+    fn from(refusal: &Refusal) -> Self {
+        Self {
+            result: refusal.to_json().to_string().into(),
+            refused: Some(refusal.code),
+            created: Vec::new(),
+        }
+    }
+}
+
 /// A change of the state document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateChange {
@@ -332,6 +343,13 @@ pub struct Moved {
     pub to: String,
     /// The edge's label.
     pub label: String,
+}
+
+impl Moved {
+    /// What the user is asked before such a move in guided mode.
+    pub fn question(&self) -> Question {
+        Question::confirm(format!("Go on from `{}` to `{}` ({})?", self.from, self.to, self.label))
+    }
 }
 
 /// The phases of a run.

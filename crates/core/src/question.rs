@@ -64,6 +64,17 @@ impl Choice {
 }
 
 impl Question {
+    /// A question for a yes or a no.
+    pub fn confirm(words: impl Into<String>) -> Self {
+        Self {
+            question: words.into(),
+            kind: QuestionKind::Confirm,
+            options: Vec::new(),
+            multi: false,
+            schema: None,
+        }
+    }
+
     /// What the user's words mean as an answer. If they are none, the error is a sentence for the user.
     pub fn answer(&self, text: &str) -> Result<Json, String> {
         match self.kind {

@@ -97,7 +97,7 @@ impl Tools<'_> {
             Call::Write(_) | Call::Patch(_) => {
                 return match self.plan_change(call, occasion) {
                     Ok(plan) => Ok(plan),
-                    Err(Halt::Refused(refusal)) => Ok(Plan::Answer(refused(&refusal))),
+                    Err(Halt::Refused(refusal)) => Ok(Plan::Answer(Answer::from(&*refusal))),
                     Err(Halt::Failed(error)) => Err(error),
                 };
             }
@@ -117,7 +117,9 @@ impl Tools<'_> {
     ) -> Result<Outcome, MountError> {
         match self.try_carry_out(call, intent, planned, occasion) {
             Ok(()) => Ok(Outcome { answer: intent.answer.clone(), state: intent.state.clone() }),
-            Err(Halt::Refused(refusal)) => Ok(Outcome { answer: refused(&refusal), state: None }),
+            Err(Halt::Refused(refusal)) => {
+                Ok(Outcome { answer: Answer::from(&*refusal), state: None })
+            }
             Err(Halt::Failed(error)) => Err(error),
         }
     }
@@ -166,7 +168,7 @@ fn told<T: Serialize>(answer: mounts::Answer<T>) -> Result<Answer, MountError> {
     };
     Ok(match result {
         Ok(value) => done(&value, Vec::new()),
-        Err(refusal) => refused(&refusal),
+        Err(refusal) => Answer::from(&refusal),
     })
 }
 
@@ -174,16 +176,7 @@ fn told<T: Serialize>(answer: mounts::Answer<T>) -> Result<Answer, MountError> {
 fn done<T: Serialize>(fields: &T, created: Vec<String>) -> Answer {
     match serde_json::to_value(fields) {
         Ok(fields) => Answer { result: with_ok(fields).to_string().into(), refused: None, created },
-        Err(error) => refused(&Refusal::new(RefusalCode::Internal, error.to_string())),
-    }
-}
-
-/// The answer of a tool that did nothing.
-fn refused(refusal: &Refusal) -> Answer {
-    Answer {
-        result: refusal.to_json().to_string().into(),
-        refused: Some(refusal.code),
-        created: Vec::new(),
+        Err(error) => Answer::from(&Refusal::new(RefusalCode::Internal, error.to_string())),
     }
 }
 

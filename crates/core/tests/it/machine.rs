@@ -1,10 +1,12 @@
 //! The run machine: what it wants next after everything that can happen to a run.
 
+mod law;
+
 use std::sync::Arc;
 
 use crewagent_core::event::{Answer, Fact, Finish, Moved, Phase, Reason, Reply, StateChange};
 use crewagent_core::message::{Message, ToolCall};
-use crewagent_core::question::{Question, QuestionKind};
+use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Cast, Effect, Input, Job, Machine, Moves, Rest, Whole};
 use crewagent_core::run::settings::{Limits, Mode, RunSettings};
@@ -12,10 +14,9 @@ use crewagent_core::run::usage::Usage;
 use crewagent_core::state::guard::Confirmation;
 use crewagent_core::state::standing::Standing;
 use jiff::Timestamp;
-use proptest::prelude::*;
 use serde_json::Map;
 
-use crate::support::{cases, checked, example};
+use crate::support::{checked, example};
 
 /// A run of create-story-micro with its clock.
 struct Play {
@@ -181,13 +182,12 @@ fn check_asks(effect: &Effect, turn: u64, node: Option<&str>, agent: &str) {
 }
 
 fn confirm(question: &str) -> Question {
-    Question {
-        question: question.to_owned(),
-        kind: QuestionKind::Confirm,
-        options: Vec::new(),
-        multi: false,
-        schema: None,
-    }
+    Question::confirm(question)
+}
+
+fn call(id: &str) -> ToolCall {
+    let name = "fs.read".to_owned();
+    ToolCall { id: id.to_owned(), name, arguments: "{}".into(), extra: Map::new() }
 }
 
 #[test]
@@ -229,12 +229,6 @@ fn calls_are_performed_one_after_the_other_and_then_the_model_is_asked() {
 #[test]
 fn calls_without_or_with_the_same_id_get_ids_of_their_own() {
     let mut play = Play::new();
-    let call = |id: &str| ToolCall {
-        id: id.to_owned(),
-        name: "fs.read".to_owned(),
-        arguments: "{}".into(),
-        extra: Map::new(),
-    };
     let tool_calls = vec![call("x"), call("x"), call(" ")];
     let first = job(play.step(Input::Replied(Reply { tool_calls, ..Reply::default() })));
     let (second, third) = (job(play.answered()), job(play.answered()));
@@ -397,13 +391,7 @@ fn time_tokens_and_money_are_limits_too() {
     assert_eq!(rest(play.answered()).reason, Some(Reason::LimitTime));
 
     let spends = |play: &mut Play, usage: Usage| {
-        let call = ToolCall {
-            id: "c".into(),
-            name: "fs.read".into(),
-            arguments: "{}".into(),
-            extra: Map::new(),
-        };
-        play.step(Input::Replied(Reply { tool_calls: vec![call], usage, ..Reply::default() }));
+        play.step(Input::Replied(Reply { tool_calls: vec![call("c")], usage, ..Reply::default() }));
         rest(play.answered()).reason
     };
     let mut play = limited(Limits { tokens: Some(10), ..Limits::default() });
@@ -433,12 +421,6 @@ fn what_leaves_the_context_is_told() {
 #[test]
 fn the_last_call_of_a_reply_that_broke_off_is_not_whole() {
     let mut play = Play::new();
-    let call = |id: &str| ToolCall {
-        id: id.into(),
-        name: "fs.write".into(),
-        arguments: "{}".into(),
-        extra: Map::new(),
-    };
     let reply = Reply {
         tool_calls: vec![call("a"), call("b")],
         finish: Finish::Length,
@@ -518,12 +500,6 @@ fn a_document_that_says_otherwise_takes_nothing_along() {
 #[test]
 fn an_id_that_a_model_chose_is_never_given_to_another_call() {
     let mut play = Play::new();
-    let call = |id: &str| ToolCall {
-        id: id.to_owned(),
-        name: "fs.read".to_owned(),
-        arguments: "{}".into(),
-        extra: Map::new(),
-    };
     let tool_calls = vec![call(""), call("call_1_1"), call("call_1_4"), call("call_1_1")];
     play.step(Input::Replied(Reply { tool_calls, ..Reply::default() }));
     for _ in 0..4 {
@@ -574,70 +550,4 @@ fn words_that_come_while_calls_are_open_wait_for_their_answers() {
     job(play.user("Hurry up."));
     play.answered();
     assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
-}
-
-/// What may happen next, chosen by a number.
-fn random_input(machine: &Machine, choice: u16) -> Input {
-    let call = |n: u16| ToolCall {
-        id: if n.is_multiple_of(5) { String::new() } else { format!("c{}", n % 3) },
-        name: ["fs.read", "fs.apply_patch", "ui.ask_user", "nonsense"][usize::from(n % 4)].into(),
-        arguments: ["{}", "not json", r#"{"path":"x"}"#][usize::from(n % 3)].into(),
-        extra: Map::new(),
-    };
-    match machine.open() {
-        Effect::AskModel(_) => {
-            let words = ["", "Hello.", "  "][usize::from(choice % 3)].to_owned();
-            let tool_calls = (0..choice % 4).map(|n| call(n + choice)).collect::<Vec<_>>();
-            let broken_calls = (0..tool_calls.len()).filter(|n| n % 2 == 1).collect();
-            let finish = if choice.is_multiple_of(7) { Finish::Length } else { Finish::Stop };
-            let content = Some(words);
-            Input::Replied(Reply { content, tool_calls, broken_calls, finish, ..Reply::default() })
-        }
-        Effect::Perform(_) if choice.is_multiple_of(6) => Input::Asked(confirm("Well?")),
-        Effect::Perform(_) if choice % 6 == 1 => Input::Proposed {
-            moved: Moved { from: "a".into(), to: "b".into(), label: String::new() },
-            question: confirm("Move?"),
-        },
-        Effect::Perform(_) => {
-            let mut state = machine.standing().clone();
-            let nodes = machine.workflow().graph.nodes();
-            state.current_node_id = nodes[usize::from(choice) % nodes.len()].id.to_string();
-            state.complete = choice.is_multiple_of(11);
-            let moved = choice.is_multiple_of(2).then(|| Moved {
-                from: machine.standing().current_node_id.clone(),
-                to: state.current_node_id.clone(),
-                label: String::new(),
-            });
-            let change = StateChange { state, moved, recorded: Vec::new(), warnings: Vec::new() };
-            let refused = (choice % 5 == 1).then_some(RefusalCode::NotFound);
-            let answer = Answer { result: "{}".into(), refused, created: Vec::new() };
-            let state = (choice % 5 == 2).then_some(change);
-            Input::Answered { answer, state }
-        }
-        Effect::Rest(_) | Effect::Tell(_) => {
-            Input::User(["yes", "no", "whatever"][usize::from(choice % 3)].into())
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(cases(400))]
-
-    #[test]
-    fn a_run_never_rests_in_running_and_always_has_one_open_effect(
-        choices in proptest::collection::vec(any::<u16>(), 1..60),
-        guided in any::<bool>(),
-    ) {
-        let mode = if guided { Mode::Guided } else { Mode::Autopilot };
-        let mut play = Play::with(RunSettings { mode, ..RunSettings::default() });
-        for choice in choices {
-            // A process may end and another one take over at any time.
-            if choice.is_multiple_of(13) {
-                let state = choice.is_multiple_of(26).then(|| play.machine.standing().clone());
-                play.step(Input::Resume { state, settings: None });
-            }
-            let input = random_input(&play.machine, choice);
-            play.step(input);
-        }
-    }
 }

@@ -5,7 +5,6 @@
 
 use crewagent_core::event::{Answer, Fact, Intent};
 use crewagent_core::integrity::Digest;
-use crewagent_core::question::{Question, QuestionKind};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Input, Job, Moves, Whole};
 use crewagent_core::tool::call::{Call, canonical};
@@ -103,7 +102,7 @@ impl<T: Turn> Drive<'_, T> {
                     }
                     world.tools.carry_out(call, intent, planned.as_deref(), &occasion)?.answer
                 }
-                Err(refusal) => refused(refusal),
+                Err(refusal) => Answer::from(refusal),
             };
             Ok(finished(job, answer))
         });
@@ -165,7 +164,7 @@ fn plan(
         Ok(call) => call,
         Err(refusal) => {
             moment.note(started(job, None, None));
-            return Ok((finished(job, refused(refusal)), None));
+            return Ok((finished(job, Answer::from(refusal)), None));
         }
     };
     if !call.is_write() {
@@ -182,7 +181,7 @@ fn plan(
             return Err(Halt::Stopped);
         }
         deadline::Ended::InTime(plan) => plan?,
-        deadline::Ended::TooLate => Plan::Answer(refused(&too_late(job))),
+        deadline::Ended::TooLate => Plan::Answer(Answer::from(&too_late(job))),
     };
     Ok(match plan {
         Plan::Answer(answer) => {
@@ -199,16 +198,7 @@ fn plan(
             (Fact::Question { call_id: job.call.id.clone(), moved: None, question }, None)
         }
         Plan::Approve(moved) => {
-            let question = Question {
-                question: format!(
-                    "Go on from `{}` to `{}` ({})?",
-                    moved.from, moved.to, moved.label
-                ),
-                kind: QuestionKind::Confirm,
-                options: Vec::new(),
-                multi: false,
-                schema: None,
-            };
+            let question = moved.question();
             (Fact::Question { call_id: job.call.id.clone(), moved: Some(moved), question }, None)
         }
     })
@@ -241,7 +231,7 @@ fn occasion<'o>(
 
 /// What a file held before is kept, so that a change can be shown and undone.
 fn keep_before_images(change: &Change, world: &World<'_>) -> Result<(), Halt> {
-    for image in change.files.iter().filter_map(|file| file.before.as_deref()) {
+    for image in change.before_images() {
         world.blobs.put(image)?;
     }
     Ok(())
@@ -258,12 +248,4 @@ fn started(job: &Job, subject: Option<String>, intent: Option<Box<Intent>>) -> F
 
 fn finished(job: &Job, answer: Answer) -> Fact {
     Fact::ToolFinished { turn: job.turn, call_id: job.call.id.clone(), tool: tool(job), answer }
-}
-
-fn refused(refusal: &Refusal) -> Answer {
-    Answer {
-        result: refusal.to_json().to_string().into(),
-        refused: Some(refusal.code),
-        created: Vec::new(),
-    }
 }

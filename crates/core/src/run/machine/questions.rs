@@ -138,11 +138,7 @@ fn declined(moved: &Moved, words: &str, is_no: bool) -> Answer {
     );
     let refusal = Refusal::new(RefusalCode::Precondition, message)
         .hint("The file is unchanged. Do what the user asks; if they want the move after all, make the same call again.");
-    Answer {
-        result: refusal.to_json().to_string().into(),
-        refused: Some(refusal.code),
-        created: Vec::new(),
-    }
+    Answer::from(&refusal)
 }
 
 fn is_yes(question: &Question, value: &Json) -> bool {

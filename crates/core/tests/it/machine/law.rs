@@ -1,0 +1,78 @@
+//! Whatever happens to a run, exactly one effect is open.
+
+use crewagent_core::event::{Answer, Finish, Moved, Reply, StateChange};
+use crewagent_core::message::ToolCall;
+use crewagent_core::refusal::RefusalCode;
+use crewagent_core::run::machine::{Effect, Input, Machine};
+use crewagent_core::run::settings::{Mode, RunSettings};
+use proptest::prelude::*;
+use serde_json::Map;
+
+use super::{Play, confirm};
+use crate::support::cases;
+
+/// What may happen next, chosen by a number.
+fn random_input(machine: &Machine, choice: u16) -> Input {
+    let call = |n: u16| ToolCall {
+        id: if n.is_multiple_of(5) { String::new() } else { format!("c{}", n % 3) },
+        name: ["fs.read", "fs.apply_patch", "ui.ask_user", "nonsense"][usize::from(n % 4)].into(),
+        arguments: ["{}", "not json", r#"{"path":"x"}"#][usize::from(n % 3)].into(),
+        extra: Map::new(),
+    };
+    match machine.open() {
+        Effect::AskModel(_) => {
+            let words = ["", "Hello.", "  "][usize::from(choice % 3)].to_owned();
+            let tool_calls = (0..choice % 4).map(|n| call(n + choice)).collect::<Vec<_>>();
+            let broken_calls = (0..tool_calls.len()).filter(|n| n % 2 == 1).collect();
+            let finish = if choice.is_multiple_of(7) { Finish::Length } else { Finish::Stop };
+            let content = Some(words);
+            Input::Replied(Reply { content, tool_calls, broken_calls, finish, ..Reply::default() })
+        }
+        Effect::Perform(_) if choice.is_multiple_of(6) => Input::Asked(confirm("Well?")),
+        Effect::Perform(_) if choice % 6 == 1 => Input::Proposed {
+            moved: Moved { from: "a".into(), to: "b".into(), label: String::new() },
+            question: confirm("Move?"),
+        },
+        Effect::Perform(_) => {
+            let mut state = machine.standing().clone();
+            let nodes = machine.workflow().graph.nodes();
+            state.current_node_id = nodes[usize::from(choice) % nodes.len()].id.to_string();
+            state.complete = choice.is_multiple_of(11);
+            let moved = choice.is_multiple_of(2).then(|| Moved {
+                from: machine.standing().current_node_id.clone(),
+                to: state.current_node_id.clone(),
+                label: String::new(),
+            });
+            let change = StateChange { state, moved, recorded: Vec::new(), warnings: Vec::new() };
+            let refused = (choice % 5 == 1).then_some(RefusalCode::NotFound);
+            let answer = Answer { result: "{}".into(), refused, created: Vec::new() };
+            let state = (choice % 5 == 2).then_some(change);
+            Input::Answered { answer, state }
+        }
+        Effect::Rest(_) | Effect::Tell(_) => {
+            Input::User(["yes", "no", "whatever"][usize::from(choice % 3)].into())
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn a_run_never_rests_in_running_and_always_has_one_open_effect(
+        choices in proptest::collection::vec(any::<u16>(), 1..60),
+        guided in any::<bool>(),
+    ) {
+        let mode = if guided { Mode::Guided } else { Mode::Autopilot };
+        let mut play = Play::with(RunSettings { mode, ..RunSettings::default() });
+        for choice in choices {
+            // A process may end and another one take over at any time.
+            if choice.is_multiple_of(13) {
+                let state = choice.is_multiple_of(26).then(|| play.machine.standing().clone());
+                play.step(Input::Resume { state, settings: None });
+            }
+            let input = random_input(&play.machine, choice);
+            play.step(input);
+        }
+    }
+}
