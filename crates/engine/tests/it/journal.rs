@@ -1,5 +1,8 @@
 //! The journal: what survives, what is repaired, and that it is said.
 
+mod law;
+mod recovery;
+
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,9 +16,6 @@ use crewagent_engine::disk::{Disk, Folder};
 use crewagent_engine::journal::{
     INLINE_LIMIT, JOURNAL, Journal, JournalError, MAX_RECORD, Recovered, Rest, recover, tail,
 };
-use proptest::prelude::*;
-use proptest::sample::Index;
-use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use serde_json::Map;
 use tempfile::TempDir;
 
@@ -103,168 +103,6 @@ fn lines(events: &[Event]) -> Vec<u8> {
 
 fn inputs(count: u64) -> Vec<Event> {
     (1..=count).map(input).collect()
-}
-
-/// What the recovery of some bytes gives: how many events, and the notes.
-#[track_caller]
-fn check_recovered(bytes: &[u8], events: u64, notes: &[&str]) {
-    let shelf = Shelf::with(bytes);
-    let (mut journal, recovered) = shelf.open();
-    assert_eq!(recovered.events, inputs(events));
-    assert_eq!(recovered.notes, notes);
-    // The pure judgement says the same, and so does one who only looks.
-    assert_eq!(recover(bytes).events, recovered.events);
-    assert_eq!(Journal::read(&shelf.folder(Disk::real())).unwrap().events, recovered.events);
-    // What is added next stands behind it, and a second opening finds nothing to repair.
-    journal.append(&[input(events + 1)]).unwrap();
-    drop(journal);
-    let (_, again) = shelf.open();
-    assert_eq!(again, Recovered { events: inputs(events + 1), notes: Vec::new() });
-}
-
-#[test]
-fn a_whole_journal_is_read_as_it_is() {
-    check_recovered(&lines(&inputs(3)), 3, &[]);
-    check_recovered(b"", 0, &[]);
-}
-
-#[test]
-fn a_mark_at_the_start_and_other_line_ends_do_no_harm() {
-    let mut bytes = "\u{feff}".as_bytes().to_vec();
-    bytes.extend(lines(&inputs(2)));
-    check_recovered(&bytes, 2, &[]);
-    let text = String::from_utf8(lines(&inputs(2))).unwrap();
-    check_recovered(text.replace("}\n", "}\r\n").as_bytes(), 2, &[]);
-    check_recovered(text.replace("}\n", "}\n\n").as_bytes(), 2, &[]);
-}
-
-#[test]
-fn a_record_that_is_torn_at_any_byte_is_cut_off() {
-    let whole = lines(&inputs(3));
-    let start = lines(&inputs(2)).len();
-    for end in start + 1..whole.len() - 1 {
-        let note = format!(
-            "the last record of the journal was torn and was cut off ({} bytes)",
-            end - start
-        );
-        check_recovered(&whole[..end], 2, &[&note]);
-    }
-    // Only the line end is missing: nothing is lost.
-    check_recovered(&whole[..whole.len() - 1], 3, &[]);
-    check_recovered(&whole[..start], 2, &[]);
-}
-
-#[test]
-fn garbage_behind_the_last_record_is_cut_off() {
-    for garbage in [
-        &[0_u8; 700][..],
-        b"\0\0\0\n",
-        b"garbage",
-        b"garbage\nmore\n",
-        b"{\"seq\":3",
-        b"{}\n",
-        b"[1,2]\n",
-        b"\xff\xfe\n\n  \n",
-        b"   ",
-    ] {
-        let mut bytes = lines(&inputs(2));
-        bytes.extend_from_slice(garbage);
-        let note = format!(
-            "the last record of the journal was torn and was cut off ({} bytes)",
-            garbage.len()
-        );
-        check_recovered(&bytes, 2, &[&note]);
-    }
-}
-
-#[test]
-fn a_tail_that_stands_there_twice_is_ignored() {
-    let mut bytes = lines(&inputs(3));
-    bytes.extend(lines(&inputs(3)[2..]));
-    check_recovered(&bytes, 3, &["one record of the journal stood there twice and was ignored"]);
-    let mut bytes = lines(&inputs(3));
-    bytes.extend(lines(&inputs(3)[1..]));
-    check_recovered(&bytes, 3, &["2 records of the journal stood there twice and were ignored"]);
-    // Something may follow, and may be torn.
-    bytes.extend_from_slice(b"{\"seq\":");
-    check_recovered(
-        &bytes,
-        3,
-        &[
-            "2 records of the journal stood there twice and were ignored",
-            &format!(
-                "the last record of the journal was torn and was cut off ({} bytes)",
-                bytes.len() - lines(&inputs(3)).len()
-            ),
-        ],
-    );
-}
-
-#[track_caller]
-fn check_damaged(bytes: &[u8], events: u64) {
-    let good = lines(&inputs(events)).len();
-    let shelf = Shelf::with(bytes);
-    let (mut journal, recovered) = shelf.open();
-    assert_eq!(recovered.events, inputs(events));
-    let aside = format!("{JOURNAL}.damaged-1");
-    let note = format!(
-        "the journal is damaged behind record {events}; what follows ({} bytes) was moved to `{aside}`",
-        bytes.len() - good
-    );
-    assert_eq!(recovered.notes, [note]);
-    let kept = fs::read(shelf.scratch.path().join("logs").join(&aside)).unwrap();
-    assert_eq!(kept, &bytes[good..]);
-    assert_eq!(shelf.names(), [JOURNAL, &aside]);
-    journal.append(&[input(events + 1)]).unwrap();
-    drop(journal);
-    // Once more, with what it has now: the second copy gets another name.
-    let mut bytes = shelf.bytes();
-    bytes.extend(lines(&[input(99)]));
-    fs::write(shelf.path(), &bytes).unwrap();
-    let (_, again) = shelf.open();
-    assert_eq!(again.events, inputs(events + 1));
-    assert_eq!(shelf.names(), [JOURNAL, &aside, &format!("{JOURNAL}.damaged-2")]);
-}
-
-#[test]
-fn what_follows_on_damage_is_moved_aside() {
-    let mut bytes = lines(&inputs(2));
-    bytes.extend_from_slice(b"garbage\n");
-    bytes.extend(lines(&[input(3), input(4)]));
-    check_damaged(&bytes, 2);
-    // A number is missing.
-    check_damaged(&lines(&[input(1), input(2), input(4)]), 2);
-    check_damaged(&lines(&[input(2)]), 0);
-    check_damaged(&lines(&[input(1), input(0)]), 1);
-    // Zeros in the middle, as a power cut leaves them.
-    let mut bytes = lines(&inputs(4));
-    let (from, to) = (lines(&inputs(1)).len() + 10, lines(&inputs(2)).len() - 5);
-    bytes[from..to].fill(0);
-    check_damaged(&bytes, 1);
-    // A record of a later version is not torn, so it is not thrown away.
-    let mut bytes = lines(&inputs(1));
-    bytes.extend_from_slice(b"{\"seq\":2,\"time\":\"\",\"type\":\"run.dreamt\"}\n");
-    check_damaged(&bytes, 1);
-}
-
-#[test]
-fn a_line_of_50_megabytes_costs_no_memory_and_no_records() {
-    let mut bytes = lines(&inputs(2));
-    bytes.resize(bytes.len() + 50_000_000, b'x');
-    check_recovered(
-        &bytes,
-        2,
-        &["the last record of the journal was torn and was cut off (50000000 bytes)"],
-    );
-    bytes.push(b'\n');
-    bytes.extend(lines(&[input(3)]));
-    check_damaged(&bytes, 2);
-    // Also when it is a record by its form.
-    let mut bytes = lines(&inputs(2));
-    let long = said(3, &"x".repeat(MAX_RECORD));
-    bytes.extend(lines(&[long]));
-    assert!(matches!(recover(&bytes).rest, Rest::Torn { .. }));
-    assert_eq!(recover(&bytes).events.len(), 2);
 }
 
 #[test]
@@ -610,91 +448,4 @@ fn a_run_that_rests_says_so_at_the_end() {
     let rest = event(3, Fact::PhaseChanged { phase: Phase::Paused, reason: None, message: None });
     let shelf = Shelf::with(&lines(&[input(1), input(2), rest.clone()]));
     assert_eq!(tail(&shelf.folder(Disk::real())).unwrap().next(), Some(rest));
-}
-
-#[derive(Clone, Debug)]
-enum Harm {
-    Set(Index, u8),
-    Zero(Index, usize),
-    Cut(Index),
-    Insert(Index, Vec<u8>),
-    Repeat(Index),
-}
-
-fn harm() -> impl Strategy<Value = Harm> {
-    prop_oneof![
-        (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Harm::Set(at, byte)),
-        (any::<Index>(), 1..600_usize).prop_map(|(at, count)| Harm::Zero(at, count)),
-        any::<Index>().prop_map(Harm::Cut),
-        (any::<Index>(), prop::collection::vec(any::<u8>(), 1..20))
-            .prop_map(|(at, bytes)| Harm::Insert(at, bytes)),
-        any::<Index>().prop_map(Harm::Repeat),
-    ]
-}
-
-fn apply(bytes: &mut Vec<u8>, harm: &Harm) {
-    if bytes.is_empty() {
-        return;
-    }
-    match harm {
-        Harm::Set(at, byte) => {
-            let at = at.index(bytes.len());
-            bytes[at] = *byte;
-        }
-        Harm::Zero(at, count) => {
-            let at = at.index(bytes.len());
-            let end = bytes.len().min(at + count);
-            bytes[at..end].fill(0);
-        }
-        Harm::Cut(at) => bytes.truncate(at.index(bytes.len())),
-        Harm::Insert(at, more) => {
-            let at = at.index(bytes.len());
-            bytes.splice(at..at, more.iter().copied());
-        }
-        Harm::Repeat(at) => {
-            let tail = bytes[at.index(bytes.len())..].to_vec();
-            bytes.extend(tail);
-        }
-    }
-}
-
-/// Where two texts part.
-fn same(one: &[u8], other: &[u8]) -> usize {
-    one.iter().zip(other).take_while(|(one, other)| one == other).count()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig {
-        rng_seed: RngSeed::Fixed(1),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
-
-    #[test]
-    fn whatever_happens_to_a_journal_the_records_before_it_stay(
-        harms in prop::collection::vec(harm(), 1..4)
-    ) {
-        let whole = lines(&inputs(6));
-        let mut bytes = whole.clone();
-        harms.iter().for_each(|harm| apply(&mut bytes, harm));
-        let judged = recover(&bytes);
-        let untouched = same(&whole, &bytes);
-        let kept = whole[..untouched].iter().filter(|byte| **byte == b'\n').count();
-        prop_assert!(judged.events.len() >= kept);
-        prop_assert_eq!(&judged.events[..kept], &inputs(6)[..kept]);
-        for (seq, event) in (1..).zip(&judged.events) {
-            prop_assert_eq!(event.seq, seq);
-        }
-        // All bytes are accounted for.
-        let rest = match judged.rest {
-            Rest::Nothing => 0,
-            Rest::Torn { bytes } | Rest::Repeated { bytes } | Rest::Damaged { bytes } => bytes,
-        };
-        prop_assert_eq!(judged.good + rest, bytes.len() as u64);
-        // What counts is judged the same without the rest.
-        let good = usize::try_from(judged.good).unwrap();
-        let again = recover(&bytes[..good]);
-        prop_assert_eq!(again.rest, Rest::Nothing);
-        prop_assert_eq!(again.events, judged.events);
-    }
 }
