@@ -16,6 +16,8 @@ Commands:
   tidy [--shrink]                         what the architecture promises; --shrink lowers
                                           xtask/size-exceptions.toml to the sizes found
   fuzz [TARGET]... [--seconds N]          fuzz each target of fuzz/ (default 60 seconds)
+  real-models [NAME]...                   the chat adapter against real servers from PyPI; the
+                                          first time takes a quarter of an hour
   advisories                              known vulnerabilities; fetches a database
   help                                    this text";
 
@@ -26,6 +28,8 @@ pub(crate) enum Command {
     Test(Selection),
     Tidy(Mode),
     Fuzz(Plan),
+    /// With parts of the names of tests; all of them when empty.
+    RealModels(Vec<String>),
     Advisories,
 }
 
@@ -39,6 +43,7 @@ impl Command {
             "test" => test(words).map(Self::Test),
             "tidy" => tidy(words).map(Self::Tidy),
             "fuzz" => fuzz(words).map(Self::Fuzz),
+            "real-models" => names(words).map(Self::RealModels),
             "advisories" => match words.next() {
                 None => Ok(Self::Advisories),
                 Some(word) => unexpected(&word),
@@ -93,6 +98,17 @@ fn fuzz(mut words: Words) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
+fn names(mut words: Words) -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    while let Some(word) = words.next() {
+        if word.starts_with('-') {
+            return unexpected(&word);
+        }
+        names.push(word);
+    }
+    Ok(names)
+}
+
 fn unexpected<T>(word: &str) -> anyhow::Result<T> {
     bail!("unexpected argument `{word}`")
 }
@@ -137,6 +153,8 @@ mod tests {
         assert_eq!(parse("test"), Ok(Command::Test(Selection::new(&[], &[]))));
         assert_eq!(parse("tidy"), Ok(Command::Tidy(Mode::Check)));
         assert_eq!(parse("tidy --shrink"), Ok(Command::Tidy(Mode::Shrink)));
+        assert_eq!(parse("real-models"), Ok(Command::RealModels(Vec::new())));
+        assert_eq!(parse("real-models llama"), Ok(Command::RealModels(vec!["llama".into()])));
         assert_eq!(parse("advisories"), Ok(Command::Advisories));
     }
 
@@ -166,6 +184,7 @@ mod tests {
         check_error("fuzz --minutes 1", "`--minutes`");
         check_error("fuzz --seconds soon", "`soon`");
         check_error("fuzz --seconds 0", "at least 1");
+        check_error("real-models --fast", "`--fast`");
         check_error("advisories now", "`now`");
     }
 }

@@ -7,6 +7,7 @@
 
 mod args;
 mod fuzz;
+mod real_models;
 mod shell;
 mod steps;
 mod tidy;
@@ -42,6 +43,7 @@ fn run(command: Command, root: &Path) -> anyhow::Result<()> {
         Command::Test(selection) => steps::run(root, &selection),
         Command::Tidy(mode) => tidy::run(root, mode),
         Command::Fuzz(plan) => fuzz::run(root, &plan),
+        Command::RealModels(words) => real_models::run(root, &words),
         Command::Advisories => steps::advisories(root),
     }
 }

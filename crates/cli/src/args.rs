@@ -1,5 +1,6 @@
 //! The command line. Names and exit codes are a contract.
 
+mod models;
 mod package;
 mod run;
 mod runs;
@@ -9,11 +10,14 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use self::models::{
+    Models, ModelsAdd, ModelsCommand, ModelsList, ModelsProbe, ModelsRm, ModelsTest, ModelsUse,
+};
 pub(crate) use self::package::{
     Explain, Graph, GraphFormat, GraphTheme, Import, List, New, Pack, PackageCommand, ReportFormat,
     Rm, Show, Template, Validate,
 };
-pub(crate) use self::run::{Bounds, Conversation, Resume, Run};
+pub(crate) use self::run::{Bounds, Conversation, Recording, Resume, Run};
 pub(crate) use self::runs::{
     Forget, Projects, ProjectsCommand, ProjectsList, Relink, Runs, RunsCommand, RunsList, RunsLogs,
     RunsRm, RunsShow,
@@ -66,6 +70,8 @@ pub(crate) enum Command {
     /// Write, check, pack, import and draw packages
     #[command(subcommand, visible_alias = "pkg")]
     Package(PackageCommand),
+    /// Set up, try out and measure models
+    Models(Models),
     /// See and change the settings
     Config(Config),
     /// Check that everything is in order, and say what to do where it is not

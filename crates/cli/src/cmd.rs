@@ -4,8 +4,10 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod models;
 mod package;
 mod projects;
+mod record;
 mod resume;
 mod run;
 mod runs;
@@ -24,6 +26,7 @@ pub(crate) fn run(args: Args, console: &mut Console) -> anyhow::Result<Outcome> 
         Command::Runs(args) => runs::run(args, home, console),
         Command::Projects(args) => projects::run(args, home, console),
         Command::Package(command) => package::run(command, home, console),
+        Command::Models(args) => models::run(args, home, console),
         Command::Config(args) => config::run(args, home, console),
         Command::Doctor(args) => doctor::run(&args, home, console),
         Command::Completions(args) => completions::run(&args, console),

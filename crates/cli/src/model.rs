@@ -5,38 +5,83 @@ use std::path::Path;
 use anyhow::Context as _;
 use crewagent_core::integrity::Digest;
 use crewagent_engine::model::Model;
+use crewagent_engine::model::chat::{Chat, Client};
 use crewagent_engine::model::replay::Replay;
 use crewagent_engine::model::scripted::Scripted;
-use crewagent_engine::store::Store;
+use crewagent_engine::store::{ChosenModel, KeySource, SecretError, Store, Surroundings};
+use crewagent_engine::turn::Halt;
 
 use crate::outcome::Usage;
 
-/// Names a model when no flag does.
-const VARIABLE: &str = "CREWAGENT_MODEL";
-
-const WHAT_WORKS: &str = "models over the network come with the next version, so add `--model scripted:FILE` to answer from a scenario file or `--model replay:RUN` to answer as a recorded run was answered, or try `crewagent demo`";
-
-/// The model that the flag, the environment or the settings name.
-pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<Box<dyn Model>> {
-    let variable = std::env::var(VARIABLE).ok().filter(|name| !name.trim().is_empty());
-    let (name, origin) = match (flag, variable.as_deref(), store.settings().run.model.as_deref()) {
-        (Some(name), _, _) => (name, ""),
-        (None, Some(name), _) => (name, " (from CREWAGENT_MODEL)"),
-        (None, None, Some(name)) => (name, " (from the setting run.model)"),
-        (None, None, None) => {
-            return Err(Usage(format!("no model is chosen; {WHAT_WORKS}")).into());
-        }
-    };
-    named(name.trim(), store)?
-        .ok_or_else(|| Usage(format!("there is no model `{name}`{origin}; {WHAT_WORKS}")).into())
+/// A model that is ready to answer.
+pub(crate) struct Opened {
+    pub(crate) model: Box<dyn Model>,
+    /// The size of its window, where it is known.
+    pub(crate) window: Option<u64>,
 }
 
-fn named(name: &str, store: &Store) -> anyhow::Result<Option<Box<dyn Model>>> {
+/// What a name means.
+pub(crate) enum Choice {
+    /// Answers from a scenario file.
+    Scripted(String),
+    /// Answers as a recorded run was answered.
+    Replay(String),
+    /// Answers over the network.
+    Chat(Box<ChosenModel>),
+}
+
+/// The model that the flag, the environment or the settings name.
+pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<Opened> {
+    let model: Box<dyn Model> = match choose(flag, store)? {
+        Choice::Scripted(file) => Box::new(scripted(Path::new(&file))?),
+        Choice::Replay(run) => Box::new(replay(&run, store)?),
+        Choice::Chat(chosen) => {
+            let surroundings = Surroundings::of_process();
+            let endpoint =
+                chosen.endpoint(&store.secrets(), &surroundings).map_err(key_problem)?;
+            let client = Client::new().map_err(Halt::Model)?;
+            let chat = Chat::new(endpoint, &client).map_err(Halt::Model)?;
+            return Ok(Opened { model: Box::new(chat), window: chosen.window });
+        }
+    };
+    Ok(Opened { model, window: None })
+}
+
+/// What is meant, without opening it.
+pub(crate) fn choose(flag: Option<&str>, store: &Store) -> Result<Choice, Usage> {
+    let (settings, surroundings) = (store.settings(), Surroundings::of_process());
+    let unknown = |error: crewagent_engine::store::UnknownModel| Usage(error.to_string());
+    let (name, origin) = settings.model_name(flag, &surroundings).map_err(unknown)?;
     Ok(match name.split_once(':') {
-        Some(("scripted", file)) => Some(Box::new(scripted(Path::new(file))?)),
-        Some(("replay", run)) => Some(Box::new(replay(run, store)?)),
-        _ => None,
+        Some(("scripted", file)) => Choice::Scripted(file.to_owned()),
+        Some(("replay", run)) => Choice::Replay(run.to_owned()),
+        _ => {
+            Choice::Chat(Box::new(settings.model(&name, origin, &surroundings).map_err(unknown)?))
+        }
     })
+}
+
+/// What is wrong with a key is for the user to put right, unless the disk failed.
+pub(crate) fn key_problem(error: SecretError) -> anyhow::Error {
+    match error {
+        SecretError::Io { .. } => error.into(),
+        SecretError::Exposed { .. }
+        | SecretError::Wrong { .. }
+        | SecretError::Keyring(_)
+        | SecretError::NotAKey(_)
+        | SecretError::Missing { .. }
+        | SecretError::Header { .. } => Usage(error.to_string()).into(),
+    }
+}
+
+/// Where a key is, for people.
+pub(crate) fn key_words(source: &KeySource) -> String {
+    match source {
+        KeySource::Variable(name) => name.clone(),
+        KeySource::File => "credentials.toml".to_owned(),
+        KeySource::Keyring => "keyring".to_owned(),
+        KeySource::None => "none".to_owned(),
+    }
 }
 
 fn scripted(file: &Path) -> Result<Scripted, Usage> {

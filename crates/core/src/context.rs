@@ -84,6 +84,11 @@ impl Context {
         self.window_tokens = window_tokens;
     }
 
+    /// The window that it is cut to, in tokens.
+    pub fn window(&self) -> u64 {
+        self.window_tokens
+    }
+
     /// Sets the system messages. Nothing happens when they are the same; else all of them count as added.
     pub fn set_system(&mut self, layers: Vec<String>) {
         let same = self.systems.len() == layers.len()
@@ -140,6 +145,7 @@ impl Context {
         let entry = Entry::new(Message::Assistant {
             content: words.map(Arc::from),
             tool_calls: calls,
+            from: reply.from.as_deref().map(Into::into),
             extra: reply.extra.clone(),
         });
         self.count(&entry);

@@ -110,6 +110,26 @@ pub enum Fact {
         #[serde(default)]
         channel: Channel,
     },
+    /// A request failed and is sent again. What was told of its reply is void.
+    #[serde(rename = "model.retried")]
+    ModelRetried {
+        /// The turn.
+        turn: u64,
+        /// How often it was tried, from 1.
+        attempt: u32,
+        /// How long we wait before the next try, in milliseconds.
+        wait_ms: u64,
+        /// What went wrong.
+        message: String,
+    },
+    /// A request was too long for the model's window. It is asked again with less, or the run stops.
+    #[serde(rename = "model.overflowed")]
+    ModelOverflowed {
+        /// The turn.
+        turn: u64,
+        /// What the provider said.
+        message: String,
+    },
     /// The model's whole reply.
     #[serde(rename = "assistant.message")]
     AssistantMessage {
@@ -188,6 +208,9 @@ pub enum Fact {
     Error {
         /// What went wrong, in words.
         message: String,
+        /// The words of a reply that came before it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        partial: Option<String>,
     },
     /// The process leaves the run: it rests or is over.
     #[serde(rename = "run.finished")]
@@ -250,6 +273,9 @@ pub struct Reply {
     /// What it cost.
     #[serde(default)]
     pub usage: Usage,
+    /// Which model said it, where that matters: `profile/model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// What else the provider sent and wants back.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,

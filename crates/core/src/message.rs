@@ -29,6 +29,9 @@ pub enum Message {
         /// The tools it called.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
+        /// Which model said it, where that matters: `profile/model`. What one provider wants back another refuses.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<Arc<str>>,
         /// What else the provider sent and wants back, such as `reasoning_content`.
         #[serde(flatten)]
         extra: Map<String, Json>,
@@ -110,7 +113,7 @@ impl Message {
 
     /// Words of the model.
     pub fn assistant(content: impl Into<Arc<str>>) -> Self {
-        Self::Assistant { content: Some(content.into()), tool_calls: Vec::new(), extra: Map::new() }
+        Self::Assistant { content: Some(content.into()), tool_calls: Vec::new(), from: None, extra: Map::new() }
     }
 
     /// The size of its text and arguments, which is what windows are measured by.
@@ -145,7 +148,7 @@ mod tests {
         let messages = [
             Message::system("rules"),
             Message::user("go"),
-            Message::Assistant { content: None, tool_calls: vec![call], extra: Map::new() },
+            Message::Assistant { content: None, tool_calls: vec![call], from: None, extra: Map::new() },
             Message::Tool { tool_call_id: "c1".into(), content: "{}".into() },
             Message::assistant("done"),
         ];

@@ -33,6 +33,9 @@ pub const ARTIFACTS_ROOT: &str = "@project/artifacts/";
 /// What a model is told that replied with nothing.
 pub const NUDGE: &str = "Your last reply was empty: go on with the current node by calling a tool, or tell the user in words what you need from them.";
 
+/// What a model is told that wrote a call into its words.
+pub const CALL_IN_WORDS: &str = "Your last reply has a tool call written as text, and nothing was executed. Call the tool through the tool interface, with the same arguments.";
+
 /// What a model is told whose reply had more calls than are looked at.
 pub fn too_many_calls(asked: usize, most: usize) -> String {
     format!(

@@ -13,7 +13,7 @@ use crewagent_core::event::{Event, Fact, Reply};
 use crewagent_core::message::ToolCall;
 use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::control::Control;
-use crewagent_engine::model::{Cancel, Delta, Model, ModelError, ModelErrorKind, Request};
+use crewagent_engine::model::{Cancel, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{Of, RunId, Store};
 use crewagent_testkit::package::generated;
@@ -101,7 +101,8 @@ impl Model for Reader {
     fn reply(
         &self,
         request: &Request,
-        _: &mut dyn FnMut(Delta),
+        _: &mut Memo,
+        _: &mut dyn FnMut(Progress),
         _: &Cancel,
     ) -> Result<Reply, ModelError> {
         let turn = request.place.turn;

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::blobs::Blobs;
 use crate::control::{Control, Wish};
-use crate::model::Model;
+use crate::model::{Again, Delta, Memo, Model, ModelError, ModelErrorKind, Progress};
 use crate::tools::Tools;
 use crate::turn::{Halt, Recorded, Turn};
 
@@ -31,6 +31,8 @@ pub(crate) struct Course {
     /// A change that was announced and is not carried out.
     announced: Option<perform::Announced>,
     toolbox: request::Toolbox,
+    /// What the model keeps between two requests.
+    memo: Memo,
 }
 
 impl Course {
@@ -157,7 +159,11 @@ impl<T: Turn> Drive<'_, T> {
     }
 
     fn ask_key(&self, ask: &Ask) -> String {
-        format!("t{}/llm/{}", self.course.inputs, ask.turn)
+        let again = match ask.overflows {
+            0 => String::new(),
+            times => format!("/shorter-{times}"),
+        };
+        format!("t{}/llm/{}{again}", self.course.inputs, ask.turn)
     }
 
     fn replay_ask(&mut self, ask: &Ask) -> Result<(), Halt> {
@@ -174,12 +180,23 @@ impl<T: Turn> Drive<'_, T> {
         let key = self.ask_key(ask);
         let turn = ask.turn;
         let cancel = world.control.cancel();
+        let memo = &mut self.course.memo;
         let recorded = self.turn.step(&key, &mut |moment| {
-            let mut tell = |delta: crate::model::Delta| {
-                let (text, channel) = (delta.text, delta.channel);
-                moment.whisper(Fact::AssistantDelta { turn, text, channel });
+            let mut tell = |progress: Progress| match progress {
+                Progress::Words(Delta { text, channel }) => {
+                    moment.whisper(Fact::AssistantDelta { turn, text, channel });
+                }
+                Progress::Again(Again { attempt, wait, why: message }) => {
+                    let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                    moment.note(Fact::ModelRetried { turn, attempt, wait_ms, message });
+                }
             };
-            let mut reply = world.model.reply(&request, &mut tell, cancel)?;
+            let mut reply = match world.model.reply(&request, memo, &mut tell, cancel) {
+                Err(ModelError { kind: ModelErrorKind::Window, message, .. }) => {
+                    return Ok(Fact::ModelOverflowed { turn, message });
+                }
+                reply => reply?,
+            };
             let calls = reply.tool_calls.iter().enumerate();
             let broken = calls.filter(|(_, call)| !holds_object(call)).map(|(at, _)| at);
             reply.broken_calls = broken.collect();
@@ -190,10 +207,14 @@ impl<T: Turn> Drive<'_, T> {
 
     fn replied(&mut self, recorded: Recorded) -> Result<(), Halt> {
         let Recorded { fact, time } = recorded;
-        let Fact::AssistantMessage { reply, .. } = fact else {
+        let input = if let Fact::AssistantMessage { reply, .. } = fact {
+            Input::Replied(reply)
+        } else if let Fact::ModelOverflowed { message, .. } = fact {
+            Input::Overflowed(message)
+        } else {
             return Err(unexpected("a reply", &fact));
         };
-        self.feed(Input::Replied(reply), time);
+        self.feed(input, time);
         Ok(())
     }
 }

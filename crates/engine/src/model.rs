@@ -1,16 +1,20 @@
 //! The model, behind one small port: a request goes in, a whole and valid reply comes out.
 
+pub mod chat;
 pub mod replay;
 pub mod scripted;
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crewagent_core::event::{Channel, Reply};
 use crewagent_core::message::Message;
 use crewagent_core::tool::schema::ToolSpec;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
+use tokio::sync::Notify;
 
 /// Something that answers requests. Many runs may use one at the same time.
 pub trait Model: Send + Sync {
@@ -21,9 +25,25 @@ pub trait Model: Send + Sync {
     fn reply(
         &self,
         request: &Request,
-        tell: &mut dyn FnMut(Delta),
+        memo: &mut Memo,
+        tell: &mut dyn FnMut(Progress),
         cancel: &Cancel,
     ) -> Result<Reply, ModelError>;
+}
+
+/// What a model keeps between the requests of one run, only to be faster. It may be lost at any time.
+#[derive(Default)]
+pub struct Memo(Option<Box<dyn Any + Send>>);
+
+impl Memo {
+    /// What was kept, or a fresh one if that is of another kind.
+    pub fn of<T: Any + Send + Default>(&mut self) -> &mut T {
+        if !self.0.as_ref().is_some_and(|kept| kept.is::<T>()) {
+            self.0 = Some(Box::new(T::default()));
+        }
+        let kept = self.0.as_mut().and_then(|kept| kept.downcast_mut());
+        kept.unwrap_or_else(|| unreachable!("it was just put there"))
+    }
 }
 
 /// What the model is asked.
@@ -54,6 +74,26 @@ pub struct Place {
     pub variables: Map<String, Json>,
 }
 
+/// What is told while a request is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// A piece of the reply.
+    Words(Delta),
+    /// It failed and is tried again. What was told before is void.
+    Again(Again),
+}
+
+/// Another try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// How often it was tried, from 1.
+    pub attempt: u32,
+    /// How long we wait before the next try.
+    pub wait: Duration,
+    /// What went wrong.
+    pub why: String,
+}
+
 /// A piece of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delta {
@@ -71,6 +111,15 @@ pub struct ModelError {
     pub kind: ModelErrorKind,
     /// What happened, and what to do about it.
     pub message: String,
+    /// The words that came before it failed.
+    pub partial: Option<String>,
+}
+
+impl ModelError {
+    /// A failure without a word of the reply.
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), partial: None }
+    }
 }
 
 /// The kinds of failure that call for different answers.
@@ -88,6 +137,8 @@ pub enum ModelErrorKind {
     Timeout,
     /// The way to the model failed, or it did.
     Network,
+    /// The provider refuses the request as it is.
+    Rejected,
     /// The answer makes no sense.
     Malformed,
     /// A model that answers from a file has no answer for this request, or another request was expected.
@@ -96,21 +147,37 @@ pub enum ModelErrorKind {
 
 /// A sign that the user wants no answer any more.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Sign>);
+
+#[derive(Debug, Default)]
+struct Sign {
+    flag: AtomicBool,
+    bell: Notify,
+}
 
 impl Cancel {
     /// Asks everyone who holds a copy to stop.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.0.flag.store(true, Ordering::SeqCst);
+        self.0.bell.notify_waiters();
     }
 
     /// Whether to stop.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.0.flag.load(Ordering::SeqCst)
+    }
+
+    /// Waits until someone asks to stop.
+    pub async fn cancelled(&self) {
+        // Made before the flag is looked at, so that a bell in between is heard.
+        let bell = self.0.bell.notified();
+        if !self.is_cancelled() {
+            bell.await;
+        }
     }
 
     /// The flag itself, for loops that take one.
     pub fn flag(&self) -> &AtomicBool {
-        &self.0
+        &self.0.flag
     }
 }

@@ -56,6 +56,8 @@ pub struct SettingsChange {
     pub tokens: Option<u64>,
     /// Money for one input.
     pub cost: Option<f64>,
+    /// The size of the model's window; what the settings say when absent.
+    pub window: Option<u64>,
 }
 
 impl SettingsChange {

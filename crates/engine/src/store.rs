@@ -5,6 +5,7 @@ mod layout;
 mod packages;
 mod projects;
 mod runs;
+mod secrets;
 mod settings;
 
 use std::io;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use thiserror::Error;
 
-pub(crate) use self::ids::random;
+pub(crate) use self::ids::{dice, random};
 pub use self::ids::{BadId, ProjectId, RunId};
 pub use self::packages::{
     Damaged, FindError, Found, Harm, ImportError, Imported, Installed, Listing, Outcome, Packages,
@@ -25,9 +26,11 @@ pub use self::runs::{
     Holder, NewRun, Of, RunError, RunFolder, RunListing, RunPackage, RunRecord, RunSummary,
     RunView, RunWorkflow, Runs, Status,
 };
+pub use self::secrets::{FoundKey, SecretError, Secrets, key_of};
 pub use self::settings::{
-    Cost, FsSettings, Key, McpSettings, PolicySettings, RunDefaults, Settings, SettingsError,
-    Timeout,
+    Changes, ChosenModel, Cost, FsSettings, Key, KeySource, McpSettings, ModelSettings,
+    PolicySettings, ProfileSettings, RunDefaults, Settings, SettingsError, SettingsFile,
+    Surroundings, Timeout, UnknownModel,
 };
 
 use self::layout::Layout;
@@ -129,6 +132,11 @@ impl Store {
     /// What `config.toml` says.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The keys of models.
+    pub fn secrets(&self) -> Secrets {
+        Secrets::of(self.layout.home())
     }
 
     /// The imported packages.

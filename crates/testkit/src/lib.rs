@@ -1,5 +1,8 @@
-//! What tests need and programs do not: archives with every mistake, and packages of every size.
+//! What tests need and programs do not: archives with every mistake, packages of every size, and a model on the
+//! loopback.
 
 pub mod archive;
+pub mod loopback;
 pub mod package;
+pub mod process;
 pub mod report;

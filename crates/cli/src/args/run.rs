@@ -27,6 +27,8 @@ pub(crate) struct Run {
     pub(crate) conversation: Conversation,
     #[command(flatten)]
     pub(crate) bounds: Bounds,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
 }
 
 #[derive(Debug, clap::Args)]
@@ -41,6 +43,8 @@ pub(crate) struct Resume {
     pub(crate) conversation: Conversation,
     #[command(flatten)]
     pub(crate) bounds: Bounds,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
 }
 
 /// Who answers whom.
@@ -49,7 +53,7 @@ pub(crate) struct Conversation {
     /// What to say at the first, second, … point where the run waits for you
     #[arg(long = "input", value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) inputs: Vec<String>,
-    /// Which model: scripted:FILE or replay:RUN [env: CREWAGENT_MODEL] [default: the setting run.model]
+    /// Which model: one that is set up, PROFILE/MODEL, scripted:FILE or replay:RUN [env: CREWAGENT_MODEL] [default: the setting run.model]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Print one JSON event a line, for programs; asks nothing
@@ -78,6 +82,17 @@ pub(crate) struct Bounds {
     /// Stop after this time, such as 90s, 10m or 1h30m
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<Timeout>,
+}
+
+/// Whether the run becomes a scenario.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Recording {
+    /// Write the whole run to FILE as a scenario when it rests; `--model scripted:FILE` plays it again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Let --record replace a file that exists
+    #[arg(long, requires = "record")]
+    pub(crate) force: bool,
 }
 
 /// `KEY=VALUE`.

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use crewagent_engine::store::{Key, Settings, SettingsError, Store};
+use crewagent_engine::store::{Key, Settings, SettingsError, SettingsFile, Store};
 use serde_json::Value as Json;
-use toml_edit::{DocumentMut, Item, Table};
 
 use crate::args::{Config, ConfigCommand};
 use crate::console::Console;
@@ -23,162 +22,153 @@ pub(crate) fn run(
         ConfigCommand::Path => console.line(path.display()),
         ConfigCommand::Get { key: None } => list(&Settings::load(&path)?, console)?,
         ConfigCommand::Get { key: Some(key) } => {
-            get(known(&key)?, &Settings::load(&path)?, console)?
+            get(&known(&key)?, &Settings::load(&path)?, console)?
         }
-        ConfigCommand::Set { key, value } => set(known(&key)?, &value, &path, console)?,
+        ConfigCommand::Set { key, value } => set(&known(&key)?, &value, &path, console)?,
         ConfigCommand::Edit => return edit(&path, console),
     }
     Ok(Outcome::Done)
 }
 
+/// A setting by its full name.
+struct Named {
+    key: Key,
+    name: String,
+    parts: Vec<String>,
+}
+
+impl Named {
+    fn parts(&self) -> Vec<&str> {
+        self.parts.iter().map(String::as_str).collect()
+    }
+}
+
 /// The setting of this name.
-fn known(name: &str) -> Result<Key, Usage> {
-    let keys = Settings::keys();
-    keys.iter().find(|key| key.name == name).copied().ok_or_else(|| {
-        // A name without its table is what people forget.
-        let similar = keys.iter().find(|key| {
-            key.name.rsplit_once('.').is_some_and(|(_, last)| last == name)
-                || key.name.replace(['-', '_', '.'], "")
-                    == name.to_lowercase().replace(['-', '_', '.'], "")
-        });
-        let hint = similar.map(|key| format!("; did you mean `{}`?", key.name)).unwrap_or_default();
-        Usage(format!(
-            "there is no setting `{name}`{hint}; `crewagent config get` shows what there is"
-        ))
-    })
+fn known(name: &str) -> Result<Named, Usage> {
+    if let Some(parts) = SettingsFile::parts(name)
+        && let Some(key) = Settings::key(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+    {
+        return Ok(Named { key, name: name.to_owned(), parts });
+    }
+    // A name without its table is what people forget.
+    let similar = Settings::keys().iter().find(|key| {
+        key.name.rsplit_once('.').is_some_and(|(_, last)| last == name)
+            || key.name.replace(['-', '_', '.'], "")
+                == name.to_lowercase().replace(['-', '_', '.'], "")
+    });
+    let hint = similar.map(|key| format!("; did you mean `{}`?", key.name)).unwrap_or_default();
+    Err(Usage(format!(
+        "there is no setting `{name}`{hint}; `crewagent config get` shows what there is"
+    )))
 }
 
 /// Every setting with its value.
 fn list(settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
     let (own, default) =
         (serde_json::to_value(settings)?, serde_json::to_value(Settings::default())?);
-    for key in Settings::keys() {
-        let value = value_of(key.name, &own);
-        let shown = value.map_or_else(|| "(not set)".to_owned(), Json::to_string);
-        let is_default = value == value_of(key.name, &default);
-        let (name, shown) = (paint::padded(key.name, 28), paint::printable(&shown));
-        let about = paint::styled(QUIET, format_args!("# {}", key.about));
-        let (name, shown) = if is_default {
-            (paint::styled(QUIET, name), paint::styled(QUIET, paint::padded(&shown, 12)))
-        } else {
-            (paint::styled(NAME, name), paint::styled(GOOD, paint::padded(&shown, 12)))
-        };
-        console.line(format_args!("{name} {shown}  {about}"));
+    for key in Settings::keys().iter().filter(|key| !key.is_family()) {
+        let parts: Vec<&str> = key.name.split('.').collect();
+        let value = value_of(&parts, &own);
+        let is_default = value == value_of(&parts, &default);
+        line(key.name, value, key.about, is_default, console);
+    }
+    for table in ["models", "profiles", "prices"] {
+        if let Some(value) = own.get(table) {
+            members(&mut vec![table], value, console);
+        }
     }
     Ok(())
+}
+
+/// Every setting below these parts of a name.
+fn members<'v>(parts: &mut Vec<&'v str>, value: &'v Json, console: &mut Console) {
+    if let Some(key) = Settings::key(parts) {
+        return line(&quoted(parts), Some(value), key.about, false, console);
+    }
+    for (name, inner) in value.as_object().into_iter().flatten() {
+        parts.push(name);
+        members(parts, inner, console);
+        parts.pop();
+    }
+}
+
+fn line(name: &str, value: Option<&Json>, about: &str, is_default: bool, console: &mut Console) {
+    let shown = value.map_or_else(|| "(not set)".to_owned(), Json::to_string);
+    let (name, shown) =
+        (paint::padded(&paint::printable(name), 28), paint::printable(&shown));
+    let about = paint::styled(QUIET, format_args!("# {about}"));
+    let (name, shown) = if is_default {
+        (paint::styled(QUIET, name), paint::styled(QUIET, paint::padded(&shown, 12)))
+    } else {
+        (paint::styled(NAME, name), paint::styled(GOOD, paint::padded(&shown, 12)))
+    };
+    console.line(format_args!("{name} {shown}  {about}"));
+}
+
+/// The parts of a name as `config set` takes them.
+fn quoted(parts: &[&str]) -> String {
+    let is_bare = |part: &str| {
+        !part.is_empty()
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+    };
+    let quoted = |part: &&str| {
+        if is_bare(part) { (*part).to_owned() } else { Json::from(*part).to_string() }
+    };
+    parts.iter().map(quoted).collect::<Vec<_>>().join(".")
 }
 
 /// One value, bare, for scripts.
-fn get(key: Key, settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
+fn get(named: &Named, settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
     let settings = serde_json::to_value(settings)?;
-    match value_of(key.name, &settings) {
+    match value_of(&named.parts(), &settings) {
         Some(Json::String(text)) => console.line(paint::printable(text)),
         Some(value) => console.line(paint::printable(&value.to_string())),
-        None => console.error(format_args!("{} is not set", key.name)),
+        None => console.error(format_args!("{} is not set", paint::printable(&named.name))),
     }
     Ok(())
 }
 
-fn value_of<'v>(name: &str, settings: &'v Json) -> Option<&'v Json> {
-    name.split('.').try_fold(settings, |table, part| table.get(part))
+fn value_of<'v>(parts: &[&str], settings: &'v Json) -> Option<&'v Json> {
+    parts.iter().try_fold(settings, |table, part| table.get(*part))
 }
 
 /// Changes one value. Comments and everything else in the file stay.
-fn set(key: Key, value: &str, path: &Path, console: &mut Console) -> anyhow::Result<()> {
-    let text = read(path)?;
-    let changed = changed(&text, key, value, path)?;
-    write(path, &changed)?;
-    let settings = serde_json::to_value(Settings::parse(path, &changed)?)?;
-    let now = value_of(key.name, &settings).map(Json::to_string).unwrap_or_default();
-    let name = paint::styled(NAME, key.name);
+fn set(named: &Named, value: &str, path: &Path, console: &mut Console) -> anyhow::Result<()> {
+    let mut file = SettingsFile::open(path)?;
+    file.say(&named.parts(), value).map_err(|error| refused(named, value, error))?;
+    file.save()?;
+    let settings = serde_json::to_value(file.settings()?)?;
+    let now = value_of(&named.parts(), &settings).map(Json::to_string).unwrap_or_default();
     console.line(format_args!(
-        "{} {name} = {}",
+        "{} {} = {}",
         paint::styled(GOOD, "set"),
+        paint::styled(NAME, paint::printable(&named.name)),
         paint::printable(&now)
     ));
     Ok(())
 }
 
-/// The file with the new value: as TOML if it is that and fits, else as text.
-fn changed(text: &str, key: Key, value: &str, path: &Path) -> anyhow::Result<String> {
-    // A file that is wrong already is not made worse.
-    Settings::parse(path, text)?;
-    let document: DocumentMut = text.parse().context("the settings cannot be edited")?;
-    let mut first = None;
-    let typed = value.trim().parse::<toml_edit::Value>().ok();
-    for candidate in typed.into_iter().chain([toml_edit::Value::from(value)]) {
-        let mut document = document.clone();
-        put(&mut document, key.name, candidate)?;
-        let changed = document.to_string();
-        match Settings::parse(path, &changed) {
-            Ok(_) => return Ok(changed),
-            Err(error) => first = first.or(Some(error)),
-        }
-    }
-    let why = match first {
-        Some(SettingsError::Wrong { message, .. }) => message,
-        Some(error @ SettingsError::Read { .. }) => error.to_string(),
-        None => String::new(),
+fn refused(named: &Named, value: &str, error: SettingsError) -> Usage {
+    let why = match error {
+        SettingsError::Wrong { message, .. } => message,
+        other @ (SettingsError::Read { .. }
+        | SettingsError::Write { .. }
+        | SettingsError::Edit { .. }) => other.to_string(),
     };
-    Err(Usage(format!("{} cannot be {value:?}: {why}; it is: {}", key.name, key.about)).into())
-}
-
-fn put(document: &mut DocumentMut, name: &str, value: toml_edit::Value) -> anyhow::Result<()> {
-    let mut table: &mut Table = document.as_table_mut();
-    let mut parts = name.split('.').peekable();
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            match table.get_mut(part).and_then(Item::as_value_mut) {
-                // What stands around the value, such as a comment, stays.
-                Some(old) => {
-                    let decor = old.decor().clone();
-                    *old = value;
-                    *old.decor_mut() = decor;
-                }
-                None => {
-                    table.insert(part, Item::Value(value));
-                }
-            }
-            return Ok(());
-        }
-        let inner = table.entry(part).or_insert_with(|| {
-            let mut inner = Table::new();
-            inner.set_implicit(true);
-            Item::Table(inner)
-        });
-        table = inner.as_table_mut().with_context(|| {
-            format!("`{part}` is not written as a table; change it with `crewagent config edit`")
-        })?;
-    }
-    Ok(())
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
-    }
-}
-
-/// Replaces the file as a whole or not at all.
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let written = || -> std::io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let staged = tempfile::NamedTempFile::new_in(folder)?;
-        std::fs::write(staged.path(), text)?;
-        staged.as_file().sync_all()?;
-        staged.persist(path)?;
-        Ok(())
+    let Named { key, name, .. } = named;
+    // What was given may be a key that belongs elsewhere.
+    let value = if name.to_lowercase().contains("key") || name.contains(".headers.") {
+        "this".to_owned()
+    } else {
+        format!("{value:?}")
     };
-    written().with_context(|| format!("cannot write `{}`", path.display()))
+    Usage(format!("{name} cannot be {value}: {why}; it is: {}", key.about))
 }
 
 /// Opens the file in the user's editor. One that is not there begins with every setting as a comment.
 fn edit(path: &Path, console: &mut Console) -> anyhow::Result<Outcome> {
     if !path.exists() {
-        write(path, &template()?)?;
+        SettingsFile::parse(path, &template()?)?.save()?;
     }
     let named = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let fallback = if cfg!(windows) { "notepad" } else { "vi" };
@@ -206,57 +196,50 @@ fn template() -> anyhow::Result<String> {
     let defaults = serde_json::to_value(Settings::default())?;
     let mut text = String::from("# Settings of CrewAgent. Remove a `#` to change one.\n");
     let mut table = "";
-    for key in Settings::keys() {
+    for key in Settings::keys().iter().filter(|key| !key.is_family()) {
         let (own_table, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if own_table != table {
             text.push_str(&format!("\n[{own_table}]\n"));
             table = own_table;
         }
-        let value = value_of(key.name, &defaults).map_or_else(|| "…".to_owned(), Json::to_string);
+        let parts: Vec<&str> = key.name.split('.').collect();
+        let value = value_of(&parts, &defaults).map_or_else(|| "…".to_owned(), Json::to_string);
         text.push_str(&format!("# {name} = {value}  # {}\n", key.about));
     }
+    text.push_str(MODELS);
     Ok(text)
 }
+
+const MODELS: &str = "
+# Models: `crewagent models add` writes such a table. The other keys are in docs/settings.md.
+# [models.…]
+# profile = \"…\"
+# model = \"…\"
+";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check_changed(text: &str, key: &str, value: &str, expected: &str) {
-        let changed = changed(text, known(key).unwrap(), value, Path::new("c")).unwrap();
-        assert_eq!(changed, expected);
-    }
-
-    #[test]
-    fn a_setting_is_changed_and_nothing_else() {
-        check_changed("", "run.max-turns", "7", "[run]\nmax-turns = 7\n");
-        check_changed(
-            "# mine\n[run] # all\nmax-turns = 3 # few\n",
-            "run.max-turns",
-            "7",
-            "# mine\n[run] # all\nmax-turns = 7 # few\n",
-        );
-        check_changed("", "policy.fs.enabled", "false", "[policy.fs]\nenabled = false\n");
-        check_changed("", "run.timeout", "10m", "[run]\ntimeout = \"10m\"\n");
-        check_changed("", "run.model", "5", "[run]\nmodel = \"5\"\n");
-        check_changed("", "run.model", "scripted:a.yaml", "[run]\nmodel = \"scripted:a.yaml\"\n");
-    }
-
     #[test]
     fn a_value_that_does_not_fit_is_refused_with_the_reason() {
         let refused = |key: &str, value: &str| {
-            changed("", known(key).unwrap(), value, Path::new("c")).unwrap_err().to_string()
+            let mut file = SettingsFile::parse(Path::new("c"), "").unwrap();
+            let named = known(key).unwrap();
+            let error = file.say(&named.parts(), value).unwrap_err();
+            refused(&named, value, error).to_string()
         };
         assert!(refused("run.max-turns", "0").contains("whole number above zero"));
         assert!(refused("run.mode", "fast").contains("autopilot"));
         assert!(refused("run.max-turns", "many").contains("whole number"));
+        assert!(!refused("models.a.key", "sk-12345").contains("sk-12345"));
     }
 
     #[test]
     fn a_key_that_is_not_there_is_explained() {
-        assert!(known("max-turns").unwrap_err().to_string().contains("`run.max-turns`"));
-        assert!(known("run.max_turns").unwrap_err().to_string().contains("`run.max-turns`"));
-        assert!(known("nope").unwrap_err().to_string().contains("config get"));
+        assert!(known("max-turns").err().unwrap().to_string().contains("`run.max-turns`"));
+        assert!(known("run.max_turns").err().unwrap().to_string().contains("`run.max-turns`"));
+        assert!(known("nope").err().unwrap().to_string().contains("config get"));
     }
 
     #[test]

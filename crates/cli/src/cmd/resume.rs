@@ -8,11 +8,13 @@ use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::{Of, RunId, Store};
 
-use super::run::{answers, voice, writable};
+use super::record::Recorder;
+use super::run::{answers, recorded, voice, writable};
 use super::session::{self, Parting, Session, Voice};
 use crate::again::Again;
 use crate::args::{Bounds, Resume};
 use crate::console::Console;
+use crate::model::Opened;
 use crate::outcome::{Outcome, Usage};
 use crate::render::question::Asker;
 use crate::render::summary;
@@ -26,8 +28,11 @@ pub(crate) fn run(
     let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
     let store = Store::open(home)?;
     let id = chosen(&args, &store)?;
-    let model = model::open(args.conversation.model.as_deref(), &store)?;
-    let run = Runtime::new(&store).resume(&id, &change(&args.bounds))?;
+    let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
+    let window = Some(store.settings().run.window(window));
+    let recorder = Recorder::going_on(&args.recording, &id, &store)?;
+    let run = Runtime::new(&store)
+        .resume(&id, &SettingsChange { window, ..change(&args.bounds) })?;
     if let Err(error) = writable(run.project_folder()) {
         let outcome = Outcome::of_error(&error, console);
         let next = summary::next("Nothing is lost. Go on with:", &[again.resume(run.id())]);
@@ -49,7 +54,10 @@ pub(crate) fn run(
     let answers = answers(&args.conversation);
     let inputs = args.conversation.inputs.into();
     let parting = Parting::Resume;
-    Session { run, model, control, inputs, answers, voice, again, parting }.play(console)
+    let session =
+        Session { run, model, control, inputs, answers, voice, again: again.clone(), parting };
+    let played = session.play(console);
+    recorded(recorder, played, |recorder| recorder.write(&id, &store, &again, console))
 }
 
 /// The run that is meant.
@@ -89,6 +97,7 @@ fn change(bounds: &Bounds) -> SettingsChange {
         seconds: bounds.timeout.map(|timeout| timeout.seconds()),
         tokens: bounds.max_tokens,
         cost: bounds.max_cost.map(f64::from),
+        window: None,
     }
 }
 

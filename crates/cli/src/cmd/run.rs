@@ -8,10 +8,12 @@ use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::{ImportError, Installed, Store};
 
 use super::package::is_path;
+use super::record::Recorder;
 use super::session::{self, Answers, Parting, Session, Voice};
 use crate::again::Again;
 use crate::args::{Bounds, Conversation, Run};
 use crate::console::Console;
+use crate::model::Opened;
 use crate::outcome::{Outcome, Usage};
 use crate::render::names::Names;
 use crate::render::{self, Manner};
@@ -25,9 +27,10 @@ pub(crate) fn run(
     let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
     let store = Store::open(home)?;
     // What is wrong with the command line is told before anything is made.
-    let model = model::open(args.conversation.model.as_deref(), &store)?;
+    let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
     let project = args.project.unwrap_or_else(|| PathBuf::from("."));
     project_folder(&project)?;
+    let recorder = Recorder::open(&args.recording)?;
     let Some(package) = installed(&args.package, &store, console)? else {
         return Ok(Outcome::Invalid);
     };
@@ -37,7 +40,10 @@ pub(crate) fn run(
         agent: args.agent,
         project,
         variables: args.variables.into_iter().map(|one| (one.key, one.value)).collect(),
-        settings: bounded(store.settings().for_runs(), &args.bounds),
+        settings: RunSettings {
+            window_tokens: store.settings().run.window(window),
+            ..bounded(store.settings().for_runs(), &args.bounds)
+        },
         user_name: user_name(&store),
     };
     let run = Runtime::new(&store).start(&plan)?;
@@ -48,8 +54,21 @@ pub(crate) fn run(
     let voice = voice(&args.conversation, &run, names, console);
     let answers = answers(&args.conversation);
     let inputs = args.conversation.inputs.into();
-    let parting = Parting::Resume;
-    Session { run, model, control, inputs, answers, voice, again, parting }.play(console)
+    let (id, parting) = (run.facts().run_id.clone(), Parting::Resume);
+    let session =
+        Session { run, model, control, inputs, answers, voice, again: again.clone(), parting };
+    let played = session.play(console);
+    recorded(recorder, played, |recorder| recorder.write(&id, &store, &again, console))
+}
+
+/// How a command ended that also recorded: whatever went wrong is told.
+pub(crate) fn recorded(
+    recorder: Option<Recorder>,
+    played: anyhow::Result<Outcome>,
+    write: impl FnOnce(&Recorder) -> Outcome,
+) -> anyhow::Result<Outcome> {
+    let written = recorder.as_ref().map_or(Outcome::Done, write);
+    played.map(|outcome| outcome.max(written))
 }
 
 /// A run needs a folder that it can write to. Better to hear it now than after the first hour.

@@ -1,5 +1,6 @@
 //! `crewagent runs …`: what runs there are and what they did.
 
+mod account;
 mod list;
 mod logs;
 mod rm;

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use crewagent_core::event::{Event, Phase, Reason};
+use crewagent_core::event::{Event, Fact, Phase, Reason};
 use crewagent_core::package::{Package, check};
 use crewagent_core::run::machine::Rest;
+use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::control::{Control, Wish};
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::Run;
@@ -17,7 +18,7 @@ use crate::again::Again;
 use crate::ask::{self, Heard};
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::paint;
+use crate::paint::{self, WARNING};
 use crate::render::names::Names;
 use crate::render::run::{Screen, View};
 use crate::render::summary::{self, Ending};
@@ -72,11 +73,12 @@ impl Session {
     /// Drives the run until there is nothing more to say to it.
     pub(crate) fn play(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
         let began = Instant::now();
+        let mut purse = Purse::of(self.run.settings());
         for event in self.run.opening() {
             self.voice.tell(event, &self.control, console);
         }
         loop {
-            let rest = match self.drive(console) {
+            let rest = match self.drive(&mut purse, console) {
                 Ok(rest) => rest,
                 Err(halt) => return Ok(self.halted(halt, console)),
             };
@@ -96,9 +98,15 @@ impl Session {
         }
     }
 
-    fn drive(&mut self, console: &mut Console) -> Result<Rest, Halt> {
+    fn drive(&mut self, purse: &mut Purse, console: &mut Console) -> Result<Rest, Halt> {
         let Self { run, model, control, voice, .. } = self;
-        run.drive(&**model, control, &mut |event| voice.tell(event, control, console))
+        run.drive(&**model, control, &mut |event| {
+            voice.tell(event, control, console);
+            if let Some(warning) = purse.warning(event) {
+                console
+                    .error(format_args!("{} {warning}", paint::styled(WARNING, "warning:")));
+            }
+        })
     }
 
     fn say(&mut self, words: &str, console: &mut Console) -> Result<(), Halt> {
@@ -160,7 +168,7 @@ impl Session {
             spent: summary::spent(turns, &usage, Some(began.elapsed())),
             project: self.run.project_folder(),
             artifacts: &standing.artifacts,
-            next: (next.0, next.1),
+            next: (&next.0, next.1),
         };
         match self.voice {
             Voice::Human(_) => console.text(&summary::ending(&ending)),
@@ -169,7 +177,18 @@ impl Session {
     }
 
     /// What to do next, and the commands for it.
-    fn advice(&self, rest: &Rest) -> (&'static str, Vec<String>) {
+    fn advice(&self, rest: &Rest) -> (String, Vec<String>) {
+        let (id, again) = (self.run.id(), &self.again);
+        if let Some(reason) = rest.reason.filter(|_| rest.phase == Phase::WaitingUser)
+            && let Some(words) = summary::room(reason, &self.run.settings().limits)
+        {
+            return (words, vec![again.resume(id)]);
+        }
+        let (words, commands) = self.common_advice(rest);
+        (words.to_owned(), commands)
+    }
+
+    fn common_advice(&self, rest: &Rest) -> (&'static str, Vec<String>) {
         let (id, again) = (self.run.id(), &self.again);
         match (rest.phase, rest.reason) {
             (Phase::Completed, _) if self.parting == Parting::Tour => (
@@ -186,19 +205,6 @@ impl Session {
             (Phase::WaitingUser, Some(Reason::Question)) => {
                 ("Go on with your answer:", vec![again.answer(id, "your answer")])
             }
-            (Phase::WaitingUser, Some(Reason::LimitTurns)) => {
-                ("Go on as before, or with another limit (--max-turns N):", vec![again.resume(id)])
-            }
-            (Phase::WaitingUser, Some(Reason::LimitTime)) => {
-                ("Go on as before, or with more time (--timeout TIME):", vec![again.resume(id)])
-            }
-            (Phase::WaitingUser, Some(Reason::LimitTokens)) => {
-                ("Go on as before, or with another limit (--max-tokens N):", vec![again.resume(id)])
-            }
-            (Phase::WaitingUser, Some(Reason::LimitCost)) => (
-                "Go on as before, or with another limit (--max-cost AMOUNT):",
-                vec![again.resume(id)],
-            ),
             (Phase::WaitingUser, _) => {
                 ("Go on by telling it what to do:", vec![again.answer(id, "your words")])
             }
@@ -221,7 +227,7 @@ impl Session {
         self.voice.pause(console);
         let outcome = Outcome::of_error(&halt.into(), console);
         let (words, commands) = self.advice(&rest);
-        console.error(summary::next(words, &commands).trim_end());
+        console.error(summary::next(&words, &commands).trim_end());
         outcome
     }
 }
@@ -249,6 +255,38 @@ impl Voice {
             console.line("");
         }
         console.show();
+    }
+}
+
+/// Looks whether a limit on money can be kept. It cannot when a model does not say what it costs.
+struct Purse {
+    watch: Watch,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watch {
+    /// There is a limit, and nothing was said about it.
+    On,
+    Off,
+}
+
+impl Purse {
+    fn of(settings: &RunSettings) -> Self {
+        let watch = if settings.limits.cost.is_some() { Watch::On } else { Watch::Off };
+        Self { watch }
+    }
+
+    /// What the user must know, once.
+    fn warning(&mut self, event: &Event) -> Option<&'static str> {
+        let Fact::AssistantMessage { reply, .. } = &event.fact else { return None };
+        let is_unknown = reply.usage.tokens() > 0 && reply.usage.cost.is_none();
+        if self.watch == Watch::Off || !is_unknown {
+            return None;
+        }
+        self.watch = Watch::Off;
+        Some(
+            "the price of this model is not known, so --max-cost cannot stop the run; --max-tokens N can",
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! A run as people watch it: each event becomes a few lines, as it happens or from the record.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crewagent_core::event::{Channel, Event, Fact, Finish, Phase, Reason, Reply, StateChange};
 use crewagent_core::payload::Payload;
@@ -96,7 +97,11 @@ impl Screen {
             self.shown = Some(*turn);
             return self.speak(*channel, text);
         }
-        let mut out = self.hush();
+        let breaks = matches!(
+            event.fact,
+            Fact::ModelRetried { .. } | Fact::ModelOverflowed { .. } | Fact::Error { .. }
+        );
+        let mut out = if breaks { self.break_off() } else { self.hush() };
         match &event.fact {
             Fact::RunStarted { state, .. } => self.standing = state.clone(),
             Fact::RunResumed { state, notes, epoch, .. } => {
@@ -137,8 +142,17 @@ impl Screen {
                 let line = format!("  · {what} ({}) left the model's context\n", bytes(*size));
                 self.lines(&paint::styled(QUIET, line), &mut out);
             }
-            Fact::Error { message } => {
+            Fact::ModelRetried { turn, attempt, wait_ms, message } => {
+                let next = next_try(*attempt, *wait_ms);
+                self.void(*turn, message, &next, &mut out);
+            }
+            Fact::ModelOverflowed { turn, message } => self.void(*turn, message, "", &mut out),
+            Fact::Error { message, partial } => {
                 if self.view == View::Record {
+                    if let Some(words) = partial.as_deref().filter(|words| !words.is_empty()) {
+                        out.push_str(&self.speak(Channel::Text, words.trim_end()));
+                        out.push_str(&self.break_off());
+                    }
                     let text = self.notice(ERROR, "✗", message);
                     self.lines(&text, &mut out);
                 }
@@ -166,6 +180,26 @@ impl Screen {
             }
             None => String::new(),
         }
+    }
+
+    /// The same where it was not to end yet.
+    fn break_off(&mut self) -> String {
+        let more = match &mut self.speech {
+            Some(speech) => styled_for(speech.channel, &speech.flow.push("…")),
+            None => String::new(),
+        };
+        more + &self.hush()
+    }
+
+    /// A request failed and is made again: what was shown of its reply does not count.
+    fn void(&mut self, turn: u64, message: &str, next: &str, out: &mut String) {
+        let was_shown = self.shown == Some(turn);
+        self.shown = None;
+        let message = message.trim_end();
+        let stop = if message.ends_with(['.', '!', '?', ':']) { "" } else { "." };
+        let dropped = if was_shown { " What the model said above is dropped." } else { "" };
+        let text = self.notice(WARNING, "!", &format!("{message}{stop}{dropped}{next}"));
+        self.lines(&text, out);
     }
 
     /// The user types at the terminal, so that their words need not be repeated.
@@ -366,6 +400,18 @@ pub(crate) fn place_of(node: &str, completed: &[String]) -> usize {
         }
     }
     distinct.iter().position(|done| *done == node).unwrap_or(distinct.len()) + 1
+}
+
+/// When a request is made again, and which try that is.
+fn next_try(attempt: u32, wait_ms: u64) -> String {
+    let tries = attempt.saturating_add(1);
+    match wait_ms {
+        0 => format!(" Trying again (try {tries})."),
+        _ => {
+            let wait = summary::duration(Duration::from_millis(wait_ms));
+            format!(" Trying again in {wait} (try {tries}).")
+        }
+    }
 }
 
 fn styled_for(channel: Channel, text: &str) -> String {

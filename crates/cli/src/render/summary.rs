@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use crewagent_core::event::{Phase, Reason};
+use crewagent_core::run::settings::Limits;
 use crewagent_core::run::usage::Usage;
 
-use crate::outcome::is_limit;
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
 /// The end of a run, or of what one process did for it.
@@ -57,8 +57,20 @@ pub(crate) fn next(words: &str, commands: &[String]) -> String {
 pub(crate) fn verdict(phase: Phase, reason: Option<Reason>) -> String {
     let (style, mark, words) = match (phase, reason) {
         (Phase::Completed, _) => (GOOD, "✓", "Completed"),
-        (Phase::WaitingUser, Some(reason)) if is_limit(reason) => {
-            (WARNING, "!", "Stopped by a limit")
+        (Phase::WaitingUser, Some(Reason::LimitTurns)) => {
+            (WARNING, "!", "Stopped by the limit of turns")
+        }
+        (Phase::WaitingUser, Some(Reason::LimitTime)) => {
+            (WARNING, "!", "Stopped by the limit of time")
+        }
+        (Phase::WaitingUser, Some(Reason::LimitTokens)) => {
+            (WARNING, "!", "Stopped by the limit of tokens")
+        }
+        (Phase::WaitingUser, Some(Reason::LimitCost)) => {
+            (WARNING, "!", "Stopped by the limit of cost")
+        }
+        (Phase::WaitingUser, Some(Reason::LimitWindow)) => {
+            (WARNING, "!", "Stopped by the model's window")
         }
         (Phase::WaitingUser, _) => (ACCENT, "?", "Waiting for you"),
         (Phase::Paused, Some(Reason::Stopped)) => (WARNING, "‖", "Stopped"),
@@ -69,17 +81,67 @@ pub(crate) fn verdict(phase: Phase, reason: Option<Reason>) -> String {
     paint::styled(style, format_args!("{mark} {words}"))
 }
 
-/// `12 turns, 34,567 tokens, 1.2 s`
+/// Which limit stopped a run, and what gives it more room.
+pub(crate) fn room(reason: Reason, limits: &Limits) -> Option<String> {
+    let (limit, flag) = match reason {
+        Reason::LimitTurns => (paint::counted_u64(limits.turns, "turn"), "--max-turns N"),
+        Reason::LimitTime => {
+            (duration(Duration::from_secs(limits.seconds.unwrap_or(0))), "--timeout TIME")
+        }
+        Reason::LimitTokens => {
+            (paint::counted_u64(limits.tokens.unwrap_or(0), "token"), "--max-tokens N")
+        }
+        Reason::LimitCost => (format!("${}", limits.cost.unwrap_or(0.0)), "--max-cost AMOUNT"),
+        Reason::LimitWindow => {
+            return Some("Go on with a model that has a larger window (--model NAME):".to_owned());
+        }
+        Reason::StopPoint
+        | Reason::Question
+        | Reason::Loop
+        | Reason::EmptyReply
+        | Reason::Paused
+        | Reason::Stopped
+        | Reason::Model
+        | Reason::Disk
+        | Reason::Internal => return None,
+    };
+    Some(format!(
+        "The limit is {limit} for one input. Go on with the same again, or with another one ({flag}):"
+    ))
+}
+
+/// `12 turns, 34,567 tokens (30,000 cached), $0.0123, 41 s`; with `~` where it is an estimate.
 pub(crate) fn spent(turns: u64, usage: &Usage, elapsed: Option<Duration>) -> String {
+    let about = if usage.estimated { "~" } else { "" };
     let mut parts = vec![paint::counted_u64(turns, "turn")];
     if usage.tokens() > 0 {
-        parts.push(paint::counted_u64(usage.tokens(), "token"));
+        let tokens = paint::counted_u64(usage.tokens(), "token");
+        let cached = match usage.cached_tokens {
+            0 => String::new(),
+            cached => format!(" ({} cached)", number(cached)),
+        };
+        parts.push(format!("{about}{tokens}{cached}"));
     }
     if let Some(cost) = usage.cost.filter(|cost| *cost > 0.0) {
-        parts.push(format!("{cost:.4} spent"));
+        parts.push(format!("{about}{}", money(cost)));
     }
     parts.extend(elapsed.map(duration));
     parts.join(", ")
+}
+
+/// `$12.34`, `$0.0123`
+pub(crate) fn money(cost: f64) -> String {
+    match cost {
+        _ if cost >= 1.0 => format!("${cost:.2}"),
+        _ if cost >= 0.0001 => format!("${cost:.4}"),
+        _ if cost > 0.0 => "<$0.0001".to_owned(),
+        _ => "$0".to_owned(),
+    }
+}
+
+/// `30,000`
+pub(crate) fn number(number: u64) -> String {
+    paint::grouped(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 /// `0.1 s`, `12 s`, `3 min 20 s`, `2 h 5 min`
@@ -90,5 +152,60 @@ pub(crate) fn duration(elapsed: Duration) -> String {
         10..60 => format!("{seconds} s"),
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_spent_fits_one_line() {
+        let usage = Usage {
+            input_tokens: 34_000,
+            output_tokens: 567,
+            cached_tokens: 30_000,
+            reasoning_tokens: 100,
+            cost: Some(0.0123),
+            ..Usage::default()
+        };
+        let time = Some(Duration::from_secs(41));
+        assert_eq!(
+            spent(12, &usage, time),
+            "12 turns, 34,567 tokens (30,000 cached), $0.0123, 41 s"
+        );
+        let about = Usage { estimated: true, cached_tokens: 0, ..usage };
+        assert_eq!(spent(1, &about, None), "1 turn, ~34,567 tokens, ~$0.0123");
+        assert_eq!(spent(0, &Usage::default(), None), "0 turns");
+    }
+
+    #[test]
+    fn money_is_readable_whatever_the_amount() {
+        for (cost, expected) in [
+            (0.0, "$0"),
+            (0.000_01, "<$0.0001"),
+            (0.0123, "$0.0123"),
+            (0.5, "$0.5000"),
+            (1.0, "$1.00"),
+            (1234.567, "$1234.57"),
+        ] {
+            assert_eq!(money(cost), expected);
+        }
+    }
+
+    #[test]
+    fn a_limit_is_named_with_what_gives_more_room() {
+        let limits = Limits { turns: 2, seconds: Some(90), tokens: Some(1_000), cost: Some(0.05) };
+        for (reason, limit, flag) in [
+            (Reason::LimitTurns, "2 turns", "--max-turns N"),
+            (Reason::LimitTime, "1 min 30 s", "--timeout TIME"),
+            (Reason::LimitTokens, "1,000 tokens", "--max-tokens N"),
+            (Reason::LimitCost, "$0.05", "--max-cost AMOUNT"),
+        ] {
+            let words = room(reason, &limits).unwrap();
+            assert!(words.contains(limit) && words.contains(flag), "{words}");
+        }
+        assert!(room(Reason::LimitWindow, &limits).unwrap().contains("--model"));
+        assert_eq!(room(Reason::Question, &limits), None);
     }
 }

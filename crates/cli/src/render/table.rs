@@ -10,18 +10,35 @@ use crate::paint;
 pub(crate) struct Cell {
     text: String,
     style: Style,
+    side: Side,
+}
+
+/// Where a cell stands in its column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
 }
 
 impl Cell {
     /// A text from anywhere; what could steer the terminal is taken out.
     pub(crate) fn new(style: Style, text: &str) -> Self {
-        Self { text: paint::printable(text), style }
+        Self { text: paint::printable(text), style, side: Side::Left }
+    }
+
+    /// The same for numbers, which stand below each other by their last digit.
+    pub(crate) fn right(style: Style, text: &str) -> Self {
+        Self { side: Side::Right, ..Self::new(style, text) }
     }
 }
 
 /// The rows under a quiet heading.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<Cell>]) -> String {
-    let title = heading.iter().map(|text| Cell::new(paint::QUIET, text)).collect();
+    let title = |(column, text): (usize, &&str)| {
+        let side = rows.first().and_then(|row| row.get(column)).map_or(Side::Left, |cell| cell.side);
+        Cell { side, ..Cell::new(paint::QUIET, text) }
+    };
+    let title = heading.iter().enumerate().map(title).collect();
     let all: Vec<&Vec<Cell>> = std::iter::once(&title).chain(rows).collect();
     let widths: Vec<usize> = (0..heading.len())
         .map(|column| {
@@ -41,10 +58,13 @@ fn line(row: &[Cell], widths: &[usize]) -> String {
         if at > 0 {
             line.push_str("  ");
         }
-        line.push_str(&paint::styled(cell.style, &cell.text));
-        // Nothing stands behind the last column.
-        if at + 1 < row.len() {
-            line.push_str(&" ".repeat(width - cell.text.width()));
+        let blanks = " ".repeat(width - cell.text.width());
+        let text = paint::styled(cell.style, &cell.text);
+        match cell.side {
+            Side::Right => line.extend([blanks, text]),
+            // Nothing stands behind the last column.
+            Side::Left if at + 1 == row.len() => line.push_str(&text),
+            Side::Left => line.extend([text, blanks]),
         }
     }
     line.push('\n');
@@ -61,5 +81,9 @@ mod tests {
         let rows = [vec![cell("中文"), cell("1")], vec![cell("a"), cell("22")]];
         let text = anstream::adapter::strip_str(&table(&["NAME", "N"], &rows)).to_string();
         assert_eq!(text, "NAME  N\n中文  1\na     22\n");
+        let number = |text: &str| Cell::right(Style::new(), text);
+        let rows = [vec![cell("a"), number("7")], vec![cell("b"), number("1,234")]];
+        let text = anstream::adapter::strip_str(&table(&["NAME", "N"], &rows)).to_string();
+        assert_eq!(text, "NAME      N\na         7\nb     1,234\n");
     }
 }

@@ -9,6 +9,7 @@ mod demo;
 mod events;
 mod golden;
 mod interrupts;
+mod models;
 mod records;
 mod runs;
 mod support;

@@ -101,6 +101,11 @@ impl Context {
         self.weight() <= self.room()
     }
 
+    /// The model has a smaller window than it takes for what would be sent now.
+    pub fn narrow(&mut self) {
+        self.window_tokens = self.window_tokens.min(self.weight() / TOKEN_BYTES);
+    }
+
     /// The bytes that may be sent.
     fn room(&self) -> u64 {
         let free = (self.window_tokens / 4).min(MOST_FREE_TOKENS);

@@ -32,12 +32,17 @@ impl Chain {
 pub(super) fn message_digest(message: &Message) -> Digest {
     let named = match message {
         Message::System { .. } | Message::User { .. } => None,
-        Message::Assistant { content, tool_calls, extra } => {
+        Message::Assistant { content, tool_calls, from, extra } => {
             let mut tool_calls = tool_calls.clone();
             for call in &mut tool_calls {
                 call.arguments = by_name(&call.arguments);
             }
-            Some(Message::Assistant { content: content.clone(), tool_calls, extra: extra.clone() })
+            Some(Message::Assistant {
+                content: content.clone(),
+                tool_calls,
+                from: from.clone(),
+                extra: extra.clone(),
+            })
         }
         Message::Tool { tool_call_id, content } => {
             Some(Message::Tool { tool_call_id: tool_call_id.clone(), content: by_name(content) })

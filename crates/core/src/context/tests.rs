@@ -336,6 +336,7 @@ fn a_request_is_checked() {
     let calls = |ids: &[&str]| Message::Assistant {
         content: None,
         tool_calls: ids.iter().map(|id| call(id, "{}")).collect(),
+        from: None,
         extra: Map::new(),
     };
     let answer = |id: &str| Message::Tool { tool_call_id: id.into(), content: "{}".into() };

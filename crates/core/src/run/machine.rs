@@ -57,6 +57,8 @@ pub enum Input {
     User(Arc<str>),
     /// The model replied.
     Replied(Reply),
+    /// The request did not fit the model's window after all; the provider's words say so.
+    Overflowed(String),
     /// A call was answered.
     Answered {
         /// The answer.
@@ -80,7 +82,7 @@ pub enum Input {
 pub enum Effect {
     /// Tell everyone.
     Tell(Box<Fact>),
-    /// Ask the model; feeds [`Input::Replied`].
+    /// Ask the model; feeds [`Input::Replied`] or [`Input::Overflowed`].
     AskModel(Ask),
     /// Perform a call; feeds [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
     Perform(Job),
@@ -99,6 +101,8 @@ pub struct Ask {
     pub node_turn: u64,
     /// Who speaks.
     pub agent_id: AgentId,
+    /// How often this request was too long already.
+    pub overflows: u32,
 }
 
 /// A call that is due, and what it may do.
@@ -190,6 +194,8 @@ pub struct Machine {
     allowance: Allowance,
     failing: calls::Failing,
     nudged: bool,
+    /// How often the request that is due was too long.
+    overflows: u32,
 }
 
 impl Machine {
@@ -219,6 +225,7 @@ impl Machine {
             allowance: Allowance::default(),
             failing: calls::Failing::default(),
             nudged: false,
+            overflows: 0,
         }
     }
 
@@ -237,6 +244,7 @@ impl Machine {
             Input::Resume { state, settings } => self.resume(state, settings, now, &mut effects),
             Input::User(words) => self.user(words, now, &mut effects),
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
+            Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
             Input::Answered { answer, state } => self.answered(&answer, state, now, &mut effects),
             Input::Asked(question) => self.asked(question, None, &mut effects),
             Input::Proposed { moved, question } => {

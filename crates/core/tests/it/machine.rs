@@ -395,7 +395,7 @@ fn time_tokens_and_money_are_limits_too() {
         rest(play.answered()).reason
     };
     let mut play = limited(Limits { tokens: Some(10), ..Limits::default() });
-    let usage = Usage { input_tokens: 6, output_tokens: 5, cost: None };
+    let usage = Usage { input_tokens: 6, output_tokens: 5, ..Usage::default() };
     assert_eq!(spends(&mut play, usage), Some(Reason::LimitTokens));
     let mut play = limited(Limits { cost: Some(0.5), ..Limits::default() });
     let usage = Usage { cost: Some(0.6), ..Usage::default() };
@@ -406,6 +406,42 @@ fn time_tokens_and_money_are_limits_too() {
 fn a_node_that_does_not_fit_the_window_stops_the_run() {
     let play = Play::with(RunSettings { window_tokens: 500, ..RunSettings::default() });
     assert_eq!(rest(play.machine.open()).reason, Some(Reason::LimitWindow));
+}
+
+#[test]
+fn a_request_that_was_too_long_after_all_is_asked_again_with_less() {
+    let mut play = Play::new();
+    for _ in 0..4 {
+        play.calls(&[("fs.read", "{}")]);
+        let answer = Answer { result: "x".repeat(20_000).into(), ..Answer::default() };
+        play.step(Input::Answered { answer, state: None });
+    }
+    let before = play.machine.context().bytes();
+    let asked = play.step(Input::Overflowed("too long".to_owned()));
+    check_asks(&asked, 5, Some("step-01-select-story"), "sm");
+    assert!(play.machine.context().bytes() < before);
+    assert!(play.told.iter().any(|fact| matches!(fact, Fact::ContextCut { .. })));
+    // A provider that finds everything too long gets no more than a few tries.
+    let mut tries = 1;
+    let stopped = loop {
+        match play.step(Input::Overflowed("too long".to_owned())) {
+            Effect::AskModel(_) => tries += 1,
+            other => break rest(other),
+        }
+    };
+    assert!(tries <= 3, "{tries}");
+    assert_eq!((stopped.phase, stopped.reason), (Phase::WaitingUser, Some(Reason::LimitWindow)));
+    check_asks(&play.user("Go on."), 5, Some("step-01-select-story"), "sm");
+}
+
+#[test]
+fn a_call_in_words_gets_one_nudge() {
+    let mut play = Play::new();
+    let leak = "<tool_call>{\"name\": \"fs_read\", \"arguments\": {}}</tool_call>";
+    let asked = play.says(leak);
+    check_asks(&asked, 2, Some("step-01-select-story"), "sm");
+    assert!(play.sent().last().unwrap().contains("written as text"));
+    assert_eq!(rest(play.says(leak)).reason, Some(Reason::StopPoint));
 }
 
 #[test]

@@ -7,6 +7,7 @@
     reason = "tests read real files and stop at the first surprise"
 )]
 
+mod chat;
 mod hostile;
 mod laws;
 mod machine;

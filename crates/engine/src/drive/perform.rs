@@ -8,6 +8,7 @@ use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Input, Job, Moves, Whole};
 use crewagent_core::tool::call::{Call, canonical};
+use serde::de::IgnoredAny;
 
 use super::{Drive, World, request, unexpected, unrecorded};
 use crate::clock;
@@ -144,14 +145,28 @@ fn done(key: &str) -> String {
 /// The call, or why it is none. The arguments may be long, so they are fetched only here.
 fn parsed(job: &Job, world: &World<'_>) -> Result<Result<Call, Refusal>, Halt> {
     if job.whole == Whole::CutOff {
-        return Ok(Err(Refusal::new(
-            RefusalCode::InvalidArguments,
-            "Your reply was cut off in this call because it became too long, so the call was not executed.",
-        )
-        .hint("Send it again in smaller pieces, for instance with fs.write and then mode append.")));
+        return Ok(Err(cut_off()));
     }
     let arguments = request::text(&job.call.arguments, world.blobs)?;
-    Ok(Call::parse(&job.call.name, &arguments, &job.policy))
+    let call = Call::parse(&job.call.name, &arguments, &job.policy);
+    let is_invalid =
+        call.as_ref().is_err_and(|refusal| refusal.code == RefusalCode::InvalidArguments);
+    Ok(if is_invalid && would_need_closing(&arguments) { Err(cut_off()) } else { call })
+}
+
+/// Whether the arguments end before they are complete. Some servers cut a call and still say that it is whole; closing
+/// it for the model would execute half of what it wanted.
+fn would_need_closing(arguments: &str) -> bool {
+    let read = serde_json::from_str::<IgnoredAny>(arguments);
+    !arguments.trim().is_empty() && read.is_err_and(|error| error.is_eof())
+}
+
+fn cut_off() -> Refusal {
+    Refusal::new(
+        RefusalCode::InvalidArguments,
+        "Your reply was cut off in this call because it became too long, so the call was not executed.",
+    )
+    .hint("Send it again in smaller pieces, for instance with fs.write and then mode append.")
 }
 
 fn plan(

@@ -100,13 +100,14 @@ fn at_hand(message: Arc<Message>, blobs: &Blobs) -> Result<Arc<Message>, BlobErr
         {
             Ok(message)
         }
-        Message::Assistant { content, tool_calls, extra } => {
+        Message::Assistant { content, tool_calls, from, extra } => {
             let fetch = |call: &ToolCall| {
                 Ok(ToolCall { arguments: fetched(&call.arguments, blobs)?, ..call.clone() })
             };
             Ok(Arc::new(Message::Assistant {
                 content: content.clone(),
                 tool_calls: tool_calls.iter().map(fetch).collect::<Result<_, BlobError>>()?,
+                from: from.clone(),
                 extra: extra.clone(),
             }))
         }

@@ -23,6 +23,8 @@ pub(super) fn each<E>(
         Fact::RunStarted { .. }
         | Fact::RunResumed { .. }
         | Fact::AssistantDelta { .. }
+        | Fact::ModelRetried { .. }
+        | Fact::ModelOverflowed { .. }
         | Fact::StateChanged(_)
         | Fact::Question { .. }
         | Fact::PhaseChanged { .. }

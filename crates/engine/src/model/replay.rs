@@ -13,7 +13,7 @@ use crewagent_core::event::{Channel, Event, Fact, Reply, RequestFacts};
 use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 
-use super::{Cancel, Delta, Model, ModelError, ModelErrorKind, Request};
+use super::{Cancel, Delta, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
 
 /// Finds a text by its digest.
 type Blobs = Box<dyn Fn(Digest) -> Option<Arc<str>> + Send + Sync>;
@@ -116,11 +116,13 @@ impl Recording {
                 self.answers.push(ToolAnswer { turn, call_id, result: answer.result });
             }
             Fact::UserInput { text, .. } => self.inputs.push(text),
-            Fact::Error { message } => self.fail(message),
+            Fact::Error { message, .. } => self.fail(message),
             Fact::PhaseChanged { message: Some(message), .. } => self.fail(message),
             Fact::RunStarted { .. }
             | Fact::RunResumed { .. }
             | Fact::AssistantDelta { .. }
+            | Fact::ModelRetried { .. }
+            | Fact::ModelOverflowed { .. }
             | Fact::ToolStarted { .. }
             | Fact::StateChanged(_)
             | Fact::Question { .. }
@@ -148,7 +150,8 @@ impl Model for Replay {
     fn reply(
         &self,
         request: &Request,
-        tell: &mut dyn FnMut(Delta),
+        _memo: &mut Memo,
+        tell: &mut dyn FnMut(Progress),
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
         let (recorded, reply) = self.recorded(request.place.turn)?;
@@ -162,14 +165,14 @@ impl Model for Replay {
         }
         if cancel.is_cancelled() {
             let message = "The reply was cancelled.".to_owned();
-            return Err(ModelError { kind: ModelErrorKind::Cancelled, message });
+            return Err(ModelError::new(ModelErrorKind::Cancelled, message));
         }
         let reply = self.whole(reply)?;
         let thoughts = reply.extra.get("reasoning_content").and_then(|text| text.as_str());
         let told = [(Channel::Thinking, thoughts), (Channel::Text, reply.content.as_deref())];
         for (channel, text) in told {
             if let Some(text) = text.filter(|text| !text.is_empty()) {
-                tell(Delta { channel, text: text.to_owned() });
+                tell(Progress::Words(Delta { channel, text: text.to_owned() }));
             }
         }
         Ok(reply)
@@ -183,5 +186,5 @@ impl fmt::Debug for Replay {
 }
 
 fn script(message: String) -> ModelError {
-    ModelError { kind: ModelErrorKind::Script, message }
+    ModelError::new(ModelErrorKind::Script, message)
 }

@@ -7,6 +7,7 @@ mod error;
 mod pace;
 mod read;
 mod reading;
+pub mod record;
 mod render;
 mod scenario;
 mod template;
@@ -23,7 +24,7 @@ use crewagent_core::event::{Channel, Reply};
 use self::pace::Teller;
 use self::scenario::{Fault, Line, Scenario, Turn};
 use self::view::View;
-use super::{Cancel, Delta, Model, ModelError, ModelErrorKind, Place, Request};
+use super::{Cancel, Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request};
 
 pub use self::error::{Problem, ScenarioError};
 pub use self::pace::Pace;
@@ -122,7 +123,8 @@ impl Model for Scripted {
     fn reply(
         &self,
         request: &Request,
-        tell: &mut dyn FnMut(Delta),
+        _memo: &mut Memo,
+        tell: &mut dyn FnMut(Progress),
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
         let view = View::of(request);
@@ -139,7 +141,7 @@ impl Model for Scripted {
             None => Ok(reply),
             Some(Fault::Hang) => Err(teller.hang()),
             Some(Fault::Fail { kind, message }) => {
-                Err(ModelError { kind: *kind, message: message.clone() })
+                Err(ModelError::new(*kind, message.clone()))
             }
         }
     }
@@ -163,5 +165,5 @@ fn whereabouts(place: &Place) -> String {
 }
 
 fn script(message: String) -> ModelError {
-    ModelError { kind: ModelErrorKind::Script, message }
+    ModelError::new(ModelErrorKind::Script, message)
 }

@@ -43,7 +43,8 @@ pub(super) fn resume(
     let mut recovered = std::mem::take(&mut folder.recovered);
     let lost = words_at_hand(&mut recovered.events, &folder.blobs);
     recovered.notes.extend(lost);
-    let system = store.settings().for_runs();
+    let mut system = store.settings().for_runs();
+    system.window_tokens = change.window.unwrap_or(system.window_tokens);
     let past = Past::of(recovered.events, &found, &system);
     let notes = recovered.notes;
     let taken = Taken { folder, mounts, cast, project: roots.project, clock: clock.clone() };

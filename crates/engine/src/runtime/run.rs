@@ -214,7 +214,17 @@ impl Run {
             }
             Err(halt) => {
                 // The disk may be what failed; then these words are told and not kept.
-                drive.turn.note(Fact::Error { message: halt.to_string() });
+                let partial = match &halt {
+                    Halt::Model(error) => error.partial.clone(),
+                    Halt::Mount(_)
+                    | Halt::Journal(_)
+                    | Halt::Blob(_)
+                    | Halt::Stopped
+                    | Halt::Broken
+                    | Halt::TooLong { .. }
+                    | Halt::Unfit(_) => None,
+                };
+                drive.turn.note(Fact::Error { message: halt.to_string(), partial });
                 drive.turn.note(Fact::PhaseChanged {
                     phase: Phase::Failed,
                     reason: Some(halt.reason()),

@@ -87,9 +87,14 @@ fn is_id(text: &str) -> bool {
     (1..=MAX_ID).contains(&text.len()) && text.bytes().all(fits) && !text.starts_with('-')
 }
 
-/// Random letters, from the seed that the standard library draws for its maps.
+/// A random number, from the seed that the standard library draws for its maps.
+pub(crate) fn dice() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Random letters.
 pub(crate) fn random(count: u32) -> String {
-    let mut bits = RandomState::new().build_hasher().finish();
+    let mut bits = dice();
     let mut text = String::new();
     for _ in 0..count {
         text.push(char::from(ALPHABET[(bits % 32) as usize]));

@@ -265,6 +265,8 @@ fn last_epoch(events: &[Event]) -> u64 {
         | Fact::UserInput { .. }
         | Fact::TurnStarted { .. }
         | Fact::AssistantDelta { .. }
+        | Fact::ModelRetried { .. }
+        | Fact::ModelOverflowed { .. }
         | Fact::AssistantMessage { .. }
         | Fact::ToolStarted { .. }
         | Fact::ToolFinished { .. }

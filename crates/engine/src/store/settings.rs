@@ -1,23 +1,33 @@
 //! `config.toml`: what the user has set. A missing file means the defaults; a mistake in it is never skipped.
 
+mod file;
 mod keys;
+mod models;
+mod place;
 mod policy;
 mod run;
 mod timeout;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crewagent_core::chat::prices::Prices;
 use crewagent_core::run::settings::RunSettings;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use self::file::SettingsFile;
 pub use self::keys::Key;
+pub use self::models::{
+    Changes, ChosenModel, KeySource, ModelSettings, ProfileSettings, Surroundings, UnknownModel,
+};
 pub use self::policy::{FsSettings, McpSettings, PolicySettings};
 pub use self::run::{Cost, RunDefaults};
 pub use self::timeout::Timeout;
 
+use self::place::Place;
 use crate::source::Limits;
 
 /// The settings of one user.
@@ -30,6 +40,15 @@ pub struct Settings {
     pub policy: PolicySettings,
     /// What a package may hold.
     pub import: Limits,
+    /// The models that are set up, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, ModelSettings>,
+    /// Profiles of the user's own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub profiles: BTreeMap<String, ProfileSettings>,
+    /// What models cost.
+    #[serde(skip_serializing_if = "Prices::is_empty")]
+    pub prices: Prices,
 }
 
 /// Why the settings cannot be used.
@@ -60,6 +79,22 @@ pub enum SettingsError {
         /// What is wrong.
         message: String,
     },
+    /// The file cannot be written.
+    #[error("the settings in `{}` cannot be written: {error}; check its permissions", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The file cannot be changed this way.
+    #[error("`{key}` cannot be set: {problem}; change it with `crewagent config edit`")]
+    Edit {
+        /// What should be set.
+        key: String,
+        /// Why not.
+        problem: String,
+    },
 }
 
 impl Settings {
@@ -71,6 +106,11 @@ impl Settings {
     /// Every setting there is.
     pub fn keys() -> &'static [Key] {
         keys::KEYS
+    }
+
+    /// The setting that these parts name, such as `run`, `max-turns`.
+    pub fn key(parts: &[&str]) -> Option<Key> {
+        keys::KEYS.iter().find(|key| key.is(parts)).copied()
     }
 
     /// What a run runs with when its command line says nothing.
@@ -89,24 +129,18 @@ impl Settings {
 
     /// Reads the text of the file; the path is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
-        toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start).min(text.len());
-            let before = text.get(..at).unwrap_or_default();
-            let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-            SettingsError::Wrong {
-                path: path.to_owned(),
-                line: before.matches('\n').count() + 1,
-                column: before[line_start..].chars().count() + 1,
-                text: text[line_start..].lines().next().unwrap_or_default().trim().to_owned(),
-                message: error
-                    .message()
-                    .trim()
-                    .replace('\n', ", ")
-                    .replace("expected u64", "expected a whole number")
-                    .replace("expected a nonzero u64", "expected a whole number above zero")
-                    .replace("expected f64", "expected a number"),
-            }
-        })
+        let wrong = |at: usize, message: String| {
+            let Place { line, column, text } = Place::of(at, text);
+            SettingsError::Wrong { path: path.to_owned(), line, column, text, message }
+        };
+        let settings: Self = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            wrong(at, place::plain(error.message()))
+        })?;
+        match settings.contradiction() {
+            Some((key, message)) => Err(wrong(place::find(&key, text), message)),
+            None => Ok(settings),
+        }
     }
 }
 
@@ -164,14 +198,19 @@ mod tests {
 
     #[test]
     fn the_list_of_keys_is_whole() {
-        let full = "[run]\nmodel = \"m\"\nuser-name = \"Ana\"\ntimeout = 1\nmax-tokens = 1\nmax-cost = 1.0\n[policy.mcp]\nallowed-servers = []\n";
-        let settings = Settings::parse(Path::new("c"), full).unwrap();
+        let full = "[run]\nmodel = \"m\"\nuser-name = \"Ana\"\ntimeout = 1\nmax-tokens = 1\nmax-cost = 1.0\nwindow-tokens = 1\n[policy.mcp]\nallowed-servers = []\n";
+        let settings =
+            Settings::parse(Path::new("c"), &format!("{full}{}", models::EVERYTHING)).unwrap();
         let mut found = Vec::new();
         leaves(&toml::Table::try_from(&settings).unwrap(), "", &mut found);
-        let mut known: Vec<&str> = Settings::keys().iter().map(|key| key.name).collect();
-        found.sort();
-        known.sort();
-        assert_eq!(found, known);
+        for name in &found {
+            let parts: Vec<&str> = name.split('.').collect();
+            assert!(Settings::key(&parts).is_some(), "{name} is not in the list");
+        }
+        for key in Settings::keys() {
+            let is_there = |name: &String| key.is(&name.split('.').collect::<Vec<_>>());
+            assert!(found.iter().any(is_there), "{} is only in the list", key.name);
+        }
     }
 
     #[test]

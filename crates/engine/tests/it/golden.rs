@@ -1,6 +1,7 @@
 //! Golden runs: each folder of `tests/golden` is played, and what it leaves is compared with what it left before.
 //! `UPDATE_GOLDEN=1` writes what is expected anew; read the difference before you commit it.
 
+mod record;
 mod transcript;
 
 use std::fs;

@@ -117,7 +117,7 @@ fn events_come_in_order_and_fit() {
     assert_eq!(error.to_string(), "the journal expects event 3, not 4");
     assert!(journal.append(&[input(3), input(3)]).is_err());
     assert!(journal.append(&[Event { part: Some(1), ..input(3) }]).is_err());
-    let long = event(3, Fact::Error { message: "x".repeat(MAX_RECORD) });
+    let long = event(3, Fact::Error { message: "x".repeat(MAX_RECORD), partial: None });
     assert!(matches!(journal.append(&[long]), Err(JournalError::TooLong { .. })));
     journal.append(&[input(3)]).unwrap();
     assert_eq!(journal.last_seq(), 3);
@@ -378,7 +378,7 @@ fn the_tail_gives_the_last_events_first() {
     torn.extend_from_slice(b"{\"seq\":3,");
     assert_eq!(newest(&torn), [2, 1]);
     // The last record alone is longer than what is read at first.
-    let long = event(3, Fact::Error { message: "x".repeat(300_000) });
+    let long = event(3, Fact::Error { message: "x".repeat(300_000), partial: None });
     assert_eq!(newest(&lines(&[input(1), input(2), long])), [3, 2, 1]);
 }
 

@@ -25,3 +25,5 @@ mod store;
 mod support;
 mod tools;
 mod turn;
+#[cfg(unix)]
+mod wire;

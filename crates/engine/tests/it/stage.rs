@@ -13,7 +13,7 @@ use crewagent_engine::clock::Clock;
 use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::model::scripted::Scripted;
-use crewagent_engine::model::{Cancel, Delta, Model, ModelError, Request};
+use crewagent_engine::model::{Cancel, Memo, Model, ModelError, Progress, Request};
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{Installed, RunId, Store};
 use crewagent_engine::turn::Halt;
@@ -230,10 +230,11 @@ impl Model for Watched<'_> {
     fn reply(
         &self,
         request: &Request,
-        tell: &mut dyn FnMut(Delta),
+        memo: &mut Memo,
+        tell: &mut dyn FnMut(Progress),
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
-        let reply = self.model.reply(request, tell, cancel)?;
+        let reply = self.model.reply(request, memo, tell, cancel)?;
         self.requests.lock().unwrap().push(serde_json::to_string(&request.messages).unwrap());
         Ok(reply)
     }

@@ -33,7 +33,7 @@ trait Engine {
 }
 
 fn said(words: &str) -> Fact {
-    Fact::Error { message: words.to_owned() }
+    Fact::Error { message: words.to_owned(), partial: None }
 }
 
 fn phase(phase: Phase) -> Fact {

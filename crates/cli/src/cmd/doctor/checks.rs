@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crewagent_engine::runtime_version;
 use crewagent_engine::source::bytes;
-use crewagent_engine::store::{Of, Settings, Status, Store, StoreError};
+use crewagent_engine::store::{Of, Settings, Status, Store, StoreError, Surroundings};
 
 use super::Check;
+use crate::model::{Choice, key_words};
 use crate::{model, paint};
 
 /// Less free space than this will soon be a problem.
@@ -77,10 +78,26 @@ fn settings(home: &Path) -> Check {
     }
 }
 
+/// Which model is chosen and whether its key is there. Nothing is sent.
 fn model(store: &Store) -> Check {
-    match model::open(None, store) {
-        Ok(model) => Check::ok("model", model.name().to_owned()),
-        Err(error) => Check::warn("model", format!("{error:#}")),
+    const NAME: &str = "model";
+    let chosen = match model::choose(None, store) {
+        Ok(Choice::Chat(chosen)) => chosen,
+        Ok(Choice::Scripted(_) | Choice::Replay(_)) => {
+            return match model::open(None, store) {
+                Ok(opened) => Check::ok(NAME, opened.model.name().to_owned()),
+                Err(error) => Check::warn(NAME, format!("{error:#}")),
+            };
+        }
+        Err(error) => return Check::warn(NAME, error.to_string()),
+    };
+    let place = format!("{}: {} at {}", chosen.name, chosen.settings.model, chosen.base_url);
+    let surroundings = Surroundings::of_process();
+    let reached = chosen.endpoint(&store.secrets(), &surroundings);
+    match reached.and_then(|_| chosen.key(&store.secrets(), &surroundings)) {
+        Ok(found) => Check::ok(NAME, format!("{place}, key: {}", key_words(&found.source)))
+            .advise("crewagent models test tries it out"),
+        Err(error) => Check::warn(NAME, format!("{place}: {error}")),
     }
 }
 

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::question::Question;
-use crewagent_core::run::usage::Usage;
+use crewagent_core::run::settings::Limits;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::store::{RunSummary, RunView, Status, Store};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
+use super::account::Account;
 use super::{phase, word};
 use crate::again::Again;
 use crate::args::RunsShow;
@@ -52,8 +53,8 @@ struct Story {
     standing: Standing,
     /// The nodes in the order in which they were entered, with the label of the edge that led there.
     path: Vec<(String, Option<String>)>,
-    turns: u64,
-    usage: Usage,
+    account: Account,
+    limits: Limits,
     /// Why it rests, in words.
     why: Option<String>,
     /// The question that waits for an answer.
@@ -70,6 +71,12 @@ impl Story {
     }
 
     fn take(&mut self, fact: &Fact) {
+        self.account.take(fact);
+        if let Fact::RunStarted { settings, .. }
+        | Fact::RunResumed { settings: Some(settings), .. } = fact
+        {
+            self.limits = settings.limits;
+        }
         match fact {
             Fact::RunStarted { state, .. } | Fact::RunResumed { state: Some(state), .. } => {
                 if self.path.last().is_none_or(|(node, _)| *node != state.current_node_id) {
@@ -83,10 +90,6 @@ impl Story {
                 }
                 self.standing = change.state.clone();
             }
-            Fact::AssistantMessage { turn, reply } => {
-                self.turns = (*turn).max(self.turns);
-                self.usage += reply.usage;
-            }
             Fact::Question { question, moved, .. } => {
                 let asker = if moved.is_some() { Asker::Runtime } else { Asker::Model };
                 self.question = Some((question.clone(), asker));
@@ -96,6 +99,9 @@ impl Story {
             Fact::RunResumed { state: None, .. }
             | Fact::TurnStarted { .. }
             | Fact::AssistantDelta { .. }
+            | Fact::AssistantMessage { .. }
+            | Fact::ModelRetried { .. }
+            | Fact::ModelOverflowed { .. }
             | Fact::ToolStarted { .. }
             | Fact::ToolFinished { .. }
             | Fact::ContextCut { .. }
@@ -124,6 +130,7 @@ impl Report<'_> {
         text.push_str(&self.way(names));
         text.push_str(&self.variables());
         text.push_str(&self.artifacts());
+        text.push_str(&self.story.account.human());
         if let Some((asked, asker)) = self.story.question.as_ref().filter(|_| self.waits()) {
             text.push('\n');
             text.push_str(&question::question(asked, *asker, paint::text_width()));
@@ -133,7 +140,7 @@ impl Report<'_> {
             text.push_str(&format!("\n{} {trouble}\n", paint::styled(WARNING, "warning:")));
         }
         let (words, commands) = self.next();
-        text.push_str(&summary::next(words, &commands));
+        text.push_str(&summary::next(&words, &commands));
         text
     }
 
@@ -157,7 +164,7 @@ impl Report<'_> {
             | Status::Completed
             | Status::Failed => summary::verdict(phase(summary.status), summary.reason),
         };
-        let spent = summary::spent(self.story.turns, &self.story.usage, None);
+        let spent = summary::spent(self.story.account.turns(), &self.story.account.usage(), None);
         let updated = summary.updated.unwrap_or(summary.created);
         let when = ago(updated, Timestamp::now());
         let mut text =
@@ -224,9 +231,14 @@ impl Report<'_> {
     }
 
     /// How to go on.
-    fn next(&self) -> (&'static str, Vec<String>) {
+    fn next(&self) -> (String, Vec<String>) {
         let id = self.summary.run_id.as_str();
-        match phase(self.summary.status) {
+        if let Some(reason) = self.summary.reason.filter(|_| self.waits())
+            && let Some(words) = summary::room(reason, &self.story.limits)
+        {
+            return (words, vec![self.again.resume(id)]);
+        }
+        let (words, commands) = match phase(self.summary.status) {
             Phase::Running => (
                 "It is at work. Watch what it has done with:",
                 vec![self.again.command(&format!("runs logs {id}"))],
@@ -243,7 +255,8 @@ impl Report<'_> {
             Phase::Paused | Phase::Failed => {
                 ("Nothing is lost. Go on with:", vec![self.again.resume(id)])
             }
-        }
+        };
+        (words.to_owned(), commands)
     }
 
     fn json(&self) -> Json {
@@ -272,8 +285,10 @@ impl Report<'_> {
             "path": path,
             "artifacts": artifacts,
             "question": self.story.question.as_ref().filter(|_| self.waits()).map(|(asked, _)| asked),
-            "turns": self.story.turns,
-            "usage": self.story.usage,
+            "turns": self.story.account.turns(),
+            "usage": self.story.account.usage(),
+            "usageByNode": self.story.account.by_node(),
+            "usageByTurn": self.story.account.by_turn(),
             "troubles": self.summary.troubles.iter().chain(&self.view.recovered.notes).collect::<Vec<_>>(),
         })
     }

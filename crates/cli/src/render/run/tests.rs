@@ -219,12 +219,56 @@ fn a_record_tells_resumes_and_failures() {
         settings: None,
         notes: vec!["the last line was torn".into()],
     };
-    let failed = Fact::Error { message: "The way to the model was lost.".into() };
+    let failed = Fact::Error { message: "The way to the model was lost.".into(), partial: None };
     let text = lines(&mut screen(View::Record, Width::Endless), [failed, resumed]);
     assert_eq!(
         text,
         "  ✗ The way to the model was lost.\n\nresumed 2026-11-15T08:30:15.000Z, process 2 of this run\n\n  ! the last line was torn\n"
     );
+}
+
+fn retried(attempt: u32, wait_ms: u64, message: &str) -> Fact {
+    Fact::ModelRetried { turn: 1, attempt, wait_ms, message: message.into() }
+}
+
+#[test]
+fn words_of_a_reply_that_failed_are_dropped_for_all_to_see() {
+    let facts = vec![
+        turn(Some("one"), "bob"),
+        delta(Channel::Text, "Hello, I wo"),
+        retried(1, 2_000, "The way to the model was lost."),
+        retried(2, 0, "HTTP 503"),
+        delta(Channel::Text, "Hello."),
+        reply("Hello."),
+    ];
+    check_lines(
+        facts,
+        "● one\n  Hello, I wo…\n  ! The way to the model was lost. What the model said\n    above is dropped. Trying again in 2.0 s (try 2).\n  ! HTTP 503. Trying again (try 3).\n  Hello.\n",
+    );
+    // The next try may come whole, and is shown all the same.
+    let facts =
+        vec![delta(Channel::Thinking, "Hm"), retried(1, 12_000, "Busy."), reply("Good morning.")];
+    check_lines(
+        facts,
+        "  ┊ Hm…\n  ! Busy. What the model said above is dropped. Trying\n    again in 12 s (try 2).\n  Good morning.\n",
+    );
+    let quiet = vec![turn(Some("one"), "bob"), retried(1, 500, "Busy."), reply("Hello.")];
+    check_lines(quiet, "● one\n  ! Busy. Trying again in 0.5 s (try 2).\n  Hello.\n");
+    let overflowed = Fact::ModelOverflowed { turn: 1, message: "Too long.".into() };
+    check_lines(vec![overflowed, reply("Hello.")], "  ! Too long.\n  Hello.\n");
+}
+
+#[test]
+fn what_came_before_a_failure_is_in_the_record() {
+    let failed =
+        Fact::Error { message: "The way was lost.".into(), partial: Some("Once upon a".into()) };
+    let live = lines(
+        &mut screen(View::Live, Width::Endless),
+        [delta(Channel::Text, "Once upon a"), failed.clone()],
+    );
+    assert_eq!(live, "  Once upon a…\n");
+    let record = lines(&mut screen(View::Record, Width::Endless), [failed]);
+    assert_eq!(record, "  Once upon a…\n  ✗ The way was lost.\n");
 }
 
 #[test]

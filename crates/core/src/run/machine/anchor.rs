@@ -36,6 +36,9 @@ impl Default for Anchored {
     }
 }
 
+/// A request that is too long is made shorter this many times.
+const MOST_OVERFLOWS: u32 = 3;
+
 impl Machine {
     /// Appends directive, brief and summary. What stands in the context already is not repeated.
     pub(super) fn anchor(&mut self) {
@@ -91,7 +94,8 @@ impl Machine {
             effects.push(tell(fact));
         }
         if !self.context.fits() {
-            let window = self.settings.window_tokens;
+            let window = self.context.window();
+            self.context.set_window(self.settings.window_tokens);
             let message = format!(
                 "What the model must know at this node does not fit its window of {window} tokens."
             );
@@ -101,6 +105,21 @@ impl Machine {
         let ask = self.ask();
         self.stance = Stance::Asking(ask.clone());
         effects.push(Effect::AskModel(ask));
+    }
+
+    /// The window is smaller than it is said to be: asks again with less, a few times.
+    pub(super) fn overflowed(&mut self, why: &str, now: Timestamp, effects: &mut Vec<Effect>) {
+        // What was added belongs to the request that failed here; a process that replays tells nobody.
+        self.context.take_added();
+        self.overflows += 1;
+        if self.overflows <= MOST_OVERFLOWS {
+            self.context.narrow();
+            self.ask_model(now, effects);
+            return;
+        }
+        self.overflows = 0;
+        self.context.set_window(self.settings.window_tokens);
+        self.stop(Reason::LimitWindow, Some(why.to_owned()), effects);
     }
 
     /// The traffic of the node leaves the context.
@@ -124,6 +143,7 @@ impl Machine {
             node_turn: self.node_replies.get(node.unwrap_or_default()).copied().unwrap_or(0) + 1,
             node_id: node.map(str::to_owned),
             agent_id: self.agent().id.clone(),
+            overflows: self.overflows,
         }
     }
 

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::anchor::{Intent, Told};
 use super::{Effect, Job, Machine, Moves, Stance, Whole, tell};
+use crate::chat::leak;
 use crate::context::Keep;
 use crate::event::{Answer, Fact, Finish, Phase, Reason, Reply, StateChange};
 use crate::integrity::Digest;
@@ -58,6 +59,7 @@ impl Machine {
         let node = self.node_name().unwrap_or_default().to_owned();
         *self.node_replies.entry(node).or_default() += 1;
         self.replies += 1;
+        self.overflows = 0;
         // What was added belongs to the request that is answered here; a process that replays tells nobody.
         self.context.take_added();
         self.usage += reply.usage;
@@ -70,7 +72,7 @@ impl Machine {
             self.empty_reply(now, effects);
             return;
         }
-        self.nudged = false;
+        let is_nudged = std::mem::take(&mut self.nudged);
         let broken: Vec<&str> = reply
             .broken_calls
             .iter()
@@ -78,6 +80,13 @@ impl Machine {
             .map(|call| call.id.as_str())
             .collect();
         self.context.reply(&reply, &|call| !broken.contains(&call.id.as_str()));
+        let words = reply.content.as_deref().unwrap_or_default();
+        if reply.tool_calls.is_empty() && !is_nudged && leak::detect(words) {
+            self.nudged = true;
+            self.context.nudge(prompt::CALL_IN_WORDS.to_owned());
+            self.ask_model(now, effects);
+            return;
+        }
         if reply.tool_calls.is_empty() {
             let cut = "The reply was cut off because it became too long.";
             let message = (reply.finish == Finish::Length).then(|| cut.to_owned());

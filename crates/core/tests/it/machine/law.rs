@@ -20,6 +20,7 @@ fn random_input(machine: &Machine, choice: u16) -> Input {
         extra: Map::new(),
     };
     match machine.open() {
+        Effect::AskModel(_) if choice % 13 == 5 => Input::Overflowed("too long".to_owned()),
         Effect::AskModel(_) => {
             let words = ["", "Hello.", "  "][usize::from(choice % 3)].to_owned();
             let tool_calls = (0..choice % 4).map(|n| call(n + choice)).collect::<Vec<_>>();

@@ -43,7 +43,7 @@ fn tool(content: &str) -> Message {
 }
 
 fn asked(calls: Vec<ToolCall>) -> Message {
-    Message::Assistant { content: None, tool_calls: calls, extra: Map::new() }
+    Message::Assistant { content: None, tool_calls: calls, from: None, extra: Map::new() }
 }
 
 /// A run of two turns with a restart between them.
@@ -75,7 +75,7 @@ fn request(turn: u64, sha256: &str, messages: Vec<Message>) -> Request {
 }
 
 fn ask(model: &Replay, request: &Request) -> Result<Reply, ModelError> {
-    model.reply(request, &mut |_| {}, &Cancel::default())
+    model.reply(request, &mut Memo::default(), &mut |_| {}, &Cancel::default())
 }
 
 fn check_error(model: &Replay, request: &Request, expected: &str) {
@@ -108,8 +108,8 @@ fn the_same_requests_get_the_recorded_replies() {
     let first = ask(&model, &request(1, "one", vec![])).unwrap();
     assert_eq!(first.tool_calls, [call("{}".into())]);
     let mut heard = Vec::new();
-    let mut tell = |delta: Delta| heard.push(delta.text);
-    let second = model.reply(&request(2, "two", vec![]), &mut tell, &Cancel::default()).unwrap();
+    let mut tell = |progress: Progress| heard.push(piece(progress).text);
+    let second = model.reply(&request(2, "two", vec![]), &mut Memo::default(), &mut tell, &Cancel::default()).unwrap();
     assert_eq!(second, words("Done."));
     assert_eq!(heard, ["Done."]);
 }
@@ -263,8 +263,18 @@ fn thoughts_are_told_again() {
     reply.extra.insert("reasoning_content".to_owned(), json!("Hm."));
     let model = replay(vec![started(1, "one", vec![]), message(1, reply)]);
     let mut heard = Vec::new();
-    let mut tell = |delta: Delta| heard.push((delta.channel, delta.text));
-    model.reply(&request(1, "one", vec![]), &mut tell, &Cancel::default()).unwrap();
+    let mut tell = |progress: Progress| {
+        let delta = piece(progress);
+        heard.push((delta.channel, delta.text));
+    };
+    model.reply(&request(1, "one", vec![]), &mut Memo::default(), &mut tell, &Cancel::default()).unwrap();
     let expected = [(Channel::Thinking, "Hm."), (Channel::Text, "Done.")];
     assert_eq!(heard, expected.map(|(channel, text)| (channel, text.to_owned())));
+}
+
+fn piece(progress: Progress) -> Delta {
+    match progress {
+        Progress::Words(delta) => delta,
+        Progress::Again(again) => panic!("tried again: {again:?}"),
+    }
 }

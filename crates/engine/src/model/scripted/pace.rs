@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crewagent_core::event::Channel;
 
-use crate::model::{Cancel, Delta, ModelError, ModelErrorKind};
+use crate::model::{Cancel, Delta, ModelError, ModelErrorKind, Progress};
 
 /// The longest time without a look at the cancel flag.
 const NAP: Duration = Duration::from_millis(5);
@@ -20,7 +20,7 @@ pub struct Pace {
 
 /// Tells a reply piece by piece, until someone cancels.
 pub(super) struct Teller<'t> {
-    pub(super) tell: &'t mut dyn FnMut(Delta),
+    pub(super) tell: &'t mut dyn FnMut(Progress),
     pub(super) cancel: &'t Cancel,
     pub(super) pace: Option<Pace>,
 }
@@ -41,7 +41,7 @@ impl Teller<'_> {
                 None => end_of_word(rest),
             };
             let (piece, later) = rest.split_at(end);
-            (self.tell)(Delta { channel, text: piece.to_owned() });
+            (self.tell)(Progress::Words(Delta { channel, text: piece.to_owned() }));
             rest = later;
             self.pause();
         }
@@ -66,7 +66,7 @@ impl Teller<'_> {
 }
 
 fn cancelled() -> ModelError {
-    ModelError { kind: ModelErrorKind::Cancelled, message: "The reply was cancelled.".to_owned() }
+    ModelError::new(ModelErrorKind::Cancelled, "The reply was cancelled.")
 }
 
 /// Where a word and the blanks after it end.

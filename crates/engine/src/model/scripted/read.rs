@@ -154,14 +154,21 @@ fn pace(reading: &mut Reading<'_>, tree: &Tree) -> Option<Pace> {
 }
 
 fn usage(reading: &mut Reading<'_>, tree: &Tree) -> Option<Usage> {
-    let entries = reading.map(tree, "`usage`", &["input", "output", "cost"])?;
+    let known = ["input", "output", "cached", "reasoning", "cost", "estimated"];
+    let entries = reading.map(tree, "`usage`", &known)?;
     let mut usage = Usage::default();
     for Entry { key, tree, .. } in entries {
         match (key.as_str(), &tree.value) {
             ("input", _) => usage.input_tokens = reading.number(tree, "`input`")?,
             ("output", _) => usage.output_tokens = reading.number(tree, "`output`")?,
+            ("cached", _) => usage.cached_tokens = reading.number(tree, "`cached`")?,
+            ("reasoning", _) => usage.reasoning_tokens = reading.number(tree, "`reasoning`")?,
             ("cost", Value::Number(cost)) => usage.cost = cost.as_f64(),
             ("cost", _) => return reading.wrong(tree.span, "`cost` must be a number"),
+            ("estimated", Value::Bool(estimated)) => usage.estimated = *estimated,
+            ("estimated", _) => {
+                return reading.wrong(tree.span, "`estimated` must be true or false");
+            }
             (_, _) => {}
         }
     }

@@ -61,7 +61,12 @@ fn estimate(request: &Request, reply: &Reply) -> Usage {
     let answer = Message::Assistant {
         content: reply.content.as_deref().map(Into::into),
         tool_calls: reply.tool_calls.clone(),
+        from: None,
         extra: Map::new(),
     };
-    Usage { input_tokens: sent.div_ceil(4), output_tokens: answer.bytes().div_ceil(4), cost: None }
+    Usage {
+        input_tokens: sent.div_ceil(4),
+        output_tokens: answer.bytes().div_ceil(4),
+        ..Usage::default()
+    }
 }

@@ -2,6 +2,7 @@
 
 mod files;
 mod golden;
+mod record;
 mod replies;
 
 use std::sync::Arc;
@@ -11,7 +12,9 @@ use crewagent_core::message::{Message, ToolCall};
 use serde_json::{Map, Value as Json, json};
 
 use super::Scripted;
-use crate::model::{Cancel, Delta, Model as _, ModelError, ModelErrorKind, Place, Request};
+use crate::model::{
+    Cancel, Delta, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
+};
 
 /// A request at a node, with what came before it.
 fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {
@@ -45,7 +48,7 @@ fn answered(answers: &[Json]) -> Vec<Message> {
     let tool_calls = (0..answers.len()).map(call).collect();
     let mut messages = vec![
         Message::user("go"),
-        Message::Assistant { content: None, tool_calls, extra: Map::new() },
+        Message::Assistant { content: None, tool_calls, from: None, extra: Map::new() },
     ];
     messages.extend(answers.iter().enumerate().map(|(at, answer)| Message::Tool {
         tool_call_id: format!("c{at}"),
@@ -63,7 +66,7 @@ fn scripted(text: &str) -> Scripted {
 }
 
 fn ask(model: &Scripted, request: &Request) -> Result<Reply, ModelError> {
-    model.reply(request, &mut |_| {}, &Cancel::default())
+    model.reply(request, &mut Memo::default(), &mut |_| {}, &Cancel::default())
 }
 
 fn say(model: &Scripted, request: &Request) -> String {
@@ -79,7 +82,17 @@ fn check_derailed(text: &str, request: &Request, expected: &str) {
 
 fn told(model: &Scripted, request: &Request) -> Vec<(Channel, String)> {
     let mut pieces = Vec::new();
-    let mut tell = |Delta { channel, text }: Delta| pieces.push((channel, text));
-    model.reply(request, &mut tell, &Cancel::default()).unwrap();
+    let mut tell = |progress: Progress| {
+        let Delta { channel, text } = words(progress);
+        pieces.push((channel, text));
+    };
+    model.reply(request, &mut Memo::default(), &mut tell, &Cancel::default()).unwrap();
     pieces
+}
+
+fn words(progress: Progress) -> Delta {
+    match progress {
+        Progress::Words(delta) => delta,
+        Progress::Again(again) => panic!("tried again: {again:?}"),
+    }
 }

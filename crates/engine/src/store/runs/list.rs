@@ -223,6 +223,8 @@ fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> b
         | Fact::UserInput { .. }
         | Fact::TurnStarted { .. }
         | Fact::AssistantDelta { .. }
+        | Fact::ModelRetried { .. }
+        | Fact::ModelOverflowed { .. }
         | Fact::AssistantMessage { .. }
         | Fact::ToolStarted { .. }
         | Fact::ToolFinished { .. }

@@ -3,10 +3,24 @@
 /// One setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its name with its table, as `run.max-turns`.
+    /// Its name with its table, as `run.max-turns`. `*` stands for a name that the user gives.
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
+}
+
+impl Key {
+    /// Whether there can be many of it, under names that the user gives.
+    pub fn is_family(&self) -> bool {
+        self.name.contains('*')
+    }
+
+    /// Whether these parts of a name are its own.
+    pub(super) fn is(&self, parts: &[&str]) -> bool {
+        let own = self.name.split('.');
+        own.clone().count() == parts.len()
+            && own.zip(parts).all(|(own, part)| own == "*" || own == *part)
+    }
 }
 
 macro_rules! keys {
@@ -26,7 +40,7 @@ keys! {
     "run.max-cost": "money for one input",
     "run.missing-outputs": "enforce, warn or off: when a node is left without what it declares",
     "run.inline-step-bytes": "steps up to this size stand in the prompt",
-    "run.window-tokens": "the size of the model's window",
+    "run.window-tokens": "the size of the model's window; what is known of the model when not set",
     "policy.call-seconds": "time for one tool call",
     "policy.fs.enabled": "whether there are file tools",
     "policy.fs.max-read-bytes": "the largest read",
@@ -37,4 +51,27 @@ keys! {
     "import.max-unpacked-bytes": "size of one package",
     "import.max-file-bytes": "size of one file of a package",
     "import.max-ratio": "unpacked to packed size of one entry above 1 MiB",
+    "models.*.model": "what the provider calls the model",
+    "models.*.profile": "how the provider wants to be spoken to",
+    "models.*.base-url": "where the model is",
+    "models.*.key": "where its key is: env:VARIABLE, file, keyring or none",
+    "models.*.window": "the size of its window in tokens",
+    "models.*.max-output": "the longest reply in tokens",
+    "models.*.temperature": "how freely it chooses its words, from 0 to 2",
+    "models.*.retries": "further tries after a failure that may pass",
+    "models.*.connect-timeout": "time for a connection",
+    "models.*.first-byte-timeout": "time until an answer begins",
+    "models.*.idle-timeout": "time between two pieces of an answer",
+    "models.*.call-timeout": "time for a whole answer",
+    "models.*.price.input": "dollars for a million tokens that are sent",
+    "models.*.price.output": "dollars for a million tokens that come back",
+    "models.*.price.cached": "dollars for a million tokens that were sent before",
+    "models.*.headers.*": "a header of every request; env:VARIABLE stands for what the variable holds",
+    "models.*.fields.*": "a field of every request",
+    "models.*.changes.*": "a field of the profile that is different for this model",
+    "profiles.*.base": "the built-in profile that this one begins with",
+    "profiles.*.*": "a field of the profile",
+    "prices.*.input": "dollars for a million tokens that are sent",
+    "prices.*.output": "dollars for a million tokens that come back",
+    "prices.*.cached": "dollars for a million tokens that were sent before",
 }

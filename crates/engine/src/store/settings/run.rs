@@ -36,8 +36,9 @@ pub struct RunDefaults {
     pub missing_outputs: MissingRule,
     /// A step's text stands in its brief up to this size.
     pub inline_step_bytes: u64,
-    /// The size of the model's window.
-    pub window_tokens: NonZeroU64,
+    /// The size of the model's window; what is known of the model when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_tokens: Option<NonZeroU64>,
 }
 
 /// An amount of money that can be a limit: a number above zero.
@@ -74,7 +75,7 @@ impl From<Cost> for f64 {
 
 impl Default for RunDefaults {
     fn default() -> Self {
-        let RunSettings { mode, limits, missing, inline_step_bytes, window_tokens, .. } =
+        let RunSettings { mode, limits, missing, inline_step_bytes, .. } =
             RunSettings::default();
         Self {
             model: None,
@@ -86,12 +87,18 @@ impl Default for RunDefaults {
             max_cost: None,
             missing_outputs: missing,
             inline_step_bytes,
-            window_tokens: NonZeroU64::new(window_tokens).unwrap_or(NonZeroU64::MIN),
+            window_tokens: None,
         }
     }
 }
 
 impl RunDefaults {
+    /// The size of the window of a run: as the user says, else as its model has it, else what most models have.
+    pub fn window(&self, model: Option<u64>) -> u64 {
+        let said = self.window_tokens.map(NonZeroU64::get);
+        said.or(model).unwrap_or(RunSettings::default().window_tokens)
+    }
+
     /// The settings of a run under this policy.
     pub(super) fn with(&self, policy: &PolicySettings) -> RunSettings {
         RunSettings {
@@ -105,7 +112,7 @@ impl RunDefaults {
             missing: self.missing_outputs,
             policy: policy.into(),
             inline_step_bytes: self.inline_step_bytes,
-            window_tokens: self.window_tokens.get(),
+            window_tokens: self.window(None),
         }
     }
 }

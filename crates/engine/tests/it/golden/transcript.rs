@@ -97,7 +97,9 @@ fn line(fact: &Fact, text: &mut String) {
             writeln!(text, "phase: {phase:?} {reason:?} {}", message.as_deref().unwrap_or(""))
         }
         Fact::ContextCut { messages, .. } => writeln!(text, "context: {messages} messages cut"),
-        Fact::Error { message } => writeln!(text, "error: {message}"),
+        Fact::ModelRetried { attempt, message, .. } => writeln!(text, "retry {attempt}: {message}"),
+        Fact::ModelOverflowed { message, .. } => writeln!(text, "overflow: {message}"),
+        Fact::Error { message, .. } => writeln!(text, "error: {message}"),
         Fact::RunFinished { phase, artifacts, turns, .. } => {
             writeln!(text, "run finished: {phase:?}, {turns} turns, artifacts {artifacts:?}")
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crewagent_core::event::Reply;
 use crewagent_core::message::{Message, ToolCall};
-use crewagent_engine::model::{Cancel, Delta, Model, ModelError, Request};
+use crewagent_engine::model::{Cancel, Memo, Model, ModelError, Progress, Request};
 use crewagent_testkit::package::generated;
 use serde_json::{Map, Value as Json, json};
 
@@ -285,7 +285,8 @@ impl Model for Player {
     fn reply(
         &self,
         request: &Request,
-        _: &mut dyn FnMut(Delta),
+        _: &mut Memo,
+        _: &mut dyn FnMut(Progress),
         _: &Cancel,
     ) -> Result<Reply, ModelError> {
         let place = &request.place;

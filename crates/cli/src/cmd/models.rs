@@ -1,0 +1,80 @@
+//! `crewagent models …`: which models there are, and whether they work.
+
+mod add;
+mod ask;
+mod list;
+mod probe;
+mod rm;
+mod test;
+
+use std::path::PathBuf;
+
+use crewagent_engine::store::{ChosenModel, Settings, SettingsFile, Store, Surroundings};
+
+use crate::args::{Models, ModelsCommand, ModelsUse};
+use crate::console::Console;
+use crate::model::{self, Choice};
+use crate::outcome::{Outcome, Usage};
+use crate::paint::{self, GOOD, NAME};
+
+pub(crate) fn run(
+    args: Models,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let folder = home.clone().map_or_else(Store::default_home, Ok)?;
+    let store = Store::open(home)?;
+    let path = Settings::path(&folder);
+    match args.command.unwrap_or(ModelsCommand::List(args.list)) {
+        ModelsCommand::List(args) => list::run(&args, &store, console),
+        ModelsCommand::Add(args) => add::run(*args, &store, &path, console),
+        ModelsCommand::Use(args) => choose(&args, &store, SettingsFile::open(&path)?, console),
+        ModelsCommand::Test(args) => test::run(&args, &store, console),
+        ModelsCommand::Probe(args) => probe::run(&args, &store, &path, console),
+        ModelsCommand::Rm(args) => rm::run(&args, &store, &path, console),
+    }
+}
+
+/// Makes a model the one that runs use.
+fn choose(
+    args: &ModelsUse,
+    store: &Store,
+    mut file: SettingsFile,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let name = args.name.trim();
+    if !name.starts_with("scripted:") && !name.starts_with("replay:") {
+        let known = store.settings().model(name, "", &Surroundings::of_process());
+        known.map_err(|error| Usage(error.to_string()))?;
+    }
+    file.set(&["run", "model"], &name.into())?;
+    file.save()?;
+    told_use(name, console);
+    Ok(Outcome::Done)
+}
+
+fn told_use(name: &str, console: &mut Console) {
+    let name = paint::styled(NAME, paint::printable(name));
+    console.line(format_args!("{} {name} from now on", paint::styled(GOOD, "runs use")));
+    // A setting that something else overrides would surprise.
+    if let Ok(other) = std::env::var("CREWAGENT_MODEL")
+        && !other.trim().is_empty()
+    {
+        let other = paint::printable(other.trim());
+        console.error(format_args!("CREWAGENT_MODEL is set, so {other} is used until it is not"));
+    }
+}
+
+/// The model over the network that a name means, or that runs use.
+fn over_the_network(name: Option<&str>, store: &Store) -> Result<Box<ChosenModel>, Usage> {
+    let of_a_file = |name: String| {
+        Usage(format!(
+            "`{name}` answers from a file, so there is nothing to try out; name a model over the network"
+        ))
+    };
+    match model::choose(name, store)? {
+        Choice::Chat(chosen) => Ok(chosen),
+        Choice::Scripted(file) => Err(of_a_file(format!("scripted:{file}"))),
+        Choice::Replay(run) => Err(of_a_file(format!("replay:{run}"))),
+    }
+}

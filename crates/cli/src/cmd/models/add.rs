@@ -1,0 +1,190 @@
+//! `crewagent models add`: sets up a model, or changes one. What is not said stays as it is.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use crewagent_core::chat::profile::Profile;
+use crewagent_engine::store::{
+    KeySource, SecretError, Settings, SettingsError, SettingsFile, Store, Surroundings, key_of,
+};
+use serde_json::{Value as Json, json};
+
+use super::{ask, told_use};
+use crate::args::ModelsAdd;
+use crate::console::Console;
+use crate::model::{self, key_words};
+use crate::outcome::{Outcome, Usage};
+use crate::paint::{self, GOOD, NAME};
+use crate::shell;
+
+/// A key is not longer.
+const LONGEST_KEY: u64 = 16 << 10;
+
+/// A key that was typed or piped in, and where it will be.
+pub(super) struct NewKey {
+    pub(super) text: String,
+    pub(super) place: KeySource,
+}
+
+pub(super) fn run(
+    mut args: ModelsAdd,
+    store: &Store,
+    path: &Path,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let settings = store.settings();
+    let mut key = given_key(&args)?;
+    let is_new = |args: &ModelsAdd| {
+        args.name.as_ref().is_none_or(|name| !settings.models.contains_key(name))
+    };
+    if !args.yes && crate::ask::is_possible() && is_new(&args) {
+        let Some((complete, typed)) = ask::complete(args, key.is_some(), settings)? else {
+            console.line("Nothing was written.");
+            return Ok(Outcome::Cancelled);
+        };
+        args = complete;
+        key = key.or(typed);
+    }
+    let (name, is_new) = (named(&args)?, is_new(&args));
+    let values = values(&args, &name, key.as_ref(), settings)?;
+    let mut file = SettingsFile::open(path)?;
+    file.set_all(&["models", &name], &values).map_err(usage)?;
+    if !args.price.is_empty() {
+        let price = price(&args.price)?;
+        file.set_all(&["models", &name, "price"], &price).map_err(usage)?;
+    }
+    if args.use_it {
+        file.set(&["run", "model"], &name.as_str().into())?;
+    }
+    let changed = file.settings()?;
+    // A model that cannot be reached at all is not worth writing down.
+    let chosen = changed
+        .model(&name, "", &Surroundings::of_process())
+        .map_err(|error| Usage(error.to_string()))?;
+    if let Some(NewKey { text, place }) = key {
+        let key = key_of(&text).map_err(model::key_problem)?;
+        store.secrets().put(&place, &name, &key).map_err(model::key_problem)?;
+    }
+    file.save()?;
+    let facts = format!("{} at {}", chosen.settings.model, chosen.base_url);
+    console.line(format_args!(
+        "{} {}: {}, profile {}",
+        paint::styled(GOOD, if is_new { "added" } else { "changed" }),
+        paint::styled(NAME, paint::printable(&name)),
+        paint::printable(&facts),
+        paint::printable(&chosen.profile_name)
+    ));
+    match chosen.key(&store.secrets(), &Surroundings::of_process()) {
+        Ok(found) => console.line(format_args!("key: {}", key_words(&found.source))),
+        Err(error @ SecretError::Missing { .. }) => console.error(paint::printable(&error.to_string())),
+        Err(error) => return Err(model::key_problem(error)),
+    }
+    if args.use_it {
+        told_use(&name, console);
+    }
+    next(&name, args.use_it, &changed, console);
+    Ok(Outcome::Done)
+}
+
+/// How to go on.
+fn next(name: &str, is_used: bool, settings: &Settings, console: &mut Console) {
+    let name = shell::word(name);
+    console.line(format_args!("\nNext:\n  crewagent models test {name}"));
+    if !is_used && settings.models.len() > 1 {
+        console.line(format_args!("  crewagent models use {name}"));
+    }
+}
+
+fn named(args: &ModelsAdd) -> Result<String, Usage> {
+    let name = args.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    name.map(str::to_owned).ok_or_else(|| {
+        Usage("name the model: `crewagent models add NAME --profile PROFILE --model ID`".to_owned())
+    })
+}
+
+/// What the flags set.
+fn values(
+    args: &ModelsAdd,
+    name: &str,
+    key: Option<&NewKey>,
+    settings: &Settings,
+) -> Result<Vec<(&'static str, Json)>, Usage> {
+    let old = settings.models.get(name);
+    let is_profile =
+        |name: &str| settings.profiles.contains_key(name) || Profile::built_in(name).is_some();
+    // `crewagent models add deepseek` needs no profile.
+    let by_name = Some(name).filter(|name| {
+        old.is_none() && args.base_url.is_none() && is_profile(name)
+    });
+    let profile = args.profile.as_deref().or(by_name);
+    if old.is_none() && args.model.is_none() {
+        return Err(Usage("say what the provider calls the model: add --model ID".to_owned()));
+    }
+    if old.is_none() && profile.is_none() && args.base_url.is_none() {
+        let known: Vec<&str> = Profile::names().collect();
+        return Err(Usage(format!(
+            "say where the model is: add --base-url URL, or --profile with one of {}",
+            known.join(", ")
+        )));
+    }
+    let source = match (key, &args.key_env) {
+        (Some(key), _) => Some(key.place.clone()),
+        (None, Some(variable)) => Some(KeySource::Variable(variable.clone())),
+        (None, None) if args.no_key => Some(KeySource::None),
+        (None, None) => None,
+    };
+    Ok(vec![
+        ("profile", json!(profile)),
+        ("base-url", json!(args.base_url)),
+        ("model", json!(args.model)),
+        ("key", json!(source)),
+        ("window", json!(args.window)),
+        ("max-output", json!(args.max_output)),
+        ("temperature", json!(args.temperature)),
+    ])
+}
+
+fn price(amounts: &[f64]) -> Result<Vec<(&'static str, Json)>, Usage> {
+    match amounts {
+        [input, output] => Ok(vec![("input", json!(input)), ("output", json!(output))]),
+        [input, output, cached] => Ok(vec![
+            ("input", json!(input)),
+            ("output", json!(output)),
+            ("cached", json!(cached)),
+        ]),
+        _ => Err(Usage("--price takes two or three amounts, such as 2.5,10 or 2.5,10,1.25".to_owned())),
+    }
+}
+
+/// The key that is piped in, or typed where that is asked for.
+fn given_key(args: &ModelsAdd) -> anyhow::Result<Option<NewKey>> {
+    let place = if args.keyring { KeySource::Keyring } else { KeySource::File };
+    if !args.key_stdin {
+        return match args.keyring && (args.yes || !crate::ask::is_possible()) {
+            true => Err(Usage("--keyring keeps a key: pipe it in and add --key-stdin".to_owned()).into()),
+            false => Ok(None),
+        };
+    }
+    if crate::ask::is_possible() {
+        let text = ask::key("Key:")?.unwrap_or_default();
+        return Ok(Some(NewKey { text, place }));
+    }
+    let mut text = String::new();
+    std::io::stdin()
+        .take(LONGEST_KEY)
+        .read_to_string(&mut text)
+        .context("the key cannot be read from standard input")?;
+    // Better to hear it before anything is written.
+    key_of(&text).map_err(model::key_problem)?;
+    Ok(Some(NewKey { text, place }))
+}
+
+/// What does not fit is what the user asked for.
+fn usage(error: SettingsError) -> anyhow::Error {
+    match error {
+        SettingsError::Wrong { message, .. } => Usage(message).into(),
+        SettingsError::Edit { .. } => Usage(error.to_string()).into(),
+        SettingsError::Read { .. } | SettingsError::Write { .. } => error.into(),
+    }
+}

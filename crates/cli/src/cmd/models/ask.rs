@@ -1,0 +1,128 @@
+//! Asks the person at the terminal for what no flag has said about a model.
+
+use anyhow::Context as _;
+use crewagent_core::chat::profile::{KeyRule, Profile, endpoint};
+use crewagent_engine::store::{KeySource, Settings, Surroundings};
+use inquire::validator::Validation;
+use inquire::{InquireError, Password, PasswordDisplayMode, Select, Text};
+
+use super::add::NewKey;
+use crate::args::ModelsAdd;
+
+type Asked<T> = Result<T, InquireError>;
+
+/// The flags with the answers. `None` when the user changes their mind.
+pub(super) fn complete(
+    args: ModelsAdd,
+    has_key: bool,
+    settings: &Settings,
+) -> anyhow::Result<Option<(ModelsAdd, Option<NewKey>)>> {
+    match questions(args, has_key, settings) {
+        Ok(answers) => Ok(Some(answers)),
+        Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
+        Err(error) => Err(error).context("cannot ask in this terminal; use flags, and add --yes"),
+    }
+}
+
+/// A key, not shown while it is typed; nothing when there is none.
+pub(super) fn key(prompt: &str) -> anyhow::Result<Option<String>> {
+    typed_key(prompt).context("cannot ask in this terminal; pipe the key in with --key-stdin")
+}
+
+fn typed_key(prompt: &str) -> Asked<Option<String>> {
+    let typed = Password::new(prompt)
+        .without_confirmation()
+        .with_display_mode(PasswordDisplayMode::Masked)
+        .prompt()?;
+    Ok(Some(typed.trim().to_owned()).filter(|typed| !typed.is_empty()))
+}
+
+fn questions(
+    mut args: ModelsAdd,
+    has_key: bool,
+    settings: &Settings,
+) -> Asked<(ModelsAdd, Option<NewKey>)> {
+    let by_name = args.name.clone().filter(|name| Profile::built_in(name).is_some());
+    let by_address = args.base_url.as_deref().map(|url| Profile::recognise(url).to_owned());
+    let known = args.profile.clone().or(by_address).or(by_name);
+    let name = match known {
+        Some(name) => name,
+        None => choose_profile(settings)?,
+    };
+    let profile = settings.profile(&name).unwrap_or_default();
+    if args.base_url.is_none() {
+        args.base_url = address(&profile)?;
+        args.profile = Some(name.clone());
+    }
+    if args.model.is_none() {
+        let check = |name: &str| {
+            Ok(match name.trim() {
+                "" => Validation::Invalid("what does the provider call it?".into()),
+                _ => Validation::Valid,
+            })
+        };
+        let wanted = Text::new("Model:")
+            .with_help_message("as the provider calls it, such as gpt-5 or qwen3:8b")
+            .with_validator(check);
+        args.model = Some(wanted.prompt()?.trim().to_owned());
+    }
+    let typed = match has_key || args.key_env.is_some() || args.no_key {
+        true => None,
+        false => new_key(&args, &profile)?,
+    };
+    if args.name.is_none() {
+        let suggested = free_name(&name, settings);
+        let own = Text::new("What do you want to call it?").with_default(&suggested).prompt()?;
+        args.name = Some(own.trim().to_owned());
+    }
+    Ok((args, typed))
+}
+
+fn choose_profile(settings: &Settings) -> Asked<String> {
+    let own = settings.profiles.keys().map(String::as_str);
+    let names: Vec<&str> = own.chain(Profile::names().map(|name| -> &str { name })).collect();
+    let titles: Vec<String> = names
+        .iter()
+        .map(|name| settings.profile(name).map(|profile| profile.title).unwrap_or_default())
+        .collect();
+    let chosen = Select::new("Who serves the model?", titles).raw_prompt()?;
+    Ok(names.get(chosen.index).map_or_else(String::new, |name| (*name).to_owned()))
+}
+
+/// Another address than the profile's own.
+fn address(profile: &Profile) -> Asked<Option<String>> {
+    let check = |url: &str| {
+        Ok(match endpoint(url, "models") {
+            Ok(_) => Validation::Valid,
+            Err(problem) => Validation::Invalid(problem.into()),
+        })
+    };
+    let question = Text::new("Base URL:").with_validator(check);
+    let typed = match &profile.base_url {
+        Some(own) => question.with_default(own).prompt()?,
+        None => question.with_placeholder("https://api.example.com/v1").prompt()?,
+    };
+    let typed = typed.trim().to_owned();
+    Ok(Some(typed).filter(|typed| profile.base_url.as_ref() != Some(typed)))
+}
+
+fn new_key(args: &ModelsAdd, profile: &Profile) -> Asked<Option<NewKey>> {
+    let variable = profile.key_variable.as_deref();
+    let is_set = variable.is_some_and(|name| Surroundings::of_process().get(name).is_some());
+    if is_set && args.base_url.is_none() && !args.keyring {
+        return Ok(None);
+    }
+    let prompt = match profile.key {
+        KeyRule::Required => "Key:",
+        KeyRule::Optional => "Key (Enter if it needs none):",
+    };
+    let place = if args.keyring { KeySource::Keyring } else { KeySource::File };
+    Ok(typed_key(prompt)?.map(|text| NewKey { text, place }))
+}
+
+/// A name that is not taken.
+fn free_name(wanted: &str, settings: &Settings) -> String {
+    let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    names.find(|name| !settings.models.contains_key(name)).unwrap_or_default()
+}

@@ -1,0 +1,146 @@
+//! `crewagent models list`: one line a model.
+
+use anstyle::Style;
+use crewagent_core::chat::prices::Price;
+use crewagent_engine::store::{ChosenModel, ModelSettings, Store, Surroundings};
+use serde_json::{Value as Json, json};
+
+use crate::args::ModelsList;
+use crate::console::Console;
+use crate::model::{self, key_words};
+use crate::outcome::Outcome;
+use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
+use crate::render::table::{Cell, table};
+
+/// One model that is set up.
+struct Row<'s> {
+    name: &'s str,
+    settings: &'s ModelSettings,
+    chosen: Result<ChosenModel, String>,
+    /// Where the key is, or what is wrong.
+    key: Result<String, String>,
+    is_default: bool,
+}
+
+pub(super) fn run(
+    args: &ModelsList,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let (settings, surroundings) = (store.settings(), Surroundings::of_process());
+    let default = settings.model_name(None, &surroundings).ok();
+    let row = |(name, own)| -> Row<'_> {
+        let name: &String = name;
+        let chosen = settings.model(name, "", &surroundings).map_err(|error| error.to_string());
+        let key = chosen.clone().and_then(|chosen| {
+            let key = chosen.key(&store.secrets(), &surroundings);
+            key.map(|found| key_words(&found.source)).map_err(|error| error.to_string())
+        });
+        let is_default = default.as_ref().is_some_and(|(default, _)| default == name);
+        Row { name, settings: own, chosen, key, is_default }
+    };
+    let rows: Vec<Row<'_>> = settings.models.iter().map(row).collect();
+    let default = default.map(|(name, origin)| (name, origin.trim()));
+    if args.json {
+        let models: Vec<Json> = rows.iter().map(as_json).collect();
+        let default = default.map(|(name, _)| name);
+        console.line(paint::json(&json!({ "models": models, "default": default })));
+    } else {
+        human(&rows, default, store, console);
+    }
+    Ok(Outcome::Done)
+}
+
+fn human(
+    rows: &[Row<'_>],
+    default: Option<(String, &str)>,
+    store: &Store,
+    console: &mut Console,
+) {
+    if rows.is_empty() {
+        console.line("No models are set up. `crewagent models add` sets one up; `--model PROFILE/MODEL` needs no setting up.");
+    } else {
+        let cells: Vec<Vec<Cell>> = rows.iter().map(cells).collect();
+        console.text(&table(&["", "NAME", "MODEL", "PROFILE", "KEY", "WINDOW", "PRICE"], &cells));
+    }
+    for row in rows {
+        if let Err(problem) = &row.key {
+            console.error(format_args!("{} {}", paint::styled(ERROR, "!"), paint::printable(problem)));
+        }
+    }
+    match default {
+        Some((name, origin)) if !rows.iter().any(|row| row.name == name) => {
+            // What was chosen elsewhere may not even exist.
+            let problem = model::choose(None, store).err().map(|error| format!(": {error}"));
+            let words = format!("Runs use {name} {origin}{}", problem.unwrap_or_default());
+            console.error(paint::printable(&words));
+        }
+        Some(_) => {}
+        None if rows.is_empty() => {}
+        None => console.error("No model is chosen for runs. `crewagent models use NAME` chooses one."),
+    }
+}
+
+fn cells(row: &Row<'_>) -> Vec<Cell> {
+    let plain = Style::new();
+    let chosen = row.chosen.as_ref().ok();
+    let profile = chosen.map_or("", |chosen| chosen.profile_name.as_str());
+    let window = chosen.and_then(|chosen| chosen.window).map(tokens);
+    let price = chosen.and_then(|chosen| chosen.price).map(|price| dollars(&price));
+    let (key_style, key) = match &row.key {
+        Ok(words) => (plain, words.as_str()),
+        Err(_) => (ERROR, "missing"),
+    };
+    vec![
+        Cell::new(GOOD, if row.is_default { "*" } else { "" }),
+        Cell::new(NAME, row.name),
+        Cell::new(plain, &row.settings.model),
+        Cell::new(plain, profile),
+        Cell::new(key_style, key),
+        Cell::new(QUIET, window.as_deref().unwrap_or("?")),
+        Cell::new(QUIET, price.as_deref().unwrap_or("?")),
+    ]
+}
+
+fn as_json(row: &Row<'_>) -> Json {
+    let chosen = row.chosen.as_ref().ok();
+    json!({
+        "name": row.name,
+        "default": row.is_default,
+        "model": row.settings.model,
+        "profile": chosen.map(|chosen| &chosen.profile_name),
+        "baseUrl": chosen.map(|chosen| &chosen.base_url),
+        "key": row.key.as_ref().ok(),
+        "window": chosen.and_then(|chosen| chosen.window),
+        "price": chosen.and_then(|chosen| chosen.price),
+        "problem": row.key.as_ref().err(),
+    })
+}
+
+/// `128k`, `1M`.
+fn tokens(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{}k", count / 1_000),
+        1_000_000.. => format!("{:.1}M", count as f64 / 1e6).replace(".0M", "M"),
+    }
+}
+
+/// Input and output, for a million tokens.
+fn dollars(price: &Price) -> String {
+    format!("${} / ${}", price.input, price.output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        for (count, words) in
+            [(512, "512"), (128_000, "128k"), (1_000_000, "1M"), (1_047_576, "1M"), (2_500_000, "2.5M")]
+        {
+            assert_eq!(tokens(count), words);
+        }
+    }
+}

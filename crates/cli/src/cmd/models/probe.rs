@@ -1,0 +1,185 @@
+//! `crewagent models probe`: measures a server, and remembers where it differs from its profile.
+
+use std::path::Path;
+
+use crewagent_engine::model::chat::{Client, Finding, MEASURED, Probe};
+use crewagent_engine::store::{ChosenModel, SettingsFile, Store, Surroundings};
+use crewagent_engine::turn::Halt;
+use serde_json::{Map, Value as Json, json};
+
+use super::over_the_network;
+use super::test::heading;
+use crate::args::ModelsProbe;
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
+use crate::render::flow::indented;
+use crate::{ask, model};
+
+/// Where messages stand: behind the verdict and the name.
+const BEHIND: usize = 22;
+
+/// What becomes of the changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// There are none, and none were remembered.
+    Nothing,
+    Written,
+    DryRun,
+    /// The model is not in the settings, so there is no place for them.
+    NoPlace,
+    Declined,
+}
+
+pub(super) fn run(
+    args: &ModelsProbe,
+    store: &Store,
+    path: &Path,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let chosen = over_the_network(args.name.as_deref(), store)?;
+    // What was measured before is measured again.
+    let fresh = store.settings().unmeasured(&chosen);
+    let endpoint = fresh
+        .endpoint(&store.secrets(), &Surroundings::of_process())
+        .map_err(model::key_problem)?;
+    if !args.json {
+        heading("Measuring", &chosen, console);
+    }
+    let client = Client::new().map_err(Halt::Model)?;
+    let measured = crewagent_engine::model::chat::probe(&endpoint, &client, &mut |finding| {
+        if !args.json {
+            human(finding, console);
+            console.show();
+        }
+    });
+    let probe = match measured {
+        Ok(probe) => probe,
+        Err(error) => {
+            let outcome = Outcome::of_error(&Halt::Model(error).into(), console);
+            let name = crate::shell::word(&chosen.name);
+            console.error(format_args!("`crewagent models test {name}` shows where it fails."));
+            return Ok(outcome);
+        }
+    };
+    let fate = remember(args, &chosen, &probe.changes, path, console)?;
+    if args.json {
+        console.line(paint::json(&report(&chosen, &probe, fate)));
+    } else {
+        told(&chosen, &fresh, &probe, fate, path, console);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Writes the changes, if there is a place for them and nobody objects.
+fn remember(
+    args: &ModelsProbe,
+    chosen: &ChosenModel,
+    changes: &Map<String, Json>,
+    path: &Path,
+    console: &mut Console,
+) -> anyhow::Result<Fate> {
+    let old = chosen.settings.changes.fields();
+    let is_same = MEASURED.iter().all(|name| old.get(*name) == changes.get(*name));
+    if is_same {
+        return Ok(Fate::Nothing);
+    }
+    if args.dry_run {
+        return Ok(Fate::DryRun);
+    }
+    if !chosen.is_configured {
+        return Ok(Fate::NoPlace);
+    }
+    if !args.yes && !args.json && ask::is_possible() {
+        console.text(&table(chosen, changes));
+        console.show();
+        if !ask::agreed("Remember this?")? {
+            return Ok(Fate::Declined);
+        }
+    }
+    let mut file = SettingsFile::open(path)?;
+    for name in MEASURED {
+        let key = ["models", &chosen.name, "changes", name];
+        match changes.get(name) {
+            Some(value) => file.set(&key, value)?,
+            None => {
+                file.remove(&key)?;
+            }
+        }
+    }
+    file.save()?;
+    Ok(Fate::Written)
+}
+
+fn human(finding: &Finding, console: &mut Console) {
+    let (style, word) = match finding.found {
+        Some(true) => (GOOD, "yes"),
+        Some(false) => (ERROR, "no"),
+        None => (QUIET, "?"),
+    };
+    let word = paint::styled(style, paint::padded(word, 3));
+    let name = paint::styled(NAME, paint::padded(finding.name, 15));
+    let message = indented(&paint::printable(&finding.message), BEHIND, paint::text_width());
+    console.line(format_args!("{word}  {name}  {message}"));
+}
+
+/// What came of it, in words.
+fn told(
+    chosen: &ChosenModel,
+    fresh: &ChosenModel,
+    probe: &Probe,
+    fate: Fate,
+    path: &Path,
+    console: &mut Console,
+) {
+    let profile = paint::printable(&fresh.profile_name);
+    console.line("");
+    match fate {
+        Fate::Nothing if probe.changes.is_empty() => {
+            console.line(format_args!("The server is as the profile {profile} says."));
+        }
+        Fate::Nothing => console.line("Where the server differs from its profile is known already."),
+        Fate::Written => {
+            console.text(&table(chosen, &probe.changes));
+            console.line(format_args!(
+                "{} in {}",
+                paint::styled(GOOD, "remembered"),
+                path.display()
+            ));
+        }
+        Fate::DryRun => {
+            console.text(&table(chosen, &probe.changes));
+            console.line("Nothing was written.");
+        }
+        Fate::NoPlace => {
+            console.text(&table(chosen, &probe.changes));
+            console.line("The model is not set up, so nothing was written; `crewagent models add` sets it up.");
+        }
+        Fate::Declined => console.line("Nothing was written."),
+    }
+}
+
+/// The changes as they stand in the settings.
+fn table(chosen: &ChosenModel, changes: &Map<String, Json>) -> String {
+    if changes.is_empty() {
+        return "Nothing differs from the profile any more.\n".to_owned();
+    }
+    let name = Json::from(chosen.name.as_str()).to_string();
+    let is_bare = chosen.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let name = if is_bare { &chosen.name } else { &name };
+    let mut text = format!("[models.{name}.changes]\n");
+    for (field, value) in changes {
+        text.push_str(&format!("{field} = {value}\n"));
+    }
+    paint::printable_lines(&text) + "\n"
+}
+
+fn report(chosen: &ChosenModel, probe: &Probe, fate: Fate) -> Json {
+    json!({
+        "model": chosen.name,
+        "profile": chosen.profile_name,
+        "findings": probe.findings,
+        "changes": probe.changes,
+        "written": fate == Fate::Written,
+    })
+}

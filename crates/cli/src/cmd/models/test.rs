@@ -1,0 +1,86 @@
+//! `crewagent models test`: the way to a model, step by step.
+
+use crewagent_engine::model::chat::{Client, Step, StepStatus, checkup};
+use crewagent_engine::store::{ChosenModel, SecretError, Store, Surroundings};
+use crewagent_engine::turn::Halt;
+use serde_json::json;
+
+use super::over_the_network;
+use crate::args::ModelsTest;
+use crate::console::Console;
+use crate::model;
+use crate::outcome::Outcome;
+use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET};
+use crate::render::flow::indented;
+
+/// Where messages stand: behind the verdict and the name.
+const BEHIND: usize = 20;
+
+pub(super) fn run(
+    args: &ModelsTest,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let chosen = over_the_network(args.name.as_deref(), store)?;
+    let surroundings = Surroundings::of_process();
+    let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &surroundings) {
+        Ok(endpoint) => (endpoint, None),
+        // The way can be looked at without a key.
+        Err(error @ SecretError::Missing { .. }) => (chosen.bare_endpoint(), Some(error.to_string())),
+        Err(error) => return Err(model::key_problem(error)),
+    };
+    if !args.json {
+        heading("Trying out", &chosen, console);
+    }
+    let client = Client::new().map_err(Halt::Model)?;
+    let steps = checkup(&endpoint, no_key.as_deref(), &client, &mut |step| {
+        if !args.json {
+            human(step, console);
+            console.show();
+        }
+    })
+    .map_err(Halt::Model)?;
+    let failed = steps.iter().find(|step| step.status == StepStatus::Failed);
+    if args.json {
+        let report = json!({
+            "model": chosen.name,
+            "ok": failed.is_none(),
+            "failed": failed.map(|step| step.name),
+            "steps": steps,
+        });
+        console.line(paint::json(&report));
+    } else {
+        match failed {
+            None => console.line("\nThe model works."),
+            Some(step) => console.line(format_args!("\nIt fails at: {}", step.name.word())),
+        }
+    }
+    Ok(if failed.is_none() { Outcome::Done } else { Outcome::ModelFailed })
+}
+
+/// What is tried or measured.
+pub(super) fn heading(verb: &str, chosen: &ChosenModel, console: &mut Console) {
+    let facts = format!(
+        "{} ({} at {}, profile {})",
+        chosen.name, chosen.settings.model, chosen.base_url, chosen.profile_name
+    );
+    console.line(format_args!("{verb} {}\n", paint::styled(NAME, paint::printable(&facts))));
+    console.show();
+}
+
+fn human(step: &Step, console: &mut Console) {
+    let (style, word) = match step.status {
+        StepStatus::Ok => (GOOD, "ok"),
+        StepStatus::Failed => (ERROR, "failed"),
+        StepStatus::Skipped => (QUIET, "skipped"),
+    };
+    let word = paint::styled(style, paint::padded(word, 7));
+    let name = paint::styled(NAME, paint::padded(step.name.word(), 9));
+    let message = indented(&paint::printable(&step.message), BEHIND, paint::text_width());
+    console.line(format_args!("{word}  {name}  {message}"));
+    if let Some(advice) = &step.advice {
+        let advice = indented(&paint::printable(advice), BEHIND + 2, paint::text_width());
+        let indent = " ".repeat(BEHIND);
+        console.line(format_args!("{indent}{} {advice}", paint::styled(ACCENT, "→")));
+    }
+}

@@ -1,0 +1,161 @@
+//! `--record`: the run as a scenario, written when it rests.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use crewagent_core::integrity::Digest;
+use crewagent_engine::model::scripted::record::{RecordError, scenario};
+use crewagent_engine::store::{RunId, RunRecord, Store};
+
+use crate::again::Again;
+use crate::args::Recording;
+use crate::console::Console;
+use crate::outcome::{Outcome, Usage};
+use crate::paint::{self, GOOD, NAME, QUIET};
+use crate::render::summary;
+use crate::when::date;
+use crate::shell;
+
+/// Where a run goes when it rests.
+pub(crate) struct Recorder {
+    file: PathBuf,
+    over: Over,
+}
+
+/// What the file may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    Nothing,
+    /// The user said so, or it is what was recorded of the same run.
+    Anything,
+}
+
+impl Recorder {
+    /// Looks at the file before anything is run: nobody wants to hear after an hour that it cannot be written.
+    pub(crate) fn open(args: &Recording) -> anyhow::Result<Option<Self>> {
+        Self::with(args, &|| None)
+    }
+
+    /// The same for a run that goes on. What was recorded of it, and not changed since, may be replaced.
+    pub(crate) fn going_on(
+        args: &Recording,
+        id: &RunId,
+        store: &Store,
+    ) -> anyhow::Result<Option<Self>> {
+        Self::with(args, &|| recorded(id, store).ok())
+    }
+
+    fn with(args: &Recording, so_far: &dyn Fn() -> Option<String>) -> anyhow::Result<Option<Self>> {
+        let Some(file) = &args.record else { return Ok(None) };
+        let shown = file.display();
+        if file.is_dir() {
+            return Err(Usage(format!("`{shown}` is a folder; --record takes a file")).into());
+        }
+        let is_ours = || so_far().is_some_and(|text| std::fs::read_to_string(file).ok() == Some(text));
+        let over = if args.force || (file.exists() && is_ours()) { Over::Anything } else { Over::Nothing };
+        if over == Over::Nothing && file.symlink_metadata().is_ok() {
+            let advice = "name another file, or replace it with --force";
+            return Err(Usage(format!("`{shown}` exists, and --record would replace it; {advice}")).into());
+        }
+        let folder = folder_of(file);
+        if !folder.is_dir() {
+            return Err(Usage(format!("there is no folder `{}` for --record; make it first", folder.display())).into());
+        }
+        new_file(folder).with_context(|| format!("the folder `{}` of --record cannot be written", folder.display()))?;
+        Ok(Some(Self { file: file.clone(), over }))
+    }
+
+    /// Writes what was recorded of the run, and says so. How the run went stays as it is, unless this fails.
+    pub(crate) fn write(
+        &self,
+        id: &RunId,
+        store: &Store,
+        again: &Again,
+        console: &mut Console,
+    ) -> Outcome {
+        let text = match recorded(id, store) {
+            Ok(text) => text,
+            Err(error) if matches!(error.downcast_ref(), Some(RecordError::Nothing)) => {
+                let words = format!("Nothing was recorded: {error}.");
+                console.error(paint::styled(QUIET, words));
+                return Outcome::Done;
+            }
+            Err(error) => return self.failed(&error, id, again, console),
+        };
+        match self.put(&text) {
+            Ok(()) => {
+                let file = paint::printable(&self.file.display().to_string());
+                console.error(format_args!(
+                    "{} in {}. Its first lines say how to play it.",
+                    paint::styled(GOOD, "Recorded"),
+                    paint::styled(NAME, file)
+                ));
+                Outcome::Done
+            }
+            Err(error) => {
+                let what = format!("cannot write the recording `{}`", self.file.display());
+                self.failed(&anyhow::Error::new(error).context(what), id, again, console)
+            }
+        }
+    }
+
+    fn failed(
+        &self,
+        error: &anyhow::Error,
+        id: &RunId,
+        again: &Again,
+        console: &mut Console,
+    ) -> Outcome {
+        let outcome = Outcome::of_error(error, console);
+        let command = format!("{} --record {}", again.resume(id.as_str()), shell::path(&self.file));
+        let next = summary::next("Nothing is lost. Record it again, here or elsewhere, with:", &[command]);
+        console.error(next.trim_end());
+        outcome
+    }
+
+    /// The whole file or none.
+    fn put(&self, text: &str) -> io::Result<()> {
+        // What a link leads to is replaced, not the link.
+        let file = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
+        let mut new = new_file(folder_of(&file))?;
+        new.write_all(text.as_bytes())?;
+        new.as_file().sync_all()?;
+        match self.over {
+            Over::Anything => new.persist(&file)?,
+            Over::Nothing => new.persist_noclobber(&file)?,
+        };
+        Ok(())
+    }
+}
+
+/// The run as a scenario, as far as it is.
+fn recorded(id: &RunId, store: &Store) -> anyhow::Result<String> {
+    let view = store.runs().look(id)?;
+    let blobs = |digest: Digest| view.blobs.text(digest).ok();
+    Ok(scenario(&title(&view.facts), &view.recovered.events, &blobs)?)
+}
+
+fn title(facts: &RunRecord) -> String {
+    let (package, workflow) = (facts.package.reference(), facts.workflow.reference());
+    format!("{package} {workflow}, recorded {}", date(facts.created))
+}
+
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    }
+}
+
+fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".crewagent-record-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // As any file that a program makes; the user's mask takes away what it takes away.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}

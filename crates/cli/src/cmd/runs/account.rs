@@ -1,0 +1,283 @@
+//! What a run cost: by turn, by node, and in all.
+
+use anstyle::Style;
+use crewagent_core::event::Fact;
+use crewagent_core::run::usage::Usage;
+use serde_json::{Value as Json, json};
+
+use crate::paint::{self, NAME, QUIET};
+use crate::render::summary::{money, number};
+use crate::render::table::{Cell, table};
+
+/// What replies after completion are listed under.
+const COMPLETE: &str = "complete";
+
+/// The replies of a run, and what each of them cost.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    /// Where the request that is open was made.
+    place: Option<String>,
+    turns: Vec<Turn>,
+}
+
+#[derive(Debug)]
+struct Turn {
+    number: u64,
+    /// None after completion.
+    node: Option<String>,
+    /// Which model replied, where that is known.
+    from: Option<String>,
+    usage: Usage,
+}
+
+/// Several replies together.
+#[derive(Debug, Default)]
+struct Sum {
+    turns: u64,
+    usage: Usage,
+    /// Replies with tokens and without a price.
+    unpriced: u64,
+}
+
+impl Sum {
+    fn add(&mut self, usage: Usage) {
+        self.turns += 1;
+        self.unpriced += u64::from(usage.tokens() > 0 && usage.cost.is_none());
+        self.usage += usage;
+    }
+}
+
+impl Account {
+    /// Notes a reply; other facts do not cost anything.
+    pub(super) fn take(&mut self, fact: &Fact) {
+        if let Fact::TurnStarted { node_id, .. } = fact {
+            self.place.clone_from(node_id);
+        } else if let Fact::AssistantMessage { turn, reply } = fact {
+            self.turns.push(Turn {
+                number: *turn,
+                node: self.place.clone(),
+                from: reply.from.clone(),
+                usage: reply.usage,
+            });
+        }
+    }
+
+    /// How many replies there were.
+    pub(super) fn turns(&self) -> u64 {
+        self.turns.len() as u64
+    }
+
+    /// What they cost in all.
+    pub(super) fn usage(&self) -> Usage {
+        self.all().usage
+    }
+
+    fn all(&self) -> Sum {
+        let mut sum = Sum::default();
+        self.turns.iter().for_each(|turn| sum.add(turn.usage));
+        sum
+    }
+
+    /// By node, in the order of the first visit.
+    fn nodes(&self) -> Vec<(Option<&str>, Sum)> {
+        let mut nodes: Vec<(Option<&str>, Sum)> = Vec::new();
+        for turn in &self.turns {
+            let node = turn.node.as_deref();
+            match nodes.iter_mut().find(|(known, _)| *known == node) {
+                Some((_, sum)) => sum.add(turn.usage),
+                None => {
+                    let mut sum = Sum::default();
+                    sum.add(turn.usage);
+                    nodes.push((node, sum));
+                }
+            }
+        }
+        nodes
+    }
+
+    /// One line a node, and one for all. Columns that would be empty are left out.
+    pub(super) fn human(&self) -> String {
+        let all = self.all();
+        if all.usage.tokens() == 0 {
+            return String::new();
+        }
+        let columns: Vec<&Column> = COLUMNS.iter().filter(|column| (column.is_used)(&all)).collect();
+        let row = |name: &str, style: Style, sum: &Sum| {
+            let mut cells = vec![Cell::new(style, name)];
+            cells.extend(columns.iter().map(|column| Cell::right(style, &(column.text)(sum))));
+            cells
+        };
+        let nodes = self.nodes();
+        let mut rows: Vec<Vec<Cell>> = nodes
+            .iter()
+            .map(|(node, sum)| row(node.unwrap_or(COMPLETE), Style::new(), sum))
+            .collect();
+        if nodes.len() > 1 {
+            rows.push(row("all", NAME, &all));
+        }
+        let mut heading = vec!["node"];
+        heading.extend(columns.iter().map(|column| column.name));
+        let lines = table(&heading, &rows);
+        let lines: String = lines.lines().map(|line| format!("  {line}\n")).collect();
+        let mut text = format!("\n{}\n{lines}", paint::styled(NAME, "Usage"));
+        if all.usage.estimated {
+            let note = "  ~ an estimate, because the provider did not count\n";
+            text.push_str(&paint::styled(QUIET, note));
+        }
+        if all.unpriced > 0 && all.usage.cost.is_some() {
+            let note = "  + and more: some replies have no known price\n";
+            text.push_str(&paint::styled(QUIET, note));
+        }
+        text
+    }
+
+    /// The nodes, for programs.
+    pub(super) fn by_node(&self) -> Json {
+        let node = |(node, sum): (Option<&str>, Sum)| json!({ "node": node, "turns": sum.turns, "usage": sum.usage });
+        self.nodes().into_iter().map(node).collect()
+    }
+
+    /// The turns, for programs.
+    pub(super) fn by_turn(&self) -> Json {
+        let turn = |turn: &Turn| {
+            let mut value = json!({ "turn": turn.number, "node": turn.node, "usage": turn.usage });
+            if let Some(from) = &turn.from {
+                value["from"] = json!(from);
+            }
+            value
+        };
+        self.turns.iter().map(turn).collect()
+    }
+}
+
+/// A column of the table.
+struct Column {
+    name: &'static str,
+    is_used: fn(&Sum) -> bool,
+    text: fn(&Sum) -> String,
+}
+
+const COLUMNS: [Column; 6] = [
+    Column { name: "turns", is_used: |_| true, text: |sum| number(sum.turns) },
+    Column { name: "in", is_used: |_| true, text: |sum| tokens(sum, sum.usage.input_tokens) },
+    Column {
+        name: "cached",
+        is_used: |all| all.usage.cached_tokens > 0,
+        text: |sum| tokens(sum, sum.usage.cached_tokens),
+    },
+    Column { name: "out", is_used: |_| true, text: |sum| tokens(sum, sum.usage.output_tokens) },
+    Column {
+        name: "thoughts",
+        is_used: |all| all.usage.reasoning_tokens > 0,
+        text: |sum| tokens(sum, sum.usage.reasoning_tokens),
+    },
+    Column { name: "cost", is_used: |all| all.usage.cost.is_some(), text: cost },
+];
+
+/// Tokens, marked where they are an estimate.
+fn tokens(sum: &Sum, tokens: u64) -> String {
+    match tokens {
+        0 => "-".to_owned(),
+        tokens => format!("{}{}", about(sum), number(tokens)),
+    }
+}
+
+/// The price, as far as it is known.
+fn cost(sum: &Sum) -> String {
+    match sum.usage.cost {
+        None => "-".to_owned(),
+        Some(cost) => {
+            let more = if sum.unpriced > 0 { "+" } else { "" };
+            format!("{}{}{more}", about(sum), money(cost))
+        }
+    }
+}
+
+fn about(sum: &Sum) -> &'static str {
+    if sum.usage.estimated { "~" } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use crewagent_core::event::{Reply, RequestFacts};
+
+    use super::*;
+
+    fn account(turns: &[(Option<&str>, Usage)]) -> Account {
+        let mut account = Account::default();
+        for (at, (node, usage)) in turns.iter().enumerate() {
+            let turn = at as u64 + 1;
+            let request =
+                RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
+            let (node_id, agent_id) = (node.map(str::to_owned), "bob".to_owned());
+            account.take(&Fact::TurnStarted { turn, node_id, agent_id, request });
+            let from = Some("openai/small".to_owned());
+            let reply = Reply { usage: *usage, from, ..Reply::default() };
+            account.take(&Fact::AssistantMessage { turn, reply });
+        }
+        account
+    }
+
+    fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
+        Usage { input_tokens, output_tokens, ..Usage::default() }
+    }
+
+    #[track_caller]
+    fn check_table(turns: &[(Option<&str>, Usage)], expected: &str) {
+        let text = anstream::adapter::strip_str(&account(turns).human()).to_string();
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_run_is_accounted_for_by_node() {
+        let priced = Usage {
+            cached_tokens: 1_024,
+            reasoning_tokens: 7,
+            cost: Some(0.0012),
+            ..usage(12_345, 67)
+        };
+        let turns = [
+            (Some("one"), priced),
+            (Some("two"), Usage { cost: Some(2.0), ..usage(5, 6) }),
+            (Some("one"), Usage { cost: Some(0.0), ..usage(1, 1) }),
+            (None, Usage { cost: Some(0.0), ..usage(1, 1) }),
+        ];
+        check_table(
+            &turns,
+            "
+Usage
+  node      turns      in  cached  out  thoughts     cost
+  one           2  12,346   1,024   68         7  $0.0012
+  two           1       5       -    6         -    $2.00
+  complete      1       1       -    1         -       $0
+  all           4  12,352   1,024   75         7    $2.00
+",
+        );
+        let account = account(&turns);
+        assert_eq!((account.turns(), account.usage().tokens()), (4, 12_427));
+        assert_eq!(account.by_node()[0]["turns"], 2);
+        assert_eq!(account.by_node()[2]["node"], Json::Null);
+        let turn = &account.by_turn()[1];
+        assert_eq!((&turn["node"], &turn["from"]), (&json!("two"), &json!("openai/small")));
+    }
+
+    #[test]
+    fn what_is_not_known_for_certain_is_marked() {
+        let estimated = Usage { estimated: true, cost: Some(0.5), ..usage(100, 10) };
+        check_table(
+            &[(Some("one"), estimated), (Some("two"), usage(1, 1))],
+            "
+Usage
+  node  turns    in  out       cost
+  one       1  ~100  ~10   ~$0.5000
+  two       1     1    1          -
+  all       2  ~101  ~11  ~$0.5000+
+  ~ an estimate, because the provider did not count
+  + and more: some replies have no known price
+",
+        );
+        check_table(&[], "");
+        check_table(&[(Some("one"), usage(0, 0))], "");
+        check_table(&[(Some("one"), usage(1, 2))], "\nUsage\n  node  turns  in  out\n  one       1   1    2\n");
+    }
+}

@@ -1,0 +1,406 @@
+//! By which words of theirs the providers' errors are known.
+
+use super::FaultKind::{self, *};
+use super::told::{Form, Told};
+
+/// Fragments, in small letters, that are in an error of this kind. All of a line must be there.
+type Sign = &'static [&'static str];
+
+/// The request can never succeed as it is, whatever the status says.
+const TOO_LARGE: &[Sign] = &[
+    &["request too large"],        // OpenAI 429 and Groq 413, on tokens per minute
+    &["request_too_large"],        // Anthropic
+    &["tokens must be reduced"],   // OpenAI
+    &["payload too large"],        // proxies
+    &["request entity too large"], // nginx
+];
+
+/// The request does not fit the window. Everyone has words of their own for it.
+const WINDOW: &[Sign] = &[
+    &["context_length_exceeded"],            // OpenAI, Azure, many others
+    &["context length exceeded"],            //
+    &["exceed_context_size"],                // llama.cpp
+    &["exceeds the available context size"], // llama.cpp
+    &["context size has been exceeded"],     // LM Studio
+    &["input is too large to process"],      // llama.cpp, more than a batch
+    &["exceed context window of"],           // llama-cpp-python
+    &["exceeds the context window"],         // OpenAI
+    &["exceeded the context window"],        //
+    &["context window exceeds limit"],       // MiniMax
+    &["context_window_exceeded"],            // z.ai, LiteLLM
+    &["contextwindowexceeded"],              // LiteLLM
+    &["maximum context length"], // OpenAI, DeepSeek, vLLM, OpenRouter, Mistral, Fireworks
+    &["max context length"],     //
+    &["maximum model length"],   // vLLM
+    &["longer than the model's context length"], // SGLang
+    &["greater than the context length"], // LM Studio
+    &["context the overflows"],  // LM Studio, as it is spelt
+    &["context length of only"], // LM Studio
+    &["maximum prompt length"],  // xAI
+    &["prompt is too long"],     // Anthropic, Fireworks
+    &["prompt too long"],        // Ollama
+    &["prompt tokens too long"], // Baidu
+    &["prompt exceeds max length"], // z.ai
+    &["input is too long"],      // Bedrock
+    &["input length", "exceed"], // TGI, DashScope
+    &["range of input length should be"], // DashScope
+    &["input token count", "exceed"], // Gemini
+    &["input tokens exceed"],    // Azure
+    &["too many input tokens"],  // Bedrock
+    &["exceeds the maximum number of tokens"], // Vertex
+    &["exceeded model token limit"], // Kimi
+    &["token limit exceeded"],   //
+    &["exceeds the limit of", "token"], // Copilot
+    &["reduce the length of the messages"], // Groq, Cerebras, OpenAI
+    &["reduce the length of your"], //
+    &["`inputs` tokens +"],      // TGI, Together
+    &["`inputs` must have less than"], // TGI
+    &["too many tokens: total number of tokens"], // Cohere
+    &["too many tokens: size limit"], // Cohere
+    &["max_seq_len"],            // SiliconFlow
+    &["exceed max message tokens"], // Volcano
+    &["max_prompt_tokens"],      //
+    &["tokens_limit_reached"],   // GitHub Models
+];
+
+const CREDIT: &[Sign] = &[
+    &["insufficient_quota"],          // OpenAI
+    &["insufficient quota"],          //
+    &["insufficient balance"],        // DeepSeek, MiniMax
+    &["insufficient_balance"],        //
+    &["insufficient credit"],         // OpenRouter
+    &["insufficient fund"],           //
+    &["balance is not enough"],       // SiliconFlow
+    &["balance is insufficient"],     // SiliconFlow
+    &["not enough balance"],          //
+    &["balance is too low"],          // Anthropic
+    &["requires more credits"],       // OpenRouter
+    &["out of credits"],              //
+    &["available credits"],           // xAI
+    &["exceeded_current_quota"],      // Kimi
+    &["exceeded your current quota"], // OpenAI; Gemini says so of limits a minute, with a wait
+    &["billing_hard_limit_reached"],  // OpenAI
+    &["billing_not_active"],          // OpenAI
+    &["arrearage"],                   // DashScope
+    &["freetieronly"],                // DashScope
+    &["spending limit"],              // xAI, Together
+    &["payment required"],            //
+    &["key limit exceeded"],          // OpenRouter
+];
+
+const FILTER: &[Sign] = &[
+    &["content_filter"],               // Azure
+    &["responsibleaipolicyviolation"], // Azure
+    &["content_policy_violation"],     // OpenAI
+    &["content management policy"],    // Azure
+    &["data_inspection_failed"],       // DashScope
+    &["datainspectionfailed"],         // DashScope
+    &["inappropriate content"],        // DashScope
+    &["content exists risk"],          // DeepSeek
+    &["violates usage guidelines"],    // xAI
+    &["usage policies"],               // OpenAI
+    &["invalid_prompt"],               // OpenAI
+    &["moderation"],                   // OpenRouter, with the reasons
+    &["flagged_input"],                //
+    &["sensitive content"],            // z.ai, MiniMax
+    &["contentfilter"],                // z.ai
+    &["prohibited_content"],           // Gemini
+    &["high risk", "rejected"],        // Kimi
+];
+
+const NO_TOOLS: &[Sign] = &[
+    &["does not support tools"],                 // Ollama
+    &["does not support tool use"],              //
+    &["does not support tool call"],             //
+    &["doesn't support tool"],                   //
+    &["not support function call"],              //
+    &["tool calling is not supported"],          // Groq
+    &["tool use is not supported"],              //
+    &["tools is not supported"],                 //
+    &["tools are not supported"],                //
+    &["function calling is not enabled"],        // Gemini
+    &["function calling is not supported"],      //
+    &["support tool use"],                       // OpenRouter: no endpoints found that …
+    &["enable-auto-tool-choice"],                // vLLM
+    &["tool-call-parser"],                       // vLLM, SGLang
+    &["requires --jinja"],                       // llama.cpp
+    &["use_jinja"],                              // llama.cpp
+    &["jinja", "tool"],                          // llama.cpp
+    &["unsupported parameter", "tools"],         //
+    &["unrecognized request argument", "tools"], //
+];
+
+const NO_STREAMING: &[Sign] = &[
+    &["does not support stream"],
+    &["doesn't support stream"],
+    &["streaming is not supported"],
+    &["streaming not supported"],
+    &["stream is not supported"],
+    &["stream mode is not supported"],
+    &["not support streaming"],
+    &["stream must be false"],
+    &["unsupported_value", "'stream'"], // OpenAI, organisations that are not verified
+    &["must be verified to stream"],    // OpenAI
+];
+
+const MODEL_OUTPUT: &[Sign] = &[
+    &["output that does not match the expected"], // llama.cpp
+    &["failed to parse input at pos"],            // llama.cpp
+    &["error parsing tool call"],                 // Ollama
+    &["tool_use_failed"],                         // Groq
+    &["failed to call a function"],               // Groq
+    &["output_parse_failed"],                     // Groq
+    &["tool call validation failed"],             // Groq
+    &["malformed_function_call"],                 // Gemini
+    &["unexpected tokens remaining in message"],  // vLLM, gpt-oss
+    &["could not parse the tool call"],           //
+];
+
+const AUTH: &[Sign] = &[
+    &["invalid_api_key"],
+    &["invalid api key"],
+    &["invalid api-key"],
+    &["incorrect api key"],
+    &["api key not valid"], // Gemini, with a 400
+    &["api_key_invalid"],   // Gemini
+    &["api key expired"],
+    &["api key not found"],
+    &["api key is missing"],
+    &["missing api key"],
+    &["no api key"],
+    &["api secret key"], // MiniMax
+    &["invalid x-api-key"],
+    &["authentication_error"],
+    &["authentication fails"],
+    &["missing authentication header"],
+    &["no auth credentials"],
+    &["invalidapikey"],
+    &["no_db_connection"], // LiteLLM, a key that it does not know
+    &["unauthorized"],
+    &["permission_denied"],
+    &["permission_error"],
+];
+
+const NO_MODEL: &[Sign] = &[
+    &["model_not_found"],
+    &["model not found"],
+    &["model not exist"], // DeepSeek
+    &["model_not_exist"],
+    &["no such model"],
+    &["unknown model"],
+    &["unknown_model"],
+    &["invalid model"], // Mistral
+    &["invalid_model"],
+    &["not a valid model"],           // OpenRouter
+    &["model", "does not exist"],     // OpenAI, vLLM
+    &["not found the model"],         // Kimi
+    &["models/", "is not found for"], // Gemini
+    &["model_decommissioned"],        // Groq
+    &["has been decommissioned"],     // Groq
+    &["no endpoints found for"],      // OpenRouter
+    &["no healthy deployments"],      // LiteLLM
+    &["no models loaded"],            // LM Studio
+    &["failed to load model"],        // LM Studio
+];
+
+const NO_ENDPOINT: &[Sign] = &[
+    &["unexpected endpoint or method"], // LM Studio, with a 200
+    &["page not found"],
+    &["no route"],
+    &["unknown request url"],
+    &["invalid url"],
+    &["method not allowed"],
+];
+
+const RATE: &[Sign] = &[
+    &["rate limit"],
+    &["rate_limit"],
+    &["ratelimit"],
+    &["too many requests"],
+    &["too_many_requests"],
+    &["throttl"],
+    &["resource_exhausted"], // Gemini
+    &["requests per minute"],
+    &["tokens per minute"],
+    &["tokens per min"],
+    &["max organization concurrency"], // Kimi
+    &["concurrency limit"],
+];
+
+const SERVER: &[Sign] = &[
+    &["overloaded"],
+    &["server_error"],
+    &["internal server error"],
+    &["internalservererror"],
+    &["internal_error"],
+    &["server_busy"],
+    &["server busy"],
+    &["temporarily unavailable"],
+    &["service unavailable"],
+    &["bad gateway"],
+    &["gateway timeout"],
+    &["timed out"],
+    &["loading model"], // llama.cpp
+    &["no available"],
+    &["at capacity"],
+    &["over capacity"],
+    &["capacity exceeded"], // Groq
+    &["capacity_exceeded"], // Groq
+    &["out of memory"],
+];
+
+const REJECTED: &[Sign] = &[
+    &["invalid_request"],
+    &["invalid request"],
+    &["badrequest"],
+    &["bad_request"],
+    &["validation"],
+    &["invalid_argument"],
+];
+
+/// More precise advice: the kind, a fragment of what was said, what to do.
+pub(super) const ADVICE: &[(FaultKind, &str, &str)] = &[
+    (
+        NoTools,
+        "tool-call-parser",
+        "Start vLLM with `--enable-auto-tool-choice` and the `--tool-call-parser` of this model.",
+    ),
+    (
+        NoTools,
+        "auto-tool-choice",
+        "Start vLLM with `--enable-auto-tool-choice` and the `--tool-call-parser` of this model.",
+    ),
+    (
+        NoTools,
+        "jinja",
+        "Start llama-server with `--jinja`, so that the model's own template for tools is used.",
+    ),
+    (
+        NoTools,
+        "support tool use",
+        "None of the providers behind this model takes tools. Choose another model, or allow more providers in the account.",
+    ),
+    (NoModel, "try pulling", "Fetch the model first: `ollama pull MODEL`."),
+    (NoModel, "loaded", "Load a model in LM Studio first, or switch on loading when it is needed."),
+    (
+        Window,
+        "loaded with context length",
+        "Load the model in LM Studio with a longer context, or choose a model with a larger window.",
+    ),
+    (
+        Window,
+        "available context size",
+        "Start llama-server with a larger context (`-c`), or choose a model with a larger window.",
+    ),
+    (
+        Window,
+        "physical batch size",
+        "Start llama-server with a larger batch (`-b` and `-ub`), or make the request smaller.",
+    ),
+    (
+        Window,
+        "per min",
+        "The request alone is more than the account may send in a minute. Ask for a higher tier, or choose another model.",
+    ),
+    (
+        NoStreaming,
+        "verified",
+        "Verify the organisation with the provider, or turn streaming off: set `stream = false` in the profile.",
+    ),
+    (
+        Auth,
+        "data policy",
+        "Change the privacy settings in the account of the provider, or choose another model.",
+    ),
+    (
+        Server,
+        "loading model",
+        "The server is still loading the model. Resume the run when it is ready.",
+    ),
+];
+
+/// The kind of an error. `status` is that of the answer, or the one inside of the error.
+pub(super) fn kind(status: Option<u16>, told: &Told, has_wait: bool) -> FaultKind {
+    let text = told.text();
+    let is = |signs: &[Sign]| signs.iter().any(|sign| sign.iter().all(|part| text.contains(part)));
+    let first = |kinds: &[FaultKind]| kinds.iter().copied().find(|kind| is(signs_of(*kind)));
+    match status {
+        Some(401) => Auth,
+        Some(402) => Credit,
+        Some(403) => first(&[Filter, Credit, NoModel, Rate]).unwrap_or(Auth),
+        Some(404) if told.form == Form::Page => NoEndpoint,
+        Some(404) if text.contains("data policy") => Auth,
+        Some(404) => first(&[NoTools, NoModel, NoEndpoint]).unwrap_or(if text.contains("model") {
+            NoModel
+        } else {
+            NoEndpoint
+        }),
+        Some(405) => NoEndpoint,
+        Some(408 | 409 | 425) => Server,
+        Some(413) => Window,
+        Some(429) if is(TOO_LARGE) => Window,
+        Some(429) if !has_wait && is(CREDIT) => Credit,
+        Some(429) => Rate,
+        // Cerebras says nothing at all when the window is full.
+        Some(400) if told.form == Form::Empty => Window,
+        Some(501 | 505) => Rejected,
+        // Some call our mistakes theirs.
+        Some(500) if text.contains("validation error") => Rejected,
+        Some(500..=599) => {
+            first(&[NoTools, ModelOutput, Window, NoModel, Filter, NoStreaming]).unwrap_or(Server)
+        }
+        Some(300..=399) => NoEndpoint,
+        Some(400..=499) => by_words(&first, &is, has_wait).unwrap_or(Rejected),
+        Some(_) | None => match told.form {
+            Form::Empty => CutOff,
+            Form::Page => NoEndpoint,
+            Form::Text | Form::Other => Malformed,
+            Form::Error => by_words(&first, &is, has_wait).unwrap_or(Server),
+        },
+    }
+}
+
+/// What only the words tell.
+fn by_words(
+    first: &dyn Fn(&[FaultKind]) -> Option<FaultKind>,
+    is: &dyn Fn(&[Sign]) -> bool,
+    has_wait: bool,
+) -> Option<FaultKind> {
+    if is(TOO_LARGE) {
+        return Some(Window);
+    }
+    if is(RATE) && (has_wait || !is(CREDIT)) {
+        return Some(Rate);
+    }
+    first(&[
+        NoTools,
+        Window,
+        Credit,
+        ModelOutput,
+        Filter,
+        NoStreaming,
+        Auth,
+        NoEndpoint,
+        NoModel,
+        Server,
+        Rejected,
+    ])
+}
+
+fn signs_of(kind: FaultKind) -> &'static [Sign] {
+    match kind {
+        Auth => AUTH,
+        Credit => CREDIT,
+        Rate => RATE,
+        Window => WINDOW,
+        NoModel => NO_MODEL,
+        NoEndpoint => NO_ENDPOINT,
+        NoTools => NO_TOOLS,
+        NoStreaming => NO_STREAMING,
+        Filter => FILTER,
+        Rejected => REJECTED,
+        Server => SERVER,
+        ModelOutput => MODEL_OUTPUT,
+        CutOff | Malformed | TooLong => &[],
+    }
+}

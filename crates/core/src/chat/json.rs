@@ -1,0 +1,98 @@
+//! JSON as servers write it, with escapes that are half a character.
+
+use serde_json::Value as Json;
+
+/// Reads JSON. An escaped surrogate without its other half, which no Rust text can hold, becomes U+FFFD.
+pub(super) fn parse(text: &str) -> serde_json::Result<Json> {
+    match serde_json::from_str(text) {
+        Err(error) if !error.is_eof() && text.contains("\\u") => match whole_characters(text) {
+            Some(text) => serde_json::from_str(&text),
+            None => Err(error),
+        },
+        read => read,
+    }
+}
+
+/// The text with lone surrogates replaced, if there are any.
+pub(super) fn whole_characters(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    let bytes = text.as_bytes();
+    while let Some(offset) =
+        bytes.get(at..).unwrap_or_default().iter().position(|byte| *byte == b'\\')
+    {
+        at += offset;
+        let Some(unit) = escaped(bytes, at) else {
+            // Another escape: the character after the backslash belongs to it.
+            at += 2;
+            continue;
+        };
+        let next = escaped(bytes, at + 6);
+        match (unit, next) {
+            (0xD800..=0xDBFF, Some(0xDC00..=0xDFFF)) => at += 12,
+            (0xD800..=0xDFFF, _) => {
+                out.push_str(&text[copied..at]);
+                out.push_str("\\ufffd");
+                at += 6;
+                copied = at;
+            }
+            _ => at += 6,
+        }
+    }
+    if copied == 0 {
+        return None;
+    }
+    out.push_str(&text[copied..]);
+    Some(out)
+}
+
+/// The code unit of an escape `\uXXXX` at this place.
+fn escaped(bytes: &[u8], at: usize) -> Option<u32> {
+    let escape = bytes.get(at..at + 6)?;
+    let digits = escape.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit, byte| Some(unit * 16 + char::from(*byte).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_text(json: &str, expected: &str) {
+        assert_eq!(parse(json).unwrap(), Json::from(expected), "{json}");
+    }
+
+    #[test]
+    fn half_characters_are_replaced_and_whole_ones_stay() {
+        check_text(r#""a\ud83d\ude00b""#, "a😀b");
+        check_text(r#""a\ud83db""#, "a\u{fffd}b");
+        check_text(r#""\ud83d""#, "\u{fffd}");
+        check_text(r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}");
+        check_text(r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀");
+        check_text(r#""\ud83d\n\ude00é""#, "\u{fffd}\n\u{fffd}é");
+        check_text(r#""\\ud83d\ud83d""#, "\\ud83d\u{fffd}");
+        check_text(r#""\uD83D\u0041""#, "\u{fffd}A");
+    }
+
+    #[test]
+    fn what_is_not_json_stays_an_error() {
+        for text in [
+            "",
+            "{",
+            r#""\u12"#,
+            r#""\ud83d"#,
+            r#""\uZZZZ""#,
+            r#"{"a":"\ud83d",}"#,
+            "\\",
+            "\\u",
+            r"\ud83d",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        for cut in
+            [r#"{"a":"\ud83d","#, r#""\ud83d"#, r#""\ud83d\"#, r#""\ud83da\"#, r#""\ud83d\ude"#]
+        {
+            assert!(parse(cut).unwrap_err().is_eof(), "{cut}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Schemas of tools as a provider takes them.
+//!
+//! A schema that a provider cannot read makes it refuse every request, so what is not surely understood goes. Less is
+//! checked by the provider then, and as much as before by the tool. Schemas come from strangers: depth, number and
+//! size of what is looked at are bounded, whatever they refer to.
+
+mod keyword;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value as Json};
+
+use self::keyword::{Kinds, Values};
+use self::view::{Child, View};
+use super::profile::SchemaForm;
+
+/// How deep schemas may stand in each other.
+const DEEPEST: usize = 24;
+/// How many keywords, fields and values are looked at.
+const MOST: usize = 20_000;
+/// How many bytes of names and texts one may hold.
+const LARGEST: usize = 256 * 1024;
+
+/// A schema of a tool's arguments that says the same, as far as this form can say it. It is always an object.
+pub fn sanitise(schema: &Json, form: SchemaForm) -> Json {
+    let mut written = Writer::pass(schema, form);
+    // What one pass made simple, another may make simpler. Every pass that changes something takes something away.
+    for _ in 0..DEEPEST {
+        let again = Writer::pass(&written, form);
+        if again == written {
+            break;
+        }
+        written = again;
+    }
+    written
+}
+
+/// An object that says nothing about its fields.
+fn object() -> Map<String, Json> {
+    Map::from_iter([
+        ("type".to_owned(), "object".into()),
+        ("properties".to_owned(), Map::new().into()),
+        ("required".to_owned(), Vec::<Json>::new().into()),
+    ])
+}
+
+struct Writer<'s> {
+    root: &'s Json,
+    form: SchemaForm,
+    /// So many more keywords, fields and values are looked at.
+    left: usize,
+    /// So many more bytes are written.
+    bytes: usize,
+}
+
+impl<'s> Writer<'s> {
+    fn pass(schema: &'s Json, form: SchemaForm) -> Json {
+        let mut writer = Self { root: schema, form, left: MOST, bytes: LARGEST };
+        let view = View::of(&Child::root(schema), schema, &mut writer.left);
+        let mut written = writer.write(view, 0);
+        if written.get("type").and_then(Json::as_str) != Some("object") {
+            let description = written.remove("description");
+            written = object();
+            written.extend(description.map(|text| ("description".to_owned(), text)));
+        }
+        Json::Object(written)
+    }
+
+    /// A schema within another one. `false` is none.
+    fn child(&mut self, child: &Child<'s>, depth: usize) -> Option<Json> {
+        if matches!(child.schema, Json::Bool(false)) {
+            return None;
+        }
+        let view = View::of(child, self.root, &mut self.left);
+        Some(self.write(view, depth).into())
+    }
+
+    fn write(&mut self, mut view: View<'s>, depth: usize) -> Map<String, Json> {
+        if depth > DEEPEST {
+            return self.anything();
+        }
+        let variants = self.settle(&mut view, depth);
+        let kinds = self.kinds(&view, depth);
+        let values = Values::of(&view, &kinds, self.form);
+        let mut written = Map::new();
+        for key in &view.order {
+            self.keyword(key, &view, &kinds, &values, depth, &mut written);
+        }
+        if !variants.is_empty() {
+            written.insert("anyOf".to_owned(), variants.into());
+        }
+        self.complete(&view, &kinds, depth, &mut written);
+        if let Some(text) = values.in_words() {
+            describe(&mut written, &text);
+        }
+        written
+    }
+
+    /// The schema of a value that nothing is known about.
+    fn anything(&self) -> Map<String, Json> {
+        match self.form {
+            SchemaForm::Plain => Map::new(),
+            SchemaForm::Narrow => Map::from_iter([("type".to_owned(), "string".into())]),
+        }
+    }
+
+    fn kinds(&self, view: &View<'s>, depth: usize) -> Kinds {
+        let kinds = Kinds::of(view);
+        if depth == 0 && (kinds.is_empty() || kinds.has("object")) {
+            return Kinds::one("object");
+        }
+        match self.form {
+            SchemaForm::Plain => kinds,
+            SchemaForm::Narrow if kinds.is_empty() => Kinds::one("string"),
+            SchemaForm::Narrow => kinds.first(),
+        }
+    }
+
+    /// One keyword, where it stood.
+    fn keyword(
+        &mut self,
+        key: &str,
+        view: &View<'s>,
+        kinds: &Kinds,
+        values: &Values,
+        depth: usize,
+        written: &mut Map<String, Json>,
+    ) {
+        let (key, value) = match key {
+            "type" => (key, kinds.to_json()),
+            "enum" | "const" => ("enum", values.to_json()),
+            "properties" if kinds.has("object") => return self.properties(view, depth, written),
+            "required" if kinds.has("object") => return self.required(view, depth, written),
+            "items" | "prefixItems" if kinds.has("array") => ("items", self.items(view, depth)),
+            "additionalProperties" if kinds.has("object") => (key, self.additional(view, depth)),
+            _ => {
+                (key, view.get(key).and_then(|value| keyword::simple(key, value, kinds, self.form)))
+            }
+        };
+        if let Some(value) = value
+            && self.spend(size(&value))
+        {
+            written.insert(key.to_owned(), value);
+        }
+    }
+
+    /// What every schema of its kind carries.
+    fn complete(
+        &mut self,
+        view: &View<'s>,
+        kinds: &Kinds,
+        depth: usize,
+        written: &mut Map<String, Json>,
+    ) {
+        if !written.contains_key("type")
+            && let Some(kind) = kinds.to_json()
+        {
+            written.shift_insert(0, "type".to_owned(), kind);
+        }
+        if kinds.is("object") {
+            self.required(view, depth, written);
+        }
+        if kinds.is("array") && !written.contains_key("items") {
+            let items = self.items(view, depth).unwrap_or_else(|| self.anything().into());
+            written.insert("items".to_owned(), items);
+        }
+    }
+
+    fn properties(&mut self, view: &View<'s>, depth: usize, written: &mut Map<String, Json>) {
+        if written.contains_key("properties") {
+            return;
+        }
+        let mut properties = Map::new();
+        for (name, child) in &view.properties {
+            if self.spend(name.len())
+                && let Some(schema) = self.child(child, depth + 1)
+            {
+                properties.insert((*name).to_owned(), schema);
+            }
+        }
+        written.insert("properties".to_owned(), properties.into());
+    }
+
+    /// The fields that must be there and can be.
+    fn required(&mut self, view: &View<'s>, depth: usize, written: &mut Map<String, Json>) {
+        if written.contains_key("required") {
+            return;
+        }
+        self.properties(view, depth, written);
+        let known = written.get("properties").and_then(Json::as_object);
+        let mut seen = HashSet::new();
+        let names = view.required.iter().filter(|name| {
+            known.is_some_and(|known| known.contains_key(**name)) && seen.insert(**name)
+        });
+        let names: Vec<Json> = names.map(|name| (*name).into()).collect();
+        written.insert("required".to_owned(), names.into());
+    }
+
+    /// One schema for all items. Tuples have one for each.
+    fn items(&mut self, view: &View<'s>, depth: usize) -> Option<Json> {
+        match view.items.as_slice() {
+            [] => None,
+            [one] => self.child(one, depth + 1),
+            several => Some(self.write(View::one_of(several), depth + 1).into()),
+        }
+    }
+
+    fn additional(&mut self, view: &View<'s>, depth: usize) -> Option<Json> {
+        match (self.form, view.additional.as_ref()?) {
+            (SchemaForm::Narrow, _) => None,
+            (SchemaForm::Plain, Child { schema: Json::Bool(allowed), .. }) => {
+                Some((*allowed).into())
+            }
+            (SchemaForm::Plain, child) => self.child(child, depth + 1),
+        }
+    }
+
+    /// Makes one schema of a schema and its variants. Where that cannot be done, the variants are given back.
+    fn settle(&mut self, view: &mut View<'s>, depth: usize) -> Vec<Json> {
+        while !view.variants.is_empty() {
+            let variants = std::mem::take(&mut view.variants);
+            let views = variants.iter().filter(|variant| !matches!(variant.schema, Json::Bool(_)));
+            let mut views: Vec<View<'s>> =
+                views.map(|variant| View::of(variant, self.root, &mut self.left)).collect();
+            views.retain(|variant| !variant.is_null());
+            let is_known = depth == 0 || !Kinds::of(view).is_empty();
+            if views.len() <= 1 {
+                views.into_iter().for_each(|only| view.merge(only));
+            } else if views.iter().all(View::is_words) {
+                views.into_iter().for_each(|words| view.merge_words(words));
+            } else if is_known {
+                view.merge_optional(views);
+            } else {
+                match self.form {
+                    SchemaForm::Narrow => {
+                        views.into_iter().take(1).for_each(|first| view.merge(first))
+                    }
+                    SchemaForm::Plain => return self.variants(views, depth),
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn variants(&mut self, views: Vec<View<'s>>, depth: usize) -> Vec<Json> {
+        let mut written: Vec<Json> = Vec::new();
+        for view in views {
+            let schema = Json::Object(self.write(view, depth + 1));
+            if !written.contains(&schema) {
+                written.push(schema);
+            }
+        }
+        written
+    }
+
+    /// Whether there is room for so much more.
+    fn spend(&mut self, bytes: usize) -> bool {
+        let left = self.bytes.checked_sub(bytes);
+        self.bytes = left.unwrap_or(self.bytes);
+        left.is_some()
+    }
+}
+
+/// Says in words what the form cannot say.
+fn describe(written: &mut Map<String, Json>, text: &str) {
+    let said = written.get("description").and_then(Json::as_str).unwrap_or_default();
+    let said = if said.is_empty() { text.to_owned() } else { format!("{said} {text}") };
+    written.insert("description".to_owned(), keyword::shortened(&said).into());
+}
+
+/// The size of a keyword's value. Schemas within it are counted where they are written.
+fn size(value: &Json) -> usize {
+    match value {
+        Json::String(text) => text.len(),
+        Json::Array(values) => values.iter().map(size).sum(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => 8,
+    }
+}

@@ -1,0 +1,260 @@
+//! A schema as it is read: what it says itself, what it refers to, and what all of `allOf` say, in one.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use serde_json::Value as Json;
+
+use super::keyword::{self, Kinds, is_word};
+
+/// How many references and `allOf` are followed from one schema.
+const HOPS: usize = 32;
+/// How many variants, and parts of a tuple, are looked at.
+const VARIANTS: usize = 64;
+/// The longest reference.
+const POINTER_BYTES: usize = 1_024;
+
+/// A schema within another one, and the references that led to it.
+#[derive(Clone)]
+pub(super) struct Child<'s> {
+    pub(super) schema: &'s Json,
+    trail: Option<Rc<Trail<'s>>>,
+}
+
+struct Trail<'s> {
+    target: &'s str,
+    before: Option<Rc<Trail<'s>>>,
+}
+
+impl<'s> Child<'s> {
+    pub(super) fn root(schema: &'s Json) -> Self {
+        Self { schema, trail: None }
+    }
+
+    fn with(&self, schema: &'s Json) -> Self {
+        Self { schema, trail: self.trail.clone() }
+    }
+
+    fn came_by(&self, target: &str) -> bool {
+        let mut trail = self.trail.as_ref();
+        while let Some(step) = trail {
+            if step.target == target {
+                return true;
+            }
+            trail = step.before.as_ref();
+        }
+        false
+    }
+}
+
+/// What is known about one schema. What comes first wins.
+#[derive(Default)]
+pub(super) struct View<'s> {
+    /// The keywords, in the order in which they stand.
+    pub(super) order: Vec<&'s str>,
+    simple: Vec<(&'s str, &'s Json)>,
+    pub(super) properties: Vec<(&'s str, Child<'s>)>,
+    names: HashSet<&'s str>,
+    pub(super) required: Vec<&'s str>,
+    /// One for all items, or one for each.
+    pub(super) items: Vec<Child<'s>>,
+    pub(super) additional: Option<Child<'s>>,
+    /// The values it may have, if they are listed.
+    pub(super) values: Vec<&'s Json>,
+    pub(super) variants: Vec<Child<'s>>,
+    /// It refers to a schema that it stands in.
+    pub(super) is_cycle: bool,
+}
+
+impl<'s> View<'s> {
+    /// Reads a schema. What is looked at is taken from `left`; when nothing is left, nothing is known.
+    pub(super) fn of(child: &Child<'s>, root: &'s Json, left: &mut usize) -> Self {
+        let mut view = Self::default();
+        view.read(child, root, left, HOPS);
+        view
+    }
+
+    /// A value that fits one of several schemas.
+    pub(super) fn one_of(variants: &[Child<'s>]) -> Self {
+        Self { variants: variants.to_vec(), ..Self::default() }
+    }
+
+    fn read(&mut self, child: &Child<'s>, root: &'s Json, left: &mut usize, hops: usize) {
+        let Json::Object(keys) = child.schema else { return };
+        for (key, value) in keys {
+            if *left == 0 {
+                return;
+            }
+            *left -= 1;
+            self.read_key(key, value, child, left);
+        }
+        if hops == 0 {
+            return;
+        }
+        let target = keys.get("$ref").and_then(Json::as_str);
+        if let Some(target) = target.filter(|target| target.len() <= POINTER_BYTES) {
+            if child.came_by(target) {
+                self.is_cycle = true;
+            } else if let Some(schema) = find(root, target) {
+                let trail = Trail { target, before: child.trail.clone() };
+                self.read(&Child { schema, trail: Some(Rc::new(trail)) }, root, left, hops - 1);
+            }
+        }
+        let all = keys.get("allOf").and_then(Json::as_array);
+        for schema in all.into_iter().flatten().take(VARIANTS) {
+            self.read(&child.with(schema), root, left, hops - 1);
+        }
+    }
+
+    fn read_key(&mut self, key: &'s str, value: &'s Json, child: &Child<'s>, left: &mut usize) {
+        if keyword::is_known(key) && !self.order.contains(&key) {
+            self.order.push(key);
+        }
+        match (key, value) {
+            ("properties", Json::Object(properties)) => {
+                for (name, schema) in properties.iter().take(charge(left, properties.len())) {
+                    if self.names.insert(name) {
+                        self.properties.push((name, child.with(schema)));
+                    }
+                }
+            }
+            ("required", Json::Array(names)) => {
+                let names = names.iter().take(charge(left, names.len()));
+                self.required.extend(names.filter_map(Json::as_str));
+            }
+            ("items" | "prefixItems", Json::Array(tuple)) => {
+                let room = VARIANTS.saturating_sub(self.items.len());
+                self.items.extend(tuple.iter().take(room).map(|item| child.with(item)));
+            }
+            ("items", Json::Object(_) | Json::Bool(_)) if self.items.is_empty() => {
+                self.items.push(child.with(value));
+            }
+            ("additionalProperties", Json::Object(_) | Json::Bool(_)) => {
+                self.additional.get_or_insert_with(|| child.with(value));
+            }
+            ("enum", Json::Array(values)) if self.values.is_empty() => {
+                self.values.extend(values.iter().take(charge(left, values.len())));
+            }
+            ("const", value) if self.values.is_empty() => self.values.push(value),
+            ("anyOf" | "oneOf", Json::Array(variants)) if self.variants.is_empty() => {
+                self.variants
+                    .extend(variants.iter().take(VARIANTS).map(|variant| child.with(variant)));
+            }
+            _ if keyword::is_simple(key) && self.get(key).is_none() => {
+                self.simple.push((key, value))
+            }
+            _ => {}
+        }
+    }
+
+    /// A keyword with a plain value.
+    pub(super) fn get(&self, key: &str) -> Option<&'s Json> {
+        self.simple.iter().find(|(known, _)| *known == key).map(|(_, value)| *value)
+    }
+
+    /// Whether the only value is `null`.
+    pub(super) fn is_null(&self) -> bool {
+        let is_type = self.get("type").and_then(Json::as_str) == Some("null");
+        is_type || (!self.values.is_empty() && self.values.iter().all(|value| value.is_null()))
+    }
+
+    /// Whether it is one of some words.
+    pub(super) fn is_words(&self) -> bool {
+        let kinds = Kinds::of(self);
+        let is_word = |value: &&Json| value.is_null() || is_word(value);
+        self.variants.is_empty()
+            && kinds.is("string")
+            && !self.values.is_empty()
+            && self.values.iter().all(is_word)
+    }
+
+    /// Adds what another one says that holds too.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.add_order(&other.order);
+        for (key, value) in other.simple {
+            if self.get(key).is_none() {
+                self.simple.push((key, value));
+            }
+        }
+        self.add_properties(other.properties);
+        self.required.extend(other.required);
+        if self.items.is_empty() {
+            self.items = other.items;
+        }
+        if self.values.is_empty() {
+            self.values = other.values;
+        }
+        self.additional = self.additional.take().or(other.additional);
+        self.variants.extend(other.variants);
+        self.is_cycle |= other.is_cycle;
+    }
+
+    /// Adds words that are allowed as well.
+    pub(super) fn merge_words(&mut self, other: Self) {
+        self.add_order(&["enum"]);
+        self.values.extend(other.values);
+    }
+
+    /// Adds what one of several says: all their fields, and of the required ones those that all want.
+    pub(super) fn merge_optional(&mut self, others: Vec<Self>) {
+        let mut common: Option<Vec<&'s str>> = None;
+        for other in others {
+            let wanted: HashSet<&str> = other.required.iter().copied().collect();
+            match &mut common {
+                Some(common) => common.retain(|name| wanted.contains(name)),
+                None => common = Some(other.required),
+            }
+            self.add_properties(other.properties);
+        }
+        self.required.extend(common.unwrap_or_default());
+    }
+
+    fn add_order(&mut self, keys: &[&'s str]) {
+        for key in keys {
+            if !self.order.contains(key) {
+                self.order.push(key);
+            }
+        }
+    }
+
+    fn add_properties(&mut self, properties: Vec<(&'s str, Child<'s>)>) {
+        for (name, child) in properties {
+            if self.names.insert(name) {
+                self.properties.push((name, child));
+            }
+        }
+    }
+}
+
+/// How many of so many may be looked at.
+fn charge(left: &mut usize, wanted: usize) -> usize {
+    let granted = wanted.min(*left);
+    *left -= granted;
+    granted
+}
+
+/// The schema that a reference within the document points at.
+fn find<'s>(root: &'s Json, target: &str) -> Option<&'s Json> {
+    let pointer = target.strip_prefix('#')?;
+    root.pointer(pointer).or_else(|| root.pointer(&unescaped(pointer)?))
+}
+
+/// A pointer as it stands in a URL, with its `%20` read.
+fn unescaped(pointer: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(pointer.len());
+    let mut rest = pointer.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match (first, digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = after.get(2..)?;
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,147 @@
+//! One small question to a model, asked as a run would ask it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crewagent_core::event::Reply;
+use crewagent_core::message::Message;
+use crewagent_core::tool::schema::ToolSpec;
+use serde_json::{Value as Json, json};
+
+use crate::model::chat::client::Client;
+use crate::model::chat::endpoint::Endpoint;
+use crate::model::chat::exchange::Failed;
+use crate::model::chat::failure::Failure;
+use crate::model::chat::lesson::Manner;
+use crate::model::chat::{Chat, Desk};
+use crate::model::{Cancel, ModelError, Place, Progress, Request};
+
+/// A provider that wants us to wait longer is not waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The tool that models are asked to call. Its name has a dot, as those of runs have.
+pub(in crate::model::chat) const TOOL: &str = "test.note";
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub(in crate::model::chat) struct Question {
+    pub(in crate::model::chat) messages: Vec<Message>,
+    pub(in crate::model::chat) tools: Vec<ToolSpec>,
+    /// Tokens for the reply.
+    pub(in crate::model::chat) room: u64,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(in crate::model::chat) struct Asked {
+    pub(in crate::model::chat) reply: Result<Reply, Failure>,
+    /// How it was asked in the end.
+    pub(in crate::model::chat) manner: Arc<Manner>,
+    /// What had to be different.
+    pub(in crate::model::chat) lessons: Vec<String>,
+    /// Whether the reply came in pieces.
+    pub(in crate::model::chat) was_streamed: bool,
+    tools: Vec<String>,
+}
+
+impl Asked {
+    /// Whether a tool of this name was offered.
+    pub(in crate::model::chat) fn is_known(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool == name)
+    }
+}
+
+impl Question {
+    /// For a word or two.
+    pub(in crate::model::chat) fn words() -> Self {
+        let messages = vec![
+            system("You are being tried out. Do exactly what you are asked, and nothing else."),
+            user("Answer with the word OK."),
+        ];
+        Self { messages, tools: Vec::new(), room: 1024 }
+    }
+
+    /// For one call of a tool.
+    pub(in crate::model::chat) fn one_call() -> Self {
+        Self::calls("Call the tool for notes once, with the text blue. Do not answer in words.")
+    }
+
+    /// For calls of a tool.
+    pub(in crate::model::chat) fn calls(words: &str) -> Self {
+        let messages = vec![
+            system("You are being tried out. Do exactly what you are asked, and nothing else."),
+            user(words),
+        ];
+        let parameters = json!({
+            "type": "object",
+            "properties": { "text": { "type": "string", "description": "The note." } },
+            "required": ["text"],
+            "additionalProperties": false
+        });
+        let description = "Writes down a note.".to_owned();
+        let tools = vec![ToolSpec { name: TOOL.to_owned(), description, parameters }];
+        Self { messages, tools, room: 4096 }
+    }
+}
+
+pub(in crate::model::chat) fn system(words: &str) -> Message {
+    Message::System { content: words.into() }
+}
+
+pub(in crate::model::chat) fn user(words: &str) -> Message {
+    Message::User { content: words.into() }
+}
+
+/// The field in which a model told its thoughts.
+pub(in crate::model::chat) fn thoughts(reply: &Reply) -> Option<&'static str> {
+    const FIELDS: [&str; 4] =
+        ["reasoning_content", "reasoning", "reasoning_text", "reasoning_details"];
+    FIELDS.into_iter().find(|field| match reply.extra.get(*field) {
+        Some(Json::String(text)) => !text.trim().is_empty(),
+        Some(Json::Array(parts)) => !parts.is_empty(),
+        Some(Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_)) | None => false,
+    })
+}
+
+/// Asks, learns from refusals, and tries once more what may pass.
+pub(in crate::model::chat) fn ask(
+    endpoint: &Endpoint,
+    client: &Client,
+    question: Question,
+) -> Result<Asked, ModelError> {
+    let mut endpoint = endpoint.clone();
+    endpoint.max_output = Some(endpoint.max_output.map_or(question.room, |most| most.min(question.room)));
+    let chat = Chat::new(endpoint, client)?;
+    let tools: Vec<String> = question.tools.iter().map(|tool| tool.name.clone()).collect();
+    let request = Request {
+        messages: Arc::new(question.messages.into_iter().map(Arc::new).collect()),
+        tools: question.tools.into(),
+        place: Place::default(),
+        sha256: String::new(),
+    };
+    let (cancel, mut desk) = (Cancel::default(), Desk::default());
+    let (mut manner, mut lessons, mut tries) = (chat.manner(), Vec::new(), 0);
+    loop {
+        let mut was_streamed = false;
+        let mut tell = |progress: Progress| was_streamed |= matches!(progress, Progress::Words(_));
+        let exchange = chat.exchange(&request, &manner, &mut desk);
+        let failure = match chat.attempt(exchange, &mut tell, &cancel) {
+            Ok(reply) => {
+                return Ok(Asked { reply: Ok(reply), manner, lessons, was_streamed, tools });
+            }
+            Err(Failed { failure, .. }) => failure,
+        };
+        if let Some((better, why)) = manner.learn(&failure) {
+            manner = Arc::new(better);
+            lessons.push(why);
+            continue;
+        }
+        tries += 1;
+        let wait = failure.asked_wait().unwrap_or(Duration::from_millis(500));
+        if tries > failure.retries(1) || wait > LONGEST_WAIT {
+            return Ok(Asked { reply: Err(failure), manner, lessons, was_streamed, tools });
+        }
+        // Nobody can cancel it.
+        let _ = chat.pause(wait, &cancel);
+    }
+}

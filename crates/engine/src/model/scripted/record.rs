@@ -1,0 +1,186 @@
+//! Records a run as a scenario: one good run becomes a test that the scripted model plays.
+//!
+//! The scenario says what the model said, by node and in order. Before it is given out it is read back: what the
+//! reader finds must be what was to be written.
+
+mod reply;
+mod tape;
+mod write;
+
+use std::sync::Arc;
+
+use crewagent_core::event::Event;
+use crewagent_core::integrity::Digest;
+use crewagent_core::payload::Payload;
+use crewagent_core::run::settings::{Mode, RunSettings};
+use crewagent_core::syntax::yaml;
+use crewagent_core::text::is_unsafe_char;
+use serde_json::Value as Json;
+use thiserror::Error;
+
+use self::reply::Scribe;
+use self::tape::{Start, Tape};
+use self::write::{Layout, Node, Texts};
+use super::Scripted;
+
+/// Finds the text of a payload.
+type Words<'w> = dyn Fn(&Payload) -> Result<Arc<str>, RecordError> + 'w;
+
+/// Why a run cannot be recorded as a scenario.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// There is nothing to record.
+    #[error("the model has not replied yet, so there is nothing to record")]
+    Nothing,
+    /// A text of the run is not there.
+    #[error("a text of the run is missing: the blob {0}")]
+    Lost(Digest),
+    /// What was written cannot be read as a scenario.
+    #[error("the run does not fit into a scenario: {0}")]
+    Unfit(String),
+}
+
+/// The scenario of a run, as text: from all its events, in their order, however often it was resumed. `blobs` finds the
+/// texts that are not in the events themselves.
+pub fn scenario(
+    title: &str,
+    events: &[Event],
+    blobs: &dyn Fn(Digest) -> Option<Arc<str>>,
+) -> Result<String, RecordError> {
+    let words = |payload: &Payload| match payload {
+        Payload::Inline(text) => Ok(text.clone()),
+        Payload::Blob { sha256, .. } => blobs(*sha256).ok_or(RecordError::Lost(*sha256)),
+    };
+    let tape = Tape::of(events);
+    if tape.nodes.is_empty() {
+        return Err(RecordError::Nothing);
+    }
+    let root = root(title, &tape, &words)?;
+    let head = head(&tape, &words)?;
+    let blocks = write::document(&head, &root, Texts::Blocks);
+    if check(&blocks, &root).is_ok() {
+        return Ok(blocks);
+    }
+    let quoted = write::document(&head, &root, Texts::Quoted);
+    check(&quoted, &root).map(|()| quoted)
+}
+
+/// What the file says.
+fn root(title: &str, tape: &Tape, words: &Words<'_>) -> Result<Node, RecordError> {
+    let scribe = Scribe { words, passing: &tape.passing };
+    let mut nodes = Vec::new();
+    let mut complete = None;
+    for (node, replies) in &tape.nodes {
+        let lines = replies.iter().map(|taken| scribe.line(taken));
+        let lines = Node::List(lines.collect::<Result<_, _>>()?, Layout::Open);
+        match node {
+            Some(node) => nodes.push((node.clone(), lines)),
+            None => complete = Some(lines),
+        }
+    }
+    let mut entries = vec![("scenario".to_owned(), Node::text(title))];
+    if !nodes.is_empty() {
+        entries.push(("nodes".to_owned(), Node::Map(nodes, Layout::Open)));
+    }
+    entries.extend(complete.map(|lines| ("complete".to_owned(), lines)));
+    Ok(Node::Map(entries, Layout::Open))
+}
+
+/// Whether a reader finds what was to be written, and the scripted model takes it.
+fn check(text: &str, root: &Node) -> Result<(), RecordError> {
+    let unfit = |error: String| RecordError::Unfit(error);
+    Scripted::parse("the recording", text).map_err(|error| unfit(error.to_string()))?;
+    let found = yaml::parse(text).map_err(|errors| {
+        unfit(errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("; "))
+    })?;
+    if found.to_json() == root.to_json() {
+        return Ok(());
+    }
+    Err(unfit("it reads back differently; this is a mistake of CrewAgent".to_owned()))
+}
+
+/// What stands above it: where it is from, and how to play it.
+fn head(tape: &Tape, words: &Words<'_>) -> Result<Vec<String>, RecordError> {
+    let mut lines = Vec::new();
+    if let Some(start) = &tape.start {
+        lines.push(format!("Recorded from run {}. To play it on a fresh copy of the project:", start.run_id));
+        let mut parts = vec![command(start)];
+        let settings = settings(&tape.settings);
+        if !settings.is_empty() {
+            parts.push(settings.join(" "));
+        }
+        for (name, value) in &start.state.variables {
+            parts.push(format!("--var {}", shell(&format!("{name}={}", variable(value)))));
+        }
+        for input in &tape.inputs {
+            parts.push(format!("--input {}", shell(&words(input)?)));
+        }
+        let last = parts.len() - 1;
+        for (at, part) in parts.iter().enumerate() {
+            let indent = if at == 0 { "  " } else { "    " };
+            let more = if at == last { "" } else { " \\" };
+            lines.push(format!("{indent}{part}{more}"));
+        }
+    }
+    lines.extend(tape.notes.iter().map(|note| note.replace('\n', " ")));
+    Ok(lines)
+}
+
+fn command(start: &Start) -> String {
+    let Start { package, workflow, agent, .. } = start;
+    let (package, workflow, agent) = (shell(package), shell(workflow), shell(agent));
+    format!("crewagent run {package} --workflow {workflow} --agent {agent} --model scripted:FILE")
+}
+
+/// What the run had that others do not have by themselves.
+fn settings(settings: &RunSettings) -> Vec<String> {
+    let (limits, usual) = (&settings.limits, RunSettings::default().limits);
+    let mut flags = Vec::new();
+    match settings.mode {
+        Mode::Guided => flags.push("--guided".to_owned()),
+        Mode::Autopilot => {}
+    }
+    if limits.turns != usual.turns {
+        flags.push(format!("--max-turns {}", limits.turns));
+    }
+    flags.extend(limits.seconds.map(|seconds| format!("--timeout {seconds}s")));
+    flags.extend(limits.tokens.map(|tokens| format!("--max-tokens {tokens}")));
+    flags.extend(limits.cost.map(|cost| format!("--max-cost {cost}")));
+    flags
+}
+
+/// A value as `--var` takes it: a text as it is, unless that would be read as something else.
+fn variable(value: &Json) -> String {
+    match value {
+        Json::String(text) if serde_json::from_str::<Json>(text).is_err() => text.clone(),
+        Json::Null
+        | Json::Bool(_)
+        | Json::Number(_)
+        | Json::String(_)
+        | Json::Array(_)
+        | Json::Object(_) => value.to_string(),
+    }
+}
+
+/// A text as one word of a shell, in one line.
+fn shell(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    if !text.chars().any(is_unsafe_char) {
+        return format!("'{}'", text.replace('\'', "'\\''"));
+    }
+    let mut word = String::from("$'");
+    for c in text.chars() {
+        match c {
+            '\n' => word.push_str("\\n"),
+            '\t' => word.push_str("\\t"),
+            '\\' | '\'' => word.extend(['\\', c]),
+            c if is_unsafe_char(c) => word.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c => word.push(c),
+        }
+    }
+    word.push('\'');
+    word
+}

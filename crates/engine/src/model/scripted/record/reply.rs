@@ -1,0 +1,342 @@
+//! A recorded reply as a line of a scenario.
+
+use crewagent_core::event::{Finish, Reply};
+use crewagent_core::message::ToolCall;
+use crewagent_core::payload::Payload;
+use crewagent_core::refusal::RefusalCode;
+use crewagent_core::run::usage::Usage;
+use crewagent_core::syntax::{Tree, Value, json};
+use crewagent_core::tool::call::canonical;
+use serde_json::{Number, Value as Json};
+
+use super::tape::{Passing, Taken, is_empty};
+use super::write::{Item, Layout, Node};
+use super::{RecordError, Words};
+
+/// Arguments with more values, or deeper ones, are written as JSON.
+const MOST_VALUES: usize = 2_000;
+const MOST_DEPTH: usize = 16;
+/// No key of a map in YAML may be much longer.
+const LONGEST_KEY: usize = 500;
+/// A letter that stands in a row for so many bytes is written as a template.
+const LONG_ROW: usize = 256;
+/// Calls alike that one entry may stand for.
+const MOST_ALIKE: usize = 10_000;
+/// How much of the user's words a comment repeats.
+const QUOTED: usize = 100;
+/// Under these names providers send what a model thinks.
+const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
+
+/// Turns replies into lines.
+pub(super) struct Scribe<'s> {
+    pub(super) words: &'s Words<'s>,
+    pub(super) passing: &'s Passing,
+}
+
+impl Scribe<'_> {
+    /// The line, with comments for whoever reads or edits it.
+    pub(super) fn line(&self, taken: &Taken) -> Result<Item, RecordError> {
+        let reply = &taken.reply;
+        let mut arguments = Arguments { scribe: self, taken, notes: Vec::new(), answers: None };
+        let mut entries = Vec::new();
+        if let Some(answers) = expected(taken) {
+            let answers = Node::Map(vec![("answers".to_owned(), answers)], Layout::Fit);
+            entries.push(("when".to_owned(), answers));
+        }
+        if let Some(thoughts) = thoughts(reply) {
+            entries.push(("think".to_owned(), Node::Text(template(thoughts))));
+        }
+        match reply.content.as_deref().filter(|words| !words.is_empty()) {
+            Some(words) => entries.push(("say".to_owned(), Node::Text(template(words)))),
+            None if is_empty(reply) => entries.push(("say".to_owned(), Node::text(""))),
+            None => {}
+        }
+        if !reply.tool_calls.is_empty() {
+            let calls = arguments.calls(&reply.tool_calls)?;
+            entries.push(("calls".to_owned(), Node::List(calls, Layout::Open)));
+        }
+        match reply.finish {
+            Finish::Stop => {}
+            Finish::Length => entries.push(("finish".to_owned(), Node::text("length"))),
+            Finish::Filter => entries.push(("finish".to_owned(), Node::text("filter"))),
+        }
+        if reply.usage != Usage::default() {
+            entries.push(("usage".to_owned(), usage(&reply.usage)));
+        }
+        let mut notes = self.before(taken)?;
+        notes.extend(arguments.notes);
+        if let Some(words) = &reply.content
+            && self.is_passing(words)
+        {
+            notes.push("The words have an id or a time in them that another run does not have.".to_owned());
+        }
+        Ok(Item { notes, node: Node::Map(entries, Layout::Open) })
+    }
+
+    /// What happened before the reply.
+    fn before(&self, taken: &Taken) -> Result<Vec<String>, RecordError> {
+        let mut notes = Vec::new();
+        if let Some(visit) = taken.visit.filter(|visit| *visit > 1) {
+            notes.push(format!("Visit {visit}."));
+        }
+        for words in &taken.said {
+            let words = (self.words)(words)?;
+            let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            let short: String = line.chars().take(QUOTED).collect();
+            let more = if short.len() < line.len() { "…" } else { "" };
+            notes.push(format!("The user: {short}{more}"));
+        }
+        Ok(notes)
+    }
+
+    /// Whether a text holds something that only this run has.
+    fn is_passing(&self, text: &str) -> bool {
+        let run_id = &self.passing.run_id;
+        !run_id.is_empty() && text.contains(run_id.as_str())
+            || self.passing.times.iter().any(|time| text.contains(time.as_str()))
+    }
+}
+
+/// The arguments of the calls of one reply.
+struct Arguments<'a> {
+    scribe: &'a Scribe<'a>,
+    taken: &'a Taken,
+    notes: Vec<String>,
+    /// What a template can reach: each answer and the name it goes by. Read when it is first needed.
+    answers: Option<Vec<(String, Json)>>,
+}
+
+impl Arguments<'_> {
+    fn calls(&mut self, calls: &[ToolCall]) -> Result<Vec<Item>, RecordError> {
+        let is_alike = |one: &ToolCall, other: &ToolCall| {
+            (&one.name, &one.arguments) == (&other.name, &other.arguments)
+        };
+        let rows = calls.chunk_by(is_alike).flat_map(|row| row.chunks(MOST_ALIKE));
+        rows.map(|row| self.call(&row[0], row.len())).collect()
+    }
+
+    fn call(&mut self, call: &ToolCall, times: usize) -> Result<Item, RecordError> {
+        let name = canonical(&call.name).unwrap_or(&call.name);
+        let text = (self.scribe.words)(&call.arguments)?;
+        let arguments = object(&text).map(|tree| self.node(&tree));
+        let mut entries = match arguments {
+            Some(arguments) if times == 1 && !name.is_empty() && name != "tool" => {
+                let entry = vec![(name.to_owned(), arguments)];
+                return Ok(Node::Map(entry, Layout::Open).into());
+            }
+            Some(arguments) => vec![("arguments".to_owned(), arguments)],
+            None => vec![("raw".to_owned(), Node::Text(template(&text)))],
+        };
+        entries.insert(0, ("tool".to_owned(), Node::text(name)));
+        if times > 1 {
+            entries.push(("times".to_owned(), Node::number(times as u64)));
+        }
+        Ok(Node::Map(entries, Layout::Fit).into())
+    }
+
+    fn node(&mut self, tree: &Tree) -> Node {
+        match &tree.value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => Node::Bare(tree.to_json()),
+            Value::String(text) => Node::Text(self.text(text)),
+            Value::List(items) => {
+                let items = items.iter().map(|item| self.node(item).into());
+                Node::List(items.collect(), Layout::Fit)
+            }
+            Value::Map(entries) => {
+                let entries = entries.iter().map(|entry| (entry.key.clone(), self.node(&entry.tree)));
+                Node::Map(entries.collect(), Layout::Fit)
+            }
+        }
+    }
+
+    /// A text; what differs from run to run is taken from an answer where that has it.
+    fn text(&mut self, text: &str) -> String {
+        let is_digest = is_digest(text);
+        if is_digest || self.scribe.is_passing(text) {
+            if let Some(found) = self.found(text) {
+                return found;
+            }
+            let note = if is_digest {
+                "The digest is from an earlier answer. It fits as long as that file is the same in every run."
+            } else {
+                "There is an id or a time in the arguments that another run does not have."
+            };
+            if !self.notes.iter().any(|known| known == note) {
+                self.notes.push(note.to_owned());
+            }
+        }
+        template(text)
+    }
+
+    /// The template of the answer that has this value.
+    fn found(&mut self, text: &str) -> Option<String> {
+        if self.answers.is_none() {
+            self.answers = Some(self.reachable());
+        }
+        let answers = self.answers.as_deref().unwrap_or_default();
+        answers.iter().find_map(|(name, answer)| {
+            let path = path_to(answer, text)?;
+            Some(format!("{{{{{name}.{}}}}}", path.join(".")))
+        })
+    }
+
+    fn reachable(&self) -> Vec<(String, Json)> {
+        let read = |payload: &Payload| {
+            let text = (self.scribe.words)(payload).ok()?;
+            serde_json::from_str::<Json>(&text).ok()
+        };
+        let last = self.taken.last.as_ref().and_then(read).map(|answer| ("last".to_owned(), answer));
+        let answers = self.taken.answers.iter().flatten().enumerate();
+        let answers = answers
+            .filter_map(|(at, answer)| Some((format!("answers.{at}"), read(&answer.result)?)));
+        last.into_iter().chain(answers).collect()
+    }
+}
+
+/// How the calls of the reply before must be answered for this one to fit.
+fn expected(taken: &Taken) -> Option<Node> {
+    let answers = taken.answers.as_ref()?;
+    let verdicts: Vec<String> = answers
+        .iter()
+        .map(|answer| match answer.refused {
+            None => "ok".to_owned(),
+            // How long something takes is another matter in another run.
+            Some(RefusalCode::Timeout) => "any".to_owned(),
+            Some(code) => match serde_json::to_value(code) {
+                Ok(Json::String(code)) => code,
+                Ok(_) | Err(_) => "any".to_owned(),
+            },
+        })
+        .collect();
+    let first = verdicts.first()?;
+    if verdicts.iter().all(|verdict| verdict == first) {
+        return Some(Node::text(first));
+    }
+    let verdicts = verdicts.into_iter().map(|verdict| Node::Text(verdict).into());
+    Some(Node::List(verdicts.collect(), Layout::Fit))
+}
+
+fn thoughts(reply: &Reply) -> Option<&str> {
+    let texts = THOUGHTS.iter().filter_map(|name| reply.extra.get(*name)?.as_str());
+    texts.into_iter().find(|text| !text.is_empty())
+}
+
+fn usage(usage: &Usage) -> Node {
+    let number = |name: &str, tokens: u64| (name.to_owned(), Node::number(tokens));
+    let mut entries =
+        vec![number("input", usage.input_tokens), number("output", usage.output_tokens)];
+    if usage.cached_tokens > 0 {
+        entries.push(number("cached", usage.cached_tokens));
+    }
+    if usage.reasoning_tokens > 0 {
+        entries.push(number("reasoning", usage.reasoning_tokens));
+    }
+    if let Some(cost) = usage.cost.and_then(Number::from_f64) {
+        entries.push(("cost".to_owned(), Node::Bare(cost.into())));
+    }
+    if usage.estimated {
+        entries.push(("estimated".to_owned(), Node::Bare(true.into())));
+    }
+    Node::Map(entries, Layout::Fit)
+}
+
+/// Arguments that a map in YAML can say: an object, no key twice, not too large.
+fn object(text: &str) -> Option<Tree> {
+    let tree = json::parse(text).ok()?;
+    let is_small = tree.count() <= MOST_VALUES && fits(&tree, MOST_DEPTH);
+    // A byte order mark is no part of the object, and not every reader skips it.
+    let is_object = tree.as_map().is_some() && !text.starts_with('\u{feff}');
+    (is_small && is_object).then_some(tree)
+}
+
+fn fits(tree: &Tree, depth: usize) -> bool {
+    match &tree.value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        Value::List(items) => depth > 0 && items.iter().all(|item| fits(item, depth - 1)),
+        Value::Map(entries) => {
+            let is_short = |key: &str| key.len() <= LONGEST_KEY;
+            depth > 0
+                && entries.iter().all(|entry| is_short(&entry.key) && fits(&entry.tree, depth - 1))
+        }
+    }
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Where a text stands in an answer, as a template can say it.
+fn path_to(answer: &Json, text: &str) -> Option<Vec<String>> {
+    match answer {
+        Json::Null | Json::Bool(_) | Json::Number(_) => None,
+        Json::String(found) => (found == text).then(Vec::new),
+        Json::Array(items) => {
+            let mut found = items.iter().enumerate();
+            found.find_map(|(at, item)| Some(step(at.to_string(), path_to(item, text)?)))
+        }
+        Json::Object(entries) => {
+            let is_name = |name: &str| !name.is_empty() && name.chars().all(char::is_alphanumeric);
+            let mut found = entries.iter().filter(|(name, _)| is_name(name));
+            found.find_map(|(name, value)| Some(step(name.clone(), path_to(value, text)?)))
+        }
+    }
+}
+
+fn step(name: String, mut path: Vec<String>) -> Vec<String> {
+    path.insert(0, name);
+    path
+}
+
+/// A text such that its template gives it back.
+fn template(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    // Whether the last letter is one brace, which would join those of a template.
+    let mut is_brace = false;
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let after = rest.trim_start_matches(letter);
+        let bytes = rest.len() - after.len();
+        let times = bytes / letter.len_utf8();
+        rest = after;
+        if bytes >= LONG_ROW {
+            if is_brace {
+                out.pop();
+                out.push_str("{{repeat:{:1}}");
+            }
+            out.push_str(&format!("{{{{repeat:{letter}:{times}}}}}"));
+            is_brace = false;
+        } else if letter == '{' {
+            out.push_str(&"{{braces}}".repeat(times / 2));
+            is_brace = times % 2 == 1;
+            if is_brace {
+                out.push('{');
+            }
+        } else {
+            out.extend(std::iter::repeat_n(letter, times));
+            is_brace = false;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_written_so_that_its_template_gives_it_back() {
+        assert_eq!(template("plain"), "plain");
+        assert_eq!(template("{{x}}"), "{{braces}}x}}");
+        assert_eq!(template("a{{{b{c}}}"), "a{{braces}}{b{c}}}");
+        assert_eq!(template(&"é".repeat(300)), "{{repeat:é:300}}");
+        assert_eq!(template(&format!("{{{}", "x".repeat(256))), "{{repeat:{:1}}{{repeat:x:256}}");
+        assert_eq!(template(&"-".repeat(80)), "-".repeat(80));
+    }
+
+    #[test]
+    fn a_value_is_found_where_an_answer_has_it() {
+        let answer = serde_json::json!({ "ok": true, "a.b": "x", "files": [{ "sha256": "x" }] });
+        assert_eq!(path_to(&answer, "x").unwrap(), ["files", "0", "sha256"]);
+        assert_eq!(path_to(&answer, "y"), None);
+    }
+}

@@ -1,0 +1,252 @@
+//! The events of a run as a tape: who said what, in the order in which a scenario counts.
+
+use std::collections::BTreeSet;
+
+use crewagent_core::event::{Answer, Event, Fact, Reason, Reply};
+use crewagent_core::payload::Payload;
+use crewagent_core::run::settings::RunSettings;
+use crewagent_core::state::standing::Standing;
+
+/// What a run was, and everything that was said in it.
+#[derive(Debug, Default)]
+pub(super) struct Tape {
+    pub(super) start: Option<Start>,
+    /// What it ran with at the end.
+    pub(super) settings: RunSettings,
+    /// The replies by node, the nodes in the order of their first visit; those after completion have no node.
+    pub(super) nodes: Vec<(Option<String>, Vec<Taken>)>,
+    pub(super) inputs: Vec<Payload>,
+    /// What a reader must know before playing it again.
+    pub(super) notes: Vec<String>,
+    /// What the runtime made up: another run has other ones.
+    pub(super) passing: Passing,
+    hand: Hand,
+}
+
+/// How a run began.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) run_id: String,
+    pub(super) package: String,
+    pub(super) workflow: String,
+    pub(super) agent: String,
+    pub(super) state: Standing,
+}
+
+/// A reply, and what the model had before it.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) reply: Reply,
+    /// Which visit of the node this is, if it is the first reply of one.
+    pub(super) visit: Option<usize>,
+    /// What the user said since the reply before.
+    pub(super) said: Vec<Payload>,
+    /// The answers to the calls of the reply before, if they are all in the request.
+    pub(super) answers: Option<Vec<Answer>>,
+    /// The last answer of a tool that is in the request for certain.
+    pub(super) last: Option<Payload>,
+}
+
+/// Values that differ from run to run.
+#[derive(Debug, Default)]
+pub(super) struct Passing {
+    pub(super) run_id: String,
+    /// Times that the runtime wrote into documents.
+    pub(super) times: BTreeSet<String>,
+}
+
+/// What is in hand while the events are gone through.
+#[derive(Debug, Default)]
+struct Hand {
+    /// The place of the request that is open, and its number.
+    open: Option<(u64, Option<String>)>,
+    /// The place of the last reply.
+    place: Option<Option<String>>,
+    visits: Vec<Option<String>>,
+    said: Vec<Payload>,
+    /// Calls of the last reply that had words or calls.
+    calls: usize,
+    answers: Vec<Answer>,
+    last: Option<Payload>,
+    /// Whether the model still has in view what was said since its last reply.
+    view: View,
+    failure: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum View {
+    #[default]
+    Whole,
+    Cut,
+}
+
+impl Tape {
+    /// Goes through the events of a run, in their order.
+    pub(super) fn of(events: &[Event]) -> Self {
+        let mut tape = Self::default();
+        for event in events {
+            tape.take(event);
+        }
+        if let Some((turn, _)) = tape.hand.open.take() {
+            let why = tape.hand.failure.take().unwrap_or_else(|| "the run was left there".into());
+            tape.notes.push(format!("Request {turn} was not answered: {why}"));
+        }
+        tape
+    }
+
+    fn take(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::RunStarted { package, workflow, agent_id, state, settings, .. } => {
+                self.settings = settings.clone();
+                let run_id = event.run_id.clone().unwrap_or_default();
+                self.passing.run_id.clone_from(&run_id);
+                self.passing.times.insert(to_the_second(&event.time));
+                self.start = Some(Start {
+                    run_id,
+                    package: package.clone(),
+                    workflow: workflow.clone(),
+                    agent: agent_id.clone(),
+                    state: state.clone(),
+                });
+            }
+            Fact::RunResumed { fresh, state, settings, .. } => {
+                if let Some(settings) = settings {
+                    self.settings = settings.clone();
+                }
+                self.resumed(*fresh, state.as_ref());
+            }
+            Fact::UserInput { text, .. } => {
+                self.inputs.push(text.clone());
+                self.hand.said.push(text.clone());
+            }
+            Fact::TurnStarted { turn, node_id, .. } => {
+                self.hand.open = Some((*turn, node_id.clone()));
+                self.hand.failure = None;
+            }
+            Fact::AssistantMessage { reply, .. } => self.replied(reply),
+            Fact::ToolStarted { intent, .. } => {
+                if let Some(intent) = intent {
+                    self.passing.times.insert(intent.time.clone());
+                }
+            }
+            Fact::ToolFinished { answer, .. } => {
+                self.hand.last = Some(answer.result.clone());
+                self.hand.answers.push(answer.clone());
+            }
+            Fact::StateChanged(change) => {
+                if change.moved.is_some() && !change.state.complete {
+                    self.hand.forget();
+                }
+            }
+            Fact::ContextCut { .. } | Fact::ModelOverflowed { .. } => self.hand.forget(),
+            Fact::PhaseChanged { reason, message, .. } => {
+                self.rested(*reason);
+                self.hand.failure.clone_from(message);
+            }
+            Fact::Error { message, .. } => self.hand.failure = Some(message.clone()),
+            Fact::AssistantDelta { .. }
+            | Fact::ModelRetried { .. }
+            | Fact::Question { .. }
+            | Fact::RunFinished { .. } => {}
+        }
+    }
+
+    fn resumed(&mut self, fresh: bool, state: Option<&Standing>) {
+        let Some(state) = state.filter(|_| fresh || state.is_some()) else { return };
+        self.hand.forget();
+        self.note(format!(
+            "Before request {} another process took over and began anew at {}; a run that is played does not.",
+            self.count() + 1,
+            if state.complete { "the end" } else { &state.current_node_id },
+        ));
+    }
+
+    fn rested(&mut self, reason: Option<Reason>) {
+        let limit = match reason {
+            Some(Reason::LimitTurns) => "--max-turns",
+            Some(Reason::LimitTime) => "--timeout",
+            Some(Reason::LimitTokens) => "--max-tokens",
+            Some(Reason::LimitCost) => "--max-cost",
+            Some(
+                Reason::LimitWindow
+                | Reason::StopPoint
+                | Reason::Question
+                | Reason::Loop
+                | Reason::EmptyReply
+                | Reason::Paused
+                | Reason::Stopped
+                | Reason::Model
+                | Reason::Disk
+                | Reason::Internal,
+            )
+            | None => return,
+        };
+        let replies = match self.count() {
+            1 => "1 reply".to_owned(),
+            count => format!("{count} replies"),
+        };
+        self.note(format!("A limit stopped it after {replies}; {limit} gives it more room."));
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.nodes.iter().map(|(_, replies)| replies.len()).sum()
+    }
+
+    fn replied(&mut self, reply: &Reply) {
+        let hand = &mut self.hand;
+        let place = hand.open.take().and_then(|(_, node)| node);
+        let is_new = hand.place.as_ref() != Some(&place);
+        if is_new {
+            hand.visits.push(place.clone());
+        }
+        let visits = hand.visits.iter().filter(|visited| **visited == place).count();
+        let is_whole = hand.view == View::Whole && hand.calls > 0;
+        let taken = Taken {
+            visit: is_new.then_some(visits),
+            said: std::mem::take(&mut hand.said),
+            answers: Some(hand.answers.clone())
+                .filter(|answers| is_whole && answers.len() == hand.calls),
+            last: hand.last.clone(),
+            reply: reply.clone(),
+        };
+        hand.place = Some(place.clone());
+        // An empty reply leaves no trace in the next request.
+        if !is_empty(reply) {
+            hand.calls = reply.tool_calls.len();
+            hand.answers.clear();
+            hand.view = View::Whole;
+        }
+        match self.nodes.iter_mut().find(|(node, _)| *node == place) {
+            Some((_, replies)) => replies.push(taken),
+            None => self.nodes.push((place, vec![taken])),
+        }
+    }
+}
+
+impl Hand {
+    /// What was said before is no longer in view, or nobody can tell.
+    fn forget(&mut self) {
+        self.view = View::Cut;
+        self.last = None;
+    }
+}
+
+/// Whether a reply says and does nothing.
+pub(super) fn is_empty(reply: &Reply) -> bool {
+    let has_words = reply.content.as_ref().is_some_and(|text| !text.trim().is_empty());
+    reply.tool_calls.is_empty() && !has_words
+}
+
+/// A time of an event as documents have it.
+fn to_the_second(time: &str) -> String {
+    match time.split_once('.') {
+        Some((seconds, _)) => format!("{seconds}Z"),
+        None => time.to_owned(),
+    }
+}

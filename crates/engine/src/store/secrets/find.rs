@@ -1,0 +1,147 @@
+//! Finds the key of a model, and makes an endpoint of both.
+
+use std::time::Duration;
+
+use crewagent_core::chat::profile::KeyRule;
+use secrecy::SecretString;
+
+use super::{SecretError, Secrets};
+use crate::model::chat::{Endpoint, Patience};
+use crate::store::settings::{ChosenModel, KeySource, Surroundings, Timeout};
+
+/// A key, and where it was found. No key is fine where none is needed.
+#[derive(Clone, Debug)]
+pub struct FoundKey {
+    /// Where.
+    pub source: KeySource,
+    /// The key; never shown.
+    pub key: Option<SecretString>,
+}
+
+impl ChosenModel {
+    /// Its key. One that is needed and missing is an error.
+    pub fn key(
+        &self,
+        secrets: &Secrets,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<FoundKey, SecretError> {
+        for source in &self.keys {
+            let key = match source {
+                KeySource::Variable(name) => match surroundings.get(name) {
+                    Some(text) => Some(super::key_of(&text)?),
+                    None => None,
+                },
+                KeySource::File | KeySource::Keyring => secrets.get(source, &self.name)?,
+                KeySource::None => None,
+            };
+            if key.is_some() {
+                return Ok(FoundKey { source: source.clone(), key });
+            }
+        }
+        let is_wanted = self.settings.key.as_ref().is_some_and(|key| *key != KeySource::None);
+        let is_needed = self.profile.key == KeyRule::Required
+            && self.settings.key != Some(KeySource::None)
+            && !self.has_own_authorization();
+        if is_wanted || is_needed {
+            return Err(self.missing(secrets));
+        }
+        Ok(FoundKey { source: KeySource::None, key: None })
+    }
+
+    /// Everything that it takes to reach it.
+    pub fn endpoint(
+        &self,
+        secrets: &Secrets,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Endpoint, SecretError> {
+        let key = self.key(secrets, surroundings)?.key;
+        let mut headers = Vec::new();
+        for (header, value) in &self.settings.headers {
+            let value = match value.strip_prefix("env:") {
+                None => value.clone(),
+                Some(variable) => {
+                    surroundings.get(variable).ok_or_else(|| SecretError::Header {
+                        model: self.name.clone(),
+                        header: header.clone(),
+                        variable: variable.to_owned(),
+                    })?
+                }
+            };
+            headers.push((header.clone(), SecretString::from(value)));
+        }
+        Ok(self.with(key, headers))
+    }
+
+    /// The way to it, for those who have no key.
+    pub fn bare_endpoint(&self) -> Endpoint {
+        self.with(None, Vec::new())
+    }
+
+    fn with(&self, key: Option<SecretString>, headers: Vec<(String, SecretString)>) -> Endpoint {
+        let settings = &self.settings;
+        Endpoint {
+            name: self.name.clone(),
+            base_url: self.base_url.clone(),
+            model: settings.model.clone(),
+            profile_name: self.profile_name.clone(),
+            profile: self.profile.clone(),
+            key,
+            headers,
+            max_output: settings.max_output.map(std::num::NonZeroU64::get),
+            temperature: settings.temperature,
+            window: self.window,
+            price: self.price,
+            patience: self.patience(),
+        }
+    }
+
+    fn patience(&self) -> Patience {
+        let usual = Patience::default();
+        let or = |set: Option<Timeout>, usual: Duration| {
+            set.map_or(usual, |timeout| Duration::from_secs(timeout.seconds()))
+        };
+        let settings = &self.settings;
+        Patience {
+            connect: or(settings.connect_timeout, usual.connect),
+            first_byte: or(settings.first_byte_timeout, usual.first_byte),
+            idle: or(settings.idle_timeout, usual.idle),
+            call: or(settings.call_timeout, usual.call),
+            retries: settings.retries.unwrap_or(usual.retries),
+            ..usual
+        }
+    }
+
+    /// Whether a header does what a key would do.
+    fn has_own_authorization(&self) -> bool {
+        let headers = self.settings.headers.keys();
+        headers.into_iter().any(|name| {
+            let name = name.to_ascii_lowercase();
+            name.contains("auth") || name.contains("key")
+        })
+    }
+
+    fn missing(&self, secrets: &Secrets) -> SecretError {
+        let places: Vec<String> = self
+            .keys
+            .iter()
+            .map(|source| match source {
+                KeySource::Variable(name) => format!("`{name}` is not set"),
+                KeySource::File => format!("none is kept in `{}`", secrets.path().display()),
+                KeySource::Keyring => "none is kept in the keyring".to_owned(),
+                KeySource::None => "it needs none".to_owned(),
+            })
+            .collect();
+        let variable = self.keys.iter().find_map(|source| match source {
+            KeySource::Variable(name) => Some(name.as_str()),
+            KeySource::File | KeySource::Keyring | KeySource::None => None,
+        });
+        let keep = format!("keep one with `crewagent models add {} --key-stdin`", self.name);
+        let advice = match (variable, self.is_configured) {
+            (Some(name), true) => format!("set `{name}`, or {keep}"),
+            (Some(name), false) => format!("set `{name}`"),
+            (None, _) => keep,
+        };
+        let problem = places.join(", and ");
+        SecretError::Missing { model: self.name.clone(), problem, advice }
+    }
+}

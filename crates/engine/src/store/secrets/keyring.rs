@@ -1,0 +1,43 @@
+//! The system's keyring. Only builds with the feature `keyring` know it.
+
+use secrecy::SecretString;
+
+use super::SecretError;
+
+#[cfg(not(feature = "keyring"))]
+mod backend {
+    use super::{SecretError, SecretString};
+
+    const NOT_BUILT: &str = "this crewagent was built without it; keep the key in a file (`crewagent models add NAME --key-stdin`) or in an environment variable";
+
+    fn not_built<T>() -> Result<T, SecretError> {
+        Err(SecretError::Keyring(NOT_BUILT.to_owned()))
+    }
+
+    pub(super) fn get(_: &str) -> Result<Option<SecretString>, SecretError> {
+        not_built()
+    }
+
+    pub(super) fn put(_: &str, _: &SecretString) -> Result<(), SecretError> {
+        not_built()
+    }
+
+    pub(super) fn remove(_: &str) -> Result<bool, SecretError> {
+        not_built()
+    }
+}
+
+/// The key that is kept under this name.
+pub(super) fn get(name: &str) -> Result<Option<SecretString>, SecretError> {
+    backend::get(name)
+}
+
+/// Keeps a key under this name.
+pub(super) fn put(name: &str, key: &SecretString) -> Result<(), SecretError> {
+    backend::put(name, key)
+}
+
+/// Forgets the key under this name.
+pub(super) fn remove(name: &str) -> Result<bool, SecretError> {
+    backend::remove(name)
+}

@@ -1,0 +1,169 @@
+//! The tables `[models]`, `[profiles]` and `[prices]`: which models there are, and how to reach and speak to them.
+
+mod changes;
+mod choice;
+mod key;
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+pub(super) use self::tests::EVERYTHING;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+
+use crewagent_core::chat::prices::Price;
+use crewagent_core::chat::profile::Profile;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::{Map, Value as Json};
+
+pub use self::changes::{Changes, ProfileSettings};
+pub use self::choice::{ChosenModel, Surroundings, UnknownModel};
+pub use self::key::KeySource;
+use super::Settings;
+use super::timeout::Timeout;
+
+/// A model that the user has set up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ModelSettings {
+    /// What the provider calls it.
+    #[serde(deserialize_with = "some_text")]
+    pub model: String,
+    /// How the provider wants to be spoken to; recognised by the address when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Where it is; the profile's address when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "address")]
+    pub base_url: Option<String>,
+    /// Where the key is; wherever one is found when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeySource>,
+    /// The size of its window, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<NonZeroU64>,
+    /// The longest reply, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<NonZeroU64>,
+    /// How freely it chooses its words.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "temperature")]
+    pub temperature: Option<f64>,
+    /// Further tries after a failure that may pass.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "retries")]
+    pub retries: Option<u32>,
+    /// For a connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_timeout: Option<Timeout>,
+    /// For the first byte of an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte_timeout: Option<Timeout>,
+    /// Between two bytes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_timeout: Option<Timeout>,
+    /// For the whole of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_timeout: Option<Timeout>,
+    /// What its tokens cost; what the tables of prices say when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// Headers of every request. `env:VARIABLE` stands for what the variable holds.
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "key::headers"
+    )]
+    pub headers: BTreeMap<String, String>,
+    /// Fields of every request, beside those of the profile.
+    #[serde(default, skip_serializing_if = "Map::is_empty", deserialize_with = "fields")]
+    pub fields: Map<String, Json>,
+    /// What is different from the profile.
+    #[serde(default, skip_serializing_if = "Changes::is_empty")]
+    pub changes: Changes,
+}
+
+fn some_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.trim().is_empty() {
+        return Err(de::Error::custom("expected what the provider calls the model"));
+    }
+    Ok(text.trim().to_owned())
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let url = String::deserialize(deserializer)?;
+    crewagent_core::chat::profile::endpoint(&url, "models").map_err(de::Error::custom)?;
+    Ok(Some(url.trim().to_owned()))
+}
+
+fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let temperature = f64::deserialize(deserializer)?;
+    if (0.0..=2.0).contains(&temperature) {
+        Ok(Some(temperature))
+    } else {
+        Err(de::Error::custom("a temperature is a number from 0 to 2"))
+    }
+}
+
+fn retries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    const MOST: u64 = 100;
+    match u64::deserialize(deserializer)? {
+        retries @ 0..=MOST => Ok(u32::try_from(retries).ok()),
+        _ => Err(de::Error::custom(format!("expected a number of tries up to {MOST}"))),
+    }
+}
+
+/// Fields that the runtime writes itself cannot be set.
+fn fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Json>, D::Error> {
+    const OURS: [&str; 6] =
+        ["messages", "model", "stream", "stream_options", "tools", "tool_choice"];
+    let fields = Map::<String, Json>::deserialize(deserializer)?;
+    match OURS.into_iter().find(|name| fields.contains_key(*name)) {
+        Some(name) => {
+            Err(de::Error::custom(format!("the field `{name}` is written by the runtime itself")))
+        }
+        None => Ok(fields),
+    }
+}
+
+/// The profile of this name: the user's own, else a built-in one.
+fn profile(own: &BTreeMap<String, ProfileSettings>, name: &str) -> Option<Profile> {
+    match own.get(name) {
+        Some(settings) => settings.profile(name),
+        None => Profile::built_in(name).cloned(),
+    }
+}
+
+impl Settings {
+    /// The profile of this name: the user's own, else a built-in one.
+    pub fn profile(&self, name: &str) -> Option<Profile> {
+        profile(&self.profiles, name)
+    }
+
+    /// Something that does not fit something else in the file: the key that has to change, and why.
+    pub(super) fn contradiction(&self) -> Option<(Vec<&str>, String)> {
+        for (name, model) in &self.models {
+            if let Some(problem) = bad_name(name) {
+                return Some((vec!["models", name], problem));
+            }
+            let Some(wanted) = model.profile.as_deref() else { continue };
+            if profile(&self.profiles, wanted).is_none() {
+                let mut known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
+                known.extend(Profile::names().map(|name| -> &str { name }));
+                let problem =
+                    format!("there is no profile `{wanted}`; there are {}", known.join(", "));
+                return Some((vec!["models", name, "profile"], problem));
+            }
+        }
+        None
+    }
+}
+
+/// Why a model cannot have this name.
+pub(crate) fn bad_name(name: &str) -> Option<String> {
+    const OTHERS: [&str; 2] = ["scripted:", "replay:"];
+    if name.is_empty() || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Some("the name of a model has no blanks in it".to_owned());
+    }
+    let other = OTHERS.into_iter().find(|other| name.starts_with(other))?;
+    Some(format!("the name of a model cannot begin with `{other}`; it means another kind of model"))
+}

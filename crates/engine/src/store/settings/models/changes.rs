@@ -1,0 +1,174 @@
+//! Fields of a profile that the user has set. Each is checked where it stands, so that a mistake is told with its line.
+
+use std::fmt;
+
+use crewagent_core::chat::profile::Profile;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Map, Value as Json};
+
+/// Fields of a profile with other values, named as in the profile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes(Map<String, Json>);
+
+/// A profile of the user's own: a built-in one with changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProfileSettings {
+    /// The built-in profile that it begins with; the one of the same name, else `generic`, when absent.
+    pub base: Option<String>,
+    /// What is different.
+    pub changes: Changes,
+}
+
+impl Changes {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The fields and their values.
+    pub fn fields(&self) -> &Map<String, Json> {
+        &self.0
+    }
+
+    /// Whether this field is among them.
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.0.contains_key(field)
+    }
+
+    /// Takes these fields out.
+    pub(super) fn remove(&mut self, fields: &[&str]) {
+        self.0.retain(|name, _| !fields.contains(&name.as_str()));
+    }
+
+    /// A profile with these changes. Each field was checked when it was read.
+    pub(super) fn on(&self, profile: Profile) -> Profile {
+        if self.0.is_empty() { profile } else { profile.with(&self.0).unwrap_or(profile) }
+    }
+}
+
+impl ProfileSettings {
+    /// The whole profile, under this name.
+    pub(super) fn profile(&self, name: &str) -> Option<Profile> {
+        const GENERIC: &str = "generic";
+        let base = match &self.base {
+            Some(base) => Profile::built_in(base),
+            None => Profile::built_in(name).or_else(|| Profile::built_in(GENERIC)),
+        };
+        let mut profile = self.changes.on(base?.clone());
+        if !self.changes.has("title") {
+            name.clone_into(&mut profile.title);
+        }
+        Some(profile)
+    }
+}
+
+impl Serialize for Changes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl Serialize for ProfileSettings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = Map::new();
+        fields.extend(self.base.clone().map(|base| (BASE.to_owned(), base.into())));
+        fields.extend(self.changes.0.clone());
+        fields.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Changes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields { with_base: false }).map(|read| read.changes)
+    }
+}
+
+impl<'de> Deserialize<'de> for ProfileSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields { with_base: true })
+    }
+}
+
+/// The key that names the profile that another begins with.
+const BASE: &str = "base";
+
+struct Fields {
+    with_base: bool,
+}
+
+impl<'de> de::Visitor<'de> for Fields {
+    type Value = ProfileSettings;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table with fields of a profile")
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<ProfileSettings, A::Error> {
+        let mut read = ProfileSettings::default();
+        while let Some(name) = map.next_key_seed(FieldName { with_base: self.with_base })? {
+            if self.with_base && name == BASE {
+                read.base = Some(map.next_value_seed(Base)?);
+            } else {
+                let value = map.next_value_seed(FieldValue { name: &name })?;
+                read.changes.0.insert(name, value);
+            }
+        }
+        Ok(read)
+    }
+}
+
+struct FieldName {
+    with_base: bool,
+}
+
+impl<'de> de::DeserializeSeed<'de> for FieldName {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        if self.with_base && name == BASE {
+            return Ok(name);
+        }
+        // Null fits some fields and not others, but an unknown one is always told as such.
+        let unknown = check(&name, &Json::Null).err().filter(|why| why.contains("unknown field"));
+        unknown.map_or(Ok(name), |why| Err(de::Error::custom(why)))
+    }
+}
+
+struct FieldValue<'n> {
+    name: &'n str,
+}
+
+impl<'de> de::DeserializeSeed<'de> for FieldValue<'_> {
+    type Value = Json;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        let value = Json::deserialize(deserializer)?;
+        check(self.name, &value).map_err(de::Error::custom)?;
+        Ok(value)
+    }
+}
+
+struct Base;
+
+impl<'de> de::DeserializeSeed<'de> for Base {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        if Profile::built_in(&name).is_some() {
+            return Ok(name);
+        }
+        let known: Vec<&str> = Profile::names().collect();
+        Err(de::Error::custom(format!(
+            "there is no built-in profile `{name}`; there are {}",
+            known.join(", ")
+        )))
+    }
+}
+
+/// Whether a profile can have this value for this field.
+fn check(name: &str, value: &Json) -> Result<(), String> {
+    let change = Map::from_iter([(name.to_owned(), value.clone())]);
+    Profile::default().with(&change).map(drop)
+}

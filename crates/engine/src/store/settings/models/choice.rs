@@ -1,0 +1,335 @@
+//! Which model is meant by a name, and everything about it but its key.
+
+use std::fmt;
+
+use crewagent_core::chat::prices::{Price, Prices};
+use crewagent_core::chat::profile::Profile;
+use thiserror::Error;
+
+use super::{Changes, KeySource, ModelSettings, profile};
+use crate::model::chat::MEASURED;
+use crate::store::settings::Settings;
+
+/// Names the model when no flag does.
+const MODEL: &str = "CREWAGENT_MODEL";
+/// Where a model is that is not set up.
+const BASE_URL: &str = "CREWAGENT_BASE_URL";
+/// The key of a model that is not set up.
+const API_KEY: &str = "CREWAGENT_API_KEY";
+/// What other programs read for the same.
+const OTHER_BASE_URL: &str = "OPENAI_BASE_URL";
+const OTHER_API_KEY: &str = "OPENAI_API_KEY";
+
+type Read<'e> = dyn Fn(&str) -> Option<String> + 'e;
+
+/// The environment of this process, or of a test.
+pub struct Surroundings<'e>(Box<Read<'e>>);
+
+impl Surroundings<'static> {
+    /// The variables of this process.
+    pub fn of_process() -> Self {
+        Self(Box::new(|name| std::env::var(name).ok()))
+    }
+}
+
+impl<'e> Surroundings<'e> {
+    /// Variables from elsewhere.
+    pub fn new(read: impl Fn(&str) -> Option<String> + 'e) -> Self {
+        Self(Box::new(read))
+    }
+
+    /// What a variable holds. A blank one counts as not set.
+    pub fn get(&self, name: &str) -> Option<String> {
+        let value = (self.0)(name)?;
+        Some(value.trim().to_owned()).filter(|value| !value.is_empty())
+    }
+}
+
+impl fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Surroundings")
+    }
+}
+
+/// A model that was chosen, and everything about it but its key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChosenModel {
+    /// What the user calls it.
+    pub name: String,
+    /// Whether it stands in the settings.
+    pub is_configured: bool,
+    /// What is set for it.
+    pub settings: ModelSettings,
+    /// The name of the profile.
+    pub profile_name: String,
+    /// How the provider wants to be spoken to, for this model.
+    pub profile: Profile,
+    /// Where it is.
+    pub base_url: String,
+    /// The size of its window, where it is known.
+    pub window: Option<u64>,
+    /// What its tokens cost, where that is known.
+    pub price: Option<Price>,
+    /// Where its key may be; the first that is found counts.
+    pub keys: Vec<KeySource>,
+}
+
+/// Why no model is chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnknownModel {
+    /// Nothing says which.
+    #[error("no model is chosen; {advice}")]
+    NotChosen {
+        /// What to do.
+        advice: String,
+    },
+    /// There is none of this name.
+    #[error("there is no model `{name}`{origin}; {advice}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Where the name was found, if not on the command line.
+        origin: &'static str,
+        /// What to do.
+        advice: String,
+    },
+    /// It has no address.
+    #[error(
+        "it is not known where the model `{name}` is: the profile `{profile}` has no address of its own; set one with `crewagent config set models.{name}.base-url URL`"
+    )]
+    NoAddress {
+        /// The model.
+        name: String,
+        /// Its profile.
+        profile: String,
+    },
+    /// The address in the environment is none.
+    #[error("the address in `{variable}` cannot be used: {problem}")]
+    BadAddress {
+        /// The variable.
+        variable: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl Settings {
+    /// The name of the model that is used, and where it was found: a flag, the environment, the setting `run.model`, or
+    /// the only model that is set up.
+    pub fn model_name(
+        &self,
+        flag: Option<&str>,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<(String, &'static str), UnknownModel> {
+        let given = |name: &str| Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+        if let Some(name) = flag.and_then(given) {
+            return Ok((name, ""));
+        }
+        if let Some(name) = surroundings.get(MODEL) {
+            return Ok((name, " (from CREWAGENT_MODEL)"));
+        }
+        if let Some(name) = self.run.model.as_deref().and_then(given) {
+            return Ok((name, " (from the setting run.model)"));
+        }
+        let mut configured = self.models.keys();
+        match (configured.next(), configured.next()) {
+            (Some(only), None) => Ok((only.clone(), " (the only one that is set up)")),
+            (_, _) => Err(UnknownModel::NotChosen { advice: self.how_to_choose(surroundings) }),
+        }
+    }
+
+    /// The model of this name: one that is set up; else one at the address in the environment; else `PROFILE/MODEL`.
+    pub fn model(
+        &self,
+        name: &str,
+        origin: &'static str,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<ChosenModel, UnknownModel> {
+        if let Some(settings) = self.models.get(name) {
+            return self.configured(name, settings);
+        }
+        if surroundings.get(BASE_URL).is_some() {
+            return self.at_address(name, BASE_URL, surroundings);
+        }
+        if let Some((prefix, model)) = name.split_once('/')
+            && !model.trim().is_empty()
+            && let Some(found) = self.of_profile(name, prefix, model.trim())
+        {
+            return Ok(found);
+        }
+        if surroundings.get(OTHER_BASE_URL).is_some() {
+            return self.at_address(name, OTHER_BASE_URL, surroundings);
+        }
+        let advice = self.what_there_is(name, surroundings);
+        Err(UnknownModel::Unknown { name: name.to_owned(), origin, advice })
+    }
+
+    fn configured(
+        &self,
+        name: &str,
+        settings: &ModelSettings,
+    ) -> Result<ChosenModel, UnknownModel> {
+        let recognised = settings.base_url.as_deref().map(Profile::recognise);
+        let profile_name = settings.profile.as_deref().or(recognised).unwrap_or("generic");
+        let found = profile(&self.profiles, profile_name).unwrap_or_default();
+        let address = settings.base_url.clone().or_else(|| found.base_url.clone());
+        let Some(base_url) = address else {
+            return Err(UnknownModel::NoAddress {
+                name: name.to_owned(),
+                profile: profile_name.to_owned(),
+            });
+        };
+        let keys = match &settings.key {
+            Some(source) => vec![source.clone()],
+            None => self.usual_keys(profile_name, &found, &base_url),
+        };
+        let mut chosen = self.chosen(name, settings.clone(), profile_name, found, base_url, keys);
+        chosen.is_configured = true;
+        Ok(chosen)
+    }
+
+    /// A model as it is without what was measured of it.
+    pub fn unmeasured(&self, chosen: &ChosenModel) -> ChosenModel {
+        let mut settings = chosen.settings.clone();
+        settings.changes.remove(&MEASURED);
+        let unmeasured = match chosen.is_configured {
+            true => self.configured(&chosen.name, &settings).ok(),
+            false => None,
+        };
+        unmeasured.unwrap_or_else(|| chosen.clone())
+    }
+
+    /// The key of a provider goes to that provider only; another address needs a key of its own.
+    fn usual_keys(&self, name: &str, profile: &Profile, base_url: &str) -> Vec<KeySource> {
+        let is_own = profile.base_url.as_deref() == Some(base_url)
+            || Profile::recognise(base_url) == name
+            || self.profiles.get(name).is_some_and(|own| own.changes.has("key-variable"));
+        let variable = profile.key_variable.clone().filter(|_| is_own);
+        variable.map(KeySource::Variable).into_iter().chain([KeySource::File]).collect()
+    }
+
+    /// A model that is not set up, at the address that a variable holds.
+    fn at_address(
+        &self,
+        name: &str,
+        variable: &'static str,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<ChosenModel, UnknownModel> {
+        let base_url = surroundings.get(variable).unwrap_or_default();
+        crewagent_core::chat::profile::endpoint(&base_url, "models")
+            .map_err(|problem| UnknownModel::BadAddress { variable, problem })?;
+        let profile_name = Profile::recognise(&base_url);
+        let found = profile(&self.profiles, profile_name).unwrap_or_default();
+        let own = found.key_variable.clone();
+        let mut keys = vec![KeySource::Variable(API_KEY.to_owned())];
+        // A key for one provider is not shown to another.
+        let is_for_anyone = own.is_none() || variable == OTHER_BASE_URL;
+        keys.extend(own.map(KeySource::Variable));
+        if is_for_anyone {
+            keys.push(KeySource::Variable(OTHER_API_KEY.to_owned()));
+        }
+        let settings = ModelSettings::of(name);
+        Ok(self.chosen(name, settings, profile_name, found, base_url, keys))
+    }
+
+    /// A model that is not set up, of a provider that has an address.
+    fn of_profile(&self, name: &str, prefix: &str, model: &str) -> Option<ChosenModel> {
+        let found = profile(&self.profiles, prefix)?;
+        let base_url = found.base_url.clone()?;
+        let mut keys = vec![KeySource::Variable(API_KEY.to_owned())];
+        keys.extend(found.key_variable.clone().map(KeySource::Variable));
+        Some(self.chosen(name, ModelSettings::of(model), prefix, found, base_url, keys))
+    }
+
+    fn chosen(
+        &self,
+        name: &str,
+        settings: ModelSettings,
+        profile_name: &str,
+        profile: Profile,
+        base_url: String,
+        keys: Vec<KeySource>,
+    ) -> ChosenModel {
+        let mut profile = settings.changes.on(profile.for_model(&settings.model).into_owned());
+        // They are used up, and must not undo what the user has changed.
+        profile.models.clear();
+        profile.fields.extend(settings.fields.clone());
+        let price = settings.price.or_else(|| self.price(profile_name, &settings.model));
+        let window = settings.window.map(std::num::NonZeroU64::get).or(profile.window);
+        ChosenModel {
+            name: name.to_owned(),
+            is_configured: false,
+            settings,
+            profile_name: profile_name.to_owned(),
+            profile,
+            base_url,
+            window,
+            price,
+            keys,
+        }
+    }
+
+    /// What a model costs: by the user's prices, else by the built-in ones.
+    fn price(&self, profile: &str, model: &str) -> Option<Price> {
+        self.prices.find(profile, model).or_else(|| Prices::built_in().find(profile, model))
+    }
+
+    fn how_to_choose(&self, surroundings: &Surroundings<'_>) -> String {
+        if surroundings.get(BASE_URL).is_some() || surroundings.get(OTHER_BASE_URL).is_some() {
+            return "an address is in the environment, so name the model there with `--model ID` or CREWAGENT_MODEL".to_owned();
+        }
+        if self.models.is_empty() {
+            return format!("{ADD}, or try `crewagent demo`");
+        }
+        let names: Vec<String> = self.models.keys().map(|name| format!("`{name}`")).collect();
+        format!(
+            "there are {}: add `--model NAME`, or choose one for good with `crewagent models use NAME`",
+            names.join(", ")
+        )
+    }
+
+    /// What could be meant by a name that is nothing.
+    fn what_there_is(&self, name: &str, surroundings: &Surroundings<'_>) -> String {
+        let near = self.models.keys().find(|known| strsim::damerau_levenshtein(known, name) <= 2);
+        if let Some(near) = near {
+            return format!("did you mean `{near}`?");
+        }
+        let has_key = |profile: &&str| {
+            let variable = Profile::built_in(profile).and_then(|found| found.key_variable.as_ref());
+            variable.is_some_and(|variable| surroundings.get(variable).is_some())
+        };
+        if let Some(provider) = Profile::names().find(has_key) {
+            return format!("to use it at {provider}, write `--model {provider}/{name}`");
+        }
+        if self.models.is_empty() {
+            return ADD.to_owned();
+        }
+        format!("`crewagent models list` shows what there is; {ADD}")
+    }
+}
+
+const ADD: &str = "set one up with `crewagent models add NAME`, or write `--model PROVIDER/MODEL` (such as `openai/gpt-5` or `ollama/qwen3`)";
+
+impl ModelSettings {
+    /// A model about which only its provider's name for it is known.
+    pub fn of(model: &str) -> Self {
+        Self {
+            model: model.to_owned(),
+            profile: None,
+            base_url: None,
+            key: None,
+            window: None,
+            max_output: None,
+            temperature: None,
+            retries: None,
+            connect_timeout: None,
+            first_byte_timeout: None,
+            idle_timeout: None,
+            call_timeout: None,
+            price: None,
+            headers: std::collections::BTreeMap::new(),
+            fields: serde_json::Map::new(),
+            changes: Changes::default(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Every golden run is recorded from its journal, and the recording is played on a fresh copy of the project.
+//!
+//! All of them come back: 009 has an argument of fifty megabytes, which a recording writes as a letter and a number. A
+//! run whose state document was changed by hand, or whose journal was lost in part, would not: what happened to it from
+//! outside is not in a scenario. Such a recording says so in its first lines.
+
+use crewagent_core::event::{Event, Fact, Reply};
+use crewagent_core::tool::call::canonical;
+use crewagent_engine::disk::Disk;
+use crewagent_engine::model::scripted::Scripted;
+use crewagent_engine::model::scripted::record::scenario;
+use serde_json::Value as Json;
+
+use crate::stage::{Played, Stage, tree};
+
+fn check_recorded(name: &str) {
+    let mut stage = Stage::set(name);
+    let first = stage.play();
+    let left = left(&stage, &first);
+    let text = record(&stage, &first);
+    stage.model = Scripted::parse("recorded.yaml", &text).unwrap();
+    stage.reset_project();
+    let again = stage.play();
+    check_same(&stage, (&first, &left), &again, &text);
+    assert_eq!(said(&record(&stage, &again)), said(&text), "a recording records as itself");
+    if !stage.script.restart_after.is_empty() {
+        // What several processes did one process can do.
+        stage.script.restart_after.clear();
+        stage.reset_project();
+        let again = stage.play();
+        check_same(&stage, (&first, &left), &again, &text);
+    }
+}
+
+fn record(stage: &Stage, played: &Played) -> String {
+    let view = stage.store(Disk::real()).runs().look(&played.id).unwrap();
+    let blobs = |digest| view.blobs.text(digest).ok();
+    scenario("again", &view.recovered.events, &blobs).unwrap()
+}
+
+/// What a run leaves: files of the project, and its state without what differs from run to run.
+fn left(stage: &Stage, played: &Played) -> Vec<(String, Vec<u8>)> {
+    let mut left: Vec<(String, Vec<u8>)> = tree(&stage.project()).into_iter().collect();
+    let documents = tree(&stage.scratch().join("home/projects"));
+    let document = documents.iter().find(|(name, _)| name.ends_with("/state/workflow.md")).unwrap();
+    let text = String::from_utf8(document.1.clone()).unwrap();
+    let text = text.replace(&played.id.to_string(), "RUN");
+    let is_time = |line: &&str| line.contains("2026-11-15T");
+    let lines: Vec<&str> = text.lines().filter(|line| !is_time(line)).collect();
+    assert!(text.lines().count() - lines.len() < 6, "{text}");
+    left.push(("@state/workflow.md".to_owned(), lines.join("\n").into_bytes()));
+    left
+}
+
+fn check_same(stage: &Stage, first: (&Played, &[(String, Vec<u8>)]), again: &Played, text: &str) {
+    let (first, files) = first;
+    assert_eq!(again.rest, first.rest, "{text}");
+    let (one, other) = (replies(first), replies(again));
+    assert_eq!(one.len(), other.len(), "{text}");
+    for (one, other) in one.iter().zip(&other) {
+        assert_eq!(one, other);
+    }
+    assert_eq!(verdicts(&first.events), verdicts(&again.events));
+    let now = left(stage, again);
+    let names = |of: &[(String, Vec<u8>)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&now), names(files));
+    for ((name, before), (_, now)) in files.iter().zip(&now) {
+        assert_eq!(String::from_utf8_lossy(before), String::from_utf8_lossy(now), "{name}");
+    }
+}
+
+/// Everything the model said, without the ids of its calls.
+fn replies(played: &Played) -> Vec<Json> {
+    let reply = |reply: &Reply| {
+        let calls: Vec<Json> = reply
+            .tool_calls
+            .iter()
+            .map(|call| {
+                let name = canonical(&call.name).unwrap_or(&call.name);
+                let digest = call.arguments.digest().to_string();
+                let value = call.arguments.inline().map(|text| {
+                    let value = serde_json::from_str::<Json>(text).ok().filter(Json::is_object);
+                    value.unwrap_or_else(|| text.to_string().into())
+                });
+                serde_json::json!([name, value.unwrap_or_else(|| digest.into())])
+            })
+            .collect();
+        serde_json::json!([reply.content, reply.extra, reply.finish, reply.usage, calls])
+    };
+    let replies = played.events.iter().filter_map(|event| match &event.fact {
+        Fact::AssistantMessage { reply: said, .. } => Some(reply(said)),
+        _ => None,
+    });
+    replies.collect()
+}
+
+fn verdicts(events: &[Event]) -> Vec<(String, Json)> {
+    let verdict = |event: &Event| match &event.fact {
+        Fact::ToolFinished { tool, answer, .. } => {
+            Some((tool.clone(), serde_json::to_value(answer.refused).unwrap()))
+        }
+        _ => None,
+    };
+    events.iter().filter_map(verdict).collect()
+}
+
+/// The recording without its comments.
+fn said(text: &str) -> String {
+    let is_comment = |line: &&str| line.trim_start().starts_with("# ");
+    text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
+}
+
+macro_rules! recorded {
+    ($($test:ident = $folder:literal;)*) => {
+        $(#[test] fn $test() { check_recorded($folder); })*
+    };
+}
+
+recorded! {
+    the_story_is_recorded = "001-create-story-micro";
+    the_green_branch_is_recorded = "002-branch-greenfield";
+    the_brown_branch_is_recorded = "003-branch-brownfield";
+    a_loop_is_recorded = "004-loop-with-exit";
+    talk_after_the_end_is_recorded = "005-post-completion";
+    a_run_of_three_processes_is_recorded = "006-resume-after-restart";
+    several_calls_are_recorded = "007-several-calls";
+    every_refusal_is_recorded = "008-every-illegal-move";
+    a_hostile_run_is_recorded = "009-hostile";
+}

@@ -1,0 +1,163 @@
+//! One connection of the server: what was read and is no whole request yet, and what is still to be written.
+
+use std::io::{self, Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+
+use super::frames::Frames;
+use super::http::{Head, Length};
+
+/// Room for a request without history; it grows with what comes.
+const ROOM: usize = 32 * 1024;
+/// No request is longer.
+const MAX_REQUEST: usize = 64 << 20;
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) stream: TcpStream,
+    input: Vec<u8>,
+    filled: usize,
+    head: Option<Head>,
+    output: Output,
+}
+
+/// What is being written, piece by piece.
+#[derive(Debug, Default)]
+struct Output {
+    frames: Frames,
+    /// Bytes that are written.
+    written: usize,
+    /// Pieces that are written or may be.
+    released: usize,
+    /// When the next piece may be written, and the time between two.
+    pace: Option<(Instant, Duration)>,
+    /// The note about this request.
+    record: Option<usize>,
+    /// Whether it waits for the other side to read.
+    is_stuck: bool,
+}
+
+/// What came of writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Nothing is left to write. The time is the one before the last write, for the note with this number.
+    Done(Option<(usize, Instant)>),
+    /// The next piece is due then.
+    Due(Instant),
+    /// The other side must read first.
+    Stuck,
+}
+
+/// What came of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Input {
+    /// A whole request is there.
+    Request,
+    /// Not yet.
+    Part,
+    /// The other side is gone.
+    End,
+}
+
+impl Connection {
+    pub(super) fn new(stream: TcpStream) -> Self {
+        let input = vec![0; ROOM];
+        Self { stream, input, filled: 0, head: None, output: Output::default() }
+    }
+
+    /// Reads what there is.
+    pub(super) fn read(&mut self) -> io::Result<Input> {
+        loop {
+            if self.filled == self.input.len() {
+                if self.filled >= MAX_REQUEST {
+                    return Err(io::ErrorKind::FileTooLarge.into());
+                }
+                self.input.resize(self.filled * 2, 0);
+            }
+            match self.stream.read(&mut self.input[self.filled..]) {
+                Ok(0) => return Ok(Input::End),
+                Ok(count) => self.filled += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let read = &self.input[..self.filled];
+        if self.head.is_none() {
+            self.head = Head::parse(read);
+        }
+        match &self.head {
+            Some(Head { body: Length::Chunked, .. }) => Err(io::ErrorKind::Unsupported.into()),
+            Some(head) if head.message_end(read).is_some() => Ok(Input::Request),
+            _ => Ok(Input::Part),
+        }
+    }
+
+    /// The request that is there: method, path and body.
+    pub(super) fn request(&self) -> Option<(&str, &str, &[u8])> {
+        let head = self.head.as_ref()?;
+        let end = head.message_end(&self.input[..self.filled])?;
+        let (method, path) = head.target();
+        Some((method, path, &self.input[head.end..end]))
+    }
+
+    /// Forgets the request, which is answered.
+    pub(super) fn next_request(&mut self) {
+        // Nobody sends the next request before the answer, so nothing is behind this one.
+        self.filled = 0;
+        self.head = None;
+    }
+
+    /// Answers: all at once, or the first piece at `begin` and each further one so much later.
+    pub(super) fn answer(
+        &mut self,
+        frames: Frames,
+        pace: Option<(Instant, Duration)>,
+        record: Option<usize>,
+    ) {
+        self.output = Output { frames, pace, record, ..Output::default() };
+    }
+
+    /// Whether it waits for the other side to read.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.output.is_stuck
+    }
+
+    /// Writes as much as is due and fits.
+    pub(super) fn write(&mut self, now: Instant) -> io::Result<Progress> {
+        let output = &mut self.output;
+        output.is_stuck = false;
+        let pieces = output.frames.ends.len();
+        if output.written == output.frames.bytes.len() {
+            return Ok(Progress::Done(None));
+        }
+        match &mut output.pace {
+            None => output.released = pieces,
+            Some((due, step)) => {
+                while *due <= now && output.released < pieces {
+                    output.released += 1;
+                    *due += *step;
+                }
+            }
+        }
+        let end = output.released.checked_sub(1).map_or(0, |last| output.frames.ends[last]);
+        while output.written < end {
+            let before = Instant::now();
+            match self.stream.write(&output.frames.bytes[output.written..end]) {
+                Ok(count) => output.written += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    output.is_stuck = true;
+                    return Ok(Progress::Stuck);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            if output.written == output.frames.bytes.len() {
+                return Ok(Progress::Done(output.record.map(|record| (record, before))));
+            }
+        }
+        Ok(output.pace.map_or(Progress::Stuck, |(due, _)| Progress::Due(due)))
+    }
+}

@@ -1,0 +1,128 @@
+//! What the server on the loopback plays, and what it notes.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What is answered, to whom, and how fast.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The answers, in order.
+    pub answers: Vec<Answer>,
+    /// Which request gets which.
+    pub order: Order,
+    /// How fast they come.
+    pub pace: Pace,
+    /// Characters in one event of a stream; a token has about four.
+    pub piece: usize,
+    /// The folder that the bodies of requests are written to, as `000001.json` and so on.
+    pub keep: Option<PathBuf>,
+}
+
+/// Which request gets which answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Order {
+    /// The n-th request gets the n-th answer: one run.
+    #[default]
+    Arrival,
+    /// Every run gets all answers. A run is known by the ids of its calls, so it must keep its history: one node.
+    Runs,
+}
+
+/// How fast an answer comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pace {
+    /// At once, as one piece.
+    #[default]
+    Burst,
+    /// So many events a second.
+    EventsPerSecond(u32),
+}
+
+/// One answer of the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Its words.
+    pub content: Option<String>,
+    /// The tools it calls.
+    pub calls: Vec<Call>,
+    /// Milliseconds before it begins.
+    pub hold: u64,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The tool.
+    pub name: String,
+    /// Its arguments, a JSON object as text.
+    pub arguments: String,
+}
+
+/// What the server noted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Records {
+    /// The requests, in the order in which they came.
+    pub requests: Vec<Record>,
+    /// Connections that are open now, without the one that asks.
+    pub connections: usize,
+    /// Requests for which the plan had no answer.
+    pub refused: u64,
+}
+
+/// One request and its answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The run, from 0.
+    pub run: usize,
+    /// The number of the request in its run, from 0.
+    pub turn: usize,
+    /// When its last byte was read, in nanoseconds since 1970.
+    pub arrived: u64,
+    /// When the last byte of the answer was about to be written; 0 as long as it is not.
+    pub answered: u64,
+    /// The size of the body.
+    pub bytes: usize,
+}
+
+impl Plan {
+    /// One run, answered at once.
+    pub fn burst(answers: Vec<Answer>) -> Self {
+        Self { answers, piece: 16, ..Self::default() }
+    }
+
+    /// Many runs with the same answers, at so many tokens a second.
+    pub fn crowd(answers: Vec<Answer>, tokens_per_second: u32) -> Self {
+        let pace = Pace::EventsPerSecond(tokens_per_second);
+        Self { answers, order: Order::Runs, pace, piece: 4, keep: None }
+    }
+}
+
+impl Answer {
+    /// Words alone.
+    pub fn words(content: impl Into<String>) -> Self {
+        Self { content: Some(content.into()), ..Self::default() }
+    }
+
+    /// One call.
+    pub fn call(name: impl Into<String>, arguments: impl ToString) -> Self {
+        let call = Call { name: name.into(), arguments: arguments.to_string() };
+        Self { calls: vec![call], ..Self::default() }
+    }
+}
+
+impl Records {
+    /// For each run the nanoseconds between the end of an answer and the end of the next request. The n-th of them lies
+    /// before request n + 1.
+    pub fn overheads(&self) -> Vec<Vec<u64>> {
+        let runs = self.requests.iter().map(|record| record.run + 1).max().unwrap_or(0);
+        let mut last: Vec<Option<u64>> = vec![None; runs];
+        let mut overheads = vec![Vec::new(); runs];
+        for record in &self.requests {
+            if let Some(answered) = last[record.run].replace(record.answered) {
+                overheads[record.run].push(record.arrived.saturating_sub(answered));
+            }
+        }
+        overheads
+    }
+}

@@ -1,0 +1,78 @@
+//! Any bytes as an answer, streamed or whole: it ends in a reply that can be sent again, or in a fault, within its
+//! limits, and however the bytes are split.
+#![no_main]
+
+use std::convert::Infallible;
+
+use crewagent_core::chat::assemble::{Assembler, Flow, Limits, Piece};
+use crewagent_core::chat::fault::{Fault, FaultKind};
+use crewagent_core::chat::leak;
+use crewagent_core::chat::names::Names;
+use crewagent_core::chat::profile::{NameForm, Profile};
+use crewagent_core::event::{Channel, Reply};
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+use libfuzzer_sys::fuzz_target;
+use sse_stream::SseByteStream;
+
+const LIMITS: Limits = Limits { reply_bytes: 64 << 10, calls: 64 };
+
+type Told = (String, String);
+
+fn streamed(bytes: &[u8], size: usize, profile: &Profile) -> (Result<Reply, Fault>, Told) {
+    let mut told = Told::default();
+    let mut tell = |Piece { channel, text }: Piece<'_>| {
+        assert!(!text.is_empty());
+        match channel {
+            Channel::Text => told.0.push_str(text),
+            Channel::Thinking => told.1.push_str(text),
+        }
+    };
+    let names = Names::new(NameForm::Plain, &[]);
+    let chunks = bytes.chunks(size).chain([b"\n\n".as_slice()]).map(Ok::<_, Infallible>);
+    let mut events = SseByteStream::new(stream::iter(chunks));
+    let mut assembler = Assembler::new(LIMITS);
+    let reply = loop {
+        match events.next().now_or_never().expect("the bytes are there") {
+            Some(Ok(event)) => match assembler.push(&event.data.unwrap_or_default(), &mut tell) {
+                Ok(Flow::More) => {}
+                Ok(Flow::Done) => break assembler.finish(&names, profile),
+                Err(fault) => break Err(fault),
+            },
+            Some(Err(_)) => break Err(Fault::new(FaultKind::Malformed)),
+            None => break assembler.finish(&names, profile),
+        }
+    };
+    (reply, told)
+}
+
+fn check(reply: &Result<Reply, Fault>) {
+    match reply {
+        Ok(reply) => {
+            let mut ids: Vec<&str> = reply.tool_calls.iter().map(|call| &*call.id).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            assert_eq!(ids.len(), reply.tool_calls.len());
+            assert!(
+                reply.tool_calls.iter().all(|call| !call.id.is_empty() && !call.name.is_empty())
+            );
+            assert!(reply.tool_calls.iter().all(|call| call.arguments.bytes() > 0));
+            assert!(!reply.extra.values().any(serde_json::Value::is_null));
+            if let Some(words) = &reply.content {
+                assert!(!words.trim().is_empty());
+                assert!(leak::calls(words).is_empty() || leak::detect(words));
+            }
+        }
+        Err(fault) => assert!(!fault.advice().is_empty()),
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let plain = Profile::default();
+    let eager = Profile { calls_in_text: true, ..Profile::default() };
+    let whole = streamed(bytes, usize::MAX, &plain);
+    check(&whole.0);
+    assert_eq!(streamed(bytes, 1, &plain), whole);
+    assert_eq!(streamed(bytes, 7, &plain), whole);
+    check(&streamed(bytes, usize::MAX, &eager).0);
+    check(&Assembler::whole(bytes, LIMITS, &Names::new(NameForm::Plain, &[]), &eager));
+});
