@@ -37,8 +37,7 @@ pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<Opened> 
         Choice::Replay(run) => Box::new(replay(&run, store)?),
         Choice::Chat(chosen) => {
             let surroundings = Surroundings::of_process();
-            let endpoint =
-                chosen.endpoint(&store.secrets(), &surroundings).map_err(key_problem)?;
+            let endpoint = chosen.endpoint(&store.secrets(), &surroundings).map_err(key_problem)?;
             let client = Client::new().map_err(Halt::Model)?;
             let chat = Chat::new(endpoint, &client).map_err(Halt::Model)?;
             return Ok(Opened { model: Box::new(chat), window: chosen.window });
@@ -55,9 +54,7 @@ pub(crate) fn choose(flag: Option<&str>, store: &Store) -> Result<Choice, Usage>
     Ok(match name.split_once(':') {
         Some(("scripted", file)) => Choice::Scripted(file.to_owned()),
         Some(("replay", run)) => Choice::Replay(run.to_owned()),
-        _ => {
-            Choice::Chat(Box::new(settings.model(&name, origin, &surroundings).map_err(unknown)?))
-        }
+        _ => Choice::Chat(Box::new(settings.model(&name, origin, &surroundings).map_err(unknown)?)),
     })
 }
 

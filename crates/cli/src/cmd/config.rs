@@ -94,8 +94,7 @@ fn members<'v>(parts: &mut Vec<&'v str>, value: &'v Json, console: &mut Console)
 
 fn line(name: &str, value: Option<&Json>, about: &str, is_default: bool, console: &mut Console) {
     let shown = value.map_or_else(|| "(not set)".to_owned(), Json::to_string);
-    let (name, shown) =
-        (paint::padded(&paint::printable(name), 28), paint::printable(&shown));
+    let (name, shown) = (paint::padded(&paint::printable(name), 28), paint::printable(&shown));
     let about = paint::styled(QUIET, format_args!("# {about}"));
     let (name, shown) = if is_default {
         (paint::styled(QUIET, name), paint::styled(QUIET, paint::padded(&shown, 12)))
@@ -248,7 +247,7 @@ mod tests {
         assert_eq!(Settings::parse(Path::new("c"), &text).unwrap(), Settings::default());
         let bare: String = text
             .lines()
-            .filter(|line| !line.starts_with("# Settings"))
+            .filter(|line| !line.starts_with("# Settings") && !line.starts_with("# Models"))
             .map(|line| line.strip_prefix("# ").unwrap_or(line).to_owned() + "\n")
             .filter(|line| !line.contains('…'))
             .collect();

@@ -15,7 +15,6 @@ use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::summary;
 use crate::when::date;
-use crate::shell;
 
 /// Where a run goes when it rests.
 pub(crate) struct Recorder {
@@ -52,17 +51,28 @@ impl Recorder {
         if file.is_dir() {
             return Err(Usage(format!("`{shown}` is a folder; --record takes a file")).into());
         }
-        let is_ours = || so_far().is_some_and(|text| std::fs::read_to_string(file).ok() == Some(text));
-        let over = if args.force || (file.exists() && is_ours()) { Over::Anything } else { Over::Nothing };
+        let is_ours =
+            || so_far().is_some_and(|text| std::fs::read_to_string(file).ok() == Some(text));
+        let over =
+            if args.force || (file.exists() && is_ours()) { Over::Anything } else { Over::Nothing };
         if over == Over::Nothing && file.symlink_metadata().is_ok() {
             let advice = "name another file, or replace it with --force";
-            return Err(Usage(format!("`{shown}` exists, and --record would replace it; {advice}")).into());
+            return Err(Usage(format!(
+                "`{shown}` exists, and --record would replace it; {advice}"
+            ))
+            .into());
         }
         let folder = folder_of(file);
         if !folder.is_dir() {
-            return Err(Usage(format!("there is no folder `{}` for --record; make it first", folder.display())).into());
+            return Err(Usage(format!(
+                "there is no folder `{}` for --record; make it first",
+                folder.display()
+            ))
+            .into());
         }
-        new_file(folder).with_context(|| format!("the folder `{}` of --record cannot be written", folder.display()))?;
+        new_file(folder).with_context(|| {
+            format!("the folder `{}` of --record cannot be written", folder.display())
+        })?;
         Ok(Some(Self { file: file.clone(), over }))
     }
 
@@ -81,7 +91,7 @@ impl Recorder {
                 console.error(paint::styled(QUIET, words));
                 return Outcome::Done;
             }
-            Err(error) => return self.failed(&error, id, again, console),
+            Err(error) => return failed(&error, id, again, console),
         };
         match self.put(&text) {
             Ok(()) => {
@@ -95,23 +105,9 @@ impl Recorder {
             }
             Err(error) => {
                 let what = format!("cannot write the recording `{}`", self.file.display());
-                self.failed(&anyhow::Error::new(error).context(what), id, again, console)
+                failed(&anyhow::Error::new(error).context(what), id, again, console)
             }
         }
-    }
-
-    fn failed(
-        &self,
-        error: &anyhow::Error,
-        id: &RunId,
-        again: &Again,
-        console: &mut Console,
-    ) -> Outcome {
-        let outcome = Outcome::of_error(error, console);
-        let command = format!("{} --record {}", again.resume(id.as_str()), shell::path(&self.file));
-        let next = summary::next("Nothing is lost. Record it again, here or elsewhere, with:", &[command]);
-        console.error(next.trim_end());
-        outcome
     }
 
     /// The whole file or none.
@@ -129,6 +125,13 @@ impl Recorder {
     }
 }
 
+fn failed(error: &anyhow::Error, id: &RunId, again: &Again, console: &mut Console) -> Outcome {
+    let outcome = Outcome::of_error(error, console);
+    let words = "Nothing is lost. Record it again, here or elsewhere, with:";
+    console.error(summary::next(words, &[again.resume(id.as_str())]).trim_end());
+    outcome
+}
+
 /// The run as a scenario, as far as it is.
 fn recorded(id: &RunId, store: &Store) -> anyhow::Result<String> {
     let view = store.runs().look(id)?;
@@ -137,8 +140,9 @@ fn recorded(id: &RunId, store: &Store) -> anyhow::Result<String> {
 }
 
 fn title(facts: &RunRecord) -> String {
-    let (package, workflow) = (facts.package.reference(), facts.workflow.reference());
-    format!("{package} {workflow}, recorded {}", date(facts.created))
+    let workflow = facts.workflow.id.as_ref().map(|id| format!(" {id}"));
+    let package = facts.package.reference();
+    format!("{package}{}, recorded {}", workflow.unwrap_or_default(), date(facts.created))
 }
 
 fn folder_of(file: &Path) -> &Path {

@@ -25,14 +25,16 @@ pub(crate) fn run(
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
+    let again = Again::new(home.as_ref())
+        .with_model(args.conversation.model.as_deref())
+        .with_record(args.recording.record.as_ref());
     let store = Store::open(home)?;
     let id = chosen(&args, &store)?;
     let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
     let window = Some(store.settings().run.window(window));
     let recorder = Recorder::going_on(&args.recording, &id, &store)?;
-    let run = Runtime::new(&store)
-        .resume(&id, &SettingsChange { window, ..change(&args.bounds) })?;
+    let run =
+        Runtime::new(&store).resume(&id, &SettingsChange { window, ..change(&args.bounds) })?;
     if let Err(error) = writable(run.project_folder()) {
         let outcome = Outcome::of_error(&error, console);
         let next = summary::next("Nothing is lost. Go on with:", &[again.resume(run.id())]);

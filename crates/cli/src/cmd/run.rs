@@ -24,7 +24,9 @@ pub(crate) fn run(
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
+    let again = Again::new(home.as_ref())
+        .with_model(args.conversation.model.as_deref())
+        .with_record(args.recording.record.as_ref());
     let store = Store::open(home)?;
     // What is wrong with the command line is told before anything is made.
     let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;

@@ -103,8 +103,7 @@ impl Session {
         run.drive(&**model, control, &mut |event| {
             voice.tell(event, control, console);
             if let Some(warning) = purse.warning(event) {
-                console
-                    .error(format_args!("{} {warning}", paint::styled(WARNING, "warning:")));
+                console.error(format_args!("{} {warning}", paint::styled(WARNING, "warning:")));
             }
         })
     }
@@ -285,7 +284,7 @@ impl Purse {
         }
         self.watch = Watch::Off;
         Some(
-            "the price of this model is not known, so --max-cost cannot stop the run; --max-tokens N can",
+            "the price of this model is not known, so --max-cost cannot stop the run; say what it costs with `crewagent models add NAME --price IN,OUT`, or set --max-tokens N",
         )
     }
 }

@@ -35,7 +35,8 @@ impl Cell {
 /// The rows under a quiet heading.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<Cell>]) -> String {
     let title = |(column, text): (usize, &&str)| {
-        let side = rows.first().and_then(|row| row.get(column)).map_or(Side::Left, |cell| cell.side);
+        let side =
+            rows.first().and_then(|row| row.get(column)).map_or(Side::Left, |cell| cell.side);
         Cell { side, ..Cell::new(paint::QUIET, text) }
     };
     let title = heading.iter().enumerate().map(title).collect();

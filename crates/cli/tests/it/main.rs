@@ -10,6 +10,7 @@ mod events;
 mod golden;
 mod interrupts;
 mod models;
+mod record;
 mod records;
 mod runs;
 mod support;

@@ -5,7 +5,7 @@ mod server;
 use serde_json::Value as Json;
 
 use self::server::{Quirks, Server};
-use crate::support::{Ran, World};
+use crate::support::{Ran, World, repository};
 
 const KEY: &str = "sk-very-secret-1234";
 
@@ -82,8 +82,22 @@ fn a_model_that_works_passes_every_step() {
 }
 
 #[test]
+fn how_replies_come_is_told() {
+    for (quirks, words) in [
+        (Quirks::default(), "replies come in pieces, with usage"),
+        (Quirks { no_usage: true, ..Quirks::default() }, "it is estimated"),
+        (Quirks { whole: true, ..Quirks::default() }, "as a whole though pieces are asked for"),
+        (Quirks { no_stream: true, ..Quirks::default() }, "there is none: replies come as a whole"),
+    ] {
+        let ran = with_model(&Server::new(quirks), "").run(&["models", "test"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.out.contains(words), "{}", ran.out);
+    }
+}
+
+#[test]
 fn the_step_that_fails_is_named() {
-    let gone = Server { port: 9, ..Server::new(Quirks::default()) };
+    let gone = Server::gone();
     check_failed(&with_model(&gone, ""), &[], "tcp", &["connection", "server runs"]);
 
     let page = Quirks { page: Some((404, "<html>Not Found</html>")), ..Quirks::default() };
@@ -156,7 +170,7 @@ fn what_a_server_wants_is_measured_and_remembered() {
         ..Quirks::default()
     };
     let server = Server::new(quirks);
-    let world = with_model(&server, "# mine\n");
+    let world = with_model(&server, "window = 5000 # mine\n");
     let before = config(&world);
     let dry = world.run(&["models", "probe", "--dry-run"]);
     assert_eq!(dry.code, 0, "{dry:?}");
@@ -226,7 +240,8 @@ fn models_are_added_listed_chosen_and_removed() {
     let args = ["models", "add", "big", "--profile", "deepseek", "--model", "m1", "--key-stdin"];
     let added = piped(&world, &format!("{KEY}\n"), &args);
     assert_eq!(added.code, 0, "{added:?}");
-    let local = ["models", "add", "ollama", "--model", "qwen3", "--window", "8000", "--price", "0,0"];
+    let local =
+        ["models", "add", "ollama", "--model", "qwen3", "--window", "8000", "--price", "0,0"];
     assert_eq!(world.run(&local).code, 0);
 
     let listed = world.run(&["models", "list", "--json"]);
@@ -279,7 +294,10 @@ fn what_cannot_be_added_is_refused_and_nothing_is_written() {
         (&["add", "a b", "--model", "m", "--profile", "deepseek"], "no blanks"),
         (&["add", "x", "--model", "m", "--profile", "deepseek", "--price", "1"], "two or three"),
         (&["add", "x", "--model", "m", "--profile", "deepseek", "--key-stdin"], "it is empty"),
-        (&["add", "x", "--model", "m", "--profile", "deepseek", "--key-env", "1 2"], "env:VARIABLE"),
+        (
+            &["add", "x", "--model", "m", "--profile", "deepseek", "--key-env", "1 2"],
+            "env:VARIABLE",
+        ),
         (&["add", "x", "--model", "m", "--profile", "deepseek", "--keyring"], "--key-stdin"),
     ] {
         let ran = world.run(&[&["models"], args].concat());
@@ -325,7 +343,8 @@ fn a_run_has_the_window_of_its_model() {
     let server = Server::new(Quirks { key: Some(KEY), ..Quirks::default() });
     let window = |more: &str| {
         let world = World::with_tiny();
-        let model = format!("[models.a]\nmodel = \"m1\"\nbase-url = \"{}\"\nretries = 0\n", server.url());
+        let model =
+            format!("[models.a]\nmodel = \"m1\"\nbase-url = \"{}\"\nretries = 0\n", server.url());
         world.write("store/config.toml", format!("{more}{model}window = 9000\n"));
         let ran = world.run(&["run", "tiny", "--project", "project", "--json"]);
         assert_eq!(ran.code, 5, "the key is refused: {ran:?}");
@@ -342,7 +361,11 @@ fn a_model_needs_no_setting_up_where_the_environment_says_all() {
     let world = World::new();
     let url = server.url();
     for set in [
-        [("CREWAGENT_BASE_URL", url.as_str()), ("CREWAGENT_API_KEY", KEY), ("CREWAGENT_MODEL", "m1")],
+        [
+            ("CREWAGENT_BASE_URL", url.as_str()),
+            ("CREWAGENT_API_KEY", KEY),
+            ("CREWAGENT_MODEL", "m1"),
+        ],
         [("OPENAI_BASE_URL", &url), ("OPENAI_API_KEY", KEY), ("CREWAGENT_MODEL", "m1")],
     ] {
         let ran = run_with(&world, &set, &["models", "test"]);
@@ -361,4 +384,23 @@ fn the_doctor_tells_the_model_and_its_key_without_asking_it() {
     let ran = world.run(&["doctor"]);
     assert!(ran.out.contains("warn  model") && ran.out.contains("MY_KEY"), "{}", ran.out);
     assert!(server.seen().is_empty());
+}
+
+#[test]
+fn the_documented_tables_can_be_read() {
+    let text = std::fs::read_to_string(repository().join("docs/settings.md")).unwrap();
+    let blocks: Vec<&str> =
+        text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(blocks.len(), 2);
+    let world = World::new();
+    world.write("store/config.toml", blocks.concat());
+    let ran = world.run(&["config", "get"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for key in [
+        "models.deepseek.headers.X-Title",
+        "profiles.house.names",
+        "prices.\"deepseek-v4-*\".input",
+    ] {
+        assert!(ran.out.contains(key), "{key}: {}", ran.out);
+    }
 }

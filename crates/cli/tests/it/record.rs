@@ -96,7 +96,11 @@ fn a_file_that_exists_is_replaced_only_by_force() {
     world.write("again.yaml", "mine");
     let refused = record(&world, &["--input", "x"]);
     assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(refused.err.contains("`again.yaml` exists") && refused.err.contains("--force"), "{}", refused.err);
+    assert!(
+        refused.err.contains("`again.yaml` exists") && refused.err.contains("--force"),
+        "{}",
+        refused.err
+    );
     assert!(world.run(&["runs", "list", "--all"]).out.contains("No runs yet"), "nothing was run");
     assert_eq!(text(&world), "mine");
     let forced = record(&world, &["--input", "x", "--force"]);
@@ -107,7 +111,8 @@ fn a_file_that_exists_is_replaced_only_by_force() {
 #[test]
 fn where_nothing_can_be_written_nothing_is_run() {
     let world = World::with_tiny();
-    for (file, says) in [("project", "is a folder"), ("nowhere/again.yaml", "no folder `nowhere`")] {
+    for (file, says) in [("project", "is a folder"), ("nowhere/again.yaml", "no folder `nowhere`")]
+    {
         let ran = world.run_tiny("tiny.yaml", &["--record", file]);
         assert_eq!(ran.code, 2, "{ran:?}");
         assert!(ran.err.contains(says), "{}", ran.err);
@@ -122,6 +127,8 @@ fn a_run_that_goes_on_is_recorded_from_its_beginning() {
     let waiting = record(&world, &[]);
     assert_eq!(waiting.code, 3, "{waiting:?}");
     assert!(text(&world).contains("ui.ask_user") && !text(&world).contains("--input"));
+    let next = "--model scripted:tiny.yaml --record again.yaml --input \"your answer\"";
+    assert!(waiting.out.contains(next), "{}", waiting.out);
     // Nobody touched the file, so the same run may go on with it.
     let resume = ["resume", "--model", "scripted:tiny.yaml", "--input", "a flyer", "--record"];
     let done = world.run(&[&resume[..], &["again.yaml"]].concat());
@@ -137,7 +144,8 @@ fn a_recording_that_was_edited_is_not_replaced() {
     let world = World::with_tiny();
     record(&world, &[]);
     world.write("again.yaml", text(&world) + "# mine\n");
-    let resume = ["resume", "--model", "scripted:tiny.yaml", "--input", "x", "--record", "again.yaml"];
+    let resume =
+        ["resume", "--model", "scripted:tiny.yaml", "--input", "x", "--record", "again.yaml"];
     let refused = world.run(&resume);
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(text(&world).ends_with("# mine\n"));
@@ -149,7 +157,8 @@ fn a_run_that_is_over_can_still_be_recorded() {
     let world = World::with_tiny();
     world.run_tiny("tiny.yaml", &["--input", "a flyer"]);
     let id = world.run_id();
-    let ran = world.run(&["resume", &id, "--model", "scripted:tiny.yaml", "--record", "again.yaml"]);
+    let ran =
+        world.run(&["resume", &id, "--model", "scripted:tiny.yaml", "--record", "again.yaml"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(played(&world, &["--input", "a flyer"]).code, 0);
 }
@@ -161,12 +170,19 @@ fn a_run_that_fails_or_is_limited_is_recorded_as_far_as_it_came() {
     let failed = world.run_tiny("lost.yaml", &["--record", "again.yaml"]);
     assert_eq!(failed.code, 5, "{failed:?}");
     let recorded = text(&world);
-    assert!(recorded.contains("# Request 2 was not answered: The way to the model was lost.\n"), "{recorded}");
+    assert!(
+        recorded.contains("# Request 2 was not answered: The way to the model was lost.\n"),
+        "{recorded}"
+    );
     assert!(recorded.contains("- say: \"One.\"\n"), "{recorded}");
-    let limited = world.run_tiny("tiny.yaml", &["--max-turns", "1", "--input", "x", "--record", "limited.yaml"]);
+    let limited = world
+        .run_tiny("tiny.yaml", &["--max-turns", "1", "--input", "x", "--record", "limited.yaml"]);
     assert_eq!(limited.code, 4, "{limited:?}");
     let limited = std::fs::read_to_string(world.path("limited.yaml")).unwrap();
-    assert!(limited.contains("--max-turns 1") && limited.contains("A limit stopped it"), "{limited}");
+    assert!(
+        limited.contains("--max-turns 1") && limited.contains("A limit stopped it"),
+        "{limited}"
+    );
 }
 
 #[test]
@@ -196,7 +212,16 @@ fn a_run_that_is_interrupted_is_recorded() {
     world.write("hang.yaml", "scenario: hang\nnodes:\n  step-01-ask:\n    - say: \"One.\"\n      calls: [{ fs.list: { path: \"@project\" } }]\notherwise: { fault: { hang: true } }\n");
     let mut child = world
         .command()
-        .args(["run", "tiny", "--project", "project", "--model", "scripted:hang.yaml", "--record", "again.yaml"])
+        .args([
+            "run",
+            "tiny",
+            "--project",
+            "project",
+            "--model",
+            "scripted:hang.yaml",
+            "--record",
+            "again.yaml",
+        ])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -48,6 +48,37 @@ fn a_run_is_shown_on_one_screen() {
 }
 
 #[test]
+fn what_a_run_cost_is_shown_by_node_and_turn() {
+    let world = World::with_tiny();
+    let scenario = "scenario: costs\nnodes:\n  step-01-ask:\n    - say: \"Hello.\"\n      usage: { input: 20000, output: 300, cached: 15000, reasoning: 120, cost: 0.01 }\n    - say: \"Well.\"\n      usage: { input: 10000, output: 100, cost: 0.0023, estimated: true }\n";
+    world.write("costs.yaml", scenario);
+    let ran = world.run_tiny("costs.yaml", &["--input", "and?"]);
+    let spent = "  2 turns, ~30,400 tokens (15,000 cached), ~$0.0123, ";
+    assert!(ran.out.contains(spent), "{}", ran.out);
+    let shown = world.run(&["runs", "show"]).out;
+    let table = "
+Usage
+  node         turns       in   cached   out  thoughts      cost
+  step-01-ask      2  ~30,000  ~15,000  ~400      ~120  ~$0.0123
+  ~ an estimate, because the provider did not count
+";
+    assert!(shown.contains(table), "{shown}");
+    let shown = json(&world, &["runs", "show", "--json"]);
+    assert_eq!(shown["turns"], 2);
+    assert_eq!(shown["usage"]["cachedTokens"], 15_000);
+    assert_eq!(shown["usageByNode"][0]["node"], "step-01-ask");
+    assert_eq!(shown["usageByNode"][0]["usage"], shown["usage"]);
+    let turns = shown["usageByTurn"].as_array().unwrap();
+    assert_eq!(turns.len(), 2);
+    let first = &turns[0]["usage"];
+    assert_eq!((&first["reasoningTokens"], &first["cost"]), (&120.into(), &0.01.into()));
+    assert!(first.get("estimated").is_none());
+    let logs = world.run(&["runs", "logs", "--json"]).out;
+    let last: Json = serde_json::from_str(logs.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["type"], &last["usage"]), (&"run.finished".into(), &shown["usage"]));
+}
+
+#[test]
 fn a_run_that_failed_says_why() {
     let world = World::with_tiny();
     world.write("down.yaml", "scenario: down\notherwise: { fault: { fail: network } }\n");

@@ -148,6 +148,42 @@ fn a_limit_of_the_settings_holds_too() {
 }
 
 #[test]
+fn a_limit_on_money_stops_the_run_and_says_which_it_was() {
+    let world = World::with_tiny();
+    world.write("dear.yaml", "scenario: dear\notherwise: { calls: [{ fs.list: { path: \"@project\" } }], usage: { input: 1000, output: 10, cost: 0.02 } }\n");
+    let ran = world.run_tiny("dear.yaml", &["--max-cost", "0.05"]);
+    assert_eq!((ran.code, ran.err.as_str()), (4, ""), "{ran:?}");
+    assert!(ran.out.contains("Stopped by the limit of cost"), "{}", ran.out);
+    assert!(ran.out.contains("3 turns, 3,030 tokens, $0.0600"), "{}", ran.out);
+    let advice = "The limit is $0.05 for one input. Go on with the same again, or with another one (--max-cost AMOUNT):";
+    assert!(ran.out.contains(advice), "{}", ran.out);
+    assert!(world.run(&["runs", "show"]).out.contains(advice));
+    // The same allowance again, then a larger one.
+    let more = world.run(&["resume", "--model", "scripted:dear.yaml"]);
+    assert_eq!(more.code, 4, "{more:?}");
+    assert!(more.out.contains("6 turns"), "{}", more.out);
+    let more = world.run(&["resume", "--model", "scripted:dear.yaml", "--max-cost", "0.1"]);
+    assert!(more.out.contains("11 turns") && more.out.contains("The limit is $0.1 "), "{more:?}");
+    let json = world.run(&["resume", "--model", "scripted:dear.yaml", "--json"]);
+    assert!(json.out.contains("\"reason\":\"limit-cost\""), "{json:?}");
+    assert!(json.err.contains("--max-cost AMOUNT"), "{json:?}");
+}
+
+#[test]
+fn a_limit_on_money_that_cannot_be_kept_is_told_once() {
+    let world = World::with_tiny();
+    let warning = "warning: the price of this model is not known, so --max-cost cannot stop the run; say what it costs with `crewagent models add NAME --price IN,OUT`, or set --max-tokens N\n";
+    for more in [["--max-cost", "1"].as_slice(), &["--max-cost", "1", "--json"]] {
+        let ran = world.run_tiny("tiny.yaml", &[&["--input", "a flyer"], more].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(ran.err.matches(warning).count(), 1, "{}", ran.err);
+        std::fs::remove_dir_all(world.path("project/artifacts")).unwrap();
+    }
+    let ran = world.run_tiny("tiny.yaml", &["--input", "a flyer", "--max-tokens", "99000"]);
+    assert_eq!(ran.err, "");
+}
+
+#[test]
 fn resume_without_a_name_means_the_newest_unfinished_run() {
     let world = World::with_tiny();
     let none = world.run(&["resume", "--model", "scripted:tiny.yaml"]);

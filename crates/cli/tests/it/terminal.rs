@@ -138,3 +138,49 @@ fn a_terminal_gets_colour_and_lines_that_fit() {
     assert!(longest.is_some_and(|longest| longest <= 60), "{words}");
     terminal.end();
 }
+
+#[test]
+fn a_model_is_set_up_by_questions_and_its_key_is_not_shown() {
+    const KEY: &str = "sk-typed-secret";
+    let world = World::new();
+    let mut terminal = Terminal::start(&world, &["models", "add"]);
+    terminal.wait_for("Who serves the model?");
+    terminal.press("deepseek\r");
+    terminal.wait_for("Base URL:");
+    terminal.press("\r");
+    terminal.wait_for("Model:");
+    terminal.press("some-model\r");
+    terminal.wait_for("Key:");
+    terminal.press(&format!("{KEY}\r"));
+    terminal.wait_for("What do you want to call it?");
+    assert!(!plain(&terminal.seen).contains(KEY), "{}", terminal.seen);
+    terminal.press("\r");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("added deepseek") && !said.contains(KEY), "{said}");
+    let settings = std::fs::read_to_string(world.path("store/config.toml")).unwrap();
+    let expected = "[models.deepseek]\nprofile = \"deepseek\"\nmodel = \"some-model\"\nkey = \"file\"\n";
+    assert_eq!(settings, expected);
+    let kept = std::fs::read_to_string(world.path("store/credentials.toml")).unwrap();
+    assert!(kept.contains(KEY));
+}
+
+#[test]
+fn setting_up_a_model_can_be_left_and_removing_one_asks_first() {
+    let world = World::new();
+    let mut terminal = Terminal::start(&world, &["models", "add"]);
+    terminal.wait_for("Who serves the model?");
+    terminal.press("\u{1b}");
+    assert_eq!(terminal.end().0, 130);
+    assert!(!world.path("store").exists());
+    world.write("store/config.toml", "[models.a]\nmodel = \"m\"\nprofile = \"ollama\"\n");
+    let mut terminal = Terminal::start(&world, &["models", "rm", "a"]);
+    terminal.wait_for("Remove 1 model");
+    terminal.press("n\r");
+    assert_eq!(terminal.end().0, 130);
+    let mut terminal = Terminal::start(&world, &["models", "rm", "a"]);
+    terminal.wait_for("Remove 1 model");
+    terminal.press("y\r");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(std::fs::read_to_string(world.path("store/config.toml")).unwrap().trim(), "");
+}

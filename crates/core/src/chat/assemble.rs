@@ -269,8 +269,8 @@ impl Assembler {
         let has_calls = calls.is_some_and(|calls| !calls.is_empty());
         for (key, value) in message {
             match key.as_str() {
-                // `from` is ours.
-                "role" | "from" => {}
+                // Not the message's own; `from` is ours.
+                "role" | "usage" | "error" | "from" => {}
                 "content" | "refusal" => self.content(value, tell)?,
                 "tool_calls" => self.calls.take(value, &mut self.budget)?,
                 // The older way to call, and with some servers a copy.
@@ -360,6 +360,6 @@ fn first_choice(event: &Json) -> Option<&Json> {
 /// Data that no answer is made of.
 fn nonsense(data: &str) -> Fault {
     let end = data.char_indices().nth(QUOTED).map_or(data.len(), |(end, _)| end);
-    let quoted = Fault::of_response(200, None, None, data[..end].as_bytes()).said;
+    let quoted = Fault::of_response(200, None, None, &data.as_bytes()[..end]).said;
     Fault { said: quoted, ..Fault::new(FaultKind::Malformed) }
 }

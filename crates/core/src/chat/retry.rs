@@ -66,7 +66,7 @@ pub fn backoff(attempt: u32, dice: u64) -> Duration {
 
 /// The wait that a provider puts into the words of an error: `Please try again in 1m2.5s.`
 pub(super) fn in_words(text: &str) -> Option<Duration> {
-    const BEFORE: &[&str] = &["try again in ", "retry in ", "retry after ", "wait "];
+    const BEFORE: &[&str] = &["again in ", "again after ", "retry in ", "retry after ", "wait "];
     let text = text.to_ascii_lowercase();
     BEFORE.iter().find_map(|before| {
         let rest = &text[text.find(before)? + before.len()..];
@@ -254,6 +254,7 @@ mod tests {
         assert_eq!(wait("please wait 5 seconds before trying again"), Some(5_000));
         assert_eq!(wait("Please try again in 6 hours"), None);
         assert_eq!(wait("Please try again later"), None);
+        assert_eq!(wait("concurrency: 3, please try again after 1 seconds"), Some(1_000));
     }
 
     #[test]

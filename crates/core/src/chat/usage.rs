@@ -11,8 +11,8 @@ const SMALLEST_WINDOW: u64 = 2048;
 /// The largest window that servers cut to without having been asked for it.
 const LARGEST_WINDOW: u64 = 1 << 18;
 
-/// Whether a server seems to have cut the request at its front without a word: it counted less than half the tokens
-/// that were sent, or fewer, and the window was full to the last one. `estimate` is our own count of the request.
+/// Whether a server seems to have cut the request at its front without a word: it counted less than half of what was
+/// sent, or less than was sent while its window is full to the last token. `estimate` is our own count of the request.
 pub fn looks_cut(usage: &Usage, estimate: u64) -> bool {
     if usage.estimated || usage.input_tokens == 0 || estimate < JUDGED {
         return false;

@@ -2,6 +2,7 @@
 
 mod errors;
 mod hostile;
+mod real;
 mod requests;
 mod streams;
 mod wire;

@@ -100,11 +100,7 @@ impl Secrets {
     }
 
     /// The key that is kept under this name.
-    pub fn get(
-        &self,
-        place: &KeySource,
-        name: &str,
-    ) -> Result<Option<SecretString>, SecretError> {
+    pub fn get(&self, place: &KeySource, name: &str) -> Result<Option<SecretString>, SecretError> {
         match place {
             KeySource::File => Ok(file::read(&self.path)?.remove(name)),
             KeySource::Keyring => keyring::get(name),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Records the answers of the two real servers, as they came over the wire, into tests/corpus/real.
-# Usage: record.sh LLAMA_PORT LITELLM_PORT      (both on loopback, set up as in tests/real)
+# Usage: record.sh LLAMA_PORT LITELLM_PORT      (both on loopback, set up as in tests/real; the first with its default of interrupt_requests)
 # Prints a line for each file: name, status, content type, and whether the connection was cut before the end.
 set -euo pipefail
 llama=$1 litellm=$2
@@ -31,9 +31,13 @@ ask() {
 }
 
 long=$(printf 'long %.0s' {1..200})
+# By default this server ends a stream when another request comes.
+ask llama-interrupted-streamed "$llama" "{\"model\":\"endless\",$talk,$stream,\"max_tokens\":4000}" &
+sleep 0.3
+ask llama-length            "$llama" "{\"model\":\"talker\",$talk,\"max_tokens\":3}"
+wait
 ask llama-plain             "$llama" "{\"model\":\"talker\",$talk}"
 ask llama-plain-streamed    "$llama" "{\"model\":\"talker\",$talk,$stream,\"seed\":4}"
-ask llama-length            "$llama" "{\"model\":\"talker\",$talk,\"max_tokens\":3}"
 ask llama-length-streamed   "$llama" "{\"model\":\"talker\",$talk,$stream,\"max_tokens\":3}"
 ask llama-call-auto         "$llama" "{\"model\":\"caller\",$talk,$tools,$auto}"
 ask llama-talk-auto         "$llama" "{\"model\":\"talker\",$talk,$tools,$auto}"
@@ -45,6 +49,7 @@ ask llama-cut-call-streamed "$llama" "{\"model\":\"endless\",$talk,$tools,$force
 ask llama-window            "$llama" "{\"model\":\"short\",\"messages\":[{\"role\":\"user\",\"content\":\"$long\"}]}"
 ask llama-window-streamed   "$llama" "{\"model\":\"short\",\"messages\":[{\"role\":\"user\",\"content\":\"$long\"}],$stream}"
 ask llama-bad-request       "$llama" "{\"model\":\"talker\",\"messages\":7}"
+ask llama-no-null           "$llama" "{\"model\":\"caller\",\"messages\":[{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[]}]}"
 ask llama-no-json           "$llama" "{\"model\":"
 ask llama-no-such-tool      "$llama" "{\"model\":\"caller\",$talk,$tools,${forced/fs_read/nowhere}}"
 ask llama-wrong-key         "$llama" "{\"model\":\"talker\",$talk}" /v1/chat/completions wrong

@@ -77,7 +77,9 @@ pub(super) fn run(
     ));
     match chosen.key(&store.secrets(), &Surroundings::of_process()) {
         Ok(found) => console.line(format_args!("key: {}", key_words(&found.source))),
-        Err(error @ SecretError::Missing { .. }) => console.error(paint::printable(&error.to_string())),
+        Err(error @ SecretError::Missing { .. }) => {
+            console.error(paint::printable(&error.to_string()))
+        }
         Err(error) => return Err(model::key_problem(error)),
     }
     if args.use_it {
@@ -114,9 +116,8 @@ fn values(
     let is_profile =
         |name: &str| settings.profiles.contains_key(name) || Profile::built_in(name).is_some();
     // `crewagent models add deepseek` needs no profile.
-    let by_name = Some(name).filter(|name| {
-        old.is_none() && args.base_url.is_none() && is_profile(name)
-    });
+    let by_name =
+        Some(name).filter(|name| old.is_none() && args.base_url.is_none() && is_profile(name));
     let profile = args.profile.as_deref().or(by_name);
     if old.is_none() && args.model.is_none() {
         return Err(Usage("say what the provider calls the model: add --model ID".to_owned()));
@@ -148,12 +149,12 @@ fn values(
 fn price(amounts: &[f64]) -> Result<Vec<(&'static str, Json)>, Usage> {
     match amounts {
         [input, output] => Ok(vec![("input", json!(input)), ("output", json!(output))]),
-        [input, output, cached] => Ok(vec![
-            ("input", json!(input)),
-            ("output", json!(output)),
-            ("cached", json!(cached)),
-        ]),
-        _ => Err(Usage("--price takes two or three amounts, such as 2.5,10 or 2.5,10,1.25".to_owned())),
+        [input, output, cached] => {
+            Ok(vec![("input", json!(input)), ("output", json!(output)), ("cached", json!(cached))])
+        }
+        _ => Err(Usage(
+            "--price takes two or three amounts, such as 2.5,10 or 2.5,10,1.25".to_owned(),
+        )),
     }
 }
 
@@ -162,7 +163,10 @@ fn given_key(args: &ModelsAdd) -> anyhow::Result<Option<NewKey>> {
     let place = if args.keyring { KeySource::Keyring } else { KeySource::File };
     if !args.key_stdin {
         return match args.keyring && (args.yes || !crate::ask::is_possible()) {
-            true => Err(Usage("--keyring keeps a key: pipe it in and add --key-stdin".to_owned()).into()),
+            true => {
+                Err(Usage("--keyring keeps a key: pipe it in and add --key-stdin".to_owned())
+                    .into())
+            }
             false => Ok(None),
         };
     }

@@ -51,12 +51,7 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-fn human(
-    rows: &[Row<'_>],
-    default: Option<(String, &str)>,
-    store: &Store,
-    console: &mut Console,
-) {
+fn human(rows: &[Row<'_>], default: Option<(String, &str)>, store: &Store, console: &mut Console) {
     if rows.is_empty() {
         console.line("No models are set up. `crewagent models add` sets one up; `--model PROFILE/MODEL` needs no setting up.");
     } else {
@@ -65,7 +60,11 @@ fn human(
     }
     for row in rows {
         if let Err(problem) = &row.key {
-            console.error(format_args!("{} {}", paint::styled(ERROR, "!"), paint::printable(problem)));
+            console.error(format_args!(
+                "{} {}",
+                paint::styled(ERROR, "!"),
+                paint::printable(problem)
+            ));
         }
     }
     match default {
@@ -77,7 +76,9 @@ fn human(
         }
         Some(_) => {}
         None if rows.is_empty() => {}
-        None => console.error("No model is chosen for runs. `crewagent models use NAME` chooses one."),
+        None => {
+            console.error("No model is chosen for runs. `crewagent models use NAME` chooses one.")
+        }
     }
 }
 
@@ -137,9 +138,13 @@ mod tests {
 
     #[test]
     fn sizes_are_short() {
-        for (count, words) in
-            [(512, "512"), (128_000, "128k"), (1_000_000, "1M"), (1_047_576, "1M"), (2_500_000, "2.5M")]
-        {
+        for (count, words) in [
+            (512, "512"),
+            (128_000, "128k"),
+            (1_000_000, "1M"),
+            (1_047_576, "1M"),
+            (2_500_000, "2.5M"),
+        ] {
             assert_eq!(tokens(count), words);
         }
     }

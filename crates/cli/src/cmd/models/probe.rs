@@ -138,7 +138,9 @@ fn told(
         Fate::Nothing if probe.changes.is_empty() => {
             console.line(format_args!("The server is as the profile {profile} says."));
         }
-        Fate::Nothing => console.line("Where the server differs from its profile is known already."),
+        Fate::Nothing => {
+            console.line("Where the server differs from its profile is known already.")
+        }
         Fate::Written => {
             console.text(&table(chosen, &probe.changes));
             console.line(format_args!(

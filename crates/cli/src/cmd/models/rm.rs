@@ -20,13 +20,15 @@ pub(super) fn run(
     // All are looked at before the first is removed: a slip in the second name removes nothing.
     for name in &args.names {
         if !settings.models.contains_key(name) {
-            let words = format!("there is no model `{name}`; `crewagent models list` shows what there is");
+            let words =
+                format!("there is no model `{name}`; `crewagent models list` shows what there is");
             return Err(Usage(words).into());
         }
     }
     if !args.yes && ask::is_possible() {
         let what = paint::counted(args.names.len(), "model");
-        let question = format!("Remove {what} and what is kept of their keys ({})?", args.names.join(", "));
+        let question =
+            format!("Remove {what} and what is kept of their keys ({})?", args.names.join(", "));
         if !ask::agreed(&question)? {
             console.line("Nothing was removed.");
             return Ok(Outcome::Cancelled);

@@ -26,7 +26,9 @@ pub(super) fn run(
     let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &surroundings) {
         Ok(endpoint) => (endpoint, None),
         // The way can be looked at without a key.
-        Err(error @ SecretError::Missing { .. }) => (chosen.bare_endpoint(), Some(error.to_string())),
+        Err(error @ SecretError::Missing { .. }) => {
+            (chosen.bare_endpoint(), Some(error.to_string()))
+        }
         Err(error) => return Err(model::key_problem(error)),
     };
     if !args.json {

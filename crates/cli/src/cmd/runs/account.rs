@@ -101,7 +101,8 @@ impl Account {
         if all.usage.tokens() == 0 {
             return String::new();
         }
-        let columns: Vec<&Column> = COLUMNS.iter().filter(|column| (column.is_used)(&all)).collect();
+        let columns: Vec<&Column> =
+            COLUMNS.iter().filter(|column| (column.is_used)(&all)).collect();
         let row = |name: &str, style: Style, sum: &Sum| {
             let mut cells = vec![Cell::new(style, name)];
             cells.extend(columns.iter().map(|column| Cell::right(style, &(column.text)(sum))));
@@ -278,6 +279,9 @@ Usage
         );
         check_table(&[], "");
         check_table(&[(Some("one"), usage(0, 0))], "");
-        check_table(&[(Some("one"), usage(1, 2))], "\nUsage\n  node  turns  in  out\n  one       1   1    2\n");
+        check_table(
+            &[(Some("one"), usage(1, 2))],
+            "\nUsage\n  node  turns  in  out\n  one       1   1    2\n",
+        );
     }
 }

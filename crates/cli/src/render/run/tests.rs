@@ -243,14 +243,14 @@ fn words_of_a_reply_that_failed_are_dropped_for_all_to_see() {
     ];
     check_lines(
         facts,
-        "● one\n  Hello, I wo…\n  ! The way to the model was lost. What the model said\n    above is dropped. Trying again in 2.0 s (try 2).\n  ! HTTP 503. Trying again (try 3).\n  Hello.\n",
+        "● one\n  Hello, I wo…\n  ! The way to the model was lost. What the model said above\n    is dropped. Trying again in 2.0 s (try 2).\n  ! HTTP 503. Trying again (try 3).\n  Hello.\n",
     );
     // The next try may come whole, and is shown all the same.
     let facts =
         vec![delta(Channel::Thinking, "Hm"), retried(1, 12_000, "Busy."), reply("Good morning.")];
     check_lines(
         facts,
-        "  ┊ Hm…\n  ! Busy. What the model said above is dropped. Trying\n    again in 12 s (try 2).\n  Good morning.\n",
+        "  ┊ Hm…\n  ! Busy. What the model said above is dropped. Trying again\n    in 12 s (try 2).\n  Good morning.\n",
     );
     let quiet = vec![turn(Some("one"), "bob"), retried(1, 500, "Busy."), reply("Hello.")];
     check_lines(quiet, "● one\n  ! Busy. Trying again in 0.5 s (try 2).\n  Hello.\n");

@@ -11,6 +11,8 @@ use serde_json::{Value as Json, json};
 pub(crate) struct Quirks {
     pub(crate) no_stream: bool,
     pub(crate) no_usage: bool,
+    /// Streams are asked for in vain.
+    pub(crate) whole: bool,
     pub(crate) no_tools: bool,
     pub(crate) no_calls: bool,
     pub(crate) no_dots: bool,
@@ -34,7 +36,7 @@ pub(crate) struct Seen {
 }
 
 pub(crate) struct Server {
-    pub(crate) port: u16,
+    port: u16,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
@@ -58,6 +60,12 @@ impl Server {
             }
         });
         Self { port, seen }
+    }
+
+    /// A place where nobody listens any more.
+    pub(crate) fn gone() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self { port: listener.local_addr().unwrap().port(), seen: Arc::default() }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -133,7 +141,8 @@ impl Quirks {
         let messages = body["messages"].as_array().unwrap();
         let tools = body["tools"].as_array().cloned().unwrap_or_default();
         let has_dot = |tool: &Json| tool["function"]["name"].as_str().unwrap().contains('.');
-        let is_null = |message: &Json| message["role"] == "assistant" && message["content"].is_null();
+        let is_null =
+            |message: &Json| message["role"] == "assistant" && message["content"].is_null();
         let late = |message: &Json| message["role"] == "system";
         if !["m1", "m2"].contains(&body["model"].as_str().unwrap()) {
             Some((404, "The model `x` does not exist"))
@@ -187,7 +196,7 @@ impl Quirks {
             true => Json::Null,
             false => json!({ "prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25 }),
         };
-        if body["stream"] != true {
+        if body["stream"] != true || self.whole {
             let choice = json!({ "index": 0, "message": message, "finish_reason": finish });
             let body = json!({ "id": "x", "choices": [choice], "usage": usage });
             return answer(200, "application/json", &body.to_string());

@@ -332,9 +332,10 @@ pub(super) fn named(drafts: Vec<Draft>, names: &Names) -> Vec<ToolCall> {
     calls
 }
 
-/// A name without the marks of the model's own format.
+/// A name without what the format of some models puts around it: `functions.NAME<|channel|>…`.
 fn bare(name: &str) -> &str {
-    name.split("<|").next().unwrap_or_default().trim()
+    let name = name.split("<|").next().unwrap_or_default().trim();
+    name.strip_prefix("functions.").unwrap_or(name)
 }
 
 /// Arguments without wrapping: nothing is an empty object, and a text of an object is that object.

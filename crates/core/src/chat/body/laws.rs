@@ -235,7 +235,7 @@ fn check_message(message: &Json, profile: &Profile) {
         Json::Array(_) => {
             assert!(is_assistant && profile.reasoning == ReasoningEcho::AsPart, "{message}")
         }
-        other => panic!("{other}"),
+        Json::Bool(_) | Json::Number(_) | Json::Object(_) => panic!("{message}"),
     }
     for call in calls.into_iter().flatten() {
         check_call(call, profile);

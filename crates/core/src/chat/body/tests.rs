@@ -1,3 +1,5 @@
+//! Requests, piece by piece.
+
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};

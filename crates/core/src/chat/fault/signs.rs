@@ -319,72 +319,94 @@ pub(super) const ADVICE: &[(FaultKind, &str, &str)] = &[
     ),
 ];
 
+/// What was told, in small letters, to look for signs in.
+struct Words {
+    /// Codes and types.
+    codes: String,
+    /// Codes, types and messages.
+    all: String,
+}
+
+impl Words {
+    fn have(&self, signs: &[Sign]) -> bool {
+        signs.iter().any(|sign| sign.iter().all(|part| self.all.contains(part)))
+    }
+
+    /// Whether the codes alone say so. Messages may quote what was sent.
+    fn are_coded(&self, signs: &[Sign]) -> bool {
+        signs.iter().any(|sign| sign.iter().all(|part| self.codes.contains(part)))
+    }
+
+    fn first(&self, kinds: &[FaultKind]) -> Option<FaultKind> {
+        kinds.iter().copied().find(|kind| self.have(signs_of(*kind)))
+    }
+
+    fn name_a_model(&self) -> bool {
+        self.all.split(|c: char| !c.is_alphanumeric()).any(|word| word == "model")
+    }
+}
+
 /// The kind of an error. `status` is that of the answer, or the one inside of the error.
 pub(super) fn kind(status: Option<u16>, told: &Told, has_wait: bool) -> FaultKind {
-    let text = told.text();
-    let is = |signs: &[Sign]| signs.iter().any(|sign| sign.iter().all(|part| text.contains(part)));
-    let first = |kinds: &[FaultKind]| kinds.iter().copied().find(|kind| is(signs_of(*kind)));
+    let words = Words { codes: told.codes(), all: told.text() };
     match status {
         Some(401) => Auth,
         Some(402) => Credit,
-        Some(403) => first(&[Filter, Credit, NoModel, Rate]).unwrap_or(Auth),
+        Some(403) => words.first(&[Filter, Credit, NoModel, Rate]).unwrap_or(Auth),
         Some(404) if told.form == Form::Page => NoEndpoint,
-        Some(404) if text.contains("data policy") => Auth,
-        Some(404) => first(&[NoTools, NoModel, NoEndpoint]).unwrap_or(if text.contains("model") {
-            NoModel
-        } else {
-            NoEndpoint
-        }),
+        Some(404) if words.all.contains("data policy") => Auth,
+        Some(404) => words
+            .first(&[NoTools, NoModel, NoEndpoint])
+            .unwrap_or(if words.name_a_model() { NoModel } else { NoEndpoint }),
         Some(405) => NoEndpoint,
         Some(408 | 409 | 425) => Server,
         Some(413) => Window,
-        Some(429) if is(TOO_LARGE) => Window,
-        Some(429) if !has_wait && is(CREDIT) => Credit,
+        Some(429) if words.have(TOO_LARGE) => Window,
+        Some(429) if !has_wait && words.have(CREDIT) => Credit,
         Some(429) => Rate,
         // Cerebras says nothing at all when the window is full.
         Some(400) if told.form == Form::Empty => Window,
+        Some(400 | 422) => refused(&words, has_wait),
         Some(501 | 505) => Rejected,
         // Some call our mistakes theirs.
-        Some(500) if text.contains("validation error") => Rejected,
+        Some(500) if words.all.contains("validation error") => Rejected,
         Some(500..=599) => {
-            first(&[NoTools, ModelOutput, Window, NoModel, Filter, NoStreaming]).unwrap_or(Server)
+            let kinds = [NoTools, ModelOutput, Window, NoModel, Filter, NoStreaming];
+            words.first(&kinds).unwrap_or(Server)
         }
         Some(300..=399) => NoEndpoint,
-        Some(400..=499) => by_words(&first, &is, has_wait).unwrap_or(Rejected),
+        Some(400..=499) => by_words(&words, has_wait).unwrap_or(Rejected),
         Some(_) | None => match told.form {
             Form::Empty => CutOff,
             Form::Page => NoEndpoint,
             Form::Text | Form::Other => Malformed,
-            Form::Error => by_words(&first, &is, has_wait).unwrap_or(Server),
+            Form::Error => by_words(&words, has_wait).unwrap_or(Server),
         },
     }
 }
 
+/// What only the words tell about a request that was refused. It is sent again only if a code says that it may be.
+fn refused(words: &Words, has_wait: bool) -> FaultKind {
+    match by_words(words, has_wait) {
+        Some(Rate) if !words.are_coded(RATE) => words.first(REFUSALS).unwrap_or(Rejected),
+        Some(Server) if !words.are_coded(SERVER) => Rejected,
+        kind => kind.unwrap_or(Rejected),
+    }
+}
+
+/// What is looked for in words, the surest signs first.
+const REFUSALS: &[FaultKind] =
+    &[NoTools, Window, Credit, ModelOutput, Filter, NoStreaming, Auth, NoEndpoint, NoModel];
+
 /// What only the words tell.
-fn by_words(
-    first: &dyn Fn(&[FaultKind]) -> Option<FaultKind>,
-    is: &dyn Fn(&[Sign]) -> bool,
-    has_wait: bool,
-) -> Option<FaultKind> {
-    if is(TOO_LARGE) {
+fn by_words(words: &Words, has_wait: bool) -> Option<FaultKind> {
+    if words.have(TOO_LARGE) {
         return Some(Window);
     }
-    if is(RATE) && (has_wait || !is(CREDIT)) {
+    if words.have(RATE) && (has_wait || !words.have(CREDIT)) {
         return Some(Rate);
     }
-    first(&[
-        NoTools,
-        Window,
-        Credit,
-        ModelOutput,
-        Filter,
-        NoStreaming,
-        Auth,
-        NoEndpoint,
-        NoModel,
-        Server,
-        Rejected,
-    ])
+    words.first(REFUSALS).or_else(|| words.first(&[Server, Rejected]))
 }
 
 fn signs_of(kind: FaultKind) -> &'static [Sign] {

@@ -24,11 +24,10 @@ const MESSAGES: &[&str] = &[
     "detail",
     "description",
     "title",
-    "reason",
 ];
 /// Where its codes are.
 const CODES: &[&str] =
-    &["code", "type", "status", "error_code", "status_code", "error_type", "param"];
+    &["code", "type", "status", "error_code", "status_code", "error_type", "param", "reason"];
 
 /// What was told.
 #[derive(Debug, Default)]
@@ -113,10 +112,15 @@ impl Told {
         Some(told)
     }
 
-    /// Everything that was told, in small letters: codes, then messages.
+    /// The codes and types that were told, in small letters.
+    pub(super) fn codes(&self) -> String {
+        self.codes.join(" \n ")
+    }
+
+    /// Everything that was told, in small letters.
     pub(super) fn text(&self) -> String {
-        let parts = self.codes.iter().chain(&self.messages);
-        parts.map(|part| part.to_lowercase()).collect::<Vec<_>>().join(" \n ")
+        let messages = self.messages.iter().map(|message| message.to_lowercase());
+        self.codes.iter().cloned().chain(messages).collect::<Vec<_>>().join(" \n ")
     }
 
     /// One line for people.
@@ -175,11 +179,19 @@ impl Told {
 
     fn read_object(&mut self, error: &Map<String, Json>, depth: u8) {
         self.read_codes(error);
-        for key in MESSAGES {
-            if let Some(message) = error.get(*key).filter(|message| !is_nothing(message, true)) {
-                self.read(message, depth);
-                break;
+        let message =
+            MESSAGES.iter().find_map(|key| error.get(*key).filter(|said| !is_nothing(said, true)));
+        match (message, error.get("loc").and_then(Json::as_array)) {
+            // Which field it is about.
+            (Some(Json::String(message)), Some(path)) => {
+                let path: Vec<String> = path
+                    .iter()
+                    .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
+                    .collect();
+                self.messages.push(format!("{}: {message}", path.join(".")));
             }
+            (Some(message), _) => self.read(message, depth),
+            (None, _) => {}
         }
         for key in ["error", "errors", "metadata", "raw", "innererror", "base_resp", "details"] {
             if let Some(inner) = error.get(key) {
@@ -189,7 +201,7 @@ impl Told {
         if let Some(Json::Array(reasons)) = error.get("reasons") {
             // A provider that lists reasons tells which rules of its moderation were broken.
             self.codes.push("moderation".to_owned());
-            self.codes.extend(reasons.iter().filter_map(Json::as_str).map(str::to_owned));
+            self.codes.extend(reasons.iter().filter_map(Json::as_str).map(str::to_lowercase));
         }
         if let Some(delay) = error.get("retryDelay").and_then(Json::as_str) {
             self.wait = retry::units(delay).or(self.wait);

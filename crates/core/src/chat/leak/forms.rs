@@ -67,9 +67,9 @@ pub(super) fn bare(content: &str) -> Option<Vec<Call>> {
         let is_wrapped = keys.get("function").is_some_and(Json::is_object);
         (is_known && (has_arguments || is_wrapped)).then(|| call(value))?
     };
-    match &value {
-        Json::Array(items) => items.iter().map(is_call).collect(),
-        one => is_call(one).map(|call| vec![call]),
+    match value.as_array() {
+        Some(items) => items.iter().map(is_call).collect(),
+        None => is_call(&value).map(|call| vec![call]),
     }
 }
 
@@ -81,7 +81,7 @@ fn begins_function(text: &str) -> bool {
 fn read_function(text: &str) -> Option<Found> {
     let rest = text.strip_prefix("<function=")?;
     let (name, rest) = name(rest, ">")?;
-    let (body, rest) = until(rest, "</function>")?;
+    let (body, rest) = rest.split_once("</function>")?;
     let body = body.trim();
     let arguments = match body.starts_with('{') {
         true => first_json(body)?.0,
@@ -123,7 +123,7 @@ fn read_tagged(text: &str) -> Option<Found> {
         return Some(found(text, rest, vec![call(&value)?]));
     }
     let (name, _) = named(rest)?;
-    let (body, rest) = until(rest, close)?;
+    let (body, rest) = rest.split_once(close)?;
     let body = body.get(name.len()..)?;
     let mut arguments = Map::new();
     let mut left = body;
@@ -164,7 +164,7 @@ fn begins_invoke(text: &str) -> bool {
 fn read_invoke(text: &str) -> Option<Found> {
     let (open, close, parameter, end) = INVOKES.iter().find(|(open, ..)| text.starts_with(open))?;
     let (name, rest) = name(text.strip_prefix(open)?, "\"")?;
-    let (body, rest) = until(rest, close)?;
+    let (body, rest) = rest.split_once(close)?;
     let arguments = Json::Object(parameters(body, parameter, end)?);
     Some(found(text, rest, vec![(name.to_owned(), arguments.to_string())]))
 }
@@ -300,20 +300,11 @@ fn first_json(text: &str) -> Option<(Json, &str)> {
     Some((value, rest))
 }
 
-fn until<'t>(text: &'t str, close: &str) -> Option<(&'t str, &'t str)> {
-    text.split_once(close)
-}
-
 /// A name that ends with `end`.
 fn name<'t>(text: &'t str, end: &str) -> Option<(&'t str, &'t str)> {
-    let (name, rest) = ahead_of(text, end)?;
-    let name = name.trim();
-    (!name.is_empty() && name.chars().all(is_name)).then_some((name, rest))
-}
-
-fn ahead_of<'t>(text: &'t str, end: &str) -> Option<(&'t str, &'t str)> {
     let at = ahead(text).find(end)?;
-    Some((&text[..at], &text[at + end.len()..]))
+    let name = text[..at].trim();
+    (!name.is_empty() && name.chars().all(is_name)).then(|| (name, &text[at + end.len()..]))
 }
 
 fn ahead(text: &str) -> &str {

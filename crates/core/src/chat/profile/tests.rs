@@ -1,3 +1,5 @@
+//! The built-in profiles, addresses, and changes of users.
+
 use serde_json::json;
 
 use super::*;

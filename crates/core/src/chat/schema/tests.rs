@@ -1,3 +1,5 @@
+//! Schemas of strangers, and our own.
+
 use proptest::prelude::*;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use serde_json::json;

@@ -44,7 +44,7 @@ impl Allowance {
         }
         let cost = self.usage.cost.unwrap_or(0.0);
         if limits.cost.is_some_and(|limit| cost >= limit) {
-            let message = format!("{cost:.4} was spent since your last input.");
+            let message = format!("${cost:.4} was spent since your last input.");
             return Some((Reason::LimitCost, message));
         }
         None

@@ -153,16 +153,17 @@ impl Course<'_> {
         let begun = Instant::now();
         let asked = ask(endpoint, client, Question::words())?;
         let took = begun.elapsed();
+        let mut endpoint = endpoint.clone();
+        endpoint.profile = ask::learned(&asked);
         let answered = match &asked.reply {
-            Ok(reply) => self.answered(endpoint, reply, &asked, took),
-            Err(failure) => self.refused(endpoint, failure, &listed),
+            Ok(reply) => self.answered(&endpoint, reply, took),
+            Err(failure) => self.refused(&endpoint, failure, &listed),
         };
         if answered.is_err() {
             return Ok(Err(Stopped));
         }
-        let mut endpoint = endpoint.clone();
-        endpoint.profile = (*asked.manner.profile).clone();
-        endpoint.profile.stream = asked.manner.streams;
+        let streams = ask::streams(&endpoint, client)?;
+        self.streamed(asked.reply.as_ref().ok(), streams, &asked);
         let asked = ask(&endpoint, client, Question::one_call())?;
         Ok(match &asked.reply {
             Ok(reply) => self.called(reply, &asked),
@@ -171,9 +172,10 @@ impl Course<'_> {
     }
 
     fn url(&mut self, endpoint: &Endpoint) -> Result<reqwest::Url, Stopped> {
-        let address = crewagent_core::chat::profile::endpoint(&endpoint.base_url, "chat/completions");
-        let parsed = address
-            .and_then(|url| reqwest::Url::parse(&url).map_err(|error| error.to_string()));
+        let address =
+            crewagent_core::chat::profile::endpoint(&endpoint.base_url, "chat/completions");
+        let parsed =
+            address.and_then(|url| reqwest::Url::parse(&url).map_err(|error| error.to_string()));
         match parsed {
             Ok(url) => {
                 self.ok(StepName::Url, url.as_str());
@@ -231,6 +233,9 @@ impl Course<'_> {
         if let Listed::Failed(failure) = listed
             && let Some(name) = broken_way(failure)
         {
+            // Somebody listens, so what fails now is what comes next.
+            let name =
+                name.max(if url.scheme() == "https" { StepName::Tls } else { StepName::Endpoint });
             return self.fail(name, &failure.words(endpoint), Some(way_advice(name)));
         }
         if url.scheme() == "https" {
@@ -244,13 +249,7 @@ impl Course<'_> {
     }
 
     /// The first question was answered.
-    fn answered(
-        &mut self,
-        endpoint: &Endpoint,
-        reply: &Reply,
-        asked: &Asked,
-        took: Duration,
-    ) -> Walk {
+    fn answered(&mut self, endpoint: &Endpoint, reply: &Reply, took: Duration) -> Walk {
         self.ok(StepName::Endpoint, "chat completions are there");
         self.ok(
             StepName::Key,
@@ -271,17 +270,21 @@ impl Course<'_> {
             );
         }
         self.ok(StepName::Model, &words);
-        let usage =
-            if reply.usage.tokens() > 0 { "with usage" } else { "without usage: it is estimated" };
-        let manner = if asked.was_streamed {
-            format!("the reply came in pieces, {usage}")
-        } else if asked.manner.streams {
-            format!("the reply came as a whole though pieces were asked for, {usage}")
-        } else {
-            format!("there is none: replies come as a whole, {usage}")
+        Ok(())
+    }
+
+    /// How the first answer came.
+    fn streamed(&mut self, reply: Option<&Reply>, streams: bool, asked: &Asked) {
+        let counts = reply.is_some_and(|reply| reply.usage.tokens() > 0);
+        let usage = if counts { "with usage" } else { "without usage: it is estimated" };
+        let manner = match (streams, asked.manner.streams) {
+            (true, _) => format!("replies come in pieces, {usage}"),
+            (false, true) => {
+                format!("replies come as a whole though pieces are asked for, {usage}")
+            }
+            (false, false) => format!("there is none: replies come as a whole, {usage}"),
         };
         self.ok(StepName::Streaming, &remarked(&manner, asked));
-        Ok(())
     }
 
     /// The first question was not answered: whose fault is it?

@@ -103,7 +103,10 @@ fn check(text: &str, root: &Node) -> Result<(), RecordError> {
 fn head(tape: &Tape, words: &Words<'_>) -> Result<Vec<String>, RecordError> {
     let mut lines = Vec::new();
     if let Some(start) = &tape.start {
-        lines.push(format!("Recorded from run {}. To play it on a fresh copy of the project:", start.run_id));
+        lines.push(format!(
+            "Recorded from run {}. To play it on a fresh copy of the project:",
+            start.run_id
+        ));
         let mut parts = vec![command(start)];
         let settings = settings(&tape.settings);
         if !settings.is_empty() {

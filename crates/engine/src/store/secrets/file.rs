@@ -45,10 +45,7 @@ pub(super) fn read(path: &Path) -> Result<BTreeMap<String, SecretString>, Secret
 }
 
 /// Replaces the file as a whole or not at all. It is never readable for others, not even for a moment.
-pub(super) fn write(
-    path: &Path,
-    keys: &BTreeMap<String, SecretString>,
-) -> Result<(), SecretError> {
+pub(super) fn write(path: &Path, keys: &BTreeMap<String, SecretString>) -> Result<(), SecretError> {
     let failed = |error| SecretError::Io { action: "write", path: path.to_owned(), error };
     let keys = keys.iter().map(|(name, key)| (name.clone(), key.expose_secret().to_owned()));
     let text = toml::to_string(&Kept { keys: keys.collect() })

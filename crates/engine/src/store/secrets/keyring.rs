@@ -27,6 +27,46 @@ mod backend {
     }
 }
 
+#[cfg(feature = "keyring")]
+mod backend {
+    use keyring::{Entry, Error};
+    use secrecy::ExposeSecret as _;
+
+    use super::{SecretError, SecretString};
+
+    /// What the keyring calls us.
+    const SERVICE: &str = "crewagent";
+
+    pub(super) fn get(name: &str) -> Result<Option<SecretString>, SecretError> {
+        match entry(name)?.get_password() {
+            Ok(key) => Ok(Some(key.into())),
+            Err(Error::NoEntry) => Ok(None),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+
+    pub(super) fn put(name: &str, key: &SecretString) -> Result<(), SecretError> {
+        entry(name)?.set_password(key.expose_secret()).map_err(|error| failed(&error))
+    }
+
+    pub(super) fn remove(name: &str) -> Result<bool, SecretError> {
+        match entry(name)?.delete_credential() {
+            Ok(()) => Ok(true),
+            Err(Error::NoEntry) => Ok(false),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+
+    fn entry(name: &str) -> Result<Entry, SecretError> {
+        Entry::store_status().as_ref().map_err(failed)?;
+        Entry::new(SERVICE, name).map_err(|error| failed(&error))
+    }
+
+    fn failed(error: &Error) -> SecretError {
+        SecretError::Keyring(error.to_string())
+    }
+}
+
 /// The key that is kept under this name.
 pub(super) fn get(name: &str) -> Result<Option<SecretString>, SecretError> {
     backend::get(name)

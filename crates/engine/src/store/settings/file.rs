@@ -29,8 +29,9 @@ impl SettingsFile {
     /// The same for a text; the path is for messages and for saving.
     pub fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
         Settings::parse(path, text)?;
-        let document = text.parse().map_err(|error: toml_edit::TomlError| {
-            SettingsError::Edit { key: path.display().to_string(), problem: error.message().into() }
+        let document = text.parse().map_err(|error: toml_edit::TomlError| SettingsError::Edit {
+            key: path.display().to_string(),
+            problem: error.message().into(),
         })?;
         Ok(Self { path: path.to_owned(), document })
     }

@@ -75,8 +75,7 @@ impl From<Cost> for f64 {
 
 impl Default for RunDefaults {
     fn default() -> Self {
-        let RunSettings { mode, limits, missing, inline_step_bytes, .. } =
-            RunSettings::default();
+        let RunSettings { mode, limits, missing, inline_step_bytes, .. } = RunSettings::default();
         Self {
             model: None,
             user_name: None,

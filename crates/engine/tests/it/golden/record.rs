@@ -62,7 +62,8 @@ fn check_same(stage: &Stage, first: (&Played, &[(String, Vec<u8>)]), again: &Pla
     }
     assert_eq!(verdicts(&first.events), verdicts(&again.events));
     let now = left(stage, again);
-    let names = |of: &[(String, Vec<u8>)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let names =
+        |of: &[(String, Vec<u8>)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&now), names(files));
     for ((name, before), (_, now)) in files.iter().zip(&now) {
         assert_eq!(String::from_utf8_lossy(before), String::from_utf8_lossy(now), "{name}");

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crewagent_core::chat::profile::Profile;
 use crewagent_core::event::Reply;
 use crewagent_core::message::Message;
 use crewagent_core::tool::schema::ToolSpec;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use secrecy::ExposeSecret as _;
 use serde_json::{Value as Json, json};
 
 use crate::model::chat::client::Client;
@@ -14,7 +17,7 @@ use crate::model::chat::exchange::Failed;
 use crate::model::chat::failure::Failure;
 use crate::model::chat::lesson::Manner;
 use crate::model::chat::{Chat, Desk};
-use crate::model::{Cancel, ModelError, Place, Progress, Request};
+use crate::model::{Cancel, ModelError, Place, Request};
 
 /// A provider that wants us to wait longer is not waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -39,8 +42,6 @@ pub(in crate::model::chat) struct Asked {
     pub(in crate::model::chat) manner: Arc<Manner>,
     /// What had to be different.
     pub(in crate::model::chat) lessons: Vec<String>,
-    /// Whether the reply came in pieces.
-    pub(in crate::model::chat) was_streamed: bool,
     tools: Vec<String>,
 }
 
@@ -82,6 +83,54 @@ impl Question {
         let tools = vec![ToolSpec { name: TOOL.to_owned(), description, parameters }];
         Self { messages, tools, room: 4096 }
     }
+
+    fn request(self) -> Request {
+        Request {
+            messages: Arc::new(self.messages.into_iter().map(Arc::new).collect()),
+            tools: self.tools.into(),
+            place: Place::default(),
+            sha256: String::new(),
+        }
+    }
+}
+
+fn chat(endpoint: &Endpoint, client: &Client, question: &Question) -> Result<Chat, ModelError> {
+    let mut endpoint = endpoint.clone();
+    let room = endpoint.max_output.map_or(question.room, |most| most.min(question.room));
+    endpoint.max_output = Some(room);
+    Chat::new(endpoint, client)
+}
+
+/// Whether an answer comes as a stream where one is asked for. A server may say nothing and send it as a whole.
+pub(in crate::model::chat) fn streams(
+    endpoint: &Endpoint,
+    client: &Client,
+) -> Result<bool, ModelError> {
+    let question = Question::words();
+    let chat = chat(endpoint, client, &question)?;
+    let manner = chat.manner();
+    if !manner.streams {
+        return Ok(false);
+    }
+    let exchange = chat.exchange(&question.request(), &manner, &mut Desk::default());
+    let mut request = exchange
+        .http
+        .post(exchange.url)
+        .header(CONTENT_TYPE, "application/json")
+        .header(ACCEPT, "text/event-stream")
+        .body(exchange.body);
+    if let Some(key) = &endpoint.key {
+        request = request.bearer_auth(key.expose_secret());
+    }
+    for (name, value) in &endpoint.headers {
+        request = request.header(name, value.expose_secret());
+    }
+    let patience = endpoint.patience.first_byte;
+    // How the answer begins is enough; the rest of it is not waited for.
+    let answer = client.block_on(async { tokio::time::timeout(patience, request.send()).await });
+    let Ok(Ok(answer)) = answer else { return Ok(true) };
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    Ok(!answer.status().is_success() || !kind.is_some_and(|kind| kind.contains("json")))
 }
 
 pub(in crate::model::chat) fn system(words: &str) -> Message {
@@ -90,6 +139,14 @@ pub(in crate::model::chat) fn system(words: &str) -> Message {
 
 pub(in crate::model::chat) fn user(words: &str) -> Message {
     Message::User { content: words.into() }
+}
+
+/// The profile as the question was asked in the end.
+pub(in crate::model::chat) fn learned(asked: &Asked) -> Profile {
+    let mut profile = (*asked.manner.profile).clone();
+    profile.stream = asked.manner.streams;
+    profile.temperature &= asked.manner.sends_temperature;
+    profile
 }
 
 /// The field in which a model told its thoughts.
@@ -109,26 +166,15 @@ pub(in crate::model::chat) fn ask(
     client: &Client,
     question: Question,
 ) -> Result<Asked, ModelError> {
-    let mut endpoint = endpoint.clone();
-    endpoint.max_output = Some(endpoint.max_output.map_or(question.room, |most| most.min(question.room)));
-    let chat = Chat::new(endpoint, client)?;
+    let chat = chat(endpoint, client, &question)?;
     let tools: Vec<String> = question.tools.iter().map(|tool| tool.name.clone()).collect();
-    let request = Request {
-        messages: Arc::new(question.messages.into_iter().map(Arc::new).collect()),
-        tools: question.tools.into(),
-        place: Place::default(),
-        sha256: String::new(),
-    };
+    let request = question.request();
     let (cancel, mut desk) = (Cancel::default(), Desk::default());
     let (mut manner, mut lessons, mut tries) = (chat.manner(), Vec::new(), 0);
     loop {
-        let mut was_streamed = false;
-        let mut tell = |progress: Progress| was_streamed |= matches!(progress, Progress::Words(_));
         let exchange = chat.exchange(&request, &manner, &mut desk);
-        let failure = match chat.attempt(exchange, &mut tell, &cancel) {
-            Ok(reply) => {
-                return Ok(Asked { reply: Ok(reply), manner, lessons, was_streamed, tools });
-            }
+        let failure = match chat.attempt(exchange, &mut |_| {}, &cancel) {
+            Ok(reply) => return Ok(Asked { reply: Ok(reply), manner, lessons, tools }),
             Err(Failed { failure, .. }) => failure,
         };
         if let Some((better, why)) = manner.learn(&failure) {
@@ -139,7 +185,7 @@ pub(in crate::model::chat) fn ask(
         tries += 1;
         let wait = failure.asked_wait().unwrap_or(Duration::from_millis(500));
         if tries > failure.retries(1) || wait > LONGEST_WAIT {
-            return Ok(Asked { reply: Err(failure), manner, lessons, was_streamed, tools });
+            return Ok(Asked { reply: Err(failure), manner, lessons, tools });
         }
         // Nobody can cancel it.
         let _ = chat.pause(wait, &cancel);

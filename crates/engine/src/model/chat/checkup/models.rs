@@ -63,7 +63,8 @@ async fn body(request: reqwest::RequestBuilder) -> Result<Option<Bytes>, Failure
     if !response.status().is_success() {
         return Ok(None);
     }
-    let lost = |error: reqwest::Error| Failure::Unreachable { layer: Layer::Http, why: causes(&error) };
+    let lost =
+        |error: reqwest::Error| Failure::Unreachable { layer: Layer::Http, why: causes(&error) };
     let mut body = BytesMut::new();
     while let Some(more) = response.chunk().await.map_err(lost)? {
         if body.len() + more.len() > MOST {

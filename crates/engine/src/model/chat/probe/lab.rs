@@ -66,17 +66,18 @@ impl<'l> Lab<'l> {
             Ok(reply) => reply,
             Err(failure) => return Err(failure.into_error(&self.endpoint, 1, String::new())),
         };
-        let words = match (asked.was_streamed, asked.manner.streams) {
+        let streams = ask::streams(&self.endpoint, self.client)?;
+        let words = match (streams, asked.manner.streams) {
             (true, _) => "replies come in pieces",
             (false, true) => "replies come as a whole though pieces are asked for",
             (false, false) => "there is none: replies come as a whole",
         };
-        self.found("streaming", Some(asked.was_streamed), words);
+        self.found("streaming", Some(streams), words);
         for lesson in &asked.lessons {
             self.found("lesson", None, lesson);
         }
         let mut counts = reply.usage.tokens() > 0;
-        if !counts && asked.was_streamed && !self.endpoint.profile.stream_usage {
+        if !counts && streams && !self.endpoint.profile.stream_usage {
             let wanted = |profile: &mut Profile| profile.stream_usage = true;
             counts = self.adopt_if(wanted, Question::words(), &|reply| reply.usage.tokens() > 0)?;
         }
@@ -88,7 +89,9 @@ impl<'l> Lab<'l> {
     /// Is the limit of the reply kept, and under which name?
     pub(super) fn room(&mut self) -> Done {
         let question = || Question {
-            messages: vec![user("Count from 1 to 200 in digits, with a blank between two numbers.")],
+            messages: vec![user(
+                "Count from 1 to 200 in digits, with a blank between two numbers.",
+            )],
             tools: Vec::new(),
             room: LITTLE_ROOM,
         };
@@ -181,7 +184,8 @@ impl<'l> Lab<'l> {
         let question = self.conversation(called);
         let refused = match self.ask(question.clone())?.reply {
             Ok(_) => {
-                let words = "calls without words, their ids and the thoughts are taken as they are sent";
+                let words =
+                    "calls without words, their ids and the thoughts are taken as they are sent";
                 self.found(NAME, Some(true), words);
                 return Ok(());
             }
@@ -220,9 +224,7 @@ impl<'l> Lab<'l> {
             extra: Map::new(),
         };
         let (call, extra) = match called {
-            Some(reply) => {
-                (reply.tool_calls.into_iter().next().unwrap_or_else(made), reply.extra)
-            }
+            Some(reply) => (reply.tool_calls.into_iter().next().unwrap_or_else(made), reply.extra),
             None => (made(), Map::new()),
         };
         let source = format!("{}/{}", self.endpoint.profile_name, self.endpoint.model);
@@ -235,10 +237,7 @@ impl<'l> Lab<'l> {
                 from: Some(source.as_str().into()),
                 extra,
             },
-            Message::Tool {
-                tool_call_id: id,
-                content: Payload::Inline("{\"ok\":true}".into()),
-            },
+            Message::Tool { tool_call_id: id, content: Payload::Inline("{\"ok\":true}".into()) },
             user("Now answer with the word DONE."),
         ]);
         question
@@ -298,7 +297,7 @@ impl<'l> Lab<'l> {
     fn ask(&mut self, question: Question) -> Result<Asked, ModelError> {
         let asked = ask(&self.endpoint, self.client, question)?;
         if asked.reply.is_ok() {
-            self.endpoint.profile = learned(&asked);
+            self.endpoint.profile = ask::learned(&asked);
         }
         Ok(asked)
     }
@@ -319,18 +318,10 @@ impl<'l> Lab<'l> {
         let asked = self.try_with(change, question)?;
         let good = asked.reply.as_ref().is_ok_and(is_good);
         if good {
-            self.endpoint.profile = learned(&asked);
+            self.endpoint.profile = ask::learned(&asked);
         }
         Ok(good)
     }
-}
-
-/// The profile as the question was asked in the end.
-fn learned(asked: &Asked) -> Profile {
-    let mut profile = (*asked.manner.profile).clone();
-    profile.stream = asked.manner.streams;
-    profile.temperature &= asked.manner.sends_temperature;
-    profile
 }
 
 /// Whether the server did not like the request, as opposed to the hour or the way.

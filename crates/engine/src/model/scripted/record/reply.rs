@@ -68,7 +68,9 @@ impl Scribe<'_> {
         if let Some(words) = &reply.content
             && self.is_passing(words)
         {
-            notes.push("The words have an id or a time in them that another run does not have.".to_owned());
+            notes.push(
+                "The words have an id or a time in them that another run does not have.".to_owned(),
+            );
         }
         Ok(Item { notes, node: Node::Map(entries, Layout::Open) })
     }
@@ -143,7 +145,8 @@ impl Arguments<'_> {
                 Node::List(items.collect(), Layout::Fit)
             }
             Value::Map(entries) => {
-                let entries = entries.iter().map(|entry| (entry.key.clone(), self.node(&entry.tree)));
+                let entries =
+                    entries.iter().map(|entry| (entry.key.clone(), self.node(&entry.tree)));
                 Node::Map(entries.collect(), Layout::Fit)
             }
         }
@@ -185,7 +188,8 @@ impl Arguments<'_> {
             let text = (self.scribe.words)(payload).ok()?;
             serde_json::from_str::<Json>(&text).ok()
         };
-        let last = self.taken.last.as_ref().and_then(read).map(|answer| ("last".to_owned(), answer));
+        let last =
+            self.taken.last.as_ref().and_then(read).map(|answer| ("last".to_owned(), answer));
         let answers = self.taken.answers.iter().flatten().enumerate();
         let answers = answers
             .filter_map(|(at, answer)| Some((format!("answers.{at}"), read(&answer.result)?)));

@@ -77,6 +77,10 @@ impl Node {
         }
     }
 
+    fn is_open(&self) -> bool {
+        matches!(self, Self::List(_, Layout::Open) | Self::Map(_, Layout::Open))
+    }
+
     /// Whether it is a collection with nothing in it, which can only stand in one line.
     fn is_empty(&self) -> bool {
         match self {
@@ -136,7 +140,11 @@ impl Writer {
     }
 
     fn entries(&mut self, entries: &[(String, Node)], indent: usize) {
-        for (key, node) in entries {
+        for (at, (key, node)) in entries.iter().enumerate() {
+            // The nodes stand apart. A text that ends in blank lines would take one more for its own.
+            if at > 0 && indent <= 2 && node.is_open() && !self.out.ends_with("\n\n") {
+                self.out.push('\n');
+            }
             let lead = format!("{}{}:", blanks(indent), scalar(key));
             self.value(&lead, node, indent);
         }

@@ -144,6 +144,7 @@ fn a_recording_is_pleasant_to_read() {
 #     --var 'size="3"' \
 #     --input $'It\'s\nlovely'
 scenario: tea
+
 nodes:
   a:
     - think: |-
@@ -172,6 +173,7 @@ nodes:
         - { tool: fs.write, raw: "{\"path\": \"@project/cut" }
       finish: length
       usage: { input: 9, output: 0, estimated: true }
+
 complete:
   - say: "Tea is ready."
   # The user: It's lovely
@@ -265,6 +267,7 @@ fn replies_are_counted_over_all_visits_and_processes() {
     ]);
     let expected = r#"# Before request 3 another process took over and began anew at a; a run that is played does not.
 scenario: tea
+
 nodes:
   a:
     - calls:
@@ -273,6 +276,7 @@ nodes:
     - say: two
     - say: ""
     - say: three
+
   b:
     - say: one
 "#;
@@ -287,7 +291,10 @@ fn a_limit_in_between_is_told() {
         message: None,
     };
     let text = recorded([started(), asked(Some("a")), replied(words("x")), limited]);
-    assert!(text.contains("\n# A limit stopped it after 1 reply; --max-tokens gives it more room.\n"), "{text}");
+    assert!(
+        text.contains("\n# A limit stopped it after 1 reply; --max-tokens gives it more room.\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -302,7 +309,13 @@ fn what_cannot_be_recorded_is_refused() {
     let found = scenario("x", &facts(), &|_| Some(r#"{"path":"@project/x"}"#.into())).unwrap();
     assert!(found.contains(r#"- fs.write: { path: "@project/x" }"#), "{found}");
     let much: String = (0..600_000).map(|at| format!("{at} ")).collect();
-    let large = events([started(), asked(Some("a")), replied(words(&much)), asked(None), replied(words(&much))]);
+    let large = events([
+        started(),
+        asked(Some("a")),
+        replied(words(&much)),
+        asked(None),
+        replied(words(&much)),
+    ]);
     let large = scenario("x", &large, &|_| None).unwrap_err();
     assert!(large.to_string().contains("a scenario may have 4194304 bytes"), "{large}");
 }
@@ -365,15 +378,22 @@ fn arguments() -> impl Strategy<Value = String> {
 }
 
 fn reply() -> impl Strategy<Value = Reply> {
-    let name = prop_oneof![Just("fs.read".to_owned()), Just("fs_read".to_owned()), Just("tool".to_owned()), text()];
+    let name = prop_oneof![
+        Just("fs.read".to_owned()),
+        Just("fs_read".to_owned()),
+        Just("tool".to_owned()),
+        text()
+    ];
     let calls = prop::collection::vec((name, arguments()), 0..4);
-    let usage = (0..5_u64, 0..5_u64, 0..3_u64, 0..3_u64, any::<bool>(), prop::option::of(0.0..9.0_f64));
+    let usage =
+        (0..5_u64, 0..5_u64, 0..3_u64, 0..3_u64, any::<bool>(), prop::option::of(0.0..9.0_f64));
     let finish = prop_oneof![Just(Finish::Stop), Just(Finish::Length), Just(Finish::Filter)];
     (prop::option::of(text()), prop::option::of(text()), calls, finish, usage).prop_map(
         |(content, thoughts, calls, finish, usage)| {
             let calls: Vec<(&str, &str)> =
                 calls.iter().map(|(name, arguments)| (name.as_str(), arguments.as_str())).collect();
-            let (input_tokens, output_tokens, cached_tokens, reasoning_tokens, estimated, cost) = usage;
+            let (input_tokens, output_tokens, cached_tokens, reasoning_tokens, estimated, cost) =
+                usage;
             let thoughts = thoughts.filter(|text| !text.is_empty());
             Reply {
                 content: content.filter(|text| !text.is_empty()),
@@ -382,7 +402,14 @@ fn reply() -> impl Strategy<Value = Reply> {
                     .map(|text| ("reasoning_content".to_owned(), text.into()))
                     .into_iter()
                     .collect(),
-                usage: Usage { input_tokens, output_tokens, cached_tokens, reasoning_tokens, estimated, cost },
+                usage: Usage {
+                    input_tokens,
+                    output_tokens,
+                    cached_tokens,
+                    reasoning_tokens,
+                    estimated,
+                    cost,
+                },
                 ..calling(&calls)
             }
         },

@@ -279,7 +279,9 @@ impl Settings {
             return "an address is in the environment, so name the model there with `--model ID` or CREWAGENT_MODEL".to_owned();
         }
         if self.models.is_empty() {
-            return format!("{ADD}, or try `crewagent demo`");
+            return format!(
+                "{ADD}; without one there are `--model scripted:FILE` and `crewagent demo`"
+            );
         }
         let names: Vec<String> = self.models.keys().map(|name| format!("`{name}`")).collect();
         format!(

@@ -192,7 +192,12 @@ fn a_flag_counts_more_than_the_environment_and_that_more_than_a_setting() {
 #[test]
 fn a_model_that_is_set_up_is_not_sent_elsewhere_by_the_environment() {
     let set = [("CREWAGENT_BASE_URL", "http://other:1/v1"), ("CREWAGENT_API_KEY", "k")];
-    check_chosen(TWO, &set, Some("a"), Ok(["deepseek", DEEPSEEK, "m", "env:DEEPSEEK_API_KEY file"]));
+    check_chosen(
+        TWO,
+        &set,
+        Some("a"),
+        Ok(["deepseek", DEEPSEEK, "m", "env:DEEPSEEK_API_KEY file"]),
+    );
     check_chosen(
         TWO,
         &set,
@@ -203,7 +208,8 @@ fn a_model_that_is_set_up_is_not_sent_elsewhere_by_the_environment() {
 
 #[test]
 fn the_key_of_one_provider_is_not_sent_to_another() {
-    let moved = "[models.a]\nmodel = \"m\"\nprofile = \"deepseek\"\nbase-url = \"http://gpu:8000\"\n";
+    let moved =
+        "[models.a]\nmodel = \"m\"\nprofile = \"deepseek\"\nbase-url = \"http://gpu:8000\"\n";
     check_chosen(moved, &[], None, Ok(["deepseek", "http://gpu:8000", "m", "file"]));
     let own = [("CREWAGENT_BASE_URL", DEEPSEEK)];
     check_chosen(
@@ -246,12 +252,17 @@ fn a_provider_and_a_model_are_enough() {
     );
     check_chosen("", &[], Some("deepseek/"), Err("there is no model `deepseek/`"));
     check_chosen("", &[], Some("generic/m"), Err("there is no model"));
-    check_chosen("", &[], Some("openrouter/a/b"), Ok([
-        "openrouter",
-        "https://openrouter.ai/api/v1",
-        "a/b",
-        "env:CREWAGENT_API_KEY env:OPENROUTER_API_KEY",
-    ]));
+    check_chosen(
+        "",
+        &[],
+        Some("openrouter/a/b"),
+        Ok([
+            "openrouter",
+            "https://openrouter.ai/api/v1",
+            "a/b",
+            "env:CREWAGENT_API_KEY env:OPENROUTER_API_KEY",
+        ]),
+    );
 }
 
 #[test]
