@@ -113,7 +113,12 @@ impl Message {
 
     /// Words of the model.
     pub fn assistant(content: impl Into<Arc<str>>) -> Self {
-        Self::Assistant { content: Some(content.into()), tool_calls: Vec::new(), from: None, extra: Map::new() }
+        Self::Assistant {
+            content: Some(content.into()),
+            tool_calls: Vec::new(),
+            from: None,
+            extra: Map::new(),
+        }
     }
 
     /// The size of its text and arguments, which is what windows are measured by.
@@ -148,7 +153,12 @@ mod tests {
         let messages = [
             Message::system("rules"),
             Message::user("go"),
-            Message::Assistant { content: None, tool_calls: vec![call], from: None, extra: Map::new() },
+            Message::Assistant {
+                content: None,
+                tool_calls: vec![call],
+                from: None,
+                extra: Map::new(),
+            },
             Message::Tool { tool_call_id: "c1".into(), content: "{}".into() },
             Message::assistant("done"),
         ];

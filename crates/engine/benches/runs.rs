@@ -107,8 +107,7 @@ impl Model for Reader {
     ) -> Result<Reply, ModelError> {
         let turn = request.place.turn;
         if turn > self.turns {
-            let message = "it is cut off here".to_owned();
-            return Err(ModelError { kind: ModelErrorKind::Network, message });
+            return Err(ModelError::new(ModelErrorKind::Network, "it is cut off here"));
         }
         let read = |n: u64| ToolCall {
             id: format!("call_{turn}_{n}"),

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use thiserror::Error;
 
-pub(crate) use self::ids::{dice, random};
 pub use self::ids::{BadId, ProjectId, RunId};
+pub(crate) use self::ids::{dice, random};
 pub use self::packages::{
     Damaged, FindError, Found, Harm, ImportError, Imported, Installed, Listing, Outcome, Packages,
     Prepared,

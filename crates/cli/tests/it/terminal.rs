@@ -159,7 +159,8 @@ fn a_model_is_set_up_by_questions_and_its_key_is_not_shown() {
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("added deepseek") && !said.contains(KEY), "{said}");
     let settings = std::fs::read_to_string(world.path("store/config.toml")).unwrap();
-    let expected = "[models.deepseek]\nprofile = \"deepseek\"\nmodel = \"some-model\"\nkey = \"file\"\n";
+    let expected =
+        "[models.deepseek]\nprofile = \"deepseek\"\nmodel = \"some-model\"\nkey = \"file\"\n";
     assert_eq!(settings, expected);
     let kept = std::fs::read_to_string(world.path("store/credentials.toml")).unwrap();
     assert!(kept.contains(KEY));

@@ -141,7 +141,8 @@ impl Chat {
                 Told::Ended(result) => return result,
             }
         }
-        let said = Some("the connection's own thread failed; this is a mistake of CrewAgent".to_owned());
+        let said =
+            Some("the connection's own thread failed; this is a mistake of CrewAgent".to_owned());
         Err(Fault { said, ..Fault::new(FaultKind::CutOff) }.into())
     }
 
@@ -169,15 +170,22 @@ impl Chat {
     }
 
     /// A whole reply, with what it cost.
-    fn settle(&self, mut reply: Reply, request: &Request, manner: &Manner) -> Result<Reply, ModelError> {
+    fn settle(
+        &self,
+        mut reply: Reply,
+        request: &Request,
+        manner: &Manner,
+    ) -> Result<Reply, ModelError> {
         let sent: u64 = request.messages.iter().map(|message| message.bytes()).sum();
         if manner.profile.cuts_silently && looks_cut(&reply.usage, sent / TOKEN_BYTES) {
             return Err(self.cut(reply.usage.input_tokens, sent / TOKEN_BYTES));
         }
         let usage = &mut reply.usage;
         if usage.tokens() == 0 {
-            let calls = reply.tool_calls.iter().map(|call| call.arguments.bytes() + call.name.len() as u64);
-            let came = reply.content.as_ref().map_or(0, |words| words.len() as u64) + calls.sum::<u64>();
+            let calls =
+                reply.tool_calls.iter().map(|call| call.arguments.bytes() + call.name.len() as u64);
+            let came =
+                reply.content.as_ref().map_or(0, |words| words.len() as u64) + calls.sum::<u64>();
             usage.input_tokens = sent.div_ceil(TOKEN_BYTES);
             usage.output_tokens = came.div_ceil(TOKEN_BYTES);
             usage.estimated = true;

@@ -140,9 +140,7 @@ impl Model for Scripted {
         match &line.fault {
             None => Ok(reply),
             Some(Fault::Hang) => Err(teller.hang()),
-            Some(Fault::Fail { kind, message }) => {
-                Err(ModelError::new(*kind, message.clone()))
-            }
+            Some(Fault::Fail { kind, message }) => Err(ModelError::new(*kind, message.clone())),
         }
     }
 }

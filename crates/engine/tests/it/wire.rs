@@ -54,7 +54,10 @@ pub(crate) fn chat(url: String) -> Chat {
 
 fn request() -> Request {
     Request {
-        messages: Arc::new(vec![Arc::new(Message::system("Rules.")), Arc::new(Message::user("Go."))]),
+        messages: Arc::new(vec![
+            Arc::new(Message::system("Rules.")),
+            Arc::new(Message::user("Go.")),
+        ]),
         tools: schema::tools(&Policy::default()).into(),
         place: Place::default(),
         sha256: String::new(),
@@ -87,8 +90,9 @@ fn check(cell: &Cell) {
         }
         (Outcome::Calls(expected), Ok(reply)) => {
             let calls = reply.tool_calls.iter();
-            let found: Vec<_> =
-                calls.map(|call| (call.name.clone(), call.arguments.inline().unwrap().to_string())).collect();
+            let found: Vec<_> = calls
+                .map(|call| (call.name.clone(), call.arguments.inline().unwrap().to_string()))
+                .collect();
             assert!(found == *expected, "{name}: {:.300}", format!("{found:?}"));
             let mut ids: Vec<_> = reply.tool_calls.iter().map(|call| &call.id).collect();
             ids.sort();
@@ -99,7 +103,11 @@ fn check(cell: &Cell) {
         (Outcome::Error(kind, parts), Err(error)) => {
             assert_eq!(error.kind, *kind, "{name}: {}", error.message);
             for part in *parts {
-                assert!(error.message.contains(part), "{name}: {:?} has no {part:?}", error.message);
+                assert!(
+                    error.message.contains(part),
+                    "{name}: {:?} has no {part:?}",
+                    error.message
+                );
             }
             assert!(!error.message.contains(KEY), "{name}: {}", error.message);
         }
@@ -117,7 +125,9 @@ fn every_fault_of_a_server_has_its_outcome() {
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                while let Some(cell) = cells.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
+                while let Some(cell) =
+                    cells.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst))
+                {
                     check(cell);
                 }
             });
@@ -133,7 +143,11 @@ fn a_server_that_is_not_there_is_named() {
     let (reply, _, tries) = ask(&chat(url));
     let error = reply.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Network);
-    assert!(error.message.contains("no connection") && error.message.contains("server runs"), "{}", error.message);
+    assert!(
+        error.message.contains("no connection") && error.message.contains("server runs"),
+        "{}",
+        error.message
+    );
     assert_eq!(tries, 2);
 }
 
@@ -169,7 +183,11 @@ fn the_words_before_a_loss_are_kept_with_the_error() {
 #[test]
 fn connections_are_kept_and_used_again() {
     let body = br#"{"choices":[{"message":{"content":"Hello."},"finish_reason":"stop"}]}"#;
-    let server = Server::start(vec![vec![server::answer("200 OK", &[("content-type", "application/json")], body)]]);
+    let server = Server::start(vec![vec![server::answer(
+        "200 OK",
+        &[("content-type", "application/json")],
+        body,
+    )]]);
     let chat = chat(server.url());
     for _ in 0..5 {
         ask(&chat).0.unwrap();
@@ -187,7 +205,8 @@ fn cancelled_after(answers: Vec<Vec<Act>>, reached: &dyn Fn(&Server)) -> (ModelE
     let cancel = Cancel::default();
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| {
-            let error = chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &cancel).unwrap_err();
+            let error =
+                chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &cancel).unwrap_err();
             (error, Instant::now())
         });
         reached(&server);
@@ -205,7 +224,11 @@ fn a_request_is_stopped_at_once_whatever_it_waits_for() {
     let states: [(&str, Vec<Act>, bool); 5] = [
         ("before the headers", vec![Act::Hang], true),
         ("before the first byte", vec![stream_head(), Act::Hang], true),
-        ("in the middle of silence", vec![stream_head(), Act::Send(events(&[words("Hel")])), Act::Hang], true),
+        (
+            "in the middle of silence",
+            vec![stream_head(), Act::Send(events(&[words("Hel")])), Act::Hang],
+            true,
+        ),
         ("in the middle of words", vec![stream_head(), talking], true),
         ("before another try", vec![limited], false),
     ];
@@ -223,7 +246,9 @@ fn a_stopped_request_closes_its_connection() {
     let chat = chat(server.url());
     let cancel = Cancel::default();
     std::thread::scope(|scope| {
-        scope.spawn(|| chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &cancel).unwrap_err());
+        scope.spawn(|| {
+            chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &cancel).unwrap_err()
+        });
         server.wait_for(1);
         cancel.cancel();
         server.wait_for_leaving(1);
@@ -232,15 +257,20 @@ fn a_stopped_request_closes_its_connection() {
 
 #[test]
 fn what_a_refusal_teaches_is_remembered() {
-    let refused = br#"{"error":{"message":"Unrecognized request argument supplied: stream_options"}}"#;
+    let refused =
+        br#"{"error":{"message":"Unrecognized request argument supplied: stream_options"}}"#;
     let json = ("content-type", "application/json");
-    let server = Server::start(vec![vec![server::answer("400 Bad Request", &[json], refused)], fine()]);
+    let server =
+        Server::start(vec![vec![server::answer("400 Bad Request", &[json], refused)], fine()]);
     let chat = chat(server.url());
     for _ in 0..2 {
         ask(&chat).0.unwrap();
     }
-    let asked: Vec<bool> =
-        server.received().iter().map(|request| request.body.get("stream_options").is_some()).collect();
+    let asked: Vec<bool> = server
+        .received()
+        .iter()
+        .map(|request| request.body.get("stream_options").is_some())
+        .collect();
     assert_eq!(asked, [true, false, false]);
 }
 

@@ -37,7 +37,9 @@ impl Client {
     /// A pool without a connection. Nothing is sent yet.
     pub fn new() -> Result<Self, ModelError> {
         let runtime = Builder::new_multi_thread()
-            .worker_threads(std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)))
+            .worker_threads(
+                std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
+            )
             .thread_name("models")
             .enable_io()
             .enable_time()

@@ -171,13 +171,18 @@ impl Exchange {
 fn broken(error: &sse_stream::Error) -> Failure {
     let mut fault = Fault::new(FaultKind::Malformed);
     if let sse_stream::Error::Body(body) = error {
-        fault.kind = match body.downcast_ref::<Broken>() {
-            Some(Broken::TooLong) => FaultKind::TooLong,
-            Some(Broken::Lost(_)) | None => FaultKind::CutOff,
-        };
-        if fault.kind == FaultKind::CutOff {
-            fault.said = Some(body.to_string());
+        match body.downcast_ref::<Broken>() {
+            Some(Broken::TooLong) => fault.kind = FaultKind::TooLong,
+            Some(Broken::Lost(_)) | None => {
+                fault.kind = FaultKind::CutOff;
+                fault.said = Some(body.to_string());
+            }
         }
+    } else if let sse_stream::Error::Utf8Parse(utf8) = error
+        && utf8.error_len().is_none()
+    {
+        // The stream ended inside a character.
+        fault.kind = FaultKind::CutOff;
     }
     Failure::Fault(fault)
 }
@@ -252,7 +257,8 @@ struct Head {
 impl Head {
     fn of(response: &reqwest::Response) -> Self {
         let headers = response.headers();
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let text =
+            |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         Self {
             status: response.status().as_u16(),
             content_type: text("content-type"),
@@ -284,10 +290,10 @@ impl Head {
 
     /// A body that cannot be read may be a complaint.
     fn explain(&self, fault: Fault, body: &[u8]) -> Fault {
-        match fault.kind {
-            FaultKind::Malformed => self.fault(body),
-            _ => Fault { status: fault.status.or(Some(self.status)), ..fault },
+        if fault.kind == FaultKind::Malformed {
+            return self.fault(body);
         }
+        Fault { status: fault.status.or(Some(self.status)), ..fault }
     }
 
     fn with_status(&self, failure: Failure) -> Failure {
@@ -296,7 +302,7 @@ impl Head {
                 let retry_after = fault.retry_after.or(self.retry_after);
                 Failure::Fault(Fault { retry_after, ..fault })
             }
-            other => other,
+            Failure::Unreachable { .. } | Failure::Silent(_) | Failure::Cancelled => failure,
         }
     }
 }

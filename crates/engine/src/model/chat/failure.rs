@@ -60,7 +60,9 @@ impl Failure {
             Self::Fault(fault) => fault.retries(most),
             Self::Unreachable { layer: Layer::Tcp | Layer::Http, .. }
             | Self::Silent(Timer::Connect | Timer::Idle) => most,
-            Self::Unreachable { layer: Layer::Dns, .. } | Self::Silent(Timer::FirstByte) => most.min(1),
+            Self::Unreachable { layer: Layer::Dns, .. } | Self::Silent(Timer::FirstByte) => {
+                most.min(1)
+            }
             Self::Unreachable { layer: Layer::Tls, .. }
             | Self::Silent(Timer::Call)
             | Self::Cancelled => 0,
@@ -82,7 +84,8 @@ impl Failure {
         match self {
             Self::Fault(fault) => {
                 let what = what(fault.kind);
-                let status = fault.status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
+                let status =
+                    fault.status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
                 let said = fault.said.as_deref().map(|said| scrubbed(said, endpoint));
                 let said = said.map_or_else(String::new, |said| format!(": {said}"));
                 let stop = if said.ends_with(['.', '!', '?']) { "" } else { "." };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crewagent_core::chat::fault::FaultKind;
-use crewagent_core::chat::profile::{OutputLimit, Profile, ReasoningEcho, SystemRole};
+use crewagent_core::chat::profile::{NoWords, OutputLimit, Profile, ReasoningEcho, SystemRole};
 
 use super::endpoint::Endpoint;
 use super::failure::Failure;
@@ -48,7 +48,10 @@ impl Manner {
         }
         if profile.output_limit == OutputLimit::MaxTokens && has(&["max_completion_tokens"]) {
             let why = "The server wants `max_completion_tokens` instead of `max_tokens`.";
-            return Some((with(&|profile| profile.output_limit = OutputLimit::MaxCompletionTokens), why.to_owned()));
+            return Some((
+                with(&|profile| profile.output_limit = OutputLimit::MaxCompletionTokens),
+                why.to_owned(),
+            ));
         }
         if self.sends_temperature && has(&["temperature"]) {
             let why = "The server does not take this temperature, so it is asked without one.";
@@ -64,11 +67,21 @@ impl Manner {
         }
         if profile.system_role == SystemRole::Developer && has(&["developer"]) {
             let why = "The server knows no role `developer`, so `system` is used.";
-            return Some((with(&|profile| profile.system_role = SystemRole::System), why.to_owned()));
+            return Some((
+                with(&|profile| profile.system_role = SystemRole::System),
+                why.to_owned(),
+            ));
+        }
+        if profile.no_words == NoWords::Null && has(&["valid string", "content must be a string"]) {
+            let why = "The server wants an empty text where a reply has no words.";
+            return Some((with(&|profile| profile.no_words = NoWords::Empty), why.to_owned()));
         }
         if profile.reasoning == ReasoningEcho::Never && has(&["reasoning_content"]) {
             let why = "The server wants the model's thoughts back, so they are sent.";
-            return Some((with(&|profile| profile.reasoning = ReasoningEcho::Always), why.to_owned()));
+            return Some((
+                with(&|profile| profile.reasoning = ReasoningEcho::Always),
+                why.to_owned(),
+            ));
         }
         None
     }

@@ -63,7 +63,7 @@ impl Speaker {
 
     /// Tells what was held back for long enough.
     pub(super) fn flush_due(&mut self, now: Instant) {
-        if self.due().is_some_and(|due| due <= now) {
+        if self.last.is_none_or(|last| last + BLINK <= now) {
             self.flush(now);
         }
     }

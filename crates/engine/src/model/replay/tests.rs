@@ -109,7 +109,9 @@ fn the_same_requests_get_the_recorded_replies() {
     assert_eq!(first.tool_calls, [call("{}".into())]);
     let mut heard = Vec::new();
     let mut tell = |progress: Progress| heard.push(piece(progress).text);
-    let second = model.reply(&request(2, "two", vec![]), &mut Memo::default(), &mut tell, &Cancel::default()).unwrap();
+    let second = model
+        .reply(&request(2, "two", vec![]), &mut Memo::default(), &mut tell, &Cancel::default())
+        .unwrap();
     assert_eq!(second, words("Done."));
     assert_eq!(heard, ["Done."]);
 }
@@ -267,7 +269,9 @@ fn thoughts_are_told_again() {
         let delta = piece(progress);
         heard.push((delta.channel, delta.text));
     };
-    model.reply(&request(1, "one", vec![]), &mut Memo::default(), &mut tell, &Cancel::default()).unwrap();
+    model
+        .reply(&request(1, "one", vec![]), &mut Memo::default(), &mut tell, &Cancel::default())
+        .unwrap();
     let expected = [(Channel::Thinking, "Hm."), (Channel::Text, "Done.")];
     assert_eq!(heard, expected.map(|(channel, text)| (channel, text.to_owned())));
 }

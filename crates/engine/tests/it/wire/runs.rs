@@ -28,13 +28,23 @@ fn check_valid(name: &str, body: &Json) {
         }
         assert!(open.is_empty(), "{name}: {open:?} are not answered");
         let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-        assert!(!calls.is_empty() || message["content"].as_str().is_some_and(|text| !text.trim().is_empty()), "{name}");
+        assert!(
+            !calls.is_empty()
+                || message["content"].as_str().is_some_and(|text| !text.trim().is_empty()),
+            "{name}"
+        );
         for call in calls {
             let arguments = call["function"]["arguments"].as_str().unwrap();
-            assert!(serde_json::from_str::<Json>(arguments).unwrap().is_object(), "{name}: {arguments:.100}");
+            assert!(
+                serde_json::from_str::<Json>(arguments).unwrap().is_object(),
+                "{name}: {arguments:.100}"
+            );
             let tool = call["function"]["name"].as_str().unwrap();
             let is_legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-            assert!(!tool.is_empty() && tool.len() <= 64 && tool.chars().all(is_legal), "{name}: {tool:?}");
+            assert!(
+                !tool.is_empty() && tool.len() <= 64 && tool.chars().all(is_legal),
+                "{name}: {tool:?}"
+            );
             open.push(call["id"].as_str().unwrap());
         }
         let mut ids = open.clone();
@@ -90,12 +100,19 @@ fn whatever_a_server_does_the_run_goes_on_with_a_valid_request() {
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                while let Some(cell) = cells.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
+                while let Some(cell) =
+                    cells.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst))
+                {
                     check_run(cell);
                 }
             });
         }
     });
+    let count = cells.len();
+    crewagent_testkit::report::proven(
+        "L1",
+        &format!("{count} cells, each on its own and in a run that goes on after it; 0 failures"),
+    );
 }
 
 /// A stream that calls a tool with these arguments, and ends for this reason.
@@ -141,7 +158,8 @@ fn the_whole_call_is_executed_whatever_the_reason_says() {
 
 #[test]
 fn the_same_failing_call_for_ever_ends() {
-    let server = Server::start(vec![calls("fs_read", r#"{"path":"@project/none.md"}"#, "tool_calls")]);
+    let server =
+        Server::start(vec![calls("fs_read", r#"{"path":"@project/none.md"}"#, "tool_calls")]);
     let stage = Stage::set("001-create-story-micro");
     let store = stage.store(Disk::real());
     let mut run = Runtime::new(&store).by(ticking()).start(&stage.plan()).unwrap();
@@ -156,24 +174,39 @@ fn thoughts_go_back_where_the_provider_wants_them() {
     let function = json!({"name": "fs_list", "arguments": "{\"path\":\"@project/\"}"});
     let call = json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": function}]}}]});
     for (profile, echoed) in [("deepseek", Some("hmm")), ("generic", None)] {
-        let server = Server::start(vec![stream(&[thought.clone(), call.clone(), finish("tool_calls")]), fine()]);
+        let server = Server::start(vec![
+            stream(&[thought.clone(), call.clone(), finish("tool_calls")]),
+            fine(),
+        ]);
         let built_in = Profile::built_in(profile).unwrap().clone();
-        let endpoint =
-            Endpoint { profile: built_in, profile_name: profile.to_owned(), ..endpoint(server.url()) };
+        let endpoint = Endpoint {
+            profile: built_in,
+            profile_name: profile.to_owned(),
+            ..endpoint(server.url())
+        };
         let model = Chat::new(endpoint, &Client::new().unwrap()).unwrap();
         let stage = Stage::set("001-create-story-micro");
         let store = stage.store(Disk::real());
         let mut run = Runtime::new(&store).by(ticking()).start(&stage.plan()).unwrap();
         drive(&mut run, &model, &mut Vec::new()).unwrap();
         let second = &server.received()[1].body["messages"];
-        let spoke = second.as_array().unwrap().iter().find(|message| message["role"] == "assistant").unwrap();
+        let spoke = second
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|message| message["role"] == "assistant")
+            .unwrap();
         assert_eq!(spoke["reasoning_content"].as_str(), echoed, "{profile}: {spoke}");
     }
 }
 
 #[test]
 fn a_retry_is_recorded_and_its_words_are_void() {
-    let torn = vec![super::server::stream_head(), Act::Send(super::events(&[super::words("Half")])), Act::Close];
+    let torn = vec![
+        super::server::stream_head(),
+        Act::Send(super::events(&[super::words("Half")])),
+        Act::Close,
+    ];
     let server = Server::start(vec![torn, fine()]);
     let stage = Stage::set("001-create-story-micro");
     let store = stage.store(Disk::real());
@@ -181,10 +214,12 @@ fn a_retry_is_recorded_and_its_words_are_void() {
     let mut run = runtime.start(&stage.plan()).unwrap();
     let mut events = Vec::new();
     drive(&mut run, &chat(server.url()), &mut events).unwrap();
-    let retried = events.iter().filter(|event| matches!(event.fact, Fact::ModelRetried { attempt: 1, .. }));
+    let retried =
+        events.iter().filter(|event| matches!(event.fact, Fact::ModelRetried { attempt: 1, .. }));
     assert_eq!(retried.count(), 1);
     let view = store.runs().look(&RunId::parse(run.id()).unwrap()).unwrap();
-    let kept = view.recovered.events.iter().any(|event| matches!(event.fact, Fact::ModelRetried { .. }));
+    let kept =
+        view.recovered.events.iter().any(|event| matches!(event.fact, Fact::ModelRetried { .. }));
     assert!(kept, "the retry is not in the journal");
     let words = events.iter().filter_map(|event| match &event.fact {
         Fact::AssistantMessage { reply, .. } => reply.content.as_deref(),

@@ -215,7 +215,9 @@ pub(crate) fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Act
 
 /// The head of a stream of events, whose end is the end of the connection.
 pub(crate) fn stream_head() -> Act {
-    Act::Send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_vec())
+    Act::Send(
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_vec(),
+    )
 }
 
 /// Events as they travel.

@@ -246,7 +246,10 @@ fn a_reply_can_be_cut_and_have_its_own_price() {
     );
     let reply = ask(&model, &request("a", 1, vec![])).unwrap();
     assert_eq!(reply.finish, Finish::Length);
-    assert_eq!(reply.usage, Usage { input_tokens: 5, output_tokens: 7, cost: Some(0.5), ..Usage::default() });
+    assert_eq!(
+        reply.usage,
+        Usage { input_tokens: 5, output_tokens: 7, cost: Some(0.5), ..Usage::default() }
+    );
     let empty = ask(&model, &request("a", 2, vec![])).unwrap();
     assert_eq!((empty.content, empty.finish), (None, Finish::Filter));
 }
@@ -295,7 +298,9 @@ fn check_fails(fault: &str, kind: ModelErrorKind, message: &str) {
     let text = format!("scenario: x\nnodes:\n  a:\n    - {{say: partly, fault: {fault}}}\n");
     let (model, mut heard) = (scripted(&text), String::new());
     let mut tell = |progress: Progress| heard.push_str(&words(progress).text);
-    let error = model.reply(&request("a", 1, vec![]), &mut Memo::default(), &mut tell, &Cancel::default()).unwrap_err();
+    let error = model
+        .reply(&request("a", 1, vec![]), &mut Memo::default(), &mut tell, &Cancel::default())
+        .unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (kind, message));
     assert_eq!(heard, "partly");
 }
@@ -334,6 +339,8 @@ fn whoever_hangs_or_is_slow_can_be_cancelled() {
 fn a_cancelled_request_gets_no_reply() {
     let (model, cancel) = (scripted(TWO_NODES), Cancel::default());
     cancel.cancel();
-    let error = model.reply(&request("a", 1, vec![]), &mut Memo::default(), &mut |_| {}, &cancel).unwrap_err();
+    let error = model
+        .reply(&request("a", 1, vec![]), &mut Memo::default(), &mut |_| {}, &cancel)
+        .unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Cancelled);
 }

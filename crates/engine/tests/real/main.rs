@@ -1,0 +1,14 @@
+//! The chat adapter against servers that others wrote. `cargo xtask real-models` installs them and runs these tests.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on fails"
+)]
+
+mod ask;
+mod errors;
+mod litellm;
+mod llama;
+mod runs;
+mod servers;
