@@ -86,8 +86,33 @@ impl Frontmatter {
         self.tree.as_map().unwrap_or_default()
     }
 
+    /// Whether both say the same, wherever and in whatever order it stands.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        is_same(&self.tree, &other.tree)
+    }
+
     fn inside(&self) -> &str {
         self.text.get(self.yaml.start..self.yaml.end).unwrap_or_default()
+    }
+}
+
+fn is_same(one: &Tree, other: &Tree) -> bool {
+    match (&one.value, &other.value) {
+        (Value::List(one), Value::List(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        (Value::Map(one), Value::Map(entries)) => {
+            // Most keys are where they were.
+            let twin = |at: usize, key: &str| {
+                entries.get(at).filter(|entry| entry.key == key).or_else(|| other.get(key))
+            };
+            one.len() == entries.len()
+                && one.iter().enumerate().all(|(at, entry)| {
+                    twin(at, &entry.key).is_some_and(|twin| is_same(&entry.tree, &twin.tree))
+                })
+        }
+        (one, other) => one == other,
     }
 }
 
@@ -199,6 +224,26 @@ mod tests {
         assert_eq!(&text[second.key_span.start..second.key_span.end], "second");
         let item = second.tree.item(1).unwrap().span;
         assert_eq!(&text[item.start..item.end], "\"y z\"");
+    }
+
+    fn check_same(one: &str, other: &str, expected: bool) {
+        let [one, other] =
+            [one, other].map(|text| Frontmatter::parse(format!("---\n{text}\n---\n")).unwrap());
+        assert_eq!(one.says_the_same(&other), expected, "{} {}", one.text(), other.text());
+        assert_eq!(other.says_the_same(&one), expected, "{} {}", other.text(), one.text());
+        assert_eq!(one.tree().to_json() == other.tree().to_json(), expected);
+    }
+
+    #[test]
+    fn what_is_said_does_not_depend_on_its_place() {
+        check_same("a: 1\nb: [x, {c: d}]", "# note\nb:\n- x\n- c: 'd'\na: 1", true);
+        check_same("a: 1\nb: 2", "a: 1", false);
+        check_same("a: 1\nb: 2", "a: 1\nc: 2", false);
+        check_same("a: [1, 2]", "a: [2, 1]", false);
+        check_same("a: [1, 2]", "a: [1]", false);
+        check_same("a: 1", "a: '1'", false);
+        check_same("a: {b: 1, c: 2}", "a: {c: 2, b: 1}", true);
+        check_same("a: {b: 1, c: 2}", "a: {c: 1, b: 2}", false);
     }
 
     #[test]

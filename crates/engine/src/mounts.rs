@@ -25,6 +25,7 @@ mod tree;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -35,7 +36,7 @@ use crate::disk::{Deed, Disk};
 pub use self::error::{Answer, MountError, MountErrorKind, OpenError};
 pub use self::list::{Kind, Listing, Stat};
 pub use self::read::{FileContent, Measured};
-pub use self::write::{Before, Target, Written};
+pub use self::write::{Before, Target};
 
 pub(crate) use self::error::kind_of;
 pub(crate) use self::fault::is_exhausted;
@@ -55,9 +56,9 @@ pub struct Roots {
 /// The open mounts of a run.
 #[derive(Debug)]
 pub struct Mounts {
-    project: Dir,
-    package: Dir,
-    state: Dir,
+    project: Arc<Dir>,
+    package: Arc<Dir>,
+    state: Arc<Dir>,
     disk: Disk,
 }
 
@@ -72,7 +73,7 @@ impl Mounts {
         let open = |mount: Mount, path: &Path| {
             let opened = disk
                 .run(mount.name(), Deed::Open, || Dir::open_ambient_dir(path, ambient_authority()));
-            opened.map_err(|error| OpenError { mount, path: path.to_owned(), error })
+            opened.map(Arc::new).map_err(|error| OpenError { mount, path: path.to_owned(), error })
         };
         Ok(Self {
             project: open(Mount::Project, &roots.project)?,
@@ -83,7 +84,7 @@ impl Mounts {
     }
 
     /// The folder that a path is below.
-    fn root(&self, path: &VPath) -> &Dir {
+    fn root(&self, path: &VPath) -> &Arc<Dir> {
         match path.mount() {
             Mount::Project => &self.project,
             Mount::Package => &self.package,

@@ -25,7 +25,7 @@ use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::call::{Call, ListCall, SearchCall};
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 pub use self::change::{Change, Images};
 use self::list::List;
@@ -174,8 +174,8 @@ fn told<T: Serialize>(answer: mounts::Answer<T>) -> Result<Answer, MountError> {
 
 /// The answer of a tool that did what it was asked to.
 fn done<T: Serialize>(fields: &T, created: Vec<String>) -> Answer {
-    match serde_json::to_value(fields) {
-        Ok(fields) => Answer { result: with_ok(fields).to_string().into(), refused: None, created },
+    match serde_json::to_string(&Done { ok: true, fields }) {
+        Ok(result) => Answer { result: result.into(), refused: None, created },
         Err(error) => Answer::from(&Refusal::new(RefusalCode::Internal, error.to_string())),
     }
 }
@@ -183,17 +183,17 @@ fn done<T: Serialize>(fields: &T, created: Vec<String>) -> Answer {
 /// The answer of a tool as the model gets it: `{ok:true,…}` with the fields of the result, or the refusal.
 pub fn to_json<T: Serialize>(result: &Result<T, Refusal>) -> Result<Json, serde_json::Error> {
     match result {
-        Ok(value) => serde_json::to_value(value).map(with_ok),
+        Ok(fields) => serde_json::to_value(Done { ok: true, fields }),
         Err(refusal) => Ok(refusal.to_json()),
     }
 }
 
-fn with_ok(fields: Json) -> Json {
-    let mut answer = json!({ "ok": true });
-    if let (Json::Object(answer), Json::Object(fields)) = (&mut answer, fields) {
-        answer.extend(fields);
-    }
-    answer
+/// The fields of a result behind the word that it is one.
+#[derive(Serialize)]
+struct Done<'f, T> {
+    ok: bool,
+    #[serde(flatten)]
+    fields: &'f T,
 }
 
 fn list_of(call: &ListCall) -> List {

@@ -16,7 +16,9 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
             let message = "ignores a test; make it fast and hermetic, or remove it";
             findings.push(Rule::Habit.at(path, line, message));
         }
-        for line in sleeping_tests(source) {
+        // A benchmark may pace its load.
+        let is_bench = path.split('/').any(|part| part == "benches");
+        for line in sleeping_tests(source).filter(|_| !is_bench) {
             let message = "sleeps in a test; wait for the event itself, or make the clock a port";
             findings.push(Rule::Habit.at(path, line, message));
         }
@@ -112,6 +114,7 @@ mod tests {
     #[test]
     fn sleeping_outside_a_test_is_no_finding() {
         check_habits("a.rs", "fn f() { std::thread::sleep(d); }", &[]);
+        check_habits("benches/a.rs", "fn f() { std::thread::sleep(d); }", &[]);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 use thiserror::Error;
 use yaml_edit::{AsYaml, Document, Mapping, ScalarValue, Sequence};
 
-use super::{Frontmatter, splice};
-use crate::syntax::{Entry, yaml};
+use super::{Frontmatter, is_same, splice};
+use crate::syntax::{Entry, Tree, Value};
 use crate::text::is_unsafe_char;
 
 /// One change of the frontmatter. A path names a key of the frontmatter, or a key inside one of its maps, and so on.
@@ -62,17 +62,22 @@ impl Frontmatter {
 
     /// All edits at once, verified once; none when that does not come out right.
     fn edited_together(&self, edits: &[Edit]) -> Option<Self> {
-        let before = self.tree().to_json();
-        let mut wanted = before.clone();
-        for edit in edits {
-            apply_to_json(&mut wanted, edit).ok()?;
-        }
-        if wanted == before {
+        let wanted = self.wanted(edits).ok()?;
+        if wanted.is_said_in(self) {
             return Some(self.clone());
         }
         let after = self.with_inside(&splice::spliced(self, edits)?)?;
+        self.is_kept_in(&after, &wanted).then_some(after)
+    }
+
+    /// What the edits ask for.
+    fn wanted<'e>(&self, edits: &'e [Edit]) -> Result<Wanted<'e>, EditError> {
         let touched: Vec<&String> = edits.iter().filter_map(|edit| edit.path().first()).collect();
-        self.is_kept_in(&after, &wanted, &touched).then_some(after)
+        let before = self.entries().iter().filter(|entry| touched.contains(&&entry.key));
+        let mut said =
+            before.map(|entry| (entry.key.clone(), entry.tree.to_json())).collect::<Json>();
+        edits.iter().try_for_each(|edit| apply_to_json(&mut said, edit))?;
+        Ok(Wanted { touched, said })
     }
 
     pub(super) fn newline(&self) -> &'static str {
@@ -87,37 +92,57 @@ impl Frontmatter {
         Self::parse([before, inside, after].concat()).ok()
     }
 
-    /// Trust, then verify: the result must mean exactly what was asked for, and nothing else may have moved.
-    fn is_kept_in(&self, after: &Self, wanted: &Json, touched: &[&String]) -> bool {
-        after.tree().to_json() == *wanted
+    /// Trust, then verify: the result must say what was asked for, and everything else what it said before, in the
+    /// same bytes.
+    fn is_kept_in(&self, after: &Self, wanted: &Wanted<'_>) -> bool {
+        let mut others = self.entries().iter().filter(|entry| !wanted.is_about(entry));
+        wanted.is_said_in(after)
             && after.body() == self.body()
-            && self.others_untouched(after, touched)
+            && after.entries().iter().filter(|entry| !wanted.is_about(entry)).count()
+                == others.clone().count()
+            && others.all(|entry| {
+                after.tree().get(&entry.key).is_some_and(|now| {
+                    entry_bytes(self, entry) == entry_bytes(after, now)
+                        && is_same(&entry.tree, &now.tree)
+                })
+            })
     }
 
     fn edited_once(&self, edit: &Edit) -> Result<Self, EditError> {
         if matches!(edit, Edit::Remove { .. }) && !has(&self.tree().to_json(), edit.path()) {
             return Ok(self.clone());
         }
-        let mut wanted = self.tree().to_json();
-        apply_to_json(&mut wanted, edit)?;
-        if wanted == self.tree().to_json() {
+        let wanted = self.wanted(std::slice::from_ref(edit))?;
+        if wanted.is_said_in(self) {
             return Ok(self.clone());
         }
         let unsafe_edit = || EditError::Unsafe(edit.path().join("."));
         let inside = edited_yaml(self.inside(), self.newline(), edit)?;
         let after = self.with_inside(&inside).ok_or_else(unsafe_edit)?;
-        let touched: Vec<&String> = edit.path().first().into_iter().collect();
-        if self.is_kept_in(&after, &wanted, &touched) { Ok(after) } else { Err(unsafe_edit()) }
+        if self.is_kept_in(&after, &wanted) { Ok(after) } else { Err(unsafe_edit()) }
+    }
+}
+
+/// What some edits ask for.
+struct Wanted<'e> {
+    /// The keys of the frontmatter that they change.
+    touched: Vec<&'e String>,
+    /// What those say afterwards; one that is not in here is gone.
+    said: Json,
+}
+
+impl Wanted<'_> {
+    fn is_about(&self, entry: &Entry) -> bool {
+        self.touched.iter().any(|key| **key == entry.key)
     }
 
-    /// True when every other key has the same bytes, from its name to the end of its value.
-    fn others_untouched(&self, after: &Self, touched: &[&String]) -> bool {
-        let others = self.entries().iter().filter(|entry| !touched.contains(&&entry.key));
-        others.into_iter().all(|entry| {
-            after
-                .tree()
-                .get(&entry.key)
-                .is_some_and(|now| entry_bytes(self, entry) == entry_bytes(after, now))
+    /// Whether a document says it.
+    fn is_said_in(&self, document: &Frontmatter) -> bool {
+        let mut touched = document.entries().iter().filter(|entry| self.is_about(entry));
+        self.said.as_object().is_some_and(|said| {
+            said.len() == touched.clone().count()
+                && touched
+                    .all(|entry| said.get(&entry.key).is_some_and(|value| says(&entry.tree, value)))
         })
     }
 }
@@ -130,7 +155,7 @@ impl Edit {
     }
 }
 
-/// What the frontmatter must mean after the edit.
+/// Makes an edit in what the frontmatter says.
 fn apply_to_json(root: &mut Json, edit: &Edit) -> Result<(), EditError> {
     let Some((last, parents)) = edit.path().split_last() else {
         return Err(EditError::NotAMap(String::new()));
@@ -213,6 +238,27 @@ fn edit_document(document: &Document, edit: &Edit) -> Option<()> {
 /// An entry, from its name to the end of its value.
 fn entry_bytes<'d>(document: &'d Frontmatter, entry: &Entry) -> Option<&'d str> {
     document.text.get(entry.key_span.start..entry.tree.span.end.max(entry.key_span.end))
+}
+
+/// Whether a tree has this value: `to_json` and a comparison, without making the copy.
+fn says(tree: &Tree, wanted: &Json) -> bool {
+    match (&tree.value, wanted) {
+        (Value::Null, Json::Null) => true,
+        (Value::Bool(value), Json::Bool(wanted)) => value == wanted,
+        (Value::Number(value), Json::Number(wanted)) => value == wanted,
+        (Value::String(value), Json::String(wanted)) => value == wanted,
+        (Value::List(items), Json::Array(wanted)) => {
+            items.len() == wanted.len()
+                && items.iter().zip(wanted).all(|(item, wanted)| says(item, wanted))
+        }
+        (Value::Map(entries), Json::Object(wanted)) => {
+            let is_wanted = |entry: &Entry| {
+                wanted.get(&entry.key).is_some_and(|value| says(&entry.tree, value))
+            };
+            entries.len() == wanted.len() && entries.iter().all(is_wanted)
+        }
+        _ => false,
+    }
 }
 
 /// True when there is something at this path.
@@ -305,15 +351,16 @@ fn with_scalar(text: &str, use_it: &mut dyn FnMut(&dyn AsYaml)) {
     }
 }
 
-/// Whether a text may stand without quotes.
+/// Whether a text may stand without quotes: it begins with a letter, has no character that means something in YAML,
+/// and is no word that does. What is in doubt is quoted.
 pub(super) fn is_plain(text: &str) -> bool {
-    !text.is_empty()
+    const WORDS: [&str; 3] = ["null", "true", "false"];
+    text.starts_with(char::is_alphabetic)
+        && !text.ends_with(' ')
         && text.chars().all(|c| {
             c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ' ' | '<' | '>' | '(' | ')')
         })
-        && text.starts_with(char::is_alphabetic)
-        && !text.ends_with(' ')
-        && yaml::parse(text).is_ok_and(|tree| tree.to_json() == text)
+        && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// JSON's quoting is YAML's, but for characters that must not stand in a YAML file.
@@ -336,6 +383,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::syntax::yaml;
 
     const STATE: &str = "---\n# the state of a run\nschemaVersion: \"1.1\"\nworkflowType: story   # what it is\ncurrentNodeId: step-01   # here\nstepsCompleted: []\nvariables:\n  storyKey: \"1-2\" # from the user\n  nested: {a: 1}\ndecisionLog:\n  # the first one\n  - from: a\n    to: b\n    label: next\nartifacts:\n- artifacts/x.md\nupdatedAt:\n---\n\n# Body\n";
 
@@ -435,6 +483,35 @@ mod tests {
             "stepsCompleted: []",
             "stepsCompleted:\n  - \"\\u009b\\U000e0041\"",
         );
+    }
+
+    #[track_caller]
+    fn check_plain(text: &str, expected: bool) {
+        assert_eq!(is_plain(text), expected, "{text:?}");
+        if expected {
+            let read = yaml::parse(text).unwrap();
+            assert_eq!(read.as_str(), Some(text));
+        }
+    }
+
+    #[test]
+    fn a_text_without_quotes_is_read_as_that_text() {
+        for text in ["a", "step-01", "a/b_c.d", "two  words", "x <y> (z)", "e5", "Zoë", "nullable"]
+        {
+            check_plain(text, true);
+        }
+        for text in
+            ["", " a", "a ", "1", "-a", ".inf", "~", "null", "True", "FALSE", "a: b", "a #b"]
+        {
+            check_plain(text, false);
+        }
+        let letters: Vec<char> = ('\0'..=char::MAX).filter(|c| c.is_alphanumeric()).collect();
+        for letters in letters.chunks(500) {
+            check_plain(&format!("a{}", letters.iter().collect::<String>()), true);
+        }
+        for first in letters.iter().filter(|c| c.is_alphabetic()).step_by(50) {
+            check_plain(&format!("{first}-"), true);
+        }
     }
 
     #[test]

@@ -65,6 +65,9 @@ pub enum DocumentError {
     Shape(Vec<Problem>),
 }
 
+/// A text that is to be the state document: it is one, or this is why it is none.
+pub type Proposed = Result<StateDocument, DocumentError>;
+
 /// One mistake in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -89,7 +92,7 @@ pub enum ChangeError {
 
 impl StateDocument {
     /// Reads a document; all mistakes are named.
-    pub fn read(text: impl Into<Arc<str>>) -> Result<Self, DocumentError> {
+    pub fn read(text: impl Into<Arc<str>>) -> Proposed {
         let text: Arc<str> = text.into();
         match Frontmatter::parse(text.clone()) {
             Ok(source) => Self::from_frontmatter(source),
@@ -101,7 +104,7 @@ impl StateDocument {
     }
 
     /// Takes a document whose frontmatter has been parsed.
-    pub fn from_frontmatter(source: Frontmatter) -> Result<Self, DocumentError> {
+    pub fn from_frontmatter(source: Frontmatter) -> Proposed {
         let mut findings = Findings::default();
         let mut reader = Reader::new(STATE_FILE, source.text(), Tolerance::Blank, &mut findings);
         let front = WorkflowFront::read(source.tree(), &mut reader);

@@ -16,10 +16,11 @@ mod tests;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value as Json;
 
-use super::document::StateDocument;
+use super::document::{Proposed, StateDocument};
 use super::next::Next;
 use super::project_path::ProjectPath;
 use crate::id::NodeId;
@@ -34,8 +35,8 @@ use needs::Needs;
 pub struct Proposal<'a> {
     /// The document as it is.
     pub old: &'a StateDocument,
-    /// The whole document as it would be.
-    pub text: &'a Arc<str>,
+    /// The document as it would be.
+    pub new: &'a Proposed,
     /// The workflow of the run.
     pub workflow: &'a Workflow,
     /// Whether something is there in the project.
@@ -155,31 +156,34 @@ impl Transition {
     pub fn allowed_next(&self) -> &[Next] {
         &self.allowed_next
     }
+}
 
-    /// The `state` of a tool's answer: `{currentNodeId, stepsCompleted, allowedNext, complete, recorded}`, and
-    /// `warnings` where there are some.
-    pub fn to_json(&self) -> Json {
-        let mut state = json!({
-            "currentNodeId": self.current_node_id,
-            "stepsCompleted": self.document.front().steps_completed,
-            "allowedNext": self.allowed_next,
-            "complete": self.completion != Completion::Running,
-            "recorded": self.recorded,
-        });
+/// The `state` of a tool's answer: `{currentNodeId, stepsCompleted, allowedNext, complete, recorded}`, and `warnings`
+/// where there are some.
+impl Serialize for Transition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut state = serializer.serialize_map(None)?;
+        state.serialize_entry("currentNodeId", &self.current_node_id)?;
+        state.serialize_entry("stepsCompleted", &self.document.front().steps_completed)?;
+        state.serialize_entry("allowedNext", &self.allowed_next)?;
+        state.serialize_entry("complete", &(self.completion != Completion::Running))?;
+        state.serialize_entry("recorded", &self.recorded)?;
         if !self.warnings.is_empty() {
-            state["warnings"] = json!(self.warnings);
+            state.serialize_entry("warnings", &self.warnings)?;
         }
-        state
+        state.end()
     }
 }
 
 /// Judges a proposal by every rule, and keeps the books of one that is legal. On refusal nothing has happened.
 pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
-    let new = StateDocument::read(proposal.text.clone())
+    let new = proposal
+        .new
+        .as_ref()
         .map_err(|error| answer::situated(error.refusal(), proposal, proposal.old))?;
-    let verdict = judge(proposal, &new)?;
-    confirm(proposal, &new)?;
-    let (document, recorded) = record::keep(proposal, &new, &verdict)?;
+    let verdict = judge(proposal, new)?;
+    confirm(proposal, new)?;
+    let (document, recorded) = record::keep(proposal, new, &verdict)?;
     let graph = &proposal.workflow.graph;
     let completion = match (proposal.old.is_complete(graph), document.is_complete(graph)) {
         (_, false) => Completion::Running,
@@ -256,5 +260,5 @@ fn is_frozen(proposal: &Proposal<'_>) -> bool {
 }
 
 fn changes_state(old: &StateDocument, new: &StateDocument) -> bool {
-    old.frontmatter().tree().to_json() != new.frontmatter().tree().to_json()
+    !old.frontmatter().says_the_same(new.frontmatter())
 }

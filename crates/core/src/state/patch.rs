@@ -1,14 +1,12 @@
 //! The `update` object of `fs.apply_patch`: a closed list of things that a model may do to the state.
 
-use std::sync::Arc;
-
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::document::{STATE_FILE, StateDocument};
 use super::edits::{self, merge_variables, push, set};
 use super::project_path::ProjectPath;
 use super::words::ticked;
-use crate::frontmatter::{Edit, MAX_BYTES};
+use crate::frontmatter::{Edit, Frontmatter, MAX_BYTES};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::shape::{nearest, quoted};
 
@@ -83,8 +81,8 @@ impl StateUpdate {
         edits
     }
 
-    /// The text of the document with these changes, for the guard to judge. Other bytes are kept.
-    pub fn apply(&self, document: &StateDocument) -> Result<Arc<str>, Refusal> {
+    /// The document with these changes, for the guard to judge. Other bytes are kept.
+    pub fn apply(&self, document: &StateDocument) -> Result<Frontmatter, Refusal> {
         let frontmatter = document.frontmatter();
         let present = frontmatter.text().len() - frontmatter.body().len();
         let size = present + self.size();
@@ -95,20 +93,17 @@ impl StateUpdate {
             return Err(Refusal::new(RefusalCode::WriteLimit, message)
                 .hint("Write long texts to files under @project/artifacts and keep only their paths in variables."));
         }
-        match edits::apply(frontmatter, &self.edits(document)) {
-            Ok(edited) => Ok(edited.text().clone()),
-            Err(error) => {
-                let message = format!("The update cannot be made in {STATE_FILE}: {error}.");
-                Err(Refusal::new(RefusalCode::InvalidFrontmatter, message))
-            }
-        }
+        edits::apply(frontmatter, &self.edits(document)).map_err(|error| {
+            let message = format!("The update cannot be made in {STATE_FILE}: {error}.");
+            Refusal::new(RefusalCode::InvalidFrontmatter, message)
+        })
     }
 
     fn size(&self) -> usize {
         let steps: usize = self.steps_completed.iter().map(String::len).sum();
         let paths: usize = self.artifacts.iter().map(|path| path.as_str().len()).sum();
         let decisions: usize = self.decision_log.iter().map(|entry| entry.to_string().len()).sum();
-        let variables = json!(self.variables).to_string().len();
+        let variables = serde_json::to_string(&self.variables).map_or(0, |text| text.len());
         steps + paths + decisions + variables
     }
 }
@@ -264,6 +259,8 @@ pub(crate) fn kind(value: &Json) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::state::fixture;
 
@@ -355,19 +352,17 @@ mod tests {
             "variables.set": {"storyKey": "1-2-login", "note": "a: b\nc"}, "stepsCompleted.append": ["step-01-select-story"],
             "artifacts.append": ["artifacts/a.md", "./artifacts/a.md"], "currentNodeId.set": "step-02-discover-inputs"
         }));
-        let text = update.apply(&document).unwrap();
+        let after = update.apply(&document).unwrap();
         let expected = workflow
             .document
             .replace("variables: {}", "variables:\n  storyKey: \"1-2-login\"\n  note: \"a: b\\nc\"")
             .replace("artifacts: []", "artifacts:\n  - artifacts/a.md")
             .replace("stepsCompleted: []", "stepsCompleted:\n  - step-01-select-story")
             .replace("currentNodeId: \"\"", "currentNodeId: step-02-discover-inputs");
-        assert_eq!(&*text, expected);
-        let again = StateDocument::read(text.clone()).unwrap();
-        assert_eq!(
-            parse(json!({"artifacts.append": ["artifacts/a.md"]})).apply(&again).unwrap(),
-            text
-        );
+        assert_eq!(&**after.text(), expected);
+        let after = StateDocument::from_frontmatter(after).unwrap();
+        let again = parse(json!({"artifacts.append": ["artifacts/a.md"]})).apply(&after).unwrap();
+        assert_eq!(again.text(), after.text());
     }
 
     #[test]
@@ -377,8 +372,8 @@ mod tests {
             workflow.document.replace("variables: {}", "variables:\n  a: {x: 1}\n  b: 2 # two"),
         )
         .unwrap();
-        let text = parse(json!({"variables.set": {"a": {"y": 1}}})).apply(&document).unwrap();
-        let after = StateDocument::read(text).unwrap();
+        let after = parse(json!({"variables.set": {"a": {"y": 1}}})).apply(&document).unwrap();
+        let after = StateDocument::from_frontmatter(after).unwrap();
         assert_eq!(json!(after.variables()), json!({"a": {"y": 1}, "b": 2}));
         assert!(after.text().contains("b: 2 # two\n"), "{}", after.text());
     }

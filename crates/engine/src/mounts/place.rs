@@ -8,16 +8,17 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::{Component, Path};
+use std::sync::Arc;
 
-use cap_fs_ext::DirExt;
-use cap_std::fs::{Dir, Metadata};
+use cap_fs_ext::{DirExt, FollowSymlinks};
+use cap_std::fs::{Dir, File, Metadata};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{Mount, VPath};
 
 use super::Mounts;
 use super::error::{MountError, Stop};
 use super::fault::{Fault, fault};
-use super::open::{escape, folder, is_removed, sandbox, unfollowable};
+use super::open::{escape, folder, is_removed, reading, sandbox, unfollowable};
 use crate::disk::{Deed, Disk};
 
 /// Folders that a written file may be in. Each is held open on the way.
@@ -28,26 +29,39 @@ const MAX_LINKS: usize = 40;
 /// The place of a file that is to be written.
 pub(super) struct Place {
     /// The last folder on the way that exists.
-    pub(super) folder: Dir,
+    pub(super) folder: Arc<Dir>,
     /// Folders below it that do not, from above.
     pub(super) missing: Vec<String>,
     /// The name of the file.
     pub(super) name: String,
     /// The same as a path, with all links resolved.
     pub(super) path: VPath,
+    /// What has this name, if it could be opened.
+    pub(super) opened: Option<Opened>,
+}
+
+/// Something that was opened to be read.
+pub(super) struct Opened {
+    pub(super) file: File,
+    pub(super) metadata: Metadata,
+}
+
+impl Opened {
+    /// Opens what has a name in a folder. A link is not followed, and nothing is waited for.
+    pub(super) fn at(folder: &Dir, name: &str) -> io::Result<Self> {
+        let file = folder.open_with(name, &reading(FollowSymlinks::No))?;
+        let metadata = file.metadata()?;
+        Ok(Self { file, metadata })
+    }
 }
 
 impl Mounts {
     /// Follows a path to where a write to it goes. Nothing is changed.
     pub(super) fn place(&self, path: &VPath) -> Result<Place, Stop> {
-        let root = self.root(path);
-        if is_removed(root) {
-            return Err(MountError::gone("write", path).into());
-        }
         let mut way = Way {
             disk: &self.disk,
             path,
-            open: vec![root.try_clone().map_err(|error| MountError::new("write", path, error))?],
+            open: vec![self.root(path).clone()],
             names: Vec::new(),
             todo: VecDeque::new(),
             links: 0,
@@ -77,7 +91,7 @@ struct Way<'p> {
     /// What the model wrote.
     path: &'p VPath,
     /// The folders from the mount down to here. One is always left.
-    open: Vec<Dir>,
+    open: Vec<Arc<Dir>>,
     /// Their names, without the mount.
     names: Vec<String>,
     todo: VecDeque<Step>,
@@ -99,9 +113,15 @@ impl Way<'_> {
             };
             let is_last = self.todo.is_empty();
             let here = self.here()?;
+            if is_last
+                && let Ok(opened) = self.run(&name, Deed::Open, || Opened::at(here, &name))
+                && !opened.metadata.is_symlink()
+            {
+                return self.arrive(name, Vec::new(), Some(opened));
+            }
             match self.run(&name, Deed::Look, || here.symlink_metadata(&name)) {
                 Ok(metadata) if metadata.is_symlink() => self.follow(&name)?,
-                Ok(_) if is_last => return self.arrive(name, Vec::new()),
+                Ok(_) if is_last => return self.arrive(name, Vec::new(), None),
                 Ok(metadata) => self.descend(name, &metadata)?,
                 Err(error) if fault(&error) == Fault::Missing => {
                     if step.linked {
@@ -128,7 +148,8 @@ impl Way<'_> {
     }
 
     fn here(&self) -> Result<&Dir, Stop> {
-        self.open.last().ok_or_else(|| escape(self.path).into())
+        let folder = self.open.last().map(|folder| &**folder);
+        folder.ok_or_else(|| escape(self.path).into())
     }
 
     fn follow(&mut self, name: &str) -> Result<(), Stop> {
@@ -162,7 +183,7 @@ impl Way<'_> {
         }
         let here = self.here()?;
         match self.run(&name, Deed::Open, || here.open_dir_nofollow(&name)) {
-            Ok(folder) => self.open.push(folder),
+            Ok(folder) => self.open.push(Arc::new(folder)),
             // It was a folder a moment ago; what it is now is not followed.
             Err(error) if fault(&error) != Fault::World => {
                 return Err(unfollowable(self.path).into());
@@ -175,23 +196,31 @@ impl Way<'_> {
 
     /// From here on down nothing exists.
     fn arrive_at_nothing(mut self, first: String) -> Result<Place, Stop> {
+        if self.open.first().is_some_and(|root| is_removed(root)) {
+            return Err(MountError::gone("write", self.path).into());
+        }
         let mut missing = vec![first];
         for step in self.todo.drain(..) {
             // Below nothing there are no links, so these are the model's own names.
             missing.push(step.name.to_string_lossy().into_owned());
         }
         let name = missing.pop().unwrap_or_default();
-        self.arrive(name, missing)
+        self.arrive(name, missing, None)
     }
 
-    fn arrive(mut self, name: String, missing: Vec<String>) -> Result<Place, Stop> {
+    fn arrive(
+        mut self,
+        name: String,
+        missing: Vec<String>,
+        opened: Option<Opened>,
+    ) -> Result<Place, Stop> {
         let mut names = self.names;
         names.extend(missing.iter().cloned());
         names.push(name.clone());
         let path = VPath::new(self.path.mount(), &names.join("/"))
             .ok_or_else(|| unfollowable(self.path))?;
         let folder = self.open.pop().ok_or_else(|| escape(self.path))?;
-        Ok(Place { folder, missing, name, path })
+        Ok(Place { folder, missing, name, path, opened })
     }
 }
 

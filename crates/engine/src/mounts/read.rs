@@ -12,8 +12,10 @@ use crate::disk::Disk;
 
 /// Files larger than this are not read at all, not even for their digest.
 pub(super) const MAX_FILE: u64 = 1 << 30;
-/// Bytes that are read at a time.
+/// Bytes that are read at a time, at most.
 const CHUNK: usize = 128 * 1024;
+/// Bytes that are read at a time, at least: the size that a file claims to have need not be true.
+const SMALL_CHUNK: usize = 4 * 1024;
 
 /// The content of a file, or its beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,17 +52,17 @@ impl Mounts {
 
     /// Hands on a whole file in pieces, for readers that need a window of it and not all at once.
     pub fn stream(&self, path: &VPath, mut take: impl FnMut(&[u8])) -> Answer<Measured> {
-        settle(
-            self.open_file(path)
-                .and_then(|(file, _)| measure(&self.disk, path, file, MAX_FILE, &mut take)),
-        )
+        settle(self.open_file(path).and_then(|(file, metadata)| {
+            measure(&self.disk, path, (&file, metadata.len()), MAX_FILE, &mut take)
+        }))
     }
 
     fn try_read(&self, path: &VPath, limit: usize) -> Result<FileContent, Stop> {
         let (file, metadata) = self.open_file(path)?;
         let expected = usize::try_from(metadata.len()).unwrap_or(usize::MAX).min(limit);
         let mut bytes = Vec::with_capacity(expected.min(16 << 20));
-        let measured = measure(&self.disk, path, file, MAX_FILE, &mut |piece: &[u8]| {
+        let source = (&file, metadata.len());
+        let measured = measure(&self.disk, path, source, MAX_FILE, &mut |piece: &[u8]| {
             let wanted = piece.len().min(limit - bytes.len());
             bytes.extend_from_slice(&piece[..wanted]);
         })?;
@@ -68,26 +70,27 @@ impl Mounts {
     }
 }
 
-/// Passes an open file on in pieces. A file over the limit is refused, also when it only grows while it is read.
+/// Passes an open file on in pieces, from where it stands. It comes with the size that it was said to have; over the
+/// limit it is refused, also when it only grows while it is read.
 pub(super) fn measure(
     disk: &Disk,
     path: &VPath,
-    mut file: File,
+    (mut file, expected): (&File, u64),
     limit: u64,
     take: &mut dyn FnMut(&[u8]),
 ) -> Result<Measured, Stop> {
-    let failed = |error| MountError::new("read", path, error);
-    if file.metadata().map_err(failed)?.len() > limit {
+    if expected > limit {
         return Err(too_large(path, limit).into());
     }
     let mut hasher = Sha256::new();
-    let mut buffer = vec![0; CHUNK];
+    let chunk = usize::try_from(expected).unwrap_or(CHUNK).clamp(SMALL_CHUNK, CHUNK - 1) + 1;
+    let mut buffer = vec![0; chunk];
     let mut size = 0_u64;
     loop {
         let count = match disk.read(&mut file, path, &mut buffer) {
             Ok(0) => break,
             Ok(count) => count,
-            Err(error) => return Err(failed(error).into()),
+            Err(error) => return Err(MountError::new("read", path, error).into()),
         };
         size += count as u64;
         if size > limit {
@@ -95,6 +98,10 @@ pub(super) fn measure(
         }
         hasher.update(&buffer[..count]);
         take(&buffer[..count]);
+        // There was room for more, and no more is expected.
+        if size == expected && count < buffer.len() {
+            break;
+        }
     }
     Ok(Measured { sha256: Digest::from_bytes(hasher.finalize().into()), size })
 }

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::io;
 
-use cap_std::fs::Dir;
+use cap_fs_ext::MetadataExt;
+use cap_std::fs::{Dir, Metadata};
 use crewagent_core::vpath::VPath;
 
+use super::fault::{Fault, fault};
 use crate::disk::{Deed, Disk};
 
 /// An open folder for the file that is written.
@@ -35,6 +37,21 @@ impl<'d> Site<'d> {
     ) -> io::Result<T> {
         self.disk.run(self.label(name), deed, work)
     }
+
+    /// What has a name in the folder now, if something has. A link is not followed.
+    pub(super) fn look(&self, name: &str) -> io::Result<Option<Metadata>> {
+        match self.run(name, Deed::Look, || self.folder.symlink_metadata(name)) {
+            Ok(metadata) => Ok(Some(metadata)),
+            // Not knowing is not a no.
+            Err(error) if fault(&error) == Fault::World => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// Whether both are about one file, as long as it is kept open.
+pub(super) fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
+    one.dev() == other.dev() && one.ino() == other.ino()
 }
 
 /// Something beside or above a path. Made into text only when somebody wants to know.

@@ -7,12 +7,11 @@ use std::fs::{File, TryLockError};
 use std::io;
 
 use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, Metadata, OpenOptions};
 use crewagent_core::integrity::Digest;
 
-use super::fault::{Fault, fault};
 use super::open::reading;
-use super::site::Site;
+use super::site::{Site, is_same_file};
 use crate::disk::Deed;
 
 /// Writers of one file that can be at work at the same time.
@@ -23,7 +22,9 @@ pub(super) struct Temp<'d> {
     site: Site<'d>,
     name: String,
     /// Kept open for its lock.
-    pub(super) file: File,
+    file: File,
+    /// What it was when it was created.
+    metadata: Metadata,
     renamed: bool,
 }
 
@@ -41,18 +42,12 @@ impl<'d> Temp<'d> {
         let options = creating(mode);
         for writer in 0..MAX_WRITERS {
             let name = format!(".crewagent-{stem}-{writer}.tmp");
-            remove_leftover(site, &name)?;
-            let created = site.run(&name, Deed::Create, || site.folder.open_with(&name, &options));
-            let file = match created {
-                Ok(file) => file.into_std(),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(error),
-            };
-            let temp = Self { site, name, file, renamed: false };
+            let Some((file, metadata)) = create(site, &name, &options)? else { continue };
+            let temp = Self { site, name, file, metadata, renamed: false };
             // Between creating and locking, another writer may have taken it for a leftover. Where files cannot be
             // locked nobody takes anything for a leftover.
             let lock = try_lock(site, &temp.name, &temp.file);
-            if lock != Lock::Theirs && is_at(site, &temp.name, &temp.file)? {
+            if lock != Lock::Theirs && is_at(site, &temp.name, &temp.metadata)? {
                 return Ok(temp);
             }
             temp.forget();
@@ -65,8 +60,11 @@ impl<'d> Temp<'d> {
     }
 
     /// Gives the file what else belongs to it.
-    pub(super) fn dress(&self, work: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
-        self.site.run(&self.name, Deed::SetRights, || work(&self.file))
+    pub(super) fn dress(
+        &self,
+        work: impl FnOnce(&File, &Metadata) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.site.run(&self.name, Deed::SetRights, || work(&self.file, &self.metadata))
     }
 
     /// Puts the file on the disk.
@@ -113,25 +111,48 @@ fn creating(mode: Option<u32>) -> OpenOptions {
     options
 }
 
+/// A new file of this name; none when the name is in use.
+fn create(
+    site: Site<'_>,
+    name: &str,
+    options: &OpenOptions,
+) -> io::Result<Option<(File, Metadata)>> {
+    let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+    let create = || {
+        site.run(name, Deed::Create, || {
+            let file = site.folder.open_with(name, options)?;
+            let metadata = file.metadata()?;
+            Ok((file.into_std(), metadata))
+        })
+    };
+    let mut created = create();
+    if created.as_ref().is_err_and(is_taken) {
+        remove_leftover(site, name)?;
+        created = create();
+    }
+    match created {
+        Err(error) if is_taken(&error) => Ok(None),
+        created => created.map(Some),
+    }
+}
+
 /// Removes what a writer left that is no more. Anything that is in use, or no plain file of ours, stays.
 fn remove_leftover(site: Site<'_>, name: &str) -> io::Result<()> {
-    let Ok(file) = open(site, name) else { return Ok(()) };
+    let opened =
+        site.run(name, Deed::Open, || site.folder.open_with(name, &reading(FollowSymlinks::No)));
+    let Ok(file) = opened else { return Ok(()) };
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.nlink() != 1 {
         return Ok(());
     }
     let file = file.into_std();
-    if try_lock(site, name, &file) == Lock::Ours && is_at(site, name, &file)? {
+    if try_lock(site, name, &file) == Lock::Ours && is_at(site, name, &metadata)? {
         match site.run(name, Deed::RemoveFile, || site.folder.remove_file(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
     Ok(())
-}
-
-fn open(site: Site<'_>, name: &str) -> io::Result<cap_std::fs::File> {
-    site.run(name, Deed::Open, || site.folder.open_with(name, &reading(FollowSymlinks::No)))
 }
 
 /// What came of taking a lock.
@@ -153,15 +174,8 @@ fn try_lock(site: Site<'_>, name: &str, file: &File) -> Lock {
 }
 
 /// Whether the name still stands for this open file.
-fn is_at(site: Site<'_>, name: &str, file: &File) -> io::Result<bool> {
-    let named = match open(site, name) {
-        Ok(named) => named.metadata()?,
-        // Not knowing is not a no: a file that is ours would be left behind.
-        Err(error) if fault(&error) == Fault::World => return Err(error),
-        Err(_) => return Ok(false),
-    };
-    let open = cap_std::fs::File::from_std(file.try_clone()?).metadata()?;
-    Ok(named.ino() == open.ino() && named.dev() == open.dev())
+fn is_at(site: Site<'_>, name: &str, file: &Metadata) -> io::Result<bool> {
+    Ok(site.look(name)?.is_some_and(|named| is_same_file(&named, file)))
 }
 
 /// Fails when the name is taken, without a gap where the system can do that.

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::io;
 
-use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt};
-use cap_std::fs::{Dir, File, Metadata};
+use cap_fs_ext::{DirExt, MetadataExt};
+use cap_std::fs::{Dir, Metadata};
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
@@ -15,11 +15,10 @@ use crewagent_core::vpath::{VPath, WritablePath};
 use super::Mounts;
 use super::error::{Answer, MountError, Stop, settle};
 use super::fault::{Fault, fault};
-use super::open::{self, check_regular, reading, sandbox, unfollowable};
-use super::place::Place;
-use super::protect;
-use super::read::{FileContent, MAX_FILE, measure};
-use super::site::{Label, Site};
+use super::open::{self, check_regular, sandbox, unfollowable};
+use super::place::{Opened, Place};
+use super::read::{FileContent, MAX_FILE, Measured, measure};
+use super::site::{Label, Site, is_same_file};
 use super::temp::{InTheWay, Temp};
 use crate::disk::{Deed, Disk};
 
@@ -32,15 +31,6 @@ pub enum Before {
     Nothing,
     /// A file with this digest.
     Sha256(Digest),
-}
-
-/// What a write left behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// The digest of the file now.
-    pub sha256: Digest,
-    /// Its size.
-    pub size: u64,
 }
 
 /// What a write to a path would find.
@@ -59,17 +49,11 @@ enum Rely {
     OnNothing,
 }
 
-/// The file that a write replaces.
-struct Old {
-    file: File,
-    metadata: Metadata,
-}
-
 impl Mounts {
     /// Makes these bytes the content of a file. Missing folders are created.
-    pub fn replace(&self, path: &WritablePath, bytes: &[u8], before: Before) -> Answer<Written> {
+    pub fn replace(&self, path: &WritablePath, bytes: &[u8], before: Before) -> Answer<()> {
         let rely = if before == Before::Anything { Rely::OnNothing } else { Rely::OnOld };
-        settle(self.try_write(path.path(), before, rely, |_| Ok(Cow::Borrowed(bytes))))
+        settle(self.try_write(path, before, rely, |_| Ok(Cow::Borrowed(bytes))))
     }
 
     /// Adds bytes to the end of a file, as one whole replacement. Together they may have `limit` bytes.
@@ -79,14 +63,15 @@ impl Mounts {
         bytes: &[u8],
         before: Before,
         limit: u64,
-    ) -> Answer<Written> {
-        let path = path.path();
+    ) -> Answer<()> {
         settle(self.try_write(path, before, Rely::OnOld, |old| {
+            let path = path.path();
             let mut whole = Vec::new();
             if let Some(old) = old {
-                let file = old.file.try_clone().map_err(|error| failed("read", path, error))?;
+                // It may have been read already, to be compared.
+                io::Seek::rewind(&mut &old.file).map_err(|error| failed("read", path, error))?;
                 let room = limit.saturating_sub(bytes.len() as u64);
-                measure(&self.disk, path, file, room, &mut |piece| whole.extend_from_slice(piece))
+                old.measure(&self.disk, path, room, &mut |piece| whole.extend_from_slice(piece))
                     .map_err(|stop| match stop {
                         Stop::Refused(_) => too_large(path, limit).into(),
                         Stop::Failed(error) => Stop::Failed(error),
@@ -103,23 +88,22 @@ impl Mounts {
     /// Looks at the place that a write would go to, under the rules of writing, and reads the first `limit` bytes of
     /// what is there. Nothing is changed.
     pub fn target(&self, path: &WritablePath, limit: usize) -> Answer<Target> {
-        settle(self.try_target(path.path(), limit))
+        settle(self.try_target(path, limit))
     }
 
     /// Takes away a file that has this content, as if it had never been written. Folders stay.
     pub fn remove(&self, path: &WritablePath, content: Digest) -> Answer<()> {
-        settle(self.try_remove(path.path(), content))
+        settle(self.try_remove(path, content))
     }
 
-    fn try_target(&self, path: &VPath, limit: usize) -> Result<Target, Stop> {
-        protect::check(path)?;
-        let place = self.place(path)?;
-        protect::check(&place.path)?;
+    fn try_target(&self, path: &WritablePath, limit: usize) -> Result<Target, Stop> {
+        let mut place = self.allowed_place(path)?;
+        let path = path.path();
         let old = match place.old(&self.disk, path)? {
             None => None,
             Some(old) => {
                 let mut bytes = Vec::new();
-                let measured = measure(&self.disk, path, old.file, MAX_FILE, &mut |piece| {
+                let measured = old.measure(&self.disk, path, MAX_FILE, &mut |piece| {
                     let wanted = piece.len().min(limit - bytes.len());
                     bytes.extend_from_slice(&piece[..wanted]);
                 })?;
@@ -129,10 +113,9 @@ impl Mounts {
         Ok(Target { path: place.path, old })
     }
 
-    fn try_remove(&self, path: &VPath, content: Digest) -> Result<(), Stop> {
-        protect::check(path)?;
-        let place = self.place(path)?;
-        protect::check(&place.path)?;
+    fn try_remove(&self, path: &WritablePath, content: Digest) -> Result<(), Stop> {
+        let mut place = self.allowed_place(path)?;
+        let path = path.path();
         let old = place.old(&self.disk, path)?;
         check_before(&self.disk, path, Before::Sha256(content), old.as_ref())?;
         let failed = |error| failed("remove", path, error);
@@ -154,36 +137,49 @@ impl Mounts {
 
     fn try_write<'b>(
         &self,
-        path: &VPath,
+        path: &WritablePath,
         before: Before,
         rely: Rely,
-        content: impl FnOnce(Option<&Old>) -> Result<Cow<'b, [u8]>, Stop>,
-    ) -> Result<Written, Stop> {
-        protect::check(path)?;
-        let place = self.place(path)?;
-        protect::check(&place.path)?;
+        content: impl FnOnce(Option<&Opened>) -> Result<Cow<'b, [u8]>, Stop>,
+    ) -> Result<(), Stop> {
+        let mut place = self.allowed_place(path)?;
+        let path = path.path();
         let old = place.old(&self.disk, path)?;
         check_before(&self.disk, path, before, old.as_ref())?;
         let bytes = content(old.as_ref())?;
         let made = Made::folders(&self.disk, &place, path)?;
         let site = Site { disk: &self.disk, folder: made.folder(), path: &place.path };
-        put(site, &place.name, &bytes, old.as_ref(), rely, path)?;
+        put(site, &place.name, &bytes, old, rely, path)?;
         made.keep();
-        Ok(Written { sha256: Digest::of(&bytes), size: bytes.len() as u64 })
+        Ok(())
+    }
+}
+
+impl Opened {
+    /// Passes it on in pieces.
+    fn measure(
+        &self,
+        disk: &Disk,
+        path: &VPath,
+        limit: u64,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<Measured, Stop> {
+        measure(disk, path, (&self.file, self.metadata.len()), limit, take)
     }
 }
 
 impl Place {
     /// The file that is there now. Refuses what must not be replaced.
-    fn old(&self, disk: &Disk, path: &VPath) -> Result<Option<Old>, Stop> {
+    fn old(&mut self, disk: &Disk, path: &VPath) -> Result<Option<Opened>, Stop> {
         if !self.missing.is_empty() {
             return Ok(None);
         }
-        let opened = disk.run(&self.path, Deed::Open, || {
-            self.folder.open_with(&self.name, &reading(FollowSymlinks::No))
-        });
-        let file = match opened {
-            Ok(file) => file,
+        let opened = match self.opened.take() {
+            Some(opened) => Ok(opened),
+            None => disk.run(&self.path, Deed::Open, || Opened::at(&self.folder, &self.name)),
+        };
+        let old = match opened {
+            Ok(old) => old,
             Err(error) => match fault(&error) {
                 Fault::Missing => return Ok(None),
                 Fault::Special => return Err(open::special(path).into()),
@@ -193,21 +189,25 @@ impl Place {
                 Fault::World => return Err(failed("write", path, error)),
             },
         };
-        let metadata = file.metadata().map_err(|error| failed("write", path, error))?;
-        check_regular(path, metadata.file_type())?;
-        if metadata.nlink() > 1 {
-            return Err(several_names(path, metadata.nlink()).into());
+        check_regular(path, old.metadata.file_type())?;
+        if old.metadata.nlink() > 1 {
+            return Err(several_names(path, old.metadata.nlink()).into());
         }
-        if metadata.permissions().readonly() {
+        if old.metadata.permissions().readonly() {
             let error =
                 io::Error::new(io::ErrorKind::PermissionDenied, "it is marked as read-only");
             return Err(failed("write", path, error));
         }
-        Ok(Some(Old { file, metadata }))
+        Ok(Some(old))
     }
 }
 
-fn check_before(disk: &Disk, path: &VPath, before: Before, old: Option<&Old>) -> Result<(), Stop> {
+fn check_before(
+    disk: &Disk,
+    path: &VPath,
+    before: Before,
+    old: Option<&Opened>,
+) -> Result<(), Stop> {
     match (before, old) {
         (Before::Anything, _) | (Before::Nothing, None) => Ok(()),
         (Before::Nothing, Some(_)) => Err(exists(path).into()),
@@ -217,17 +217,10 @@ fn check_before(disk: &Disk, path: &VPath, before: Before, old: Option<&Old>) ->
         .hint("Leave out ifMatchSha256 to create it.")
         .into()),
         (Before::Sha256(expected), Some(old)) => {
-            let file = old.file.try_clone().map_err(|error| failed("read", path, error))?;
-            let actual = measure(disk, path, file, MAX_FILE, &mut |_| ())?.sha256;
-            rewind(&old.file).map_err(|error| failed("read", path, error))?;
+            let actual = old.measure(disk, path, MAX_FILE, &mut |_| ())?.sha256;
             if actual == expected { Ok(()) } else { Err(changed(path, Some(actual)).into()) }
         }
     }
-}
-
-/// An open file keeps its place when it is read through a copy of its handle.
-fn rewind(file: &File) -> io::Result<()> {
-    io::Seek::rewind(&mut &*file)
 }
 
 /// Writes beside the target and renames.
@@ -235,25 +228,27 @@ fn put(
     site: Site<'_>,
     name: &str,
     bytes: &[u8],
-    old: Option<&Old>,
+    old: Option<Opened>,
     rely: Rely,
     path: &VPath,
 ) -> Result<(), Stop> {
     let failed = |error| failed("write", path, error);
-    let mode = old.and_then(|old| mode_of(&old.metadata));
+    let mode = old.as_ref().and_then(|old| mode_of(&old.metadata));
     let mut temp = Temp::create(site, name, mode).map_err(failed)?;
     temp.fill(bytes).map_err(failed)?;
-    if let Some(old) = old {
-        temp.dress(|file| inherit(file, &old.metadata)).map_err(failed)?;
+    if let Some(old) = &old {
+        temp.dress(|file, new| inherit(file, new, &old.metadata)).map_err(failed)?;
     }
     temp.flush().map_err(failed)?;
-    let in_the_way = match (rely, old) {
+    let in_the_way = match (rely, &old) {
         (Rely::OnOld, None) => InTheWay::Kept,
         (Rely::OnOld, Some(old)) if !is_unchanged(site, name, old).map_err(failed)? => {
             return Err(changed(path, None).into());
         }
         (Rely::OnOld | Rely::OnNothing, _) => InTheWay::Replaced,
     };
+    // While it is open the system cannot let go of what it held, and would have to note that it still must.
+    drop(old);
     match temp.rename(name, in_the_way) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -269,16 +264,9 @@ fn put(
 }
 
 /// Whether the file is the one that was compared, as far as its name and times tell.
-fn is_unchanged(site: Site<'_>, name: &str, Old { metadata: old, .. }: &Old) -> io::Result<bool> {
-    let opened =
-        site.run(name, Deed::Open, || site.folder.open_with(name, &reading(FollowSymlinks::No)));
-    let now = match opened {
-        Ok(file) => file.metadata()?,
-        Err(error) if fault(&error) == Fault::World => return Err(error),
-        Err(_) => return Ok(false),
-    };
-    Ok(now.dev() == old.dev()
-        && now.ino() == old.ino()
+fn is_unchanged(site: Site<'_>, name: &str, old: &Opened) -> io::Result<bool> {
+    let (Some(now), old) = (site.look(name)?, &old.metadata) else { return Ok(false) };
+    Ok(is_same_file(&now, old)
         && now.len() == old.len()
         && now.modified()?.into_std() == old.modified()?.into_std())
 }
@@ -314,28 +302,28 @@ fn mode_of(_: &Metadata) -> Option<u32> {
     None
 }
 
-/// Owner first, because changing it may clear bits of the mode.
+/// Owner and rights of the old file for a new one, as far as they are others. Owner first, because changing it may
+/// clear bits of the mode.
 #[cfg(unix)]
-fn inherit(file: &std::fs::File, old: &Metadata) -> io::Result<()> {
+fn inherit(file: &std::fs::File, new: &Metadata, old: &Metadata) -> io::Result<()> {
     use cap_std::fs::MetadataExt as _;
-    use rustix::fs::{Gid, Uid, fchown};
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-    let new = file.metadata()?;
-    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+    use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
+    let is_others = (new.uid(), new.gid()) != (old.uid(), old.gid());
+    if is_others {
         let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
         // Giving files away is for the administrator; a group one is in may be kept all the same.
         if fchown(file, Some(owner), Some(group)).is_err() {
             let _ = fchown(file, None, Some(group));
         }
     }
-    match mode_of(old) {
-        Some(mode) => file.set_permissions(std::fs::Permissions::from_mode(mode)),
+    match mode_of(old).filter(|mode| is_others || new.mode() & 0o7777 != *mode) {
+        Some(mode) => Ok(fchmod(file, Mode::from_raw_mode(mode))?),
         None => Ok(()),
     }
 }
 
 #[cfg(not(unix))]
-fn inherit(_: &std::fs::File, _: &Metadata) -> io::Result<()> {
+fn inherit(_: &std::fs::File, _: &Metadata, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 

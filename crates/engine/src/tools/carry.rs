@@ -23,7 +23,7 @@ struct File {
 /// compares what is there.
 fn fresh(change: &Change) -> Option<Result<Pending, Refusal>> {
     let ([recorded], [images]) = (&change.intent.files[..], &change.files[..]) else { return None };
-    Some(File::read(recorded).map(|file| {
+    Some(File::at(images.path.clone(), recorded).map(|file| {
         let (old, new) = (images.before.clone(), images.after.clone());
         Pending { file, old, new }
     }))
@@ -109,8 +109,8 @@ impl Tools<'_> {
         let jobs = jobs(call);
         let job = jobs.iter().find(|job| *job.path == file.path);
         let job = job.ok_or_else(|| other_result(&file))?;
-        let Draft { old, after, before, .. } = self.draft(job, occasion, &intent.time)?;
-        if before != file.before || Digest::of(&after) != file.after {
+        let Draft { old, after, before, sha256, .. } = self.draft(job, occasion, &intent.time)?;
+        if before != file.before || sha256 != file.after {
             return Err(other_result(&file).into());
         }
         Ok(Pending { file, old, new: after })
@@ -163,9 +163,7 @@ fn undo(mounts: &Mounts, done: &Pending) -> Result<(), Halt> {
     let File { path, before, after } = &done.file;
     let undone = match (before, &done.old) {
         (None, _) => mounts.remove(path, *after),
-        (Some(_), Some(old)) => {
-            mounts.replace(path, old, Before::Sha256(*after)).map(|result| result.map(drop))
-        }
+        (Some(_), Some(old)) => mounts.replace(path, old, Before::Sha256(*after)),
         (Some(_), None) => return Ok(()),
     };
     match undone {
@@ -176,16 +174,20 @@ fn undo(mounts: &Mounts, done: &Pending) -> Result<(), Halt> {
 
 impl File {
     fn read(recorded: &FileIntent) -> Result<Self, Refusal> {
-        let FileIntent { path, before, after } = recorded;
+        Self::at(WritablePath::new(VPath::parse(&recorded.path)?)?, recorded)
+    }
+
+    /// The same, where the path is known.
+    fn at(path: WritablePath, recorded: &FileIntent) -> Result<Self, Refusal> {
         let digest = |text: &String| {
             Digest::parse(text).ok_or_else(|| {
                 Refusal::new(RefusalCode::Internal, "The record of this change is damaged.")
             })
         };
         Ok(Self {
-            path: WritablePath::new(VPath::parse(path)?)?,
-            before: before.as_ref().map(digest).transpose()?,
-            after: digest(after)?,
+            path,
+            before: recorded.before.as_ref().map(digest).transpose()?,
+            after: digest(&recorded.after)?,
         })
     }
 }

@@ -10,7 +10,6 @@ use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::call::{Call, FilePatchCall, WriteCall};
 use crewagent_core::vpath::{VPath, WritablePath};
 use serde::Serialize;
-use serde_json::Value as Json;
 
 use super::state::StateFile;
 use super::{Halt, Moves, Occasion, Plan, Tools, done, reached};
@@ -66,6 +65,8 @@ pub(super) struct Draft {
     pub(super) before: Option<Digest>,
     pub(super) old: Option<Arc<[u8]>>,
     pub(super) after: Arc<[u8]>,
+    /// The digest of that.
+    pub(super) sha256: Digest,
     pub(super) transition: Option<Box<Transition>>,
 }
 
@@ -80,7 +81,7 @@ struct Told<'d> {
     sha256_before: Option<String>,
     sha256_after: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<Json>,
+    state: Option<&'d Transition>,
 }
 
 impl<'d> Told<'d> {
@@ -98,8 +99,8 @@ impl<'d> Told<'d> {
             path: &draft.path,
             bytes_written,
             sha256_before: before.map(|digest| digest.to_string()),
-            sha256_after: Digest::of(&draft.after).to_string(),
-            state: draft.transition.as_deref().map(Transition::to_json),
+            sha256_after: draft.sha256.to_string(),
+            state: draft.transition.as_deref(),
         }
     }
 }
@@ -143,14 +144,13 @@ impl Tools<'_> {
             return Ok(Plan::Approve(moved));
         }
         let answer = self.answer(call, &drafts);
-        let after = |draft: &Draft| Digest::of(&draft.after);
-        if drafts.iter().all(|draft| draft.before == Some(after(draft))) {
+        if drafts.iter().all(|draft| draft.before == Some(draft.sha256)) {
             return Ok(Plan::Answer(answer));
         }
         let files = drafts.iter().map(|draft| FileIntent {
             path: draft.path.to_string(),
             before: draft.before.map(|digest| digest.to_string()),
-            after: after(draft).to_string(),
+            after: draft.sha256.to_string(),
         });
         let intent = Intent {
             files: files.collect(),
@@ -179,9 +179,9 @@ impl Tools<'_> {
         let after: Arc<[u8]> = if super::state::is_state(job.path.path()) {
             let state = StateFile { tools: self, occasion, now };
             let made = state.transition(job, &target)?;
-            let bytes = made.text().as_bytes().into();
+            let text = made.text().clone();
             transition = Some(Box::new(made));
-            bytes
+            text.into()
         } else {
             match &job.work {
                 Work::Write(call) => super::write::written(call, &target, limit)?.into(),
@@ -197,6 +197,7 @@ impl Tools<'_> {
             place: target.path,
             before,
             old: old.map(|old| old.bytes.into()),
+            sha256: Digest::of(&after),
             after,
             transition,
         })

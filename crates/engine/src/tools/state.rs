@@ -1,13 +1,13 @@
 //! The state document: every change of it, by whatever tool, passes the guard.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use crewagent_core::event::StateChange;
 use crewagent_core::package::Workflow;
 use crewagent_core::path::PackagePath;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::state::document::{STATE_FILE, StateDocument};
+use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Proposal, Transition};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::standing::Standing;
@@ -72,7 +72,7 @@ impl StateFile<'_, '_> {
     pub(super) fn transition(&self, job: &Job<'_>, target: &Target) -> Result<Transition, Halt> {
         let old = read(target)?;
         let limit = self.occasion.policy.fs.max_write_bytes;
-        let text = match &job.work {
+        let new = match &job.work {
             Work::Write(call) => proposed(call, &old, target, limit)?,
             Work::Patches(patches) => patched(patches, &old, target, limit)?,
         };
@@ -88,7 +88,7 @@ impl StateFile<'_, '_> {
         };
         let result = guard::check(&Proposal {
             old: &old,
-            text: &text,
+            new: &new,
             workflow: self.tools.workflow,
             exists: &exists,
             created: self.occasion.created,
@@ -122,13 +122,13 @@ fn read(target: &Target) -> Result<StateDocument, Refusal> {
     })
 }
 
-/// The whole document that a write wants.
+/// The document that a write wants.
 fn proposed(
     call: &WriteCall,
     old: &StateDocument,
     target: &Target,
     limit: u64,
-) -> Result<Arc<str>, Refusal> {
+) -> Result<Proposed, Refusal> {
     check_match(&call.path, call.if_match, target)?;
     let text = match call.mode {
         WriteMode::Create => return Err(exists(&call.path)),
@@ -136,34 +136,39 @@ fn proposed(
         WriteMode::Overwrite => call.content.clone(),
     };
     check_limit(&call.path, text.len() as u64, limit)?;
-    Ok(text.into())
+    Ok(StateDocument::read(text))
 }
 
-/// The whole document that some patches want, each made on what the ones before it left.
+/// The document that some patches want, each made on what the ones before it left.
 fn patched(
     patches: &[&FilePatchCall],
     old: &StateDocument,
     target: &Target,
     limit: u64,
-) -> Result<Arc<str>, Refusal> {
+) -> Result<Proposed, Refusal> {
     let mut text = old.text().clone();
+    let mut document = Ok(Cow::Borrowed(old));
     for patch in patches {
         check_match(&patch.path, patch.if_match, target)?;
-        text = match &patch.operation {
+        let proposed = match &patch.operation {
             // What an update adds to the frontmatter has a limit of its own.
             Operation::UpdateFrontmatter(update) => {
-                let document = StateDocument::read(text).map_err(|error| error.refusal())?;
-                update.apply(&document)?
+                let before = document.map_err(|error: DocumentError| error.refusal())?;
+                let after = update.apply(&before)?;
+                text = after.text().clone();
+                StateDocument::from_frontmatter(after)
             }
             Operation::Text(change) => {
                 let changed = text_patch::apply(&text, change)
                     .map_err(|refusal| about(&patch.path, refusal))?;
                 check_limit(&patch.path, changed.len() as u64, limit)?;
-                changed.into()
+                text = changed.into();
+                StateDocument::read(text.clone())
             }
         };
+        document = proposed.map(Cow::Owned);
     }
-    Ok(text)
+    Ok(document.map(Cow::into_owned))
 }
 
 /// What a transition is in the words of an event.

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use super::{Confirmation, MissingRule, Proposal, Transition, check};
 use crate::package::Workflow;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::state::document::{RunFacts, StateDocument};
+use crate::state::document::{Proposed, RunFacts, StateDocument};
 use crate::state::patch::StateUpdate;
 use crate::state::project_path::ProjectPath;
 
@@ -66,24 +66,29 @@ impl Run {
     }
 
     fn edited(&self, update: Json) -> StateDocument {
-        StateDocument::read(self.applied(update)).unwrap()
+        self.applied(update).unwrap()
     }
 
-    fn applied(&self, update: Json) -> Arc<str> {
-        StateUpdate::parse(&update).unwrap().apply(&self.state).unwrap()
+    fn applied(&self, update: Json) -> Proposed {
+        let update = StateUpdate::parse(&update).unwrap();
+        StateDocument::from_frontmatter(update.apply(&self.state).unwrap())
     }
 
     /// A patch, as `fs.apply_patch` makes it.
     fn patch(&self, update: Json) -> Result<Transition, Refusal> {
-        self.write(self.applied(update))
+        self.propose(&self.applied(update))
     }
 
     /// A whole new text, as `fs.write` makes it.
     fn write(&self, text: impl Into<Arc<str>>) -> Result<Transition, Refusal> {
+        self.propose(&StateDocument::read(text))
+    }
+
+    fn propose(&self, new: &Proposed) -> Result<Transition, Refusal> {
         let exists = |path: &ProjectPath| self.files.iter().any(|file| file == path.as_str());
         check(&Proposal {
             old: &self.state,
-            text: &text.into(),
+            new,
             workflow: &self.workflow,
             exists: &exists,
             created: &self.created,

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
-use crewagent_engine::mounts::{Answer, Before, Mounts, Roots, Written};
+use crewagent_engine::mounts::{Answer, Before, Mounts, Roots};
 use crewagent_engine::tools::list::{List, list};
 use crewagent_engine::tools::search::{Found, Search, search};
 use tempfile::TempDir;
@@ -80,7 +80,7 @@ impl World {
         all
     }
 
-    pub(crate) fn replace(&self, path: &str, content: &str) -> Answer<Written> {
+    pub(crate) fn replace(&self, path: &str, content: &str) -> Answer<()> {
         self.mounts.replace(&writable(path), content.as_bytes(), Before::Anything)
     }
 

@@ -30,8 +30,8 @@ fn a_workflow_is_completed_only_at_its_end() {
         );
         let transition = check_accepted(at_end().patch(update));
         assert_eq!(transition.completion(), Completion::Reached);
-        assert_eq!(transition.to_json()["complete"], true);
-        assert_eq!(transition.to_json()["allowedNext"], json!([]));
+        assert_eq!(json!(transition)["complete"], true);
+        assert_eq!(json!(transition)["allowedNext"], json!([]));
     }
     check_accepted(
         Run::new(fixture::create_story()).patch(json!({"workflowStatus.set": "running"})),

@@ -107,7 +107,7 @@ fn name(index: usize) -> &'static str {
     IDS.get(index).copied().unwrap_or(if index == IDS.len() { "nowhere" } else { "" })
 }
 
-fn proposed(run: &Run, attempt: &Attempt) -> Arc<str> {
+fn proposed(run: &Run, attempt: &Attempt) -> Proposed {
     let current = run.state.current_node_id(&run.workflow.graph).to_owned();
     match attempt {
         Attempt::Patch { target, steps, decision, v, complete } => {
@@ -139,8 +139,8 @@ fn proposed(run: &Run, attempt: &Attempt) -> Arc<str> {
                 None => run.applied(json!({"stepsCompleted.append": [current]})),
             }
         }
-        Attempt::Replace(old, new) => run.state.text().replacen(old, new, 1).into(),
-        Attempt::Write(text) => text.as_str().into(),
+        Attempt::Replace(old, new) => StateDocument::read(run.state.text().replacen(old, new, 1)),
+        Attempt::Write(text) => StateDocument::read(text.as_str()),
     }
 }
 
@@ -283,7 +283,7 @@ fn whatever_a_model_tries_the_run_stays_a_legal_walk() {
                 .collect();
             let before = run.state.text().clone();
             let (accepted, refused) = counts.get();
-            match run.write(proposed(&run, &attempt)) {
+            match run.propose(&proposed(&run, &attempt)) {
                 Ok(transition) => {
                     check_step(&run, &transition, &schema)?;
                     counts.set((accepted + usize::from(transition.moved().is_some()), refused));

@@ -82,7 +82,7 @@ fn the_rule_can_be_a_warning_or_off() {
         warned.warnings()
     );
     assert!(warned.warnings()[0].contains("`storyKey`"));
-    assert_eq!(warned.to_json()["warnings"][0], warned.warnings()[0]);
+    assert_eq!(json!(warned)["warnings"][0], warned.warnings()[0]);
     let off = check_accepted(first_step().with_missing(MissingRule::Off).patch(move_on(json!({}))));
     assert!(off.warnings().is_empty());
 }

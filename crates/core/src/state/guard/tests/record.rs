@@ -31,7 +31,7 @@ fn a_bare_move_gets_all_its_books() {
     assert_eq!(front["decisionLog"], json!([decision]));
     assert_eq!(front["artifacts"], json!(["artifacts/notes.md"]));
     assert_eq!(front["updatedAt"], NOW);
-    let state = transition.to_json();
+    let state = json!(transition);
     let keys: Vec<_> = state.as_object().unwrap().keys().cloned().collect();
     assert_eq!(keys, ["currentNodeId", "stepsCompleted", "allowedNext", "complete", "recorded"]);
     assert_eq!(state["currentNodeId"], "step-03a-greenfield");

@@ -1,0 +1,286 @@
+//! How many tokens are sent to finish a workflow, against a loop that sends all of its history each time.
+//!
+//! Both do the same work: the same replies, the same answers of tools, the same briefs of nodes. The loop that is
+//! compared with is worked out from what the run sent: each of its requests has the system messages and tools of ours,
+//! and every message that was sent so far, from whichever node. What a run says again at each node because it has
+//! dropped the rest (directive and summary) is left out of the loop after the first node, in its favour.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{fs, str};
+
+use crewagent_testkit::loopback::{Answer, Call, Plan};
+use crewagent_testkit::package::generated;
+use crewagent_testkit::report;
+use serde_json::{Value as Json, json};
+
+use super::Failure;
+use super::play::{Output, play};
+use super::stage::{Stage, copy};
+use super::tape::common;
+
+const NODES: usize = 50;
+/// Of the tokens that the loop sends.
+const SHARE: f64 = 0.5;
+/// Of a request, in the next one of the same node.
+const UNCHANGED: f64 = 0.9;
+/// English text has about so many bytes a token. The shares do not depend on it.
+const TOKEN_BYTES: u64 = 4;
+
+/// What a workflow sent, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sent {
+    requests: usize,
+    nodes: usize,
+    /// By us.
+    own: u64,
+    /// By a loop that sends everything.
+    full: u64,
+    /// By us, in requests that another one of the same node follows on.
+    followed: u64,
+    /// By us, in requests that follow on another one of the same node.
+    following: u64,
+    /// What both have in common from their beginning.
+    unchanged: u64,
+}
+
+impl Sent {
+    fn share(&self) -> f64 {
+        self.own as f64 / self.full as f64
+    }
+
+    /// How much of a request the next one of the same node begins with.
+    fn unchanged_share(&self) -> f64 {
+        self.unchanged as f64 / self.followed as f64
+    }
+
+    /// How much of a request a provider has read before, with the one before it.
+    fn known_share(&self) -> f64 {
+        self.unchanged as f64 / self.following as f64
+    }
+}
+
+/// Measures, publishes the table, and gives the goals that are missed.
+pub(crate) fn run() -> Result<Vec<String>, Failure> {
+    let stage = Stage::new()?;
+    let rows =
+        [("create-story-micro", story(&stage)?), ("generated workflow", row_of_nodes(&stage)?)];
+    let mut table = String::from(
+        "| workflow | nodes | requests | tokens sent | with all history | share | unchanged at the next request | known from the one before |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    let mut missed = Vec::new();
+    for (name, sent) in rows {
+        // Writing into a string does not fail.
+        let _ = writeln!(
+            table,
+            "| {name} | {} | {} | {} | {} | **{:.0} %** | **{:.1} %** | {:.1} % |",
+            sent.nodes,
+            sent.requests,
+            sent.own / TOKEN_BYTES,
+            sent.full / TOKEN_BYTES,
+            sent.share() * 100.0,
+            sent.unchanged_share() * 100.0,
+            sent.known_share() * 100.0,
+        );
+        if sent.share() > SHARE {
+            missed.push(format!("tokens of {name}"));
+        }
+        if sent.unchanged_share() < UNCHANGED {
+            missed.push(format!("unchanged beginning of {name}"));
+        }
+    }
+    let _ = writeln!(
+        table,
+        "| goal | | | | | ≤ {:.0} % | ≥ {:.0} % | |",
+        SHARE * 100.0,
+        UNCHANGED * 100.0
+    );
+    report::publish("economy", &table);
+    Ok(missed)
+}
+
+/// The example of the documentation. Its model answers as the scenario of the golden run does.
+fn story(stage: &Stage) -> Result<Sent, Failure> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let golden = root.join("crates/engine/tests/golden/001-create-story-micro");
+    stage.import_folder(&root.join("spec/examples/create-story-micro"))?;
+    let run = |name: &str, model: &str| -> Result<_, Failure> {
+        let project = stage.folder(name)?;
+        copy(&golden.join("project"), &project)?;
+        let mut command = stage.run("create-story-micro", &project);
+        command.args(["--json", "--input", "1-2-user-authentication", "--model", model]);
+        Ok(command)
+    };
+    let scenario = golden.join("scenario.yaml");
+    let scripted = run("scripted", &format!("scripted:{}", scenario.display()))?.output()?;
+    let answers = replies(str::from_utf8(&scripted.stdout)?)?;
+    let bodies = stage.folder("story-bodies")?;
+    let plan = Plan { keep: Some(bodies.clone()), ..Plan::burst(answers) };
+    let played = play(stage, &plan, run("story", "loopback")?, Output::Kept)?;
+    count(&played.output, &bodies)
+}
+
+/// What the model replied in a run.
+fn replies(events: &str) -> Result<Vec<Answer>, Failure> {
+    let mut answers = Vec::new();
+    for line in events.lines() {
+        let event: Json = serde_json::from_str(line)?;
+        if event["type"] != "assistant.message" {
+            continue;
+        }
+        let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+        let calls = event["toolCalls"].as_array().into_iter().flatten().map(|call| Call {
+            name: text(&call["function"]["name"]),
+            arguments: text(&call["function"]["arguments"]),
+        });
+        answers.push(Answer {
+            content: event["content"].as_str().map(str::to_owned),
+            calls: calls.collect(),
+            hold: 0,
+        });
+    }
+    Ok(answers)
+}
+
+/// Nodes in a row. At each one the note of the node before is read, a note is written, and the run moves on.
+fn row_of_nodes(stage: &Stage) -> Result<Sent, Failure> {
+    stage.import(&generated(NODES, NODES - 1))?;
+    let project = stage.folder("row")?;
+    let mut answers = Vec::new();
+    for node in 0..NODES {
+        let note = |node: usize| format!("@project/artifacts/notes/node-{node:05}.md");
+        if let Some(before) = node.checked_sub(1) {
+            answers.push(Answer::call("fs_read", json!({ "path": note(before) })));
+        }
+        let line = "What was done here, why, and what the next one has to know about it.\n";
+        let content = format!("# Node {node}\n\n{}", line.repeat(14));
+        answers.push(Answer::call("fs_write", json!({ "path": note(node), "content": content })));
+        let mut update = json!({ "stepsCompleted": { "append": [format!("node-{node:05}")] } });
+        if node + 1 < NODES {
+            update["currentNodeId"] = json!({ "set": format!("node-{:05}", node + 1) });
+        }
+        let path = "@state/workflow.md";
+        let change = json!({ "path": path, "operation": "updateFrontmatter", "update": update });
+        answers.push(Answer::call("fs_apply_patch", change));
+    }
+    answers.push(Answer::words("The work is done."));
+    let bodies = stage.folder("row-bodies")?;
+    let plan = Plan { keep: Some(bodies.clone()), ..Plan::burst(answers) };
+    let mut command = stage.run("generated", &project);
+    command.args(["--json", "--model", "loopback"]);
+    let played = play(stage, &plan, command, Output::Kept)?;
+    count(&played.output, &bodies)
+}
+
+/// One request as a model reads it.
+struct Request {
+    /// The tools, which come before everything else whatever their place in the body is.
+    tools: String,
+    systems: Vec<String>,
+    rest: Vec<(String, Json)>,
+}
+
+impl Request {
+    fn read(path: &PathBuf) -> Result<Self, Failure> {
+        let body: Json = serde_json::from_slice(&fs::read(path)?)?;
+        let messages = body["messages"].as_array().ok_or("a request has messages")?;
+        let is_system =
+            |message: &&Json| message["role"] == "system" || message["role"] == "developer";
+        Ok(Self {
+            tools: body["tools"].to_string(),
+            systems: messages.iter().filter(is_system).map(Json::to_string).collect(),
+            rest: messages
+                .iter()
+                .filter(|message| !is_system(message))
+                .map(|message| (message.to_string(), message.clone()))
+                .collect(),
+        })
+    }
+
+    /// What is the same for our request and for one with all history.
+    fn fixed(&self) -> u64 {
+        (self.tools.len() + self.systems.iter().map(String::len).sum::<usize>()) as u64
+    }
+
+    fn prompt(&self) -> String {
+        let rest = self.rest.iter().map(|(text, _)| text.as_str());
+        let systems = self.systems.iter().map(String::as_str);
+        std::iter::once(self.tools.as_str()).chain(systems).chain(rest).collect()
+    }
+}
+
+/// What happened between two requests, as the events tell it.
+#[derive(Debug, Default)]
+struct Told {
+    node: Option<String>,
+    /// The reply and the answers to its calls, as messages.
+    exchange: Vec<String>,
+}
+
+/// Counts what was sent, from the events of a run and the bodies of its requests.
+fn count(events: &str, bodies: &Path) -> Result<Sent, Failure> {
+    let mut sent = Sent::default();
+    let mut history = 0;
+    let mut known: HashMap<String, ()> = HashMap::new();
+    let mut before: Option<(Option<String>, String)> = None;
+    for (at, told) in told(events)?.into_iter().enumerate() {
+        let request = Request::read(&bodies.join(format!("{:06}.json", at + 1)))?;
+        let prompt = request.prompt();
+        let moved = before.as_ref().is_none_or(|(node, _)| *node != told.node);
+        // The reply before this request and what tools answered: a run that moves on drops them.
+        history += told.exchange.iter().map(|message| message.len() as u64).sum::<u64>();
+        for (text, message) in &request.rest {
+            let is_new = message["role"] == "user" && known.insert(text.clone(), ()).is_none();
+            if is_new && (at == 0 || !is_repeated(message)) {
+                history += text.len() as u64;
+            }
+        }
+        sent.requests += 1;
+        sent.nodes += usize::from(moved && told.node.is_some());
+        sent.own += prompt.len() as u64;
+        sent.full += request.fixed() + history;
+        if let Some((_, before)) = before.filter(|_| !moved) {
+            sent.followed += before.len() as u64;
+            sent.following += prompt.len() as u64;
+            sent.unchanged += common(&before, &prompt) as u64;
+        }
+        before = Some((told.node, prompt));
+    }
+    Ok(sent)
+}
+
+/// Whether a message only says again what a loop with all history knows.
+fn is_repeated(message: &Json) -> bool {
+    let text = message["content"].as_str().unwrap_or_default();
+    ["RUN_DIRECTIVE", "STATE_SUMMARY"].iter().any(|mark| text.starts_with(mark))
+}
+
+/// For each request: its node, and what came before it.
+fn told(events: &str) -> Result<Vec<Told>, Failure> {
+    let mut all = Vec::new();
+    let mut told = Told::default();
+    for line in events.lines() {
+        let event: Json = serde_json::from_str(line)?;
+        match event["type"].as_str() {
+            Some("assistant.message") => {
+                let (content, calls) = (&event["content"], &event["toolCalls"]);
+                let message =
+                    json!({ "role": "assistant", "content": content, "tool_calls": calls });
+                told.exchange.push(message.to_string());
+            }
+            Some("tool.finished") => {
+                let (id, content) = (&event["callId"], &event["result"]);
+                let message = json!({ "role": "tool", "tool_call_id": id, "content": content });
+                told.exchange.push(message.to_string());
+            }
+            Some("turn.started") => {
+                told.node = event["nodeId"].as_str().map(str::to_owned);
+                all.push(std::mem::take(&mut told));
+            }
+            _ => {}
+        }
+    }
+    Ok(all)
+}

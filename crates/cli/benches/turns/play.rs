@@ -1,0 +1,89 @@
+//! One process that plays against the model, and what it cost.
+
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crewagent_testkit::loopback::{Plan, Records};
+use crewagent_testkit::process;
+
+use super::Failure;
+use super::stage::Stage;
+
+/// How often the memory of the process is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// The last answer is held back so long, so that the memory of a process that has done its work is seen.
+pub(crate) const HOLD: u64 = 100;
+/// No process takes longer.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// What one process did and cost.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Played {
+    /// From its start to its first request.
+    pub(crate) start: Duration,
+    /// From the end of answer n to the end of request n + 1.
+    pub(crate) overheads: Vec<Duration>,
+    /// Processor time.
+    pub(crate) time: Duration,
+    /// The most memory, in KiB.
+    pub(crate) memory: u64,
+    /// What it printed.
+    pub(crate) output: String,
+    /// What the model noted.
+    pub(crate) records: Records,
+}
+
+/// Whether what a process prints is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    Dropped,
+    Kept,
+}
+
+/// Plays a plan to its end.
+pub(crate) fn play(
+    stage: &Stage,
+    plan: &Plan,
+    mut command: Command,
+    output: Output,
+) -> Result<Played, Failure> {
+    stage.server.play(plan)?;
+    let stdout = match output {
+        Output::Dropped => Stdio::null(),
+        Output::Kept => Stdio::piped(),
+    };
+    let before = process::time_of_children();
+    let began = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    let mut child = command.stdout(stdout).stderr(Stdio::piped()).spawn()?;
+    let id = child.id().to_string();
+    let looked = thread::spawn(move || {
+        let (mut memory, mut waited) = (0, Duration::ZERO);
+        // A process that has ended has no memory, even before it is waited for.
+        loop {
+            let now = process::peak_memory(&id);
+            if now == 0 || waited > PATIENCE {
+                return memory;
+            }
+            memory = now;
+            thread::sleep(LOOK);
+            waited += LOOK;
+        }
+    });
+    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
+    let said = thread::spawn(move || err.as_mut().map(std::io::read_to_string));
+    let output = out.as_mut().map(std::io::read_to_string).transpose()?.unwrap_or_default();
+    child.wait()?;
+    let time = process::time_of_children().saturating_sub(before);
+    let memory = looked.join().map_err(|_| "the memory was not looked at")?;
+    let said = said.join().ok().flatten().transpose()?.unwrap_or_default();
+    let records = stage.server.records()?;
+    if records.requests.len() != plan.answers.len() || records.refused > 0 {
+        let (asked, planned) =
+            (records.requests.len() as u64 + records.refused, plan.answers.len());
+        return Err(format!("{asked} requests came instead of {planned}:\n{output}{said}").into());
+    }
+    let first = Duration::from_nanos(records.requests.first().map_or(0, |first| first.arrived));
+    let overheads = records.overheads().into_iter().flatten().map(Duration::from_nanos).collect();
+    Ok(Played { start: first.saturating_sub(began), overheads, time, memory, output, records })
+}
