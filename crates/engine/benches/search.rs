@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crewagent_core::vpath::VPath;
+use crewagent_engine::deadline::Deadline;
 use crewagent_engine::mounts::{Mounts, Roots};
 use crewagent_engine::tools::search::{DEFAULT_PATH, Found, Search, Syntax, search};
 use crewagent_testkit::report;
@@ -138,8 +138,8 @@ fn compare(
         request.syntax = case.syntax;
         request.max_matches = 500;
         let start = Instant::now();
-        let found: Found = search(mounts, &request, &AtomicBool::new(false))?
-            .map_err(|refusal| refusal.message)?;
+        let found: Found =
+            search(mounts, &request, &Deadline::default())?.map_err(|refusal| refusal.message)?;
         let time = start.elapsed();
         assert_eq!(found.matches.len(), expected, "we find something else");
         assert!(!found.truncated);

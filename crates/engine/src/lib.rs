@@ -7,7 +7,7 @@ pub mod author;
 pub mod blobs;
 pub mod clock;
 pub mod control;
-mod deadline;
+pub mod deadline;
 pub mod disk;
 mod drive;
 mod durable;

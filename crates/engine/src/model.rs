@@ -175,9 +175,4 @@ impl Cancel {
             bell.await;
         }
     }
-
-    /// The flag itself, for loops that take one.
-    pub fn flag(&self) -> &AtomicBool {
-        &self.0.flag
-    }
 }

@@ -13,8 +13,6 @@ pub mod search;
 mod state;
 mod write;
 
-use std::sync::atomic::AtomicBool;
-
 use crewagent_core::event::{Answer, Intent, Moved, StateChange};
 use crewagent_core::package::Workflow;
 use crewagent_core::policy::Policy;
@@ -30,6 +28,8 @@ use serde_json::Value as Json;
 pub use self::change::{Change, Images};
 use self::list::List;
 use self::search::{Case, DEFAULT_CONTEXT, DEFAULT_MATCHES, Search, Syntax};
+pub use self::state::Recent;
+use crate::deadline::Deadline;
 use crate::mounts::{self, MountError, MountErrorKind, Mounts};
 
 /// The tools of a run.
@@ -41,6 +41,8 @@ pub struct Tools<'w> {
     pub workflow: &'w Workflow,
     /// The folder whose new files count as artifacts.
     pub artifacts: &'w ProjectPath,
+    /// The state document as it was seen last.
+    pub recent: &'w Recent,
 }
 
 /// What holds at the time of a call.
@@ -58,8 +60,8 @@ pub struct Occasion<'a> {
     pub confirmation: Confirmation,
     /// Whether the run may move by itself.
     pub moves: Moves,
-    /// Becomes true when nobody wants the answer any more.
-    pub cancel: &'a AtomicBool,
+    /// When nobody wants the answer any more.
+    pub deadline: &'a Deadline,
 }
 
 /// What a call comes to.
@@ -92,7 +94,7 @@ impl Tools<'_> {
             Call::Read(call) => told(read::read(self.mounts, call, fs.max_read_bytes)),
             Call::List(call) => told(list::list(self.mounts, &list_of(call))),
             Call::Search(call) => {
-                told(search::search(self.mounts, &search_of(call), occasion.cancel))
+                told(search::search(self.mounts, &search_of(call), occasion.deadline))
             }
             Call::Write(_) | Call::Patch(_) => {
                 return match self.plan_change(call, occasion) {

@@ -84,6 +84,24 @@ pub struct Assembler {
     doubt: Option<Doubt>,
 }
 
+/// What a piece may hold beside words and calls. Most hold nothing else, and looking for it takes longer than reading
+/// them.
+struct Hints {
+    may_be_error: bool,
+    may_count: bool,
+}
+
+impl Hints {
+    fn of(data: &str) -> Self {
+        // A letter can be written as an escape, if somebody wants that.
+        let is_odd = data.contains("\\u00");
+        Self {
+            may_be_error: is_odd || data.contains("error") || data.contains("base_resp"),
+            may_count: is_odd || data.contains("usage"),
+        }
+    }
+}
+
 /// Data that could not be read.
 #[derive(Debug)]
 struct Doubt {
@@ -128,8 +146,8 @@ impl Assembler {
             self.is_done = true;
             return Ok(Flow::Done);
         }
-        match json::parse(data) {
-            Ok(event) => self.event(&event, tell)?,
+        match json::parse_piece(data) {
+            Ok(event) => self.event(&event, &Hints::of(data), tell)?,
             Err(error) => {
                 self.doubt = Some(Doubt { is_cut: error.is_eof(), fault: nonsense(data) })
             }
@@ -216,7 +234,7 @@ impl Assembler {
             Err(error) if error.is_eof() => return Err(Fault::new(FaultKind::CutOff)),
             Err(_) => return Err(Fault::of_response(200, None, None, body)),
         };
-        assembler.event(&event, &mut tell)?;
+        assembler.event(&event, &Hints::of(text), &mut tell)?;
         if !assembler.has_begun {
             return Err(nonsense(text));
         }
@@ -224,15 +242,24 @@ impl Assembler {
         assembler.finish(names, profile)
     }
 
-    fn event(&mut self, event: &Json, tell: &mut dyn FnMut(Piece<'_>)) -> Result<(), Fault> {
+    fn event(
+        &mut self,
+        event: &Json,
+        hints: &Hints,
+        tell: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), Fault> {
         if let Json::Array(events) = event {
-            return events.iter().try_for_each(|event| self.event(event, tell));
-        }
-        if let Some(fault) = Fault::in_stream(event) {
-            return Err(fault);
+            return events.iter().try_for_each(|event| self.event(event, hints, tell));
         }
         let choice = first_choice(event);
-        self.usage.take(event, choice);
+        if (choice.is_none() || hints.may_be_error)
+            && let Some(fault) = Fault::in_stream(event)
+        {
+            return Err(fault);
+        }
+        if hints.may_count {
+            self.usage.take(event, choice);
+        }
         let Some(choice) = choice else { return Ok(()) };
         if let Some(ended) = Ended::of(&choice["finish_reason"]) {
             self.ended = Some(ended.and(self.ended));

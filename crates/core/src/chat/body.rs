@@ -52,6 +52,7 @@ pub struct Body {
     thread: Thread,
     manner: Option<Manner>,
     tools: Tools,
+    is_lent: bool,
 }
 
 /// What the form of messages and tools depends on.
@@ -80,7 +81,8 @@ impl Body {
         messages: &[Arc<Message>],
         tools: &Arc<[ToolSpec]>,
     ) -> &[u8] {
-        if !self.manner.as_ref().is_some_and(|manner| manner.is(options, names)) {
+        let is_same = self.manner.as_ref().is_some_and(|manner| manner.is(options, names));
+        if self.is_lent || !is_same {
             *self = Self::default();
             self.manner = Some(Manner {
                 source: options.source.to_owned(),
@@ -96,6 +98,18 @@ impl Body {
             self.head = head.len();
         }
         &self.bytes
+    }
+
+    /// What was rendered last, to be sent without a copy.
+    pub fn lend(&mut self) -> Vec<u8> {
+        self.is_lent = true;
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// What was lent, unchanged. Without it the next request is rendered from its beginning.
+    pub fn give_back(&mut self, bytes: Vec<u8>) {
+        self.is_lent = false;
+        self.bytes = bytes;
     }
 
     fn render_messages(&mut self, speech: &Speech<'_>, messages: &[Arc<Message>]) {

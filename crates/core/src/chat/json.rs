@@ -1,6 +1,52 @@
 //! JSON as servers write it, with escapes that are half a character.
 
-use serde_json::Value as Json;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value as Json};
+
+/// What every piece of a stream repeats and nobody looks at.
+const REPEATED: &[&str] = &["id", "created", "model", "system_fingerprint", "service_tier"];
+
+/// Reads a piece of a stream, as [`parse`] does, without what every piece repeats.
+pub(super) fn parse_piece(text: &str) -> serde_json::Result<Json> {
+    match serde_json::from_str(text) {
+        Ok(Slim(object)) => Ok(Json::Object(object)),
+        Err(_) => parse(text),
+    }
+}
+
+/// An object without what is repeated.
+struct Slim(Map<String, Json>);
+
+impl<'de> Deserialize<'de> for Slim {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Slim;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Slim, A::Error> {
+                let mut object = Map::new();
+                // A name with escapes is no borrowed text, so it is an error here, and read by `parse`.
+                while let Some(name) = fields.next_key::<&str>()? {
+                    if REPEATED.contains(&name) {
+                        fields.next_value::<IgnoredAny>()?;
+                    } else {
+                        object.insert(name.to_owned(), fields.next_value()?);
+                    }
+                }
+                Ok(Slim(object))
+            }
+        }
+
+        deserializer.deserialize_map(Fields)
+    }
+}
 
 /// Reads JSON. An escaped surrogate without its other half, which no Rust text can hold, becomes U+FFFD.
 pub(super) fn parse(text: &str) -> serde_json::Result<Json> {
@@ -56,6 +102,8 @@ fn escaped(bytes: &[u8], at: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn check_text(json: &str, expected: &str) {
@@ -72,6 +120,17 @@ mod tests {
         check_text(r#""\ud83d\n\ude00é""#, "\u{fffd}\n\u{fffd}é");
         check_text(r#""\\ud83d\ud83d""#, "\\ud83d\u{fffd}");
         check_text(r#""\uD83D\u0041""#, "\u{fffd}A");
+    }
+
+    #[test]
+    fn a_piece_is_read_without_what_is_repeated() {
+        let read = |text: &str| parse_piece(text).unwrap();
+        let piece =
+            r#"{"id":"a","created":1,"model":{"x":[]},"choices":[{"id":"b"}],"object":"c"}"#;
+        assert_eq!(read(piece), json!({"choices": [{"id": "b"}], "object": "c"}));
+        assert_eq!(read(r#"{"\u0069d":"a","b":"\ud83d"}"#), json!({"id": "a", "b": "\u{fffd}"}));
+        assert_eq!(read("[1]"), json!([1]));
+        assert!(parse_piece(r#"{"id":"a"#).unwrap_err().is_eof());
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! A change takes two steps. The first announces it, with the digests before and after; the second looks at the
 //! files and does what is not done. So the second may be repeated by another process without harm.
 
+use std::time::Duration;
+
 use crewagent_core::event::{Answer, Fact, Intent};
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -12,7 +14,7 @@ use serde::de::IgnoredAny;
 
 use super::{Drive, World, request, unexpected, unrecorded};
 use crate::clock;
-use crate::deadline;
+use crate::deadline::Deadline;
 use crate::tools::{self, Change, Occasion, Plan};
 use crate::turn::{Halt, Moment, Recorded, Turn};
 
@@ -97,7 +99,8 @@ impl<T: Turn> Drive<'_, T> {
             let answer = match call {
                 Ok(call) => {
                     let now = clock::for_people(moment.now);
-                    let occasion = occasion(job, &now, world.control.cancel().flag());
+                    let deadline = deadline(job, world);
+                    let occasion = occasion(job, &now, &deadline);
                     if let Some(change) = planned {
                         keep_before_images(change, world)?;
                     }
@@ -186,17 +189,15 @@ fn plan(
         moment.note(started(job, call.subject(), None));
     }
     let now = clock::for_people(moment.now);
-    let limit = std::time::Duration::from_secs(job.policy.call_seconds);
-    let plan = deadline::within(limit, world.control.cancel(), |flag| {
-        world.tools.plan(call, &occasion(job, &now, flag))
-    });
-    let plan = match plan {
-        // What a call gives that was broken off is not its answer.
-        deadline::Ended::InTime(_) if world.control.cancel().is_cancelled() => {
-            return Err(Halt::Stopped);
-        }
-        deadline::Ended::InTime(plan) => plan?,
-        deadline::Ended::TooLate => Plan::Answer(Answer::from(&too_late(job))),
+    let deadline = deadline(job, world);
+    let plan = world.tools.plan(call, &occasion(job, &now, &deadline));
+    // What a call gives that was broken off is not its answer.
+    let plan = if deadline.is_late() {
+        Plan::Answer(Answer::from(&too_late(job)))
+    } else if deadline.is_over() {
+        return Err(Halt::Stopped);
+    } else {
+        plan?
     };
     Ok(match plan {
         Plan::Answer(answer) => {
@@ -225,11 +226,11 @@ fn too_late(job: &Job) -> Refusal {
         .hint("Ask for less: a smaller folder, fewer files, a more precise query.")
 }
 
-fn occasion<'o>(
-    job: &'o Job,
-    now: &'o str,
-    cancel: &'o std::sync::atomic::AtomicBool,
-) -> Occasion<'o> {
+fn deadline(job: &Job, world: &World<'_>) -> Deadline {
+    Deadline::after(Duration::from_secs(job.policy.call_seconds), world.control.cancel())
+}
+
+fn occasion<'o>(job: &'o Job, now: &'o str, deadline: &'o Deadline) -> Occasion<'o> {
     Occasion {
         policy: &job.policy,
         created: &job.created,
@@ -240,7 +241,7 @@ fn occasion<'o>(
             Moves::Free => tools::Moves::Free,
             Moves::Ask => tools::Moves::Ask,
         },
-        cancel,
+        deadline,
     }
 }
 

@@ -16,7 +16,6 @@ mod speaker;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use bytes::Bytes;
 use crewagent_core::chat::body::{Body, Options};
 use crewagent_core::chat::fault::{Fault, FaultKind};
 use crewagent_core::chat::names::Names;
@@ -109,14 +108,14 @@ impl Chat {
             stream: manner.streams,
             tools: true,
         };
-        let body = desk.body.render(&options, &names, &request.messages, &request.tools);
+        desk.body.render(&options, &names, &request.messages, &request.tools);
         Exchange {
             endpoint: self.endpoint.clone(),
             http: self.http.clone(),
             url: self.url.clone(),
             profile: manner.profile.clone(),
             names,
-            body: Bytes::copy_from_slice(body),
+            body: desk.body.lend().into(),
             is_streamed: manner.streams,
         }
     }
@@ -239,8 +238,14 @@ impl Model for Chat {
         let mut tries = 0;
         loop {
             let manner = self.manner();
-            let exchange = self.exchange(request, &manner, memo.of());
-            let Failed { failure, partial } = match self.attempt(exchange, tell, cancel) {
+            let desk: &mut Desk = memo.of();
+            let exchange = self.exchange(request, &manner, desk);
+            let body = exchange.body.clone();
+            let result = self.attempt(exchange, tell, cancel);
+            if let Ok(body) = body.try_into_mut() {
+                desk.body.give_back(body.into());
+            }
+            let Failed { failure, partial } = match result {
                 Ok(reply) => return self.settle(reply, request, &manner),
                 Err(failed) => failed,
             };

@@ -36,8 +36,18 @@ pub(super) struct Place {
     pub(super) name: String,
     /// The same as a path, with all links resolved.
     pub(super) path: VPath,
-    /// What has this name, if it could be opened.
-    pub(super) opened: Option<Opened>,
+    /// What has this name.
+    pub(super) found: Found,
+}
+
+/// What has the name of a file that is to be written.
+pub(super) enum Found {
+    /// Nothing had it a moment ago.
+    Nothing,
+    /// It could be opened.
+    Opened(Opened),
+    /// It is there, and could not be opened.
+    Closed,
 }
 
 /// Something that was opened to be read.
@@ -113,15 +123,21 @@ impl Way<'_> {
             };
             let is_last = self.todo.is_empty();
             let here = self.here()?;
-            if is_last
-                && let Ok(opened) = self.run(&name, Deed::Open, || Opened::at(here, &name))
-                && !opened.metadata.is_symlink()
-            {
-                return self.arrive(name, Vec::new(), Some(opened));
-            }
-            match self.run(&name, Deed::Look, || here.symlink_metadata(&name)) {
+            let opened = if is_last {
+                self.run(&name, Deed::Open, || Opened::at(here, &name)).map(Some)
+            } else {
+                Ok(None)
+            };
+            let looked = match opened {
+                Ok(Some(opened)) if !opened.metadata.is_symlink() => {
+                    return self.arrive(name, Vec::new(), Found::Opened(opened));
+                }
+                Err(error) if fault(&error) == Fault::Missing => Err(error),
+                Ok(_) | Err(_) => self.run(&name, Deed::Look, || here.symlink_metadata(&name)),
+            };
+            match looked {
                 Ok(metadata) if metadata.is_symlink() => self.follow(&name)?,
-                Ok(_) if is_last => return self.arrive(name, Vec::new(), None),
+                Ok(_) if is_last => return self.arrive(name, Vec::new(), Found::Closed),
                 Ok(metadata) => self.descend(name, &metadata)?,
                 Err(error) if fault(&error) == Fault::Missing => {
                     if step.linked {
@@ -205,22 +221,17 @@ impl Way<'_> {
             missing.push(step.name.to_string_lossy().into_owned());
         }
         let name = missing.pop().unwrap_or_default();
-        self.arrive(name, missing, None)
+        self.arrive(name, missing, Found::Nothing)
     }
 
-    fn arrive(
-        mut self,
-        name: String,
-        missing: Vec<String>,
-        opened: Option<Opened>,
-    ) -> Result<Place, Stop> {
+    fn arrive(mut self, name: String, missing: Vec<String>, found: Found) -> Result<Place, Stop> {
         let mut names = self.names;
         names.extend(missing.iter().cloned());
         names.push(name.clone());
         let path = VPath::new(self.path.mount(), &names.join("/"))
             .ok_or_else(|| unfollowable(self.path))?;
         let folder = self.open.pop().ok_or_else(|| escape(self.path))?;
-        Ok(Place { folder, missing, name, path, opened })
+        Ok(Place { folder, missing, name, path, found })
     }
 }
 

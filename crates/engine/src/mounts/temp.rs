@@ -42,15 +42,18 @@ impl<'d> Temp<'d> {
         let options = creating(mode);
         for writer in 0..MAX_WRITERS {
             let name = format!(".crewagent-{stem}-{writer}.tmp");
-            let Some((file, metadata)) = create(site, &name, &options)? else { continue };
-            let temp = Self { site, name, file, metadata, renamed: false };
-            // Between creating and locking, another writer may have taken it for a leftover. Where files cannot be
-            // locked nobody takes anything for a leftover.
-            let lock = try_lock(site, &temp.name, &temp.file);
-            if lock != Lock::Theirs && is_at(site, &temp.name, &temp.metadata)? {
-                return Ok(temp);
+            let Some(file) = create(site, &name, &options)? else { continue };
+            let file = file.into_std();
+            let lock = try_lock(site, &name, &file);
+            let looked = site.run(&name, Deed::Look, || Metadata::from_file(&file));
+            let metadata = looked.inspect_err(|_| {
+                let _ = site.run(&name, Deed::RemoveFile, || site.folder.remove_file(&name));
+            })?;
+            // Between creating and locking, another writer may have taken it for a leftover and removed it. Where files
+            // cannot be locked nobody takes anything for a leftover.
+            if lock != Lock::Theirs && metadata.nlink() > 0 {
+                return Ok(Self { site, name, file, metadata, renamed: false });
             }
-            temp.forget();
         }
         Err(io::Error::new(io::ErrorKind::ResourceBusy, "others are writing it at the same time"))
     }
@@ -82,11 +85,6 @@ impl<'d> Temp<'d> {
         self.renamed = true;
         Ok(())
     }
-
-    /// Leaves the name alone, because it belongs to someone else by now.
-    fn forget(mut self) {
-        self.renamed = true;
-    }
 }
 
 impl Drop for Temp<'_> {
@@ -116,15 +114,9 @@ fn create(
     site: Site<'_>,
     name: &str,
     options: &OpenOptions,
-) -> io::Result<Option<(File, Metadata)>> {
+) -> io::Result<Option<cap_std::fs::File>> {
     let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
-    let create = || {
-        site.run(name, Deed::Create, || {
-            let file = site.folder.open_with(name, options)?;
-            let metadata = file.metadata()?;
-            Ok((file.into_std(), metadata))
-        })
-    };
+    let create = || site.run(name, Deed::Create, || site.folder.open_with(name, options));
     let mut created = create();
     if created.as_ref().is_err_and(is_taken) {
         remove_leftover(site, name)?;

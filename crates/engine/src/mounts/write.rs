@@ -16,7 +16,7 @@ use super::Mounts;
 use super::error::{Answer, MountError, Stop, settle};
 use super::fault::{Fault, fault};
 use super::open::{self, check_regular, sandbox, unfollowable};
-use super::place::{Opened, Place};
+use super::place::{Found, Opened, Place};
 use super::read::{FileContent, MAX_FILE, Measured, measure};
 use super::site::{Label, Site, is_same_file};
 use super::temp::{InTheWay, Temp};
@@ -171,12 +171,12 @@ impl Opened {
 impl Place {
     /// The file that is there now. Refuses what must not be replaced.
     fn old(&mut self, disk: &Disk, path: &VPath) -> Result<Option<Opened>, Stop> {
-        if !self.missing.is_empty() {
-            return Ok(None);
-        }
-        let opened = match self.opened.take() {
-            Some(opened) => Ok(opened),
-            None => disk.run(&self.path, Deed::Open, || Opened::at(&self.folder, &self.name)),
+        let opened = match std::mem::replace(&mut self.found, Found::Closed) {
+            Found::Nothing => return Ok(None),
+            Found::Opened(opened) => Ok(opened),
+            Found::Closed => {
+                disk.run(&self.path, Deed::Open, || Opened::at(&self.folder, &self.name))
+            }
         };
         let old = match opened {
             Ok(old) => old,

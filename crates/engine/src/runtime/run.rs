@@ -20,7 +20,7 @@ use crate::drive::{Course, Drive, World};
 use crate::model::{Model, ModelErrorKind};
 use crate::mounts::Mounts;
 use crate::store::{RunFolder, RunOwner, RunRecord};
-use crate::tools::Tools;
+use crate::tools::{Recent, Tools};
 use crate::turn::journaled::{Journaled, Records};
 use crate::turn::{Halt, Turn as _};
 
@@ -39,6 +39,7 @@ pub struct Run {
     mounts: Mounts,
     blobs: Blobs,
     artifacts: ProjectPath,
+    recent: Recent,
     project: PathBuf,
     opening: Vec<Event>,
     /// Something failed, and nobody knows how far it came.
@@ -79,6 +80,7 @@ impl Run {
             mounts,
             blobs,
             artifacts: artifacts_folder(),
+            recent: Recent::new(),
             project,
             opening: Vec::new(),
             is_broken: false,
@@ -200,8 +202,8 @@ impl Run {
             return Err(Halt::Broken);
         }
         let workflow = self.machine.workflow().clone();
-        let Self { machine, course, records, mounts, blobs, artifacts, .. } = self;
-        let tools = Tools { mounts, workflow: &workflow, artifacts };
+        let Self { machine, course, records, mounts, blobs, artifacts, recent, .. } = self;
+        let tools = Tools { mounts, workflow: &workflow, artifacts, recent };
         let world = World { model, tools, blobs, control };
         let mut turn = Journaled::new(records, tell);
         let mut drive = Drive { machine, turn: &mut turn, course };

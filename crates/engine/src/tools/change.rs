@@ -158,10 +158,11 @@ impl Tools<'_> {
             answer,
             state: transition.map(|transition| self.state_change(transition)),
         };
-        let images = drafts.into_iter().map(|draft| Images {
-            path: draft.path,
-            before: draft.old,
-            after: draft.after,
+        let images = drafts.into_iter().map(|draft| {
+            if let Some(transition) = draft.transition {
+                self.recent.keep(transition.into_document());
+            }
+            Images { path: draft.path, before: draft.old, after: draft.after }
         });
         Ok(Plan::Change(Box::new(Change { intent, files: images.collect() })))
     }

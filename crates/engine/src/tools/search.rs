@@ -12,8 +12,6 @@ mod pattern;
 mod scan;
 mod walk;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::VPath;
 use serde::Serialize;
@@ -22,6 +20,7 @@ use self::globs::Globs;
 use self::pattern::Pattern;
 use self::scan::Scan;
 use self::walk::Files;
+use crate::deadline::Deadline;
 use crate::mounts::{Answer, Kind, Mounts};
 
 /// Where to search, unless asked for otherwise.
@@ -137,8 +136,8 @@ pub struct Stats {
     pub matches_found: usize,
 }
 
-/// Searches. Ends early with a refusal when `stop` becomes true.
-pub fn search(mounts: &Mounts, request: &Search, stop: &AtomicBool) -> Answer<Found> {
+/// Searches. Ends early with a refusal when the time is over.
+pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> Answer<Found> {
     let request = Search {
         before: request.before.min(MAX_CONTEXT),
         after: request.after.min(MAX_CONTEXT),
@@ -155,11 +154,11 @@ pub fn search(mounts: &Mounts, request: &Search, stop: &AtomicBool) -> Answer<Fo
         Ok(stat) => stat,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let mut scan = Scan::new(&pattern, &request, stop);
+    let mut scan = Scan::new(&pattern, &request, deadline);
     let files = if stat.kind == Kind::Folder {
         let failed = |error| Mounts::failure("search", &request.path, error);
         let tree = mounts.tree(&request.path);
-        let files = walk::walk(tree, request.path.relative(), &globs, stop).map_err(failed)?;
+        let files = walk::walk(tree, request.path.relative(), &globs, deadline).map_err(failed)?;
         scan.files(tree, &files).map_err(failed)?;
         files
     } else {
@@ -170,7 +169,7 @@ pub fn search(mounts: &Mounts, request: &Search, stop: &AtomicBool) -> Answer<Fo
         scan.file(file, size).map_err(|error| Mounts::failure("read", &request.path, error))?;
         Files::single(request.path.relative())
     };
-    if stop.load(Ordering::Relaxed) {
+    if deadline.is_over() {
         return Ok(Err(stopped()));
     }
     Ok(Ok(assemble(scan, &files, &request)))

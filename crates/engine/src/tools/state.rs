@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crewagent_core::event::StateChange;
 use crewagent_core::package::Workflow;
@@ -20,6 +21,30 @@ use super::patch::about;
 use super::write::{check_limit, check_match, exists};
 use super::{Halt, Occasion, Tools};
 use crate::mounts::{MountError, MountErrorKind, Target};
+
+/// The state document as it was last read or worked out. The same bytes are not parsed again, and what others write in
+/// between is seen.
+#[derive(Debug, Default)]
+pub struct Recent(Mutex<Option<Arc<StateDocument>>>);
+
+impl Recent {
+    /// Nothing was seen yet.
+    pub const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// This is what the file says, or soon will.
+    pub fn keep(&self, document: StateDocument) -> Arc<StateDocument> {
+        let document = Arc::new(document);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(document.clone());
+        document
+    }
+
+    fn of(&self, text: &str) -> Option<Arc<StateDocument>> {
+        let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.as_ref().filter(|document| **document.text() == *text).cloned()
+    }
+}
 
 /// Where the document is in its mount.
 const RELATIVE: &str = "workflow.md";
@@ -70,7 +95,7 @@ pub(super) struct StateFile<'s, 'w> {
 impl StateFile<'_, '_> {
     /// The legal change that a job makes.
     pub(super) fn transition(&self, job: &Job<'_>, target: &Target) -> Result<Transition, Halt> {
-        let old = read(target)?;
+        let old = self.read(target)?;
         let limit = self.occasion.policy.fs.max_write_bytes;
         let new = match &job.work {
             Work::Write(call) => proposed(call, &old, target, limit)?,
@@ -102,24 +127,28 @@ impl StateFile<'_, '_> {
             None => Ok(result?),
         }
     }
-}
 
-/// The document as it is on the disk.
-fn read(target: &Target) -> Result<StateDocument, Refusal> {
-    let lost = |why: &str| {
-        let message = format!("`{STATE_FILE}` {why}, so no change of it can be checked.");
-        Refusal::new(RefusalCode::InvalidFrontmatter, message)
-            .hint("Tell the user that the state document was damaged outside the runtime.")
-    };
-    let Some(old) = &target.old else { return Err(lost("is not there")) };
-    if !old.is_whole() {
-        return Err(lost("is too large to be read"));
+    /// The document as it is on the disk.
+    fn read(&self, target: &Target) -> Result<Arc<StateDocument>, Refusal> {
+        let lost = |why: &str| {
+            let message = format!("`{STATE_FILE}` {why}, so no change of it can be checked.");
+            Refusal::new(RefusalCode::InvalidFrontmatter, message)
+                .hint("Tell the user that the state document was damaged outside the runtime.")
+        };
+        let Some(old) = &target.old else { return Err(lost("is not there")) };
+        if !old.is_whole() {
+            return Err(lost("is too large to be read"));
+        }
+        let text = std::str::from_utf8(&old.bytes).map_err(|_| lost("is not text"))?;
+        let recent = self.tools.recent;
+        if let Some(known) = recent.of(text) {
+            return Ok(known);
+        }
+        StateDocument::read(text).map(|document| recent.keep(document)).map_err(|error| {
+            let why = error.refusal().message;
+            lost(&format!("cannot be read ({})", why.trim_end_matches('.')))
+        })
     }
-    let text = std::str::from_utf8(&old.bytes).map_err(|_| lost("is not text"))?;
-    StateDocument::read(text).map_err(|error| {
-        let why = error.refusal().message;
-        lost(&format!("cannot be read ({})", why.trim_end_matches('.')))
-    })
 }
 
 /// The document that a write wants.

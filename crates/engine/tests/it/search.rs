@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::VPath;
+use crewagent_engine::deadline::Deadline;
+use crewagent_engine::model::Cancel;
 use crewagent_engine::mounts::{Answer, Mounts, Roots};
 use crewagent_engine::tools::search::{Case, DEFAULT_PATH, Found, Match, Search, Syntax, search};
 use crewagent_engine::tools::to_json;
@@ -38,7 +40,7 @@ impl Project {
     }
 
     fn answer(&self, request: &Search) -> Answer<Found> {
-        search(&self.mounts, request, &AtomicBool::new(false))
+        search(&self.mounts, request, &Deadline::default())
     }
 
     fn found(&self, request: &Search) -> Found {
@@ -377,8 +379,10 @@ fn arguments_that_cannot_be_used_are_told_with_the_reason() {
 #[test]
 fn a_search_can_be_stopped() {
     let project = Project::new(&[("a", "x")]);
-    let refusal =
-        search(&project.mounts, &request("x"), &AtomicBool::new(true)).unwrap().unwrap_err();
+    let cancel = Cancel::default();
+    let deadline = Deadline::after(Duration::from_secs(60), &cancel);
+    cancel.cancel();
+    let refusal = search(&project.mounts, &request("x"), &deadline).unwrap().unwrap_err();
     assert_eq!(refusal.code, RefusalCode::Timeout);
 }
 

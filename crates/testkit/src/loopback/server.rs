@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Read as _, Write as _};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{fs, thread};
 
@@ -31,14 +32,19 @@ type Completion = (Frames, Option<(Instant, Duration)>, Option<usize>);
 /// Says its port, and serves until the parent closes this process's input.
 pub(super) fn serve() -> io::Result<()> {
     let (server, port, waker) = Server::open()?;
+    // Held here until the server has ended: a waker that is gone takes its unread call with it.
+    let waker = Arc::new(waker);
+    let ended = Arc::clone(&waker);
     thread::Builder::new().spawn(move || {
         let mut nothing = [0; 64];
         while io::stdin().read(&mut nothing).is_ok_and(|count| count > 0) {}
-        waker.wake()
+        ended.wake()
     })?;
     writeln!(io::stdout(), "{port}")?;
     io::stdout().flush()?;
-    server.run()
+    let served = server.run();
+    drop(waker);
+    served
 }
 
 struct Server {

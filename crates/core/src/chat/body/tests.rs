@@ -91,6 +91,26 @@ fn one_more_message_leaves_the_bytes_before_it_alone() {
 }
 
 #[test]
+fn what_was_lent_is_gone_on_with_or_rendered_anew() {
+    let (names, tools) = tools();
+    let mut messages = vec![Arc::new(Message::user("hi"))];
+    let mut bodies = [Body::default(), Body::default()];
+    for body in &mut bodies {
+        body.render(&options(generic()), &names, &messages, &tools);
+    }
+    let [returned, lost] = &mut bodies;
+    let lent = returned.lend();
+    returned.give_back(lent.clone());
+    assert_eq!(lost.lend(), lent);
+    messages.push(Arc::new(calls(vec![call("a", "fs.read", "{}")])));
+    messages.push(Arc::new(answer("a", "{}")));
+    let [one, other] =
+        bodies.map(|mut body| body.render(&options(generic()), &names, &messages, &tools).to_vec());
+    assert_eq!(one, other);
+    assert!(one.starts_with(&lent[..lent.len() - 2]));
+}
+
+#[test]
 fn answers_that_miss_are_made_up_and_others_dropped() {
     let unknown: Json = crate::prompt::interrupted().into();
     check_sent(

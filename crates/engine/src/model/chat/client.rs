@@ -37,9 +37,8 @@ impl Client {
     /// A pool without a connection. Nothing is sent yet.
     pub fn new() -> Result<Self, ModelError> {
         let runtime = Builder::new_multi_thread()
-            .worker_threads(
-                std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
-            )
+            // Answers come slowly, so one thread reads those of hundreds of runs, and none waits for another thread.
+            .worker_threads(1)
             .thread_name("models")
             .enable_io()
             .enable_time()

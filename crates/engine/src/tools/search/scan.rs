@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use grep_searcher::Searcher;
@@ -16,6 +16,7 @@ use super::lines::{Line, Lines};
 use super::parallel::{Then, for_each};
 use super::pattern::Pattern;
 use super::walk::{Files, skip};
+use crate::deadline::Deadline;
 use crate::mounts::Tree;
 
 /// Files up to this size are read whole before they are searched.
@@ -29,7 +30,7 @@ const BUFFER: usize = 128 * 1024;
 pub(super) struct Scan<'s> {
     pattern: &'s Pattern,
     request: &'s Search,
-    stop: &'s AtomicBool,
+    deadline: &'s Deadline,
     /// No file after this one is needed.
     last: AtomicUsize,
     tally: Mutex<Tally>,
@@ -64,9 +65,9 @@ struct Worker {
 }
 
 impl<'s> Scan<'s> {
-    pub(super) fn new(pattern: &'s Pattern, request: &'s Search, stop: &'s AtomicBool) -> Self {
+    pub(super) fn new(pattern: &'s Pattern, request: &'s Search, deadline: &'s Deadline) -> Self {
         let last = AtomicUsize::new(usize::MAX);
-        Self { pattern, request, stop, last, tally: Mutex::default() }
+        Self { pattern, request, deadline, last, tally: Mutex::default() }
     }
 
     fn worker(&self) -> Worker {
@@ -80,7 +81,7 @@ impl<'s> Scan<'s> {
             BLOCK,
             || self.worker(),
             |worker, index| {
-                if index > self.last.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed) {
+                if index > self.last.load(Ordering::Relaxed) || self.deadline.is_over() {
                     return Then::Stop;
                 }
                 let result = match tree.file(&files.path(index)) {

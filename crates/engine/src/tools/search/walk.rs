@@ -1,7 +1,6 @@
 //! The files below a folder that are to be searched, in an order that depends on their names alone.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crewagent_core::vpath::{Mount, VPath};
@@ -9,6 +8,7 @@ use crewagent_core::vpath::{Mount, VPath};
 use super::globs::Globs;
 use super::ignored::{Rules, Signs};
 use super::parallel::{Then, for_each};
+use crate::deadline::Deadline;
 use crate::mounts::{Kind, Links, Tree};
 
 /// Names that are looked at in one call.
@@ -79,7 +79,7 @@ pub(super) fn walk(
     tree: Tree<'_>,
     folder: &str,
     globs: &Globs,
-    stop: &AtomicBool,
+    deadline: &Deadline,
 ) -> io::Result<Files> {
     let mut files = Files::default();
     let mut seen = 0;
@@ -87,7 +87,7 @@ pub(super) fn walk(
     // The model named this one, and may name a link.
     let mut level = vec![Job { path: folder.to_owned(), rules, links: Links::Followed }];
     let mut is_first = true;
-    while !level.is_empty() && !stop.load(Ordering::Relaxed) {
+    while !level.is_empty() && !deadline.is_over() {
         let listed = list_level(tree, &level, globs);
         level.clear();
         for result in listed {

@@ -3,10 +3,10 @@
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
+use crewagent_engine::deadline::Deadline;
 use crewagent_engine::mounts::{Answer, Before, Mounts, Roots};
 use crewagent_engine::tools::list::{List, list};
 use crewagent_engine::tools::search::{Found, Search, search};
@@ -119,7 +119,7 @@ impl World {
 
     pub(crate) fn search(&self, query: &str, path: &str) -> Answer<Found> {
         let request = Search::new(query, vpath(path));
-        search(&self.mounts, &request, &AtomicBool::new(false))
+        search(&self.mounts, &request, &Deadline::default())
     }
 }
 

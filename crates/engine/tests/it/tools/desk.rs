@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
 
 use crewagent_core::event::{Answer, Intent, StateChange};
 use crewagent_core::package::{Workflow, check};
@@ -14,9 +13,10 @@ use crewagent_core::state::document::{RunFacts, StateDocument};
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::call::Call;
+use crewagent_engine::deadline::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::mounts::{MountError, Mounts, Roots};
-use crewagent_engine::tools::{Change, Moves, Occasion, Outcome, Plan, Tools};
+use crewagent_engine::tools::{Change, Moves, Occasion, Outcome, Plan, Recent, Tools};
 use crewagent_testkit::package::MemoryFiles;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
@@ -49,7 +49,8 @@ fn artifacts() -> &'static ProjectPath {
 
 /// Tools on these mounts.
 pub(crate) fn tools(mounts: &Mounts) -> Tools<'_> {
-    Tools { mounts, workflow: workflow(), artifacts: artifacts() }
+    static RECENT: Recent = Recent::new();
+    Tools { mounts, workflow: workflow(), artifacts: artifacts(), recent: &RECENT }
 }
 
 /// A run at its first node.
@@ -61,6 +62,7 @@ pub(crate) struct Desk {
     pub(crate) confirmation: Confirmation,
     pub(crate) moves: Moves,
     pub(crate) created: RefCell<Vec<ProjectPath>>,
+    pub(crate) deadline: Deadline,
 }
 
 /// What came of a call.
@@ -95,6 +97,7 @@ impl Desk {
             confirmation: Confirmation::Needed,
             moves: Moves::Free,
             created: RefCell::default(),
+            deadline: Deadline::default(),
             scratch,
         }
     }
@@ -161,7 +164,6 @@ impl Desk {
     }
 
     fn occasion<'a>(&'a self, created: &'a [ProjectPath]) -> Occasion<'a> {
-        static NEVER: AtomicBool = AtomicBool::new(false);
         Occasion {
             policy: &self.policy,
             created,
@@ -169,7 +171,7 @@ impl Desk {
             missing: self.missing,
             confirmation: self.confirmation,
             moves: self.moves,
-            cancel: &NEVER,
+            deadline: &self.deadline,
         }
     }
 
@@ -273,7 +275,7 @@ fn answers(mounts: &Mounts, name: &str, arguments: &Json) -> Vec<String> {
         Err(refusal) => return vec![refusal.to_json().to_string()],
     };
     let mut told = vec![call.subject().unwrap_or_default()];
-    let never = AtomicBool::new(false);
+    let never = Deadline::default();
     let occasion = occasion(&policy, &never);
     match tools(mounts).plan(&call, &occasion) {
         Ok(Plan::Change(change)) => {
@@ -296,14 +298,14 @@ pub(crate) fn refusal_code(mounts: &Mounts, name: &str, arguments: Json) -> Opti
         Ok(call) => call,
         Err(refusal) => return Some(refusal.code),
     };
-    let never = AtomicBool::new(false);
+    let never = Deadline::default();
     match tools(mounts).plan(&call, &occasion(&policy, &never)).unwrap() {
         Plan::Answer(answer) => answer.refused,
         Plan::Change(_) | Plan::Ask(_) | Plan::Approve(_) => None,
     }
 }
 
-fn occasion<'a>(policy: &'a Policy, cancel: &'a AtomicBool) -> Occasion<'a> {
+fn occasion<'a>(policy: &'a Policy, deadline: &'a Deadline) -> Occasion<'a> {
     Occasion {
         policy,
         created: &[],
@@ -311,6 +313,6 @@ fn occasion<'a>(policy: &'a Policy, cancel: &'a AtomicBool) -> Occasion<'a> {
         missing: MissingRule::Enforce,
         confirmation: Confirmation::Needed,
         moves: Moves::Free,
-        cancel,
+        deadline,
     }
 }
