@@ -5,6 +5,7 @@ mod package;
 mod run;
 mod runs;
 mod system;
+mod talk;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,9 @@ pub(crate) use self::runs::{
     RunsRm, RunsShow,
 };
 pub(crate) use self::system::{Completions, Config, ConfigCommand, Doctor};
+pub(crate) use self::talk::{
+    Agent, Chat, Chats, ChatsCommand, ChatsList, ChatsRm, ChatsSearch, ChatsShow,
+};
 
 /// The numbers are a contract.
 const EXIT_CODES: &str = "\
@@ -63,6 +67,14 @@ pub(crate) enum Command {
     /// Go on with a run: after a question, a pause, a limit, an error or a crash
     #[command(after_help = EXIT_CODES)]
     Resume(Box<Resume>),
+    /// Talk to an agent of a package: choose from its menu, or just say what you need
+    #[command(after_help = EXIT_CODES)]
+    Agent(Box<Agent>),
+    /// Talk about a project with a model that can read and write its files; or go on with a conversation
+    #[command(after_help = EXIT_CODES)]
+    Chat(Box<Chat>),
+    /// See, search, rename and remove conversations
+    Chats(Chats),
     /// See what runs there are and what they did
     Runs(Runs),
     /// See which folders have runs; say where one has moved

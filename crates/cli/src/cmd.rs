@@ -1,5 +1,8 @@
 //! One module for each command. A command gets its arguments and the console, and says how it ended.
 
+mod agent;
+mod chat;
+mod chats;
 mod completions;
 mod config;
 mod demo;
@@ -12,6 +15,7 @@ mod resume;
 mod run;
 mod runs;
 mod session;
+mod talk;
 
 use crate::args::{Args, Command};
 use crate::console::Console;
@@ -23,6 +27,9 @@ pub(crate) fn run(args: Args, console: &mut Console) -> anyhow::Result<Outcome> 
         Command::Demo => demo::run(console),
         Command::Run(args) => run::run(*args, home, console),
         Command::Resume(args) => resume::run(*args, home, console),
+        Command::Agent(args) => agent::run(*args, home, console),
+        Command::Chat(args) => chat::run(*args, home, console),
+        Command::Chats(args) => chats::run(args, home, console),
         Command::Runs(args) => runs::run(args, home, console),
         Command::Projects(args) => projects::run(args, home, console),
         Command::Package(command) => package::run(command, home, console),

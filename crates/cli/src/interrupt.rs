@@ -1,25 +1,23 @@
 //! Ctrl-C: once pauses a run after the call in hand, twice stops it now. Either way nothing is lost.
 
 use std::io::Write as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context as _;
-use crewagent_engine::control::Control;
+use crewagent_engine::control::{Control, Wish};
 
 /// From here on Ctrl-C is a wish about this run.
 pub(crate) fn watch(control: Control) -> anyhow::Result<()> {
-    let pressed = AtomicUsize::new(0);
-    ctrlc::set_handler(move || match pressed.fetch_add(1, Ordering::SeqCst) {
-        0 => {
+    ctrlc::set_handler(move || match control.wish() {
+        Wish::Run => {
             control.pause();
             say("Pausing after the call in hand. Press Ctrl-C again to stop now.");
         }
-        1 => {
+        Wish::Pause => {
             control.stop();
             say("Stopping.");
         }
         // Whatever it hangs on: a run survives the death of its process.
-        _ => leave(),
+        Wish::Stop => leave(),
     })
     .context("cannot listen for Ctrl-C")
 }

@@ -3,6 +3,7 @@
 mod findings;
 pub(crate) mod flow;
 pub(crate) mod header;
+pub(crate) mod menu;
 pub(crate) mod names;
 pub(crate) mod question;
 pub(crate) mod run;

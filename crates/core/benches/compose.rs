@@ -81,7 +81,11 @@ fn machine() -> Machine {
         ..RunSettings::default()
     };
     let agent = package.agents()[0].id.clone();
-    let mut machine = Machine::new(Cast { package, workflow: 0, agent }, settings, standing);
+    let mut machine = Machine::new(
+        Cast::Workflow { package, workflow: 0, agent, data: None },
+        settings,
+        standing,
+    );
     machine.step(Input::Start, Timestamp::UNIX_EPOCH);
     machine
 }

@@ -113,6 +113,11 @@ impl Context {
         }
     }
 
+    /// Whether the last thing that was said is where the model is.
+    pub fn ends_with_anchor(&self) -> bool {
+        matches!(self.blocks.last(), Some(Block::Anchor(_)))
+    }
+
     /// Appends the words of the user, in their shell.
     pub fn user_input(&mut self, text: String) {
         self.settle();

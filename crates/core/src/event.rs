@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::menu::{Confidence, MenuError};
 use crate::message::{Message, ToolCall};
 use crate::payload::Payload;
 use crate::question::Question;
@@ -55,6 +56,69 @@ pub enum Fact {
         state: Standing,
         /// What it runs with.
         settings: RunSettings,
+        /// A file that came with the start, as the model is told of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data: Option<Payload>,
+    },
+    /// A conversation begins.
+    #[serde(rename = "session.started")]
+    SessionStarted {
+        /// The package whose agents can be talked to, as `name@version`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        package: Option<String>,
+        /// Its digest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        package_sha256: Option<String>,
+        /// The agent that is talked to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<String>,
+        /// The project's name.
+        project: String,
+        /// What it runs with.
+        settings: RunSettings,
+    },
+    /// Another agent is talked to, or none.
+    #[serde(rename = "session.agent")]
+    SessionAgent {
+        /// The agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<String>,
+    },
+    /// The user's words were taken for a command. What comes of it follows.
+    #[serde(rename = "session.command")]
+    SessionCommand {
+        /// The words.
+        text: Payload,
+        /// What they were taken for, such as `StartWorkflow` or `ClarifyChoice`.
+        command: String,
+        /// How sure that is.
+        confidence: Confidence,
+        /// Why.
+        reason: String,
+        /// The number of the menu item.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item: Option<usize>,
+        /// What can be chosen now, where that is shown.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<Choice>,
+        /// Why it cannot be done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<MenuError>,
+    },
+    /// The model is to do what the user chose from the menu.
+    #[serde(rename = "session.instructed")]
+    SessionInstructed {
+        /// What was chosen, in a few words: a script, a prompt, an instruction.
+        subject: String,
+        /// What the model is told, each a message of its own.
+        texts: Vec<Payload>,
+    },
+    /// The user's words go to a run of a workflow from here on, or no longer do.
+    #[serde(rename = "session.run")]
+    SessionRun {
+        /// The run; none when it was left.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
     },
     /// A run goes on in another process.
     #[serde(rename = "run.resumed")]
@@ -94,8 +158,9 @@ pub enum Fact {
         /// Where the run is; none after completion.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node_id: Option<String>,
-        /// Who speaks.
-        agent_id: String,
+        /// Who speaks; nobody in particular in a conversation without an agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<String>,
         /// What is sent.
         request: RequestFacts,
     },
@@ -227,6 +292,15 @@ pub enum Fact {
         /// Tokens, over the whole run.
         usage: Usage,
     },
+}
+
+/// Something that the user can choose.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Choice {
+    /// What is typed to choose it.
+    pub answer: String,
+    /// What it is, in words.
+    pub label: String,
 }
 
 /// What a request holds.

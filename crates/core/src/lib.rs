@@ -12,6 +12,7 @@ pub mod event;
 pub mod frontmatter;
 pub mod id;
 pub mod integrity;
+pub mod menu;
 pub mod message;
 pub mod package;
 pub mod path;

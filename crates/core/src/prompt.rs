@@ -10,6 +10,7 @@ mod directive;
 mod line;
 mod node_brief;
 mod persona;
+mod script;
 mod state_summary;
 mod tool_policy;
 mod user_input;
@@ -21,6 +22,7 @@ pub use directive::{
 };
 pub use node_brief::{BRIEF_MAX_BYTES, STEP_MAX_BYTES, StepText, node_brief};
 pub use persona::{PERSONA_MAX_BYTES, persona};
+pub use script::{prompt_directive, script_directive};
 pub use state_summary::{SUMMARY_MAX_BYTES, state_summary};
 pub use tool_policy::{POLICY_MAX_BYTES, tool_policy};
 pub use user_input::{INPUT_SHELL_MAX_BYTES, user_input};
@@ -32,6 +34,9 @@ pub const ARTIFACTS_ROOT: &str = "@project/artifacts/";
 
 /// What a model is told that replied with nothing.
 pub const NUDGE: &str = "Your last reply was empty: go on with the current node by calling a tool, or tell the user in words what you need from them.";
+
+/// The same in a conversation.
+pub const NUDGE_TALK: &str = "Your last reply was empty: answer the user in words, or call a tool.";
 
 /// What a model is told that wrote a call into its words.
 pub const CALL_IN_WORDS: &str = "Your last reply has a tool call written as text, and nothing was executed. Call the tool through the tool interface, with the same arguments.";

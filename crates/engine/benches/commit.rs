@@ -58,7 +58,8 @@ fn main() -> ExitCode {
     let before = StateDocument::start(workflow, &facts).unwrap();
     let recent = Recent::new();
     let artifacts = ProjectPath::parse("artifacts").unwrap();
-    let tools = Tools { mounts: &mounts, workflow, artifacts: &artifacts, recent: &recent };
+    let tools =
+        Tools { mounts: &mounts, workflow: Some(workflow), artifacts: &artifacts, recent: &recent };
     let call = Call::parse("fs.apply_patch", MOVE, &Policy::default()).unwrap();
 
     let proposed = proposed(&call, &before);
@@ -128,7 +129,7 @@ fn commit(tools: &Tools<'_>, before: &StateDocument, proposed: &Proposed) -> Dur
     let transition = guard::check(&Proposal {
         old: before,
         new: proposed,
-        workflow: tools.workflow,
+        workflow: tools.workflow.unwrap(),
         exists: &|path| tools.mounts.exists(path.vpath()).unwrap() == Ok(true),
         created: &[],
         now: NOW,

@@ -138,6 +138,8 @@ impl Stage {
             variables: Map::new(),
             settings: RunSettings::default(),
             user_name: String::new(),
+            conversation: None,
+            data: None,
         })?;
         Ok(run)
     }

@@ -147,6 +147,8 @@ fn long_run(store: &Store, scratch: &Path) -> Result<RunId, Failure> {
         variables: Map::new(),
         settings,
         user_name: String::new(),
+        conversation: None,
+        data: None,
     })?;
     // A request, a reply, and two records for each call.
     let model = Reader { turns: RECORDS / (2 + 2 * CALLS) };

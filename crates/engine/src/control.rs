@@ -35,6 +35,12 @@ impl Control {
         self.cancel.cancel();
     }
 
+    /// The user wants to go on after all.
+    pub fn renew(&self) {
+        self.wish.store(0, Ordering::SeqCst);
+        self.cancel.renew();
+    }
+
     /// What the user wants.
     pub fn wish(&self) -> Wish {
         match self.wish.load(Ordering::SeqCst) {

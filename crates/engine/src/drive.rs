@@ -5,6 +5,7 @@ pub(crate) mod request;
 
 use crewagent_core::context::holds_object;
 use crewagent_core::event::{Fact, Phase, Reason};
+use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
 use crewagent_core::run::machine::{Ask, Effect, Input, Machine, Rest};
 use jiff::Timestamp;
@@ -109,13 +110,19 @@ impl<T: Turn> Drive<'_, T> {
 
     /// The user speaks.
     pub(crate) fn say(&mut self, words: &str) -> Result<(), Halt> {
-        let node = &self.machine.standing().current_node_id;
         let fact = Fact::UserInput {
             text: words.into(),
-            for_node_id: Some(node.clone()).filter(|_| !self.machine.standing().complete),
+            for_node_id: self.machine.node_name().map(str::to_owned),
             call_id: self.machine.asking_call().map(str::to_owned),
         };
         let signal = self.turn.signal(fact)?;
+        self.signalled(signal);
+        self.turn.flush()
+    }
+
+    /// The user chose something from the menu: another agent, or something to do.
+    pub(crate) fn choose(&mut self, chosen: Fact) -> Result<(), Halt> {
+        let signal = self.turn.signal(chosen)?;
         self.signalled(signal);
         self.turn.flush()
     }
@@ -127,6 +134,12 @@ impl<T: Turn> Drive<'_, T> {
             self.course.inputs += 1;
             let words = text.inline().cloned().unwrap_or_default();
             self.feed(Input::User(words), time);
+        } else if let Fact::SessionInstructed { texts, .. } = fact {
+            self.course.inputs += 1;
+            let texts = texts.iter().map(|text| text.inline().cloned().unwrap_or_default());
+            self.feed(Input::Instructed(texts.collect()), time);
+        } else if let Fact::SessionAgent { agent_id } = fact {
+            self.feed(Input::Agent(agent_id.and_then(AgentId::new)), time);
         } else if let Fact::RunResumed { state, settings, .. } = fact {
             if state.is_some() {
                 self.course.announced = None;

@@ -17,6 +17,7 @@ pub mod model;
 pub mod mounts;
 pub mod pack;
 pub mod runtime;
+pub mod session;
 pub mod source;
 pub mod store;
 pub mod tools;

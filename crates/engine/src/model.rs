@@ -64,7 +64,9 @@ pub struct Request {
 pub struct Place {
     /// The number of the request in the run, from 1.
     pub turn: u64,
-    /// The node; none after completion.
+    /// Whether this is a conversation, without a workflow.
+    pub is_talk: bool,
+    /// The node; none after completion, and in a conversation.
     pub node_id: Option<String>,
     /// The number of the request at this node, over all visits, from 1.
     pub node_turn: u64,
@@ -160,6 +162,11 @@ impl Cancel {
     pub fn cancel(&self) {
         self.0.flag.store(true, Ordering::SeqCst);
         self.0.bell.notify_waiters();
+    }
+
+    /// Nobody is asked to stop any more.
+    pub(crate) fn renew(&self) {
+        self.0.flag.store(false, Ordering::SeqCst);
     }
 
     /// Whether to stop.

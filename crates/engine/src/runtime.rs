@@ -5,10 +5,12 @@ mod open;
 mod requests;
 mod run;
 mod start;
+mod talk;
 
 use std::path::PathBuf;
 
 use crewagent_core::run::settings::{Mode, RunSettings};
+use crewagent_core::vpath::VPath;
 use serde_json::{Map, Value as Json};
 
 pub use self::error::{ResumeError, StartError};
@@ -41,6 +43,32 @@ pub struct StartRun {
     pub settings: RunSettings,
     /// Who runs it; may be blank.
     pub user_name: String,
+    /// The conversation that it is started from.
+    pub conversation: Option<RunId>,
+    /// A file that comes with it.
+    pub data: Option<Data>,
+}
+
+/// A file that the user's choice brings along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// Where it is.
+    pub path: VPath,
+    /// What the model is told of it.
+    pub text: String,
+}
+
+/// What a conversation begins with.
+#[derive(Clone, Debug)]
+pub struct StartTalk {
+    /// The package whose agents can be talked to.
+    pub package: Option<Installed>,
+    /// The agent that is talked to.
+    pub agent: Option<String>,
+    /// The user's project.
+    pub project: PathBuf,
+    /// What it runs with.
+    pub settings: RunSettings,
 }
 
 /// What changes when a run is taken over. Absent means: as before.
@@ -93,11 +121,26 @@ impl<'s> Runtime<'s> {
 
     /// The requests of a run, made again from its journal. Nothing is changed, and nobody needs to own it.
     pub fn requests(&self, id: &RunId) -> Result<Vec<PastRequest>, ResumeError> {
-        requests::requests(self.store, id)
+        requests::requests(self.store, self.store.runs(), id)
+    }
+
+    /// Begins a conversation. Nothing has happened in it when this returns.
+    pub fn talk(&self, plan: &StartTalk) -> Result<Run, StartError> {
+        talk::begin(self.store, &self.clock, plan)
+    }
+
+    /// Takes over a conversation where it stands.
+    pub fn reopen(&self, id: &RunId, change: &SettingsChange) -> Result<Run, ResumeError> {
+        open::resume(self.store, &self.clock, self.store.conversations().runs(), id, change)
+    }
+
+    /// The requests of a conversation, but for those of the runs that were started from it.
+    pub fn requests_of_talk(&self, id: &RunId) -> Result<Vec<PastRequest>, ResumeError> {
+        requests::requests(self.store, self.store.conversations().runs(), id)
     }
 
     /// Takes over a run where it stands.
     pub fn resume(&self, id: &RunId, change: &SettingsChange) -> Result<Run, ResumeError> {
-        open::resume(self.store, &self.clock, id, change)
+        open::resume(self.store, &self.clock, self.store.runs(), id, change)
     }
 }

@@ -1,5 +1,6 @@
 //! The store: everything the runtime keeps for a user, in one folder.
 
+mod conversations;
 mod ids;
 mod layout;
 mod packages;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use thiserror::Error;
 
+pub use self::conversations::{Conversation, ConversationListing, Conversations};
 pub use self::ids::{BadId, ProjectId, RunId};
 pub(crate) use self::ids::{dice, random};
 pub use self::packages::{
@@ -22,9 +24,10 @@ pub use self::packages::{
 };
 pub use self::projects::{Project, ProjectError, ProjectListing, Projects};
 pub(crate) use self::runs::RunOwner;
+use self::runs::Shelf;
 pub use self::runs::{
     Holder, NewRun, Of, RunError, RunFolder, RunListing, RunPackage, RunRecord, RunSummary,
-    RunView, RunWorkflow, Runs, Status,
+    RunView, RunWorkflow, Runs, Status, Subject,
 };
 pub use self::secrets::{FoundKey, SecretError, Secrets, key_of};
 pub use self::settings::{
@@ -151,7 +154,12 @@ impl Store {
 
     /// The runs.
     pub fn runs(&self) -> Runs<'_> {
-        Runs::new(self)
+        Runs::new(self, Shelf::Runs)
+    }
+
+    /// The conversations.
+    pub fn conversations(&self) -> Conversations<'_> {
+        Conversations::new(self)
     }
 
     fn root(&self) -> Folder {

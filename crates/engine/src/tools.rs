@@ -37,8 +37,8 @@ use crate::mounts::{self, MountError, MountErrorKind, Mounts};
 pub struct Tools<'w> {
     /// The files they work on.
     pub mounts: &'w Mounts,
-    /// The workflow whose state they may change.
-    pub workflow: &'w Workflow,
+    /// The workflow whose state they may change; a conversation has none.
+    pub workflow: Option<&'w Workflow>,
     /// The folder whose new files count as artifacts.
     pub artifacts: &'w ProjectPath,
     /// The state document as it was seen last.

@@ -49,6 +49,8 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
         variables: serde_json::Map::new(),
         settings: RunSettings::default(),
         user_name: String::new(),
+        conversation: None,
+        data: None,
     };
     let run = Runtime::new(&store).start(&plan)?;
     let control = Control::default();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use crewagent_core::integrity::Digest;
 use crewagent_engine::model::scripted::record::{RecordError, scenario};
-use crewagent_engine::store::{RunId, RunRecord, Store};
+use crewagent_engine::store::{RunId, RunPackage, RunRecord, Store};
 
 use crate::again::Again;
 use crate::args::Recording;
@@ -140,8 +140,9 @@ fn recorded(id: &RunId, store: &Store) -> anyhow::Result<String> {
 }
 
 fn title(facts: &RunRecord) -> String {
-    let workflow = facts.workflow.id.as_ref().map(|id| format!(" {id}"));
-    let package = facts.package.reference();
+    let workflow = facts.subject.workflow().and_then(|workflow| workflow.id.as_ref());
+    let workflow = workflow.map(|id| format!(" {id}"));
+    let package = facts.subject.package().map(RunPackage::reference).unwrap_or_default();
     format!("{package}{}, recorded {}", workflow.unwrap_or_default(), date(facts.created))
 }
 

@@ -92,7 +92,7 @@ fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
     })
 }
 
-fn change(bounds: &Bounds) -> SettingsChange {
+pub(crate) fn change(bounds: &Bounds) -> SettingsChange {
     SettingsChange {
         mode: bounds.guided.then_some(Mode::Guided),
         turns: bounds.max_turns,

@@ -47,6 +47,8 @@ pub(crate) fn run(
             ..bounded(store.settings().for_runs(), &args.bounds)
         },
         user_name: user_name(&store),
+        conversation: None,
+        data: None,
     };
     let run = Runtime::new(&store).start(&plan)?;
     let control = Control::default();
@@ -74,7 +76,7 @@ pub(crate) fn recorded(
 }
 
 /// A run needs a folder that it can write to. Better to hear it now than after the first hour.
-fn project_folder(project: &Path) -> anyhow::Result<()> {
+pub(crate) fn project_folder(project: &Path) -> anyhow::Result<()> {
     if project.is_dir() {
         return writable(project);
     }
@@ -133,7 +135,7 @@ pub(crate) fn answers(conversation: &Conversation) -> Answers {
 }
 
 /// The settings with what the command line says.
-fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings {
+pub(crate) fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings {
     if bounds.guided {
         settings.mode = Mode::Guided;
     }
@@ -146,7 +148,7 @@ fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings {
 }
 
 /// What steps may call the user: the setting, else the login name.
-fn user_name(store: &Store) -> String {
+pub(crate) fn user_name(store: &Store) -> String {
     let login =
         || ["USER", "USERNAME", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     store.settings().run.user_name.clone().or_else(login).unwrap_or_default()
@@ -154,7 +156,7 @@ fn user_name(store: &Store) -> String {
 
 /// The package in the store that PACKAGE means; files and folders are imported first. When it has errors they are
 /// printed, and there is none.
-fn installed(
+pub(crate) fn installed(
     reference: &Path,
     store: &Store,
     console: &mut Console,

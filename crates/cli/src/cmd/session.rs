@@ -291,16 +291,17 @@ impl Purse {
 
 /// The package of a run, if it is still in the store and valid.
 pub(crate) fn package_of(facts: &RunRecord, store: &Store) -> Option<Package> {
-    let installed = store.runs().package(facts).ok()?;
+    let installed = store.runs().package(facts).ok()??;
     let source = store.packages().open(&installed).ok()?;
     check(&source, &runtime_version()).package
 }
 
 /// The names in a run, as far as its package is there to tell them.
 pub(crate) fn names_of(facts: &RunRecord, package: Option<&Package>) -> Names {
-    let document = &facts.workflow.document;
+    let document = facts.subject.workflow().map(|workflow| workflow.document.as_str());
     let workflow = package.and_then(|package| {
-        package.workflows().iter().find(|workflow| workflow.document_path.as_str() == document)
+        let mut workflows = package.workflows().iter();
+        workflows.find(|workflow| Some(workflow.document_path.as_str()) == document)
     });
     match (package, workflow) {
         (Some(package), Some(workflow)) => Names::new(package, workflow),
@@ -310,6 +311,7 @@ pub(crate) fn names_of(facts: &RunRecord, package: Option<&Package>) -> Names {
 
 /// A screen for a run that is driven here.
 pub(crate) fn screen(run: &Run, names: Names) -> Box<Screen> {
-    let (standing, agent) = (run.standing().clone(), &run.facts().agent_id);
+    let standing = run.standing().clone();
+    let agent = run.facts().subject.agent_id().unwrap_or_default();
     Box::new(Screen::new(View::Live, paint::text_width(), names, standing, agent))
 }

@@ -7,13 +7,16 @@ use crate::paint::{self, NAME, QUIET};
 
 /// The first lines of a run.
 pub(crate) fn header(facts: &RunRecord, names: &Names, project: &str) -> String {
-    let package = &facts.package;
-    let title = paint::styled(NAME, paint::printable(&package.name));
-    let version = paint::styled(QUIET, &package.version);
-    let mut text = format!("{title} {version}\n");
+    let mut text = match facts.subject.package() {
+        Some(package) => {
+            let title = paint::styled(NAME, paint::printable(&package.name));
+            format!("{title} {}\n", paint::styled(QUIET, &package.version))
+        }
+        None => String::new(),
+    };
     let rows = [
         ("workflow", workflow(facts, names)),
-        ("agent", names.agent(&facts.agent_id)),
+        ("agent", names.agent(facts.subject.agent_id().unwrap_or_default())),
         ("project", paint::printable(project)),
         ("run", facts.run_id.to_string()),
     ];
@@ -26,8 +29,9 @@ pub(crate) fn header(facts: &RunRecord, names: &Names, project: &str) -> String 
 
 /// Its name, and its id where there is one to type.
 fn workflow(facts: &RunRecord, names: &Names) -> String {
-    let id = paint::printable(facts.workflow.reference());
-    match (names.workflow(), &facts.workflow.id) {
+    let Some(workflow) = facts.subject.workflow() else { return String::new() };
+    let id = paint::printable(workflow.reference());
+    match (names.workflow(), &workflow.id) {
         (None, _) => id,
         (Some(name), None) => name.to_owned(),
         (Some(name), Some(_)) if name == id => id,

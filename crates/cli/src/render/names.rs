@@ -26,6 +26,12 @@ impl Names {
         Self { workflow: Some(workflow), titles: titles.collect(), agents: agents.collect() }
     }
 
+    /// The names in a conversation.
+    pub(crate) fn of_package(package: &Package) -> Self {
+        let agents = package.agents().iter().map(|agent| (agent.id.to_string(), full_name(agent)));
+        Self { agents: agents.collect(), ..Self::default() }
+    }
+
     /// What the workflow is called.
     pub(crate) fn workflow(&self) -> Option<&str> {
         self.workflow.as_deref()
@@ -47,7 +53,7 @@ impl Names {
     }
 }
 
-fn full_name(agent: &Agent) -> String {
+pub(crate) fn full_name(agent: &Agent) -> String {
     let metadata = &agent.metadata;
     let name = format!("{} {}, {}", metadata.icon, metadata.name, metadata.title);
     paint::printable(name.trim())

@@ -43,6 +43,14 @@ pub(crate) struct Screen {
     subjects: BTreeMap<String, String>,
     echo: Echo,
     last: Last,
+    subject: Subject,
+}
+
+/// What the events are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    Run,
+    Talk,
 }
 
 /// Whether the user's next words are shown.
@@ -88,7 +96,14 @@ impl Screen {
             subjects: BTreeMap::new(),
             echo: Echo::On,
             last: Last::Nothing,
+            subject: Subject::Run,
         }
+    }
+
+    /// A screen for a conversation.
+    pub(crate) fn for_talk(view: View, width: Width, names: Names) -> Self {
+        let screen = Self::new(view, width, names, Standing::default(), "");
+        Self { subject: Subject::Talk, ..screen }
     }
 
     /// What an event looks like. It may be nothing at all.
@@ -104,6 +119,11 @@ impl Screen {
         let mut out = if breaks { self.break_off() } else { self.hush() };
         match &event.fact {
             Fact::RunStarted { state, .. } => self.standing = state.clone(),
+            Fact::SessionInstructed { .. }
+            | Fact::SessionCommand { .. }
+            | Fact::SessionStarted { .. }
+            | Fact::SessionAgent { .. }
+            | Fact::SessionRun { .. } => self.session(&event.fact, &mut out),
             Fact::RunResumed { state, notes, epoch, .. } => {
                 self.resumed(state.as_ref(), notes, *epoch, &event.time, &mut out);
             }
@@ -112,7 +132,7 @@ impl Screen {
                 Echo::Off => self.last = Last::Block,
             },
             Fact::TurnStarted { node_id, agent_id, .. } => {
-                self.turn(node_id.as_deref(), agent_id, &mut out);
+                self.turn(node_id.as_deref(), agent_id.as_deref().unwrap_or_default(), &mut out);
             }
             Fact::AssistantDelta { .. } => {}
             Fact::AssistantMessage { turn, reply } => self.message(*turn, reply, &mut out),
@@ -166,6 +186,18 @@ impl Screen {
             }
         }
         out
+    }
+
+    /// What happens in a conversation beside talk. Commands are answered by whoever drives it.
+    fn session(&mut self, fact: &Fact, out: &mut String) {
+        if let Fact::SessionInstructed { subject, .. } = fact {
+            let line = format!("  · {}\n", paint::printable(subject));
+            self.lines(&paint::styled(QUIET, line), out);
+        } else if let Fact::SessionCommand { text, .. } = fact
+            && self.view == View::Record
+        {
+            self.block(&user(text), out);
+        }
     }
 
     /// The end of what is being said, if something is.
@@ -279,6 +311,7 @@ impl Screen {
         }
         let mut line = match node {
             Some(node) => self.node_heading(node),
+            None if self.subject == Subject::Talk => return self.speaker(agent, out),
             None => format!("{} complete", paint::styled(GOOD, "●")),
         };
         if self.agent != agent {
@@ -292,6 +325,18 @@ impl Screen {
         self.heading = Some(node.map(str::to_owned));
         self.agent = agent.to_owned();
         self.last = Last::Lines;
+    }
+
+    /// Who speaks in a conversation, when that is somebody else than before.
+    fn speaker(&mut self, agent: &str, out: &mut String) {
+        if self.agent != agent {
+            self.agent = agent.to_owned();
+            if !agent.is_empty() {
+                let line = format!("{}\n", paint::styled(ACCENT, self.names.agent(agent)));
+                self.block(&line, out);
+            }
+        }
+        self.heading = Some(None);
     }
 
     /// `● 1/6 step-01-select-story  Select the story`

@@ -1,4 +1,5 @@
 //! The run as a state machine without IO: an input goes in, effects come out, and no decision is made elsewhere.
+//! A conversation is a run without a workflow: the same loop, the same calls, the same limits.
 //!
 //! After every step exactly one effect is open, and it is the last of the list: the model is asked, a call is
 //! performed, or the run rests. The driver carries it out and feeds back what came of it. A later process feeds the
@@ -30,15 +31,36 @@ use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
 use crate::state::standing::Standing;
 
-/// What is run, by whom.
+/// What is played, by whom.
 #[derive(Clone, Debug)]
-pub struct Cast {
-    /// The package.
-    pub package: Arc<Package>,
-    /// The workflow's place in [`Package::workflows`].
-    pub workflow: usize,
-    /// The agent where a node names none.
-    pub agent: AgentId,
+pub enum Cast {
+    /// A workflow is carried out.
+    Workflow {
+        /// The package.
+        package: Arc<Package>,
+        /// The workflow's place in [`Package::workflows`].
+        workflow: usize,
+        /// The agent where a node names none.
+        agent: AgentId,
+        /// A file that came with the start, as the model is told of it.
+        data: Option<Arc<str>>,
+    },
+    /// A conversation.
+    Talk {
+        /// The package whose agents can be talked to.
+        package: Option<Arc<Package>>,
+        /// The agent that is talked to.
+        agent: Option<AgentId>,
+    },
+}
+
+impl Cast {
+    fn package(&self) -> Option<&Package> {
+        match self {
+            Self::Workflow { package, .. } => Some(package),
+            Self::Talk { package, .. } => package.as_deref(),
+        }
+    }
 }
 
 /// What happened, as far as a run is concerned.
@@ -55,6 +77,10 @@ pub enum Input {
     },
     /// The user said something.
     User(Arc<str>),
+    /// The user chose something from a menu that the model is to do; each text is a message of its own.
+    Instructed(Vec<Arc<str>>),
+    /// Another agent is talked to, or none.
+    Agent(Option<AgentId>),
     /// The model replied.
     Replied(Reply),
     /// The request did not fit the model's window after all; the provider's words say so.
@@ -99,8 +125,8 @@ pub struct Ask {
     pub node_id: Option<String>,
     /// The number of the request at this node, over all visits, from 1.
     pub node_turn: u64,
-    /// Who speaks.
-    pub agent_id: AgentId,
+    /// Who speaks; nobody in particular in a conversation without an agent.
+    pub agent_id: Option<AgentId>,
     /// How often this request was too long already.
     pub overflows: u32,
 }
@@ -233,7 +259,7 @@ impl Machine {
     pub fn step(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
-            Input::Start if self.standing.complete => {
+            Input::Start if self.standing.complete || self.workflow().is_none() => {
                 self.stop(Reason::StopPoint, None, &mut effects);
             }
             Input::Start => {
@@ -243,6 +269,8 @@ impl Machine {
             }
             Input::Resume { state, settings } => self.resume(state, settings, now, &mut effects),
             Input::User(words) => self.user(words, now, &mut effects),
+            Input::Instructed(texts) => self.instructed(&texts, now, &mut effects),
+            Input::Agent(agent) => self.talk_to(agent, &mut effects),
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
             Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
             Input::Answered { answer, state } => self.answered(&answer, state, now, &mut effects),
@@ -276,11 +304,24 @@ impl Machine {
         &mut self.context
     }
 
-    /// The workflow.
-    pub fn workflow(&self) -> &Workflow {
-        // `Cast` is made from a package that has this workflow; the first is always there.
-        let workflows = self.cast.package.workflows();
-        workflows.get(self.cast.workflow).unwrap_or(&workflows[0])
+    /// The package; a conversation may have none.
+    pub fn package(&self) -> Option<Arc<Package>> {
+        match &self.cast {
+            Cast::Workflow { package, .. } => Some(package.clone()),
+            Cast::Talk { package, .. } => package.clone(),
+        }
+    }
+
+    /// The workflow; a conversation has none.
+    pub fn workflow(&self) -> Option<&Workflow> {
+        match &self.cast {
+            Cast::Workflow { package, workflow, .. } => {
+                // It is made from a package that has this workflow; the first is always there.
+                let workflows = package.workflows();
+                Some(workflows.get(*workflow).unwrap_or(&workflows[0]))
+            }
+            Cast::Talk { .. } => None,
+        }
     }
 
     /// Where the run stands.
@@ -314,19 +355,25 @@ impl Machine {
     }
 
     /// The agent of the current node, else the run's. Whoever completed the workflow also speaks its closing words.
-    pub fn agent(&self) -> &Agent {
-        let node = self.workflow().graph.node(&self.standing.current_node_id);
-        let is_over = self.anchor.told == anchor::Told::Completed;
-        let named = node.filter(|_| !is_over).and_then(|node| node.agent_id.as_ref());
-        let agents = self.cast.package.agents();
+    /// A conversation may have none.
+    pub fn agent(&self) -> Option<&Agent> {
+        let agents = self.cast.package()?.agents();
         let find = |id: &AgentId| agents.iter().find(|agent| agent.id == *id);
-        // A package has at least one agent, and its nodes name only agents it has.
-        named.and_then(find).or_else(|| find(&self.cast.agent)).unwrap_or(&agents[0])
+        match &self.cast {
+            Cast::Workflow { agent, .. } => {
+                let node = self.workflow()?.graph.node(&self.standing.current_node_id);
+                let is_over = self.anchor.told == anchor::Told::Completed;
+                let named = node.filter(|_| !is_over).and_then(|node| node.agent_id.as_ref());
+                // A package has at least one agent, and its nodes name only agents it has.
+                Some(named.and_then(find).or_else(|| find(agent)).unwrap_or(&agents[0]))
+            }
+            Cast::Talk { agent, .. } => agent.as_ref().and_then(find),
+        }
     }
 
     /// The policy of that agent.
     pub fn policy(&self) -> Policy {
-        self.settings.policy.tightened(self.agent().tools.as_ref())
+        self.settings.policy.tightened(self.agent().and_then(|agent| agent.tools.as_ref()))
     }
 
     /// Whether the user agreed to the move in hand.
@@ -401,6 +448,14 @@ impl Machine {
             }
             Stance::Asking(_) | Stance::Resting(_) => {}
         }
+    }
+
+    /// Another agent is talked to from the next request on.
+    fn talk_to(&mut self, new: Option<AgentId>, effects: &mut Vec<Effect>) {
+        if let Cast::Talk { agent, .. } = &mut self.cast {
+            *agent = new;
+        }
+        effects.push(self.open());
     }
 
     fn enter(&mut self, phase: Phase, effects: &mut Vec<Effect>) {

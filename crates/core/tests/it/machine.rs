@@ -35,7 +35,11 @@ impl Play {
         let agent = package.agents()[0].id.clone();
         let standing =
             Standing { current_node_id: "step-01-select-story".to_owned(), ..Standing::default() };
-        let machine = Machine::new(Cast { package, workflow: 0, agent }, settings, standing);
+        let machine = Machine::new(
+            Cast::Workflow { package, workflow: 0, agent, data: None },
+            settings,
+            standing,
+        );
         let mut play = Self { machine, now: 1_000, told: Vec::new() };
         play.step(Input::Start);
         play
@@ -173,7 +177,7 @@ fn check_asks(effect: &Effect, turn: u64, node: Option<&str>, agent: &str) {
     match effect {
         Effect::AskModel(ask) => {
             assert_eq!(
-                (ask.turn, ask.node_id.as_deref(), ask.agent_id.as_str()),
+                (ask.turn, ask.node_id.as_deref(), ask.agent_id.as_ref().unwrap().as_str()),
                 (turn, node, agent)
             );
         }

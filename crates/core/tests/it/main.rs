@@ -11,6 +11,7 @@ mod chat;
 mod hostile;
 mod laws;
 mod machine;
+mod menu;
 mod packages;
 mod prompt;
 mod prompt_laws;

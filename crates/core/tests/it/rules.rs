@@ -315,6 +315,10 @@ fn menu_words_are_exact_and_blank_ones_are_none() {
     let item = |description: &str, trigger: &str| json!({ "description": description, "trigger": trigger, "action": "x" });
     check_codes(&menu(json!([item("[A] One", "a1"), item("[a] Two", "a2")])), &["BM713"]);
     check_codes(&menu(json!([item("[A] One", "a1"), item("Two", "*A")])), &["BM713"]);
+    check_codes(&menu(json!([item("[A] One", "a1"), item("Two", "[Ａ]")])), &["BM713"]);
+    let fuzzy = "B or fuzzy match on a";
+    check_codes(&menu(json!([item("One", "a"), item("Two", fuzzy)])), &[]);
+    check_codes(&menu(json!([item("One", "b"), item("Two", fuzzy)])), &["BM713"]);
     check_codes(&menu(json!([item("One", ""), item("Two", " "), item("", "x")])), &[]);
     check_codes(&menu(json!([item("[see](x) One", "a1"), item("[see](x) Two", "a2")])), &[]);
     let mut hidden = json!([item("One", "same"), item("Two", "same"), item("Three", "same")]);

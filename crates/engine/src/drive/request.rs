@@ -52,6 +52,7 @@ pub(crate) fn of(
         tools,
         place: Place {
             turn: ask.turn,
+            is_talk: machine.workflow().is_none(),
             node_id: ask.node_id.clone(),
             node_turn: ask.node_turn,
             input: machine.input().cloned(),
@@ -76,7 +77,7 @@ pub(super) fn told(machine: &mut Machine, ask: &Ask, request: &Request) -> Fact 
     Fact::TurnStarted {
         turn: ask.turn,
         node_id: ask.node_id.clone(),
-        agent_id: ask.agent_id.as_str().to_owned(),
+        agent_id: ask.agent_id.as_ref().map(ToString::to_string),
         request: RequestFacts {
             messages: request.messages.len(),
             bytes: context.bytes(),

@@ -10,7 +10,9 @@ pub(super) fn each<E>(
     mut take: impl FnMut(&mut Payload) -> Result<(), E>,
 ) -> Result<(), E> {
     match &mut event.fact {
-        Fact::UserInput { text, .. } => take(text),
+        Fact::UserInput { text, .. } | Fact::SessionCommand { text, .. } => take(text),
+        Fact::SessionInstructed { texts, .. } => texts.iter_mut().try_for_each(&mut take),
+        Fact::RunStarted { data: Some(data), .. } => take(data),
         Fact::TurnStarted { request, .. } => {
             request.added.iter_mut().try_for_each(|message| in_message(message, &mut take))
         }
@@ -20,7 +22,10 @@ pub(super) fn each<E>(
             None => Ok(()),
         },
         Fact::ToolFinished { answer, .. } => take(&mut answer.result),
-        Fact::RunStarted { .. }
+        Fact::RunStarted { data: None, .. }
+        | Fact::SessionStarted { .. }
+        | Fact::SessionAgent { .. }
+        | Fact::SessionRun { .. }
         | Fact::RunResumed { .. }
         | Fact::AssistantDelta { .. }
         | Fact::ModelRetried { .. }

@@ -119,6 +119,11 @@ impl Recording {
             Fact::Error { message, .. } => self.fail(message),
             Fact::PhaseChanged { message: Some(message), .. } => self.fail(message),
             Fact::RunStarted { .. }
+            | Fact::SessionStarted { .. }
+            | Fact::SessionAgent { .. }
+            | Fact::SessionCommand { .. }
+            | Fact::SessionInstructed { .. }
+            | Fact::SessionRun { .. }
             | Fact::RunResumed { .. }
             | Fact::AssistantDelta { .. }
             | Fact::ModelRetried { .. }

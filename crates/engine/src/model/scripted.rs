@@ -79,6 +79,7 @@ impl Scripted {
         let place = view.place();
         let turns = match &place.node_id {
             Some(node) => self.scenario.nodes.get(node).map(Vec::as_slice).unwrap_or_default(),
+            None if place.is_talk => &self.scenario.chat,
             None => &self.scenario.complete,
         };
         match at(turns, place.node_turn) {
@@ -157,6 +158,7 @@ fn at(turns: &[Turn], number: u64) -> Option<&Turn> {
 fn whereabouts(place: &Place) -> String {
     let node = match &place.node_id {
         Some(node) => format!("at node `{node}`"),
+        None if place.is_talk => "in the conversation".to_owned(),
         None => "after completion".to_owned(),
     };
     format!("turn {} (request {} {node})", place.turn, place.node_turn)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crewagent_core::event::{Event, Fact};
 use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
-use crewagent_core::package::{Package, Workflow};
+use crewagent_core::package::Workflow;
 use crewagent_core::payload::Payload;
 use crewagent_core::run::machine::{Cast, Machine};
 use crewagent_core::run::settings::RunSettings;
@@ -20,7 +20,7 @@ use super::{ResumeError, SettingsChange};
 use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::mounts::Mounts;
-use crate::store::{RunFolder, RunId, RunRecord, Store};
+use crate::store::{RunFolder, RunId, RunRecord, Runs, Store, Subject};
 
 /// More is no state document of ours.
 const MAX_DOCUMENT: usize = 16 << 20;
@@ -28,27 +28,27 @@ const MAX_DOCUMENT: usize = 16 << 20;
 pub(super) fn resume(
     store: &Store,
     clock: &Clock,
+    runs: Runs<'_>,
     id: &RunId,
     change: &SettingsChange,
 ) -> Result<Run, ResumeError> {
-    let mut folder = store.runs().open(id)?;
-    let roots = store.runs().roots(&folder.facts)?;
-    let installed = store.runs().package(&folder.facts)?;
-    let package =
-        load(store, &installed)?.ok_or_else(|| ResumeError::Package(installed.reference()))?;
+    let mut folder = runs.open(id)?;
+    let roots = runs.roots(&folder.facts)?;
     let mounts = folder.mounts(&roots)?;
-    let cast = cast(package, &folder.facts)?;
-    let document = state_document(&mounts)?;
-    let found = Standing::of(&document, &workflow(&cast).graph);
+    let data = data_of(&folder.recovered.events, &folder.blobs);
+    let cast = cast(store, &folder.facts, data)?;
+    let found = match workflow(&cast) {
+        Some(workflow) => Found::of(&state_document(&mounts)?, workflow),
+        None => Found { standing: Standing::default(), sha256: Digest::of(b"") },
+    };
     let mut recovered = std::mem::take(&mut folder.recovered);
     let lost = words_at_hand(&mut recovered.events, &folder.blobs);
     recovered.notes.extend(lost);
     let mut system = store.settings().for_runs();
     system.window_tokens = change.window.unwrap_or(system.window_tokens);
-    let past = Past::of(recovered.events, &found, &system);
+    let past = Past::of(recovered.events, &found.standing, &system);
     let notes = recovered.notes;
     let taken = Taken { folder, mounts, cast, project: roots.project, clock: clock.clone() };
-    let found = Found { standing: found, sha256: Digest::of(document.text().as_bytes()) };
     taken.over(past, found, notes, &|settings| today(&change.on(settings), &system))
 }
 
@@ -66,6 +66,8 @@ impl Past {
         let begins = |event: &Event| {
             if let Fact::RunStarted { settings, state, .. } = &event.fact {
                 Some((settings.clone(), state.clone()))
+            } else if let Fact::SessionStarted { settings, .. } = &event.fact {
+                Some((settings.clone(), Standing::default()))
             } else if let Fact::RunResumed { fresh: true, settings, state, .. } = &event.fact {
                 let settings = settings.clone().unwrap_or_else(|| system.clone());
                 Some((settings, state.clone().unwrap_or_default()))
@@ -89,7 +91,14 @@ impl Past {
 pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<String> {
     let mut lost = None;
     for event in events {
-        if let Fact::UserInput { text, .. } = &mut event.fact {
+        let texts = if let Fact::UserInput { text, .. } = &mut event.fact {
+            std::slice::from_mut(text)
+        } else if let Fact::SessionInstructed { texts, .. } = &mut event.fact {
+            texts
+        } else {
+            continue;
+        };
+        for text in texts {
             match blobs.resolve(text) {
                 Ok(words) => *text = Payload::Inline(words),
                 Err(error) => {
@@ -115,6 +124,15 @@ fn today(settings: &RunSettings, system: &RunSettings) -> RunSettings {
 struct Found {
     standing: Standing,
     sha256: Digest,
+}
+
+impl Found {
+    fn of(document: &StateDocument, workflow: &Workflow) -> Self {
+        Self {
+            standing: Standing::of(document, &workflow.graph),
+            sha256: Digest::of(document.text().as_bytes()),
+        }
+    }
 }
 
 /// A run whose folder is ours.
@@ -175,21 +193,52 @@ impl Taken {
     }
 }
 
-pub(super) fn cast(package: Package, facts: &RunRecord) -> Result<Cast, ResumeError> {
-    let document = &facts.workflow.document;
-    let is_meant = |workflow: &Workflow| workflow.document_path.as_str() == document;
-    let workflow = package
-        .workflows()
-        .iter()
-        .position(is_meant)
-        .ok_or_else(|| ResumeError::Workflow(document.clone()))?;
-    let agent =
-        AgentId::new(facts.agent_id.clone()).unwrap_or_else(|| package.agents()[0].id.clone());
-    Ok(Cast { package: Arc::new(package), workflow, agent })
+/// Who plays what in a run, or who is talked to in a conversation.
+pub(super) fn cast(
+    store: &Store,
+    facts: &RunRecord,
+    data: Option<Arc<str>>,
+) -> Result<Cast, ResumeError> {
+    let package = match store.runs().package(facts)? {
+        None => None,
+        Some(installed) => Some(Arc::new(
+            load(store, &installed)?.ok_or_else(|| ResumeError::Package(installed.reference()))?,
+        )),
+    };
+    match (&facts.subject, package) {
+        (Subject::Workflow { workflow, agent_id, .. }, Some(package)) => {
+            let document = &workflow.document;
+            let is_meant = |workflow: &Workflow| workflow.document_path.as_str() == document;
+            let workflow = package
+                .workflows()
+                .iter()
+                .position(is_meant)
+                .ok_or_else(|| ResumeError::Workflow(document.clone()))?;
+            let agent =
+                AgentId::new(agent_id.clone()).unwrap_or_else(|| package.agents()[0].id.clone());
+            Ok(Cast::Workflow { package, workflow, agent, data })
+        }
+        (subject, package) => {
+            let agent = subject.agent_id().and_then(|id| AgentId::new(id.to_owned()));
+            Ok(Cast::Talk { package, agent })
+        }
+    }
 }
 
-fn workflow(cast: &Cast) -> &Workflow {
-    &cast.package.workflows()[cast.workflow]
+fn workflow(cast: &Cast) -> Option<&Workflow> {
+    match cast {
+        Cast::Workflow { package, workflow, .. } => package.workflows().get(*workflow),
+        Cast::Talk { .. } => None,
+    }
+}
+
+/// The file that came with the start of a run, as the model is told of it.
+pub(super) fn data_of(events: &[Event], blobs: &Blobs) -> Option<Arc<str>> {
+    let data = events.iter().find_map(|event| {
+        let Fact::RunStarted { data, .. } = &event.fact else { return None };
+        data.as_ref()
+    });
+    blobs.resolve(data?).ok()
 }
 
 fn state_document(mounts: &Mounts) -> Result<StateDocument, ResumeError> {

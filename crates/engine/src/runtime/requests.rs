@@ -5,12 +5,11 @@ use crewagent_core::run::machine::Machine;
 use crewagent_core::state::standing::Standing;
 
 use super::ResumeError;
-use super::open::{Past, cast, words_at_hand};
-use super::start::load;
+use super::open::{Past, cast, data_of, words_at_hand};
 use crate::drive::request::{self, Toolbox};
 use crate::drive::{Course, Drive};
 use crate::model::Request;
-use crate::store::{RunId, Store};
+use crate::store::{RunId, Runs, Store};
 use crate::turn::replayed::Replayed;
 
 /// A request that was answered.
@@ -23,13 +22,14 @@ pub struct PastRequest {
 }
 
 /// The requests since the run was last begun anew.
-pub(super) fn requests(store: &Store, id: &RunId) -> Result<Vec<PastRequest>, ResumeError> {
-    let view = store.runs().look(id)?;
-    let installed = store.runs().package(&view.facts)?;
-    let package =
-        load(store, &installed)?.ok_or_else(|| ResumeError::Package(installed.reference()))?;
-    let cast = cast(package, &view.facts)?;
+pub(super) fn requests(
+    store: &Store,
+    runs: Runs<'_>,
+    id: &RunId,
+) -> Result<Vec<PastRequest>, ResumeError> {
+    let view = runs.look(id)?;
     let mut events = view.recovered.events;
+    let cast = cast(store, &view.facts, data_of(&events, &view.blobs))?;
     words_at_hand(&mut events, &view.blobs);
     let past = Past::of(events, &Standing::default(), &store.settings().for_runs());
     let digests = digests(&past.events);

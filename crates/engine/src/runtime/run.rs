@@ -1,11 +1,12 @@
 //! A run that this process owns.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::integrity::Digest;
-use crewagent_core::package::Workflow;
 use crewagent_core::package::agents::Agent;
+use crewagent_core::package::{Package, Workflow};
 use crewagent_core::run::machine::{Effect, Machine, Rest};
 use crewagent_core::run::settings::RunSettings;
 use crewagent_core::run::usage::Usage;
@@ -163,19 +164,34 @@ impl Run {
         self.machine.standing()
     }
 
-    /// What it is a run of.
-    pub fn workflow(&self) -> &Workflow {
+    /// What it is a run of; a conversation has no workflow.
+    pub fn workflow(&self) -> Option<&Workflow> {
         self.machine.workflow()
     }
 
-    /// The agent of the current node.
-    pub fn agent(&self) -> &Agent {
+    /// The agent of the current node, or the one that is talked to.
+    pub fn agent(&self) -> Option<&Agent> {
         self.machine.agent()
+    }
+
+    /// The package of a conversation, if it has one.
+    pub(crate) fn package(&self) -> Option<Arc<Package>> {
+        self.machine.package()
+    }
+
+    /// The files it works on.
+    pub(crate) fn mounts(&self) -> &Mounts {
+        &self.mounts
     }
 
     /// The user's folder.
     pub fn project_folder(&self) -> &Path {
         &self.project
+    }
+
+    /// Whether something failed, so that it must be taken over anew.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken
     }
 
     /// Requests so far, and what they cost.
@@ -201,9 +217,9 @@ impl Run {
         if self.is_broken {
             return Err(Halt::Broken);
         }
-        let workflow = self.machine.workflow().clone();
+        let workflow = self.machine.workflow().cloned();
         let Self { machine, course, records, mounts, blobs, artifacts, recent, .. } = self;
-        let tools = Tools { mounts, workflow: &workflow, artifacts, recent };
+        let tools = Tools { mounts, workflow: workflow.as_ref(), artifacts, recent };
         let world = World { model, tools, blobs, control };
         let mut turn = Journaled::new(records, tell);
         let mut drive = Drive { machine, turn: &mut turn, course };
@@ -246,6 +262,23 @@ impl Run {
             return Err(Halt::TooLong { bytes: words.len(), limit: MAX_INPUT });
         }
         self.drive_with(tell, |drive| drive.say(words))
+    }
+
+    /// The user chose something from a menu; [`Run::drive`] goes on with it.
+    pub(crate) fn choose(
+        &mut self,
+        chosen: Fact,
+        tell: &mut dyn FnMut(&Event),
+    ) -> Result<(), Halt> {
+        self.drive_with(tell, |drive| drive.choose(chosen))
+    }
+
+    /// Records something that nothing follows from.
+    pub(crate) fn note(&mut self, fact: Fact, tell: &mut dyn FnMut(&Event)) -> Result<(), Halt> {
+        self.drive_with(tell, |drive| {
+            drive.turn.note(fact);
+            drive.turn.flush()
+        })
     }
 
     /// The process leaves the run as it is.

@@ -13,7 +13,7 @@ use super::run::{Parts, Run};
 use super::{StartError, StartRun};
 use crate::clock::{self, Clock};
 use crate::runtime_version;
-use crate::store::{Installed, NewRun, RunId, RunPackage, RunWorkflow, Store, StoreError};
+use crate::store::{Installed, NewRun, RunId, RunPackage, RunWorkflow, Store, StoreError, Subject};
 
 pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run, StartError> {
     let installed = &plan.package;
@@ -34,7 +34,7 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
         active_agent_id: agent.to_string(),
         workflow_ref: reference.clone(),
         variables: plan.variables.clone(),
-        input_documents: Vec::new(),
+        input_documents: plan.data.iter().map(|data| data.path.to_string()).collect(),
     };
     let document = StateDocument::start(workflow, &facts)?;
     let standing = Standing::of(&document, &workflow.graph);
@@ -52,29 +52,30 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
             project: project.name.clone(),
             state: standing.clone(),
             settings: plan.settings.clone(),
+            data: plan.data.as_ref().map(|data| data.text.as_str().into()),
         },
     };
     let run = store.runs().create(NewRun {
         id,
         project: project.id.clone(),
-        package: RunPackage {
-            name: installed.name.clone(),
-            version: installed.version.clone(),
-            sha256: installed.digest,
+        subject: Subject::Workflow {
+            package: RunPackage::of(installed),
+            workflow: RunWorkflow {
+                id: workflow.id.as_ref().map(WorkflowId::to_string),
+                document: workflow.document_path.to_string(),
+            },
+            agent_id: agent.to_string(),
         },
-        workflow: RunWorkflow {
-            id: workflow.id.as_ref().map(WorkflowId::to_string),
-            document: workflow.document_path.to_string(),
-        },
-        agent_id: agent.to_string(),
+        conversation: plan.conversation.clone(),
         created: now,
-        document: document.text().to_string(),
+        document: Some(document.text().to_string()),
         events: vec![started.clone()],
     })?;
     store.projects().used(&project.id, &installed.reference())?;
     let roots = store.runs().roots(&run.facts)?;
     let mounts = run.mounts(&roots)?;
-    let cast = Cast { package: Arc::new(package), workflow: at, agent };
+    let data = plan.data.as_ref().map(|data| data.text.as_str().into());
+    let cast = Cast::Workflow { package: Arc::new(package), workflow: at, agent, data };
     let machine = Machine::new(cast, plan.settings.clone(), standing);
     let parts = Parts { folder: run, mounts, machine, project: folder, clock: clock.clone() };
     Ok(Run::begin(parts, now, vec![started]))
@@ -104,6 +105,16 @@ fn choose_workflow(package: &Package, asked: Option<&str>) -> Result<usize, Star
     })
 }
 
+/// The agent of this id.
+pub(super) fn choose_by_name(package: &Package, asked: &str) -> Result<AgentId, StartError> {
+    let agents = package.agents();
+    let meant = agents.iter().find(|agent| agent.id.as_str() == asked);
+    meant.map(|agent| agent.id.clone()).ok_or_else(|| StartError::Agent {
+        asked: asked.to_owned(),
+        known: agents.iter().map(|agent| agent.id.to_string()).collect(),
+    })
+}
+
 fn choose_agent(
     package: &Package,
     workflow: usize,
@@ -111,11 +122,7 @@ fn choose_agent(
 ) -> Result<AgentId, StartError> {
     let agents = package.agents();
     if let Some(asked) = asked {
-        let meant = agents.iter().find(|agent| agent.id.as_str() == asked);
-        return meant.map(|agent| agent.id.clone()).ok_or_else(|| StartError::Agent {
-            asked: asked.to_owned(),
-            known: agents.iter().map(|agent| agent.id.to_string()).collect(),
-        });
+        return choose_by_name(package, asked);
     }
     let workflow = &package.workflows()[workflow];
     let starts = |target: Option<&String>| {

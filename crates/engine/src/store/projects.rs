@@ -24,6 +24,8 @@ pub(super) const STAGING: &str = ".new-";
 pub(super) const REMOVED: &str = ".removed-";
 /// Where the runs of a project are.
 pub(super) const RUNS: &str = "runs";
+/// Where its conversations are.
+pub(super) const CONVERSATIONS: &str = "conversations";
 
 /// A project: a folder of the user that is known to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,10 +175,12 @@ impl<'s> Projects<'s> {
         if !folder.exists()? {
             return Err(ProjectError::Unknown { reference: id.to_string() });
         }
-        let runs = folder.join(RUNS);
-        for run in runs.names()? {
-            if let Some(holder) = lock::holder(&runs.join(&run))? {
-                return Err(ProjectError::InUse { id: id.clone(), run, holder });
+        for shelf in [RUNS, CONVERSATIONS] {
+            let runs = folder.join(shelf);
+            for run in runs.names()? {
+                if let Some(holder) = lock::holder(&runs.join(&run))? {
+                    return Err(ProjectError::InUse { id: id.clone(), run, holder });
+                }
             }
         }
         let removed = self.folder().join(&format!("{REMOVED}{id}"));

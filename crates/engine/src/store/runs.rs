@@ -6,20 +6,23 @@ mod list;
 pub(super) mod lock;
 mod record;
 
+use std::fmt;
+
 use crewagent_core::event::{Event, Fact};
+use jiff::Timestamp;
 
 pub use self::create::NewRun;
 pub use self::error::RunError;
 pub use self::list::{Of, RunListing, RunSummary, Status};
 pub use self::lock::Holder;
-pub use self::record::{RunPackage, RunRecord, RunWorkflow};
+pub use self::record::{RunPackage, RunRecord, RunWorkflow, Subject};
 
 use self::create::now;
 use self::lock::{Lock, Patience, Taken};
 use super::Store;
 use super::ids::{ProjectId, RunId};
 use super::packages::Installed;
-use super::projects::{Project, ProjectError, Projects, REMOVED, RUNS};
+use super::projects::{CONVERSATIONS, Project, ProjectError, Projects, REMOVED, RUNS};
 use crate::blobs::Blobs;
 use crate::disk::{DiskError, Folder};
 use crate::journal::{Journal, Recovered};
@@ -30,11 +33,49 @@ const STATE: &str = "state";
 const LOGS: &str = "state/logs";
 const BLOBS: &str = "blobs";
 const STATE_DOCUMENT: &str = "workflow.md";
+/// An empty folder, where a conversation has no package.
+const NO_PACKAGE: &str = "no-package";
 
-/// Access to the runs of a store.
+/// Access to the runs of a store, or to its conversations.
 #[derive(Clone, Copy, Debug)]
 pub struct Runs<'s> {
     store: &'s Store,
+    shelf: Shelf,
+}
+
+/// Where runs of a kind are kept in the folder of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    /// Runs of workflows.
+    Runs,
+    /// Conversations.
+    Conversations,
+}
+
+impl fmt::Display for Shelf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Runs => "run",
+            Self::Conversations => "conversation",
+        })
+    }
+}
+
+impl Shelf {
+    /// The command that knows them.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Conversations => "chats",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Runs => RUNS,
+            Self::Conversations => CONVERSATIONS,
+        }
+    }
 }
 
 /// A run that this process owns, until this value is dropped.
@@ -96,8 +137,8 @@ impl RunFolder {
 }
 
 impl<'s> Runs<'s> {
-    pub(super) fn new(store: &'s Store) -> Self {
-        Self { store }
+    pub(super) fn new(store: &'s Store, shelf: Shelf) -> Self {
+        Self { store, shelf }
     }
 
     /// Takes a run, and repairs its journal.
@@ -107,7 +148,7 @@ impl<'s> Runs<'s> {
             Ok(Taken::Ours(lock)) => lock,
             Ok(Taken::Theirs(holder)) => return Err(RunError::InUse { id: id.clone(), holder }),
             // Removed a moment ago.
-            Err(error) if error.is_missing() => return Err(unknown(id.as_str())),
+            Err(error) if error.is_missing() => return Err(self.unknown(id.as_str())),
             Err(error) => return Err(error.into()),
         };
         let facts = RunRecord::read(&folder, id)?;
@@ -135,16 +176,22 @@ impl<'s> Runs<'s> {
         let mut found = Vec::new();
         for (_, name) in self.places()? {
             if name == reference {
-                return RunId::parse(&name).map_err(|_| unknown(reference));
+                return RunId::parse(&name).map_err(|_| self.unknown(reference));
             }
             if name.starts_with(reference) || name.ends_with(&format!("-{reference}")) {
                 found.push(name);
             }
         }
         match &found[..] {
-            [name] if !reference.is_empty() => RunId::parse(name).map_err(|_| unknown(reference)),
-            [] | [_] => Err(unknown(reference)),
-            _ => Err(RunError::Ambiguous { reference: reference.to_owned(), candidates: found }),
+            [name] if !reference.is_empty() => {
+                RunId::parse(name).map_err(|_| self.unknown(reference))
+            }
+            [] | [_] => Err(self.unknown(reference)),
+            _ => Err(RunError::Ambiguous {
+                shelf: self.shelf,
+                reference: reference.to_owned(),
+                candidates: found,
+            }),
         }
     }
 
@@ -157,7 +204,7 @@ impl<'s> Runs<'s> {
         };
         // Windows does not rename a folder in which a file is open.
         let lock = (!cfg!(windows)).then_some(lock);
-        let Some(runs) = folder.above() else { return Err(unknown(id.as_str())) };
+        let Some(runs) = folder.above() else { return Err(self.unknown(id.as_str())) };
         let removed = runs.join(&format!("{REMOVED}{id}"));
         removed.remove_tree()?;
         folder.rename_to(&removed)?;
@@ -178,27 +225,59 @@ impl<'s> Runs<'s> {
         }
     }
 
-    /// The package of a run, which is found by its digest.
-    pub fn package(&self, facts: &RunRecord) -> Result<Installed, RunError> {
-        let RunPackage { name, version, sha256 } = &facts.package;
+    /// The package of a run, which is found by its digest; a conversation may have none.
+    pub fn package(&self, facts: &RunRecord) -> Result<Option<Installed>, RunError> {
+        let Some(package) = facts.subject.package() else { return Ok(None) };
+        let RunPackage { name, version, sha256 } = package;
         let found = self.store.packages().find_by_digest(name, version, *sha256)?;
-        found.ok_or_else(|| RunError::PackageGone {
+        let found = found.ok_or_else(|| RunError::PackageGone {
             id: facts.run_id.clone(),
-            package: facts.package.reference(),
+            package: package.reference(),
             digits: sha256.short(),
-        })
+        })?;
+        Ok(Some(found))
     }
 
     /// The folders behind the mounts of a run. An error says what is gone and what to do.
     pub fn roots(&self, facts: &RunRecord) -> Result<Roots, RunError> {
         let project = self.project(facts)?.folder()?.to_owned();
-        let package = self.package(facts)?.files_folder();
-        let state = self.folder(&facts.run_id)?.join(STATE).path().to_owned();
+        let folder = self.folder(&facts.run_id)?;
+        let package = match self.package(facts)? {
+            Some(package) => package.files_folder(),
+            None => folder.join(NO_PACKAGE).path().to_owned(),
+        };
+        let state = folder.join(STATE).path().to_owned();
         Ok(Roots { project, package, state })
+    }
+
+    fn unknown(&self, reference: &str) -> RunError {
+        RunError::Unknown { shelf: self.shelf, reference: reference.to_owned() }
     }
 
     fn projects(&self) -> Projects<'s> {
         self.store.projects()
+    }
+
+    /// The names of all that is there or should be.
+    pub(super) fn names(&self, of: Of<'_>) -> Result<Vec<String>, RunError> {
+        let places = match of {
+            Of::All => self.places()?,
+            Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()), self.shelf)?,
+        };
+        Ok(places.into_iter().map(|(_, name)| name).collect())
+    }
+
+    /// What it is, and when something last happened in it.
+    pub(super) fn glance(&self, id: &RunId) -> Result<(RunRecord, Option<Timestamp>), RunError> {
+        let folder = self.folder(id)?;
+        let facts = RunRecord::read(&folder, id)?;
+        let last = crate::journal::tail(&folder_of(&folder, LOGS))?.next();
+        Ok((facts, last.and_then(|event| event.time.parse().ok())))
+    }
+
+    /// Who has it at this moment.
+    pub fn holder(&self, id: &RunId) -> Result<Option<Holder>, RunError> {
+        Ok(lock::holder(&self.folder(id)?)?)
     }
 
     /// Every folder that is a run or should be one, with its name.
@@ -206,7 +285,7 @@ impl<'s> Runs<'s> {
         let all = self.projects().folder();
         let mut places = Vec::new();
         for project in all.names()?.into_iter().filter(|name| !name.starts_with('.')) {
-            places.extend(places_in(&all.join(&project))?);
+            places.extend(places_in(&all.join(&project), self.shelf)?);
         }
         Ok(places)
     }
@@ -214,7 +293,7 @@ impl<'s> Runs<'s> {
     fn locate(&self, id: &RunId) -> Result<Option<Folder>, DiskError> {
         let all = self.projects().folder();
         for project in all.names()?.into_iter().filter(|name| !name.starts_with('.')) {
-            let folder = all.join(&project).join(RUNS).join(id.as_str());
+            let folder = all.join(&project).join(self.shelf.name()).join(id.as_str());
             if folder.exists()? {
                 return Ok(Some(folder));
             }
@@ -222,18 +301,14 @@ impl<'s> Runs<'s> {
         Ok(None)
     }
 
-    fn folder(&self, id: &RunId) -> Result<Folder, RunError> {
-        self.locate(id)?.ok_or_else(|| unknown(id.as_str()))
+    pub(super) fn folder(&self, id: &RunId) -> Result<Folder, RunError> {
+        self.locate(id)?.ok_or_else(|| self.unknown(id.as_str()))
     }
 }
 
-fn unknown(reference: &str) -> RunError {
-    RunError::Unknown { reference: reference.to_owned() }
-}
-
 /// The runs of one project.
-fn places_in(project: &Folder) -> Result<Vec<(Folder, String)>, DiskError> {
-    let runs = project.join(RUNS);
+fn places_in(project: &Folder, shelf: Shelf) -> Result<Vec<(Folder, String)>, DiskError> {
+    let runs = project.join(shelf.name());
     let names = runs.names()?.into_iter().filter(|name| !name.starts_with('.'));
     Ok(names.map(|name| (runs.join(&name), name)).collect())
 }
@@ -262,6 +337,11 @@ fn last_epoch(events: &[Event]) -> u64 {
     let resumed = events.iter().rev().find_map(|event| match &event.fact {
         Fact::RunResumed { epoch, .. } => Some(*epoch),
         Fact::RunStarted { .. }
+        | Fact::SessionStarted { .. }
+        | Fact::SessionAgent { .. }
+        | Fact::SessionCommand { .. }
+        | Fact::SessionInstructed { .. }
+        | Fact::SessionRun { .. }
         | Fact::UserInput { .. }
         | Fact::TurnStarted { .. }
         | Fact::AssistantDelta { .. }

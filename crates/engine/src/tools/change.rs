@@ -156,7 +156,7 @@ impl Tools<'_> {
             files: files.collect(),
             time: occasion.now.to_owned(),
             answer,
-            state: transition.map(|transition| self.state_change(transition)),
+            state: transition.and_then(|transition| self.state_change(transition)),
         };
         let images = drafts.into_iter().map(|draft| {
             if let Some(transition) = draft.transition {
@@ -242,8 +242,8 @@ impl Tools<'_> {
         (draft.before.is_none() && below.starts_with('/')).then(|| path.to_string())
     }
 
-    fn state_change(&self, transition: &Transition) -> StateChange {
-        super::state::change_of(self.workflow, transition)
+    fn state_change(&self, transition: &Transition) -> Option<StateChange> {
+        self.workflow.map(|workflow| super::state::change_of(workflow, transition))
     }
 }
 

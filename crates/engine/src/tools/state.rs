@@ -95,6 +95,7 @@ pub(super) struct StateFile<'s, 'w> {
 impl StateFile<'_, '_> {
     /// The legal change that a job makes.
     pub(super) fn transition(&self, job: &Job<'_>, target: &Target) -> Result<Transition, Halt> {
+        let workflow = self.tools.workflow.ok_or_else(no_workflow)?;
         let old = self.read(target)?;
         let limit = self.occasion.policy.fs.max_write_bytes;
         let new = match &job.work {
@@ -114,7 +115,7 @@ impl StateFile<'_, '_> {
         let result = guard::check(&Proposal {
             old: &old,
             new: &new,
-            workflow: self.tools.workflow,
+            workflow,
             exists: &exists,
             created: self.occasion.created,
             now: self.now,
@@ -149,6 +150,14 @@ impl StateFile<'_, '_> {
             lost(&format!("cannot be read ({})", why.trim_end_matches('.')))
         })
     }
+}
+
+/// There is a state only where something is carried out.
+fn no_workflow() -> Refusal {
+    let message =
+        format!("No workflow is running in this conversation, so there is no `{STATE_FILE}`.");
+    Refusal::new(RefusalCode::Precondition, message)
+        .hint("Write to another file, or tell the user to start a workflow from the menu.")
 }
 
 /// The document that a write wants.

@@ -19,10 +19,10 @@ impl Past {
     /// The results and signals among these events; the rest follows from them.
     pub(crate) fn new(mut events: Vec<Event>) -> Self {
         let counts = |event: &Event| event.key.is_some() || is_signal(&event.fact);
-        let is_cause =
-            |event: &Event| counts(event) || matches!(event.fact, Fact::RunStarted { .. });
+        let is_cause = |event: &Event| counts(event) || is_beginning(&event.fact);
         let behind = events.iter().rposition(is_cause).map_or(events.len(), |last| last + 1);
-        let noted = events.split_off(behind).into_iter().map(|event| event.fact).collect();
+        let noted = events.split_off(behind).into_iter().map(|event| event.fact);
+        let noted = noted.filter(|fact| !is_aside(fact)).collect();
         Self { given: events.into_iter().filter(counts).collect(), noted }
     }
 
@@ -73,8 +73,23 @@ impl Past {
     }
 }
 
+fn is_beginning(fact: &Fact) -> bool {
+    matches!(fact, Fact::RunStarted { .. } | Fact::SessionStarted { .. })
+}
+
+/// What others than the program note.
+fn is_aside(fact: &Fact) -> bool {
+    matches!(fact, Fact::SessionCommand { .. } | Fact::SessionRun { .. })
+}
+
 fn is_signal(fact: &Fact) -> bool {
-    matches!(fact, Fact::UserInput { .. } | Fact::RunResumed { .. })
+    matches!(
+        fact,
+        Fact::UserInput { .. }
+            | Fact::RunResumed { .. }
+            | Fact::SessionAgent { .. }
+            | Fact::SessionInstructed { .. }
+    )
 }
 
 fn given(event: Event) -> Result<Recorded, Halt> {

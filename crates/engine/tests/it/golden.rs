@@ -2,7 +2,7 @@
 //! `UPDATE_GOLDEN=1` writes what is expected anew; read the difference before you commit it.
 
 mod record;
-mod transcript;
+pub(crate) mod transcript;
 
 use std::fs;
 use std::path::Path;
@@ -73,7 +73,7 @@ fn updating() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()
 }
 
-fn compare_text(expected: &Path, actual: &str) {
+pub(crate) fn compare_text(expected: &Path, actual: &str) {
     if updating() {
         fs::write(expected, actual).unwrap();
         return;

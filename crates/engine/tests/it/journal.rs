@@ -308,7 +308,7 @@ fn long_texts_are_kept_as_blobs() {
     };
     let facts = [
         Fact::UserInput { text: long.as_str().into(), for_node_id: None, call_id: None },
-        Fact::TurnStarted { turn: 1, node_id: None, agent_id: "a".into(), request },
+        Fact::TurnStarted { turn: 1, node_id: None, agent_id: Some("a".into()), request },
         Fact::AssistantMessage {
             turn: 1,
             reply: Reply { tool_calls: vec![call(&long), call("{}")], ..Reply::default() },
@@ -389,7 +389,7 @@ fn typical(seq: u64) -> Event {
         0 => Fact::TurnStarted {
             turn,
             node_id: Some("write-story".into()),
-            agent_id: "author".into(),
+            agent_id: Some("author".into()),
             request: RequestFacts {
                 messages: 24,
                 bytes: 31_000,

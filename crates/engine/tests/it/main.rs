@@ -20,6 +20,7 @@ mod probe;
 mod proofs;
 mod runs;
 mod search;
+mod sessions;
 mod stage;
 mod store;
 mod support;

@@ -10,7 +10,7 @@ use crewagent_core::run::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::store::{
     Installed, NewRun, Of, Project, ProjectError, ProjectId, RunError, RunFolder, RunId,
-    RunPackage, RunWorkflow, Status, Store,
+    RunPackage, RunWorkflow, Status, Store, Subject,
 };
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -52,15 +52,14 @@ impl World {
         let id = RunId::parse(id).unwrap();
         NewRun {
             project: self.project().id,
-            package: RunPackage {
-                name: self.installed.name.clone(),
-                version: self.installed.version.clone(),
-                sha256: self.installed.digest,
+            subject: Subject::Workflow {
+                package: RunPackage::of(&self.installed),
+                workflow: RunWorkflow { id: Some("demo".into()), document: "workflow.md".into() },
+                agent_id: "author".into(),
             },
-            workflow: RunWorkflow { id: Some("demo".into()), document: "workflow.md".into() },
-            agent_id: "author".into(),
+            conversation: None,
             created: "2026-11-15T08:30:15Z".parse().unwrap(),
-            document: DOCUMENT.into(),
+            document: Some(DOCUMENT.into()),
             events: vec![started(&id)],
             id,
         }
@@ -97,6 +96,7 @@ fn started(id: &RunId) -> Event {
         project: "project".into(),
         state: Standing::default(),
         settings: RunSettings::default(),
+        data: None,
     };
     Event { run_id: Some(id.to_string()), ..event(1, fact) }
 }
@@ -256,8 +256,9 @@ fn a_run_has_its_three_folders() {
     let source = world.path("source");
     let again = world.store.packages().import(&source, &mut || ()).unwrap().installed;
     let mut facts = run.facts.clone();
-    facts.package.name = "another name".into();
-    assert_eq!(runs.package(&facts).unwrap().folder, again.folder);
+    let Subject::Workflow { package, .. } = &mut facts.subject else { panic!() };
+    package.name = "another name".into();
+    assert_eq!(runs.package(&facts).unwrap().unwrap().folder, again.folder);
 }
 
 #[test]

@@ -177,6 +177,8 @@ impl Stage {
             variables: self.script.variables.clone(),
             settings: self.script.run_settings(),
             user_name: "Ana".to_owned(),
+            conversation: None,
+            data: None,
         }
     }
 
@@ -217,9 +219,9 @@ pub(crate) struct Played {
 }
 
 /// A model that remembers what it was asked.
-struct Watched<'m> {
-    model: &'m Scripted,
-    requests: Mutex<Vec<String>>,
+pub(crate) struct Watched<'m> {
+    pub(crate) model: &'m Scripted,
+    pub(crate) requests: Mutex<Vec<String>>,
 }
 
 impl Model for Watched<'_> {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_engine::clock::Clock;
 use crewagent_engine::disk::Disk;
-use crewagent_engine::store::{NewRun, RunId, RunPackage, RunWorkflow, Store};
+use crewagent_engine::store::{NewRun, RunId, RunPackage, RunWorkflow, Store, Subject};
 use crewagent_engine::turn::journaled::{Journaled, Records};
 use crewagent_engine::turn::{Halt, Moment, Once, Recorded, Turn};
 use tempfile::TempDir;
@@ -340,15 +340,14 @@ impl Engine for InStore {
         let id = RunId::parse("20261115-090000-aaaaa").unwrap();
         let run = store.runs().create(NewRun {
             project: store.projects().of(&project).unwrap().id,
-            package: RunPackage {
-                name: installed.name.clone(),
-                version: installed.version.clone(),
-                sha256: installed.digest,
+            subject: Subject::Workflow {
+                package: RunPackage::of(&installed),
+                workflow: RunWorkflow { id: None, document: "workflow.md".into() },
+                agent_id: "worker".into(),
             },
-            workflow: RunWorkflow { id: None, document: "workflow.md".into() },
-            agent_id: "worker".into(),
+            conversation: None,
             created: "2026-11-15T09:00:00Z".parse().unwrap(),
-            document: "---\nschemaVersion: \"1.1\"\n---\n".into(),
+            document: Some("---\nschemaVersion: \"1.1\"\n---\n".into()),
             events: Vec::new(),
             id: id.clone(),
         });

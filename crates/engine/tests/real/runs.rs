@@ -47,6 +47,8 @@ impl Played {
             variables: Map::new(),
             settings,
             user_name: "Ana".to_owned(),
+            conversation: None,
+            data: None,
         };
         let mut run = Runtime::new(&store).start(&plan).unwrap();
         let model = chat(endpoint);

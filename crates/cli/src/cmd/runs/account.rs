@@ -211,7 +211,7 @@ mod tests {
             let request =
                 RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
             let (node_id, agent_id) = (node.map(str::to_owned), "bob".to_owned());
-            account.take(&Fact::TurnStarted { turn, node_id, agent_id, request });
+            account.take(&Fact::TurnStarted { turn, node_id, agent_id: Some(agent_id), request });
             let from = Some("openai/small".to_owned());
             let reply = Reply { usage: *usage, from, ..Reply::default() };
             account.take(&Fact::AssistantMessage { turn, reply });

@@ -40,7 +40,13 @@ fn human(view: &RunView, store: &Store, console: &mut Console) {
     let project = project.unwrap_or_else(|_| facts.project_id.to_string());
     console.text(&header(facts, &names, &project));
     let (width, standing) = (paint::text_width(), Standing::default());
-    let mut screen = Screen::new(View::Record, width, names, standing, &facts.agent_id);
+    let mut screen = Screen::new(
+        View::Record,
+        width,
+        names,
+        standing,
+        facts.subject.agent_id().unwrap_or_default(),
+    );
     for event in &view.recovered.events {
         console.text(&screen.event(event));
     }

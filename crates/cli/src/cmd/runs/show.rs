@@ -97,6 +97,11 @@ impl Story {
             Fact::UserInput { .. } => self.question = None,
             Fact::PhaseChanged { message, .. } => self.why = message.clone(),
             Fact::RunResumed { state: None, .. }
+            | Fact::SessionStarted { .. }
+            | Fact::SessionAgent { .. }
+            | Fact::SessionCommand { .. }
+            | Fact::SessionInstructed { .. }
+            | Fact::SessionRun { .. }
             | Fact::TurnStarted { .. }
             | Fact::AssistantDelta { .. }
             | Fact::AssistantMessage { .. }

@@ -30,7 +30,12 @@ fn check_lines(facts: Vec<Fact>, expected: &str) {
 
 fn turn(node: Option<&str>, agent: &str) -> Fact {
     let request = RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
-    Fact::TurnStarted { turn: 1, node_id: node.map(str::to_owned), agent_id: agent.into(), request }
+    Fact::TurnStarted {
+        turn: 1,
+        node_id: node.map(str::to_owned),
+        agent_id: Some(agent.into()),
+        request,
+    }
 }
 
 fn delta(channel: Channel, text: &str) -> Fact {

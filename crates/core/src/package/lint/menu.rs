@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::menu::{Spot, Surface, exact_words, normalised};
 use crate::package::agents::{Agent, AgentsDraft, MenuItem, MenuTarget};
 use crate::package::check::WorkflowDraft;
 use crate::package::document::{Document, Key};
@@ -223,22 +224,6 @@ fn prompt(
     Some((format!("agent `{}` has no prompt {}", agent.id, shape::quoted(id)), help))
 }
 
-/// Where an item can be seen.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Surface {
-    Ide,
-    Web,
-}
-
-impl Surface {
-    fn of(item: &MenuItem) -> impl Iterator<Item = Self> {
-        let (ide, web) = (item.web_only != Some(true), item.ide_only != Some(true));
-        [(Self::Ide, ide), (Self::Web, web)]
-            .into_iter()
-            .filter_map(|(surface, seen)| seen.then_some(surface))
-    }
-}
-
 /// An item whose word an earlier item already has cannot be reached by it.
 fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Place, findings: &mut Findings) {
     let mut owners: HashMap<(Surface, String), usize> = HashMap::new();
@@ -246,7 +231,9 @@ fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Place, findings: 
         let mut told: HashSet<String> = HashSet::new();
         for (word, keys) in words(item) {
             let normal = normalised(word);
-            let owner = Surface::of(item)
+            let owner = Surface::ALL
+                .into_iter()
+                .filter(|surface| surface.shows(item))
                 .map(|surface| *owners.entry((surface, normal.clone())).or_insert(index))
                 .min();
             let Some(owner) = owner.filter(|owner| *owner != index && told.insert(normal)) else {
@@ -269,23 +256,11 @@ fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Place, findings: 
 
 /// The words that select an item exactly, and where they are written.
 fn words(item: &MenuItem) -> Vec<(&str, Vec<Key<'static>>)> {
-    let mut words: Vec<(&str, Vec<Key<'static>>)> = Vec::new();
-    words.extend(item.trigger.as_deref().map(|word| (word, vec!["trigger".into()])));
-    words.extend(item.cmd.as_deref().map(|word| (word, vec!["cmd".into()])));
-    words.extend(item.code().map(|word| (word, vec!["description".into()])));
-    for (at, trigger) in item.triggers.iter().enumerate().filter(|(_, trigger)| trigger.is_alias())
-    {
-        words.extend(
-            trigger
-                .matches
-                .as_deref()
-                .map(|word| (word, vec!["triggers".into(), at.into(), "match".into()])),
-        );
-    }
-    words
-}
-
-fn normalised(word: &str) -> String {
-    let word = word.trim().to_lowercase();
-    word.strip_prefix('*').unwrap_or(&word).to_owned()
+    let keys = |spot: Spot| match spot {
+        Spot::Trigger => vec!["trigger".into()],
+        Spot::Cmd => vec!["cmd".into()],
+        Spot::Code => vec!["description".into()],
+        Spot::Alias(at) => vec!["triggers".into(), at.into(), "match".into()],
+    };
+    exact_words(item).into_iter().map(|(spot, word)| (word, keys(spot))).collect()
 }

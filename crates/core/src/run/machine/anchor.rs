@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Ask, Effect, Machine, Stance, tell};
+use super::{Ask, Cast, Effect, Machine, Stance, tell};
 use crate::context::{Cut, Keep};
 use crate::event::{Fact, Phase, Reason};
 use crate::prompt::{self, Autopilot, Directive, Place, Protocol, StepText};
@@ -42,10 +42,17 @@ const MOST_OVERFLOWS: u32 = 3;
 impl Machine {
     /// Appends directive, brief and summary. What stands in the context already is not repeated.
     pub(super) fn anchor(&mut self) {
+        let Some(texts) = self.place_in_words() else { return };
+        self.context.anchor(texts);
+    }
+
+    /// What is to be said about the place of the run; a conversation has none.
+    fn place_in_words(&mut self) -> Option<Vec<String>> {
+        self.workflow()?;
         let intent = std::mem::replace(&mut self.anchor.intent, Intent::Continue);
         let now = if self.standing.complete { Told::Completed } else { Told::Node };
         let is_known = std::mem::replace(&mut self.anchor.told, now) == now;
-        let workflow = self.workflow();
+        let workflow = self.workflow()?;
         let node = workflow.graph.node(&self.standing.current_node_id);
         let place = match node.filter(|_| !self.standing.complete) {
             Some(node) => Place::Node(node),
@@ -55,7 +62,7 @@ impl Machine {
             intent,
             workflow,
             place,
-            agent: &self.agent().id,
+            agent: &self.agent()?.id,
             autopilot: match self.settings.mode {
                 Mode::Autopilot => Autopilot::On,
                 Mode::Guided => Autopilot::Off,
@@ -72,7 +79,12 @@ impl Machine {
             texts.push(prompt::node_brief(workflow, node, &self.standing.variables, step_text));
         }
         texts.push(prompt::state_summary(&self.standing));
-        self.context.anchor(texts);
+        if let Cast::Workflow { data: Some(data), .. } = &self.cast
+            && !is_known
+        {
+            texts.push(data.to_string());
+        }
+        Some(texts)
     }
 
     /// Asks the model, unless a limit says no.
@@ -82,11 +94,13 @@ impl Machine {
             return;
         }
         self.enter(Phase::Running, effects);
-        self.context.set_system(vec![
-            prompt::base_rules(prompt::Talk::Run),
-            prompt::tool_policy(&self.policy()),
-            prompt::persona(self.agent()),
-        ]);
+        let talk = match self.cast {
+            Cast::Workflow { .. } => prompt::Talk::Run,
+            Cast::Talk { .. } => prompt::Talk::Conversation,
+        };
+        let mut layers = vec![prompt::base_rules(talk), prompt::tool_policy(&self.policy())];
+        layers.extend(self.agent().map(prompt::persona));
+        self.context.set_system(layers);
         let cut = self.context.fit();
         self.count_cut(cut);
         if let Some(cut) = self.cut.take() {
@@ -96,9 +110,8 @@ impl Machine {
         if !self.context.fits() {
             let window = self.context.window();
             self.context.set_window(self.settings.window_tokens);
-            let message = format!(
-                "What the model must know at this node does not fit its window of {window} tokens."
-            );
+            let message =
+                format!("What the model must know does not fit its window of {window} tokens.");
             self.stop(Reason::LimitWindow, Some(message), effects);
             return;
         }
@@ -142,13 +155,14 @@ impl Machine {
             turn: self.replies + 1,
             node_turn: self.node_replies.get(node.unwrap_or_default()).copied().unwrap_or(0) + 1,
             node_id: node.map(str::to_owned),
-            agent_id: self.agent().id.clone(),
+            agent_id: self.agent().map(|agent| agent.id.clone()),
             overflows: self.overflows,
         }
     }
 
-    /// The node that is worked on; none after completion.
-    pub(super) fn node_name(&self) -> Option<&str> {
-        Some(self.standing.current_node_id.as_str()).filter(|_| !self.standing.complete)
+    /// The node that is worked on; none after completion, and in a conversation.
+    pub fn node_name(&self) -> Option<&str> {
+        let node = self.workflow().map(|_| self.standing.current_node_id.as_str());
+        node.filter(|_| !self.standing.complete)
     }
 }

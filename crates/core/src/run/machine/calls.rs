@@ -106,7 +106,11 @@ impl Machine {
             self.stop(Reason::EmptyReply, Some("The model said nothing.".to_owned()), effects);
         } else {
             self.nudged = true;
-            self.context.nudge(prompt::NUDGE.to_owned());
+            let nudge = match self.workflow() {
+                Some(_) => prompt::NUDGE,
+                None => prompt::NUDGE_TALK,
+            };
+            self.context.nudge(nudge.to_owned());
             self.ask_model(now, effects);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::anchor::Told;
+use super::anchor::{Intent, Told};
 use super::calls::Failing;
 use super::{Effect, Machine, Moves, Rest, tell};
 use crate::context::Keep;
@@ -71,12 +71,32 @@ impl Machine {
         }
     }
 
+    /// The user chose something that the model is to do. A question that waits for its answer is left open: the calls
+    /// that belong to it are settled as interrupted.
+    pub(super) fn instructed(
+        &mut self,
+        texts: &[Arc<str>],
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.allowance.renew(now);
+        self.failing = Failing::default();
+        self.nudged = false;
+        self.pending = None;
+        self.queue.clear();
+        self.context.anchor(texts.iter().map(|text| text.to_string()).collect());
+        self.ask_model(now, effects);
+    }
+
     /// Puts the user's words before the model, after telling it where it is.
     pub(super) fn say(&mut self, words: &str) {
         if self.standing.complete && self.anchor.told != Told::Completed {
             self.leave_node(Keep::Words);
         }
-        self.anchor();
+        // Right after an anchor there is nothing new to say about the place.
+        if self.anchor.intent != Intent::Continue || !self.context.ends_with_anchor() {
+            self.anchor();
+        }
         self.context.user_input(prompt::user_input(words, self.node_name()));
     }
 

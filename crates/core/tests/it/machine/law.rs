@@ -36,7 +36,7 @@ fn random_input(machine: &Machine, choice: u16) -> Input {
         },
         Effect::Perform(_) => {
             let mut state = machine.standing().clone();
-            let nodes = machine.workflow().graph.nodes();
+            let nodes = machine.workflow().unwrap().graph.nodes();
             state.current_node_id = nodes[usize::from(choice) % nodes.len()].id.to_string();
             state.complete = choice.is_multiple_of(11);
             let moved = choice.is_multiple_of(2).then(|| Moved {

@@ -17,7 +17,7 @@ fn event(fact: Fact) -> Event {
 fn started(turn: u64, sha256: &str, added: Vec<Message>) -> Event {
     let request = RequestFacts { messages: 3, bytes: 20, sha256: sha256.to_owned(), added };
     let node_id = Some("a".to_owned());
-    event(Fact::TurnStarted { turn, node_id, agent_id: "bob".to_owned(), request })
+    event(Fact::TurnStarted { turn, node_id, agent_id: Some("bob".to_owned()), request })
 }
 
 fn message(turn: u64, reply: Reply) -> Event {

@@ -16,7 +16,7 @@ use super::scenario::{Choice, Fault, Line, Scenario, Turn};
 use super::when::When;
 use crate::model::ModelErrorKind;
 
-const FILE: [&str; 5] = ["scenario", "pace", "nodes", "complete", "otherwise"];
+const FILE: [&str; 6] = ["scenario", "pace", "nodes", "complete", "chat", "otherwise"];
 const LINE: [&str; 7] = ["say", "think", "calls", "finish", "usage", "fault", "pace"];
 
 /// The scenario, or everything that is wrong with it.
@@ -57,6 +57,7 @@ fn file(reading: &mut Reading<'_>, tree: &Tree) -> Option<Scenario> {
                 }
             }
             "complete" => scenario.complete = turns(reading, tree, "`complete`"),
+            "chat" => scenario.chat = turns(reading, tree, "`chat`"),
             "otherwise" => scenario.otherwise = otherwise(reading, tree),
             _ => {}
         }

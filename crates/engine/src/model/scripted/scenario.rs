@@ -21,6 +21,8 @@ pub(super) struct Scenario {
     pub(super) nodes: BTreeMap<String, Vec<Turn>>,
     /// What it says after completion.
     pub(super) complete: Vec<Turn>,
+    /// What it says in a conversation, outside of any workflow.
+    pub(super) chat: Vec<Turn>,
     /// What it says when nothing is left.
     pub(super) otherwise: Option<Line>,
 }

@@ -4,14 +4,15 @@ use crewagent_core::event::Event;
 use jiff::Timestamp;
 
 use super::lock::{Holder, Lock, Patience, Taken};
-use super::record::{RECORD, RunPackage, RunRecord, RunWorkflow, SCHEMA_VERSION};
+use super::record::{RECORD, RunRecord, SCHEMA_VERSION, Subject};
 use super::{
-    BLOBS, LOGS, ProjectId, RunError, RunFolder, RunId, Runs, STATE, STATE_DOCUMENT, folder_of,
+    BLOBS, LOGS, NO_PACKAGE, ProjectId, RunError, RunFolder, RunId, Runs, STATE, STATE_DOCUMENT,
+    folder_of,
 };
 use crate::blobs::Blobs;
 use crate::disk::{DiskError, Folder, Opening};
 use crate::journal::Journal;
-use crate::store::projects::{REMOVED, RUNS, STAGING};
+use crate::store::projects::{REMOVED, STAGING};
 
 /// How often a folder is tried that others take for a leftover.
 const ATTEMPTS: usize = 8;
@@ -25,16 +26,14 @@ pub struct NewRun {
     pub id: RunId,
     /// The project.
     pub project: ProjectId,
-    /// The package.
-    pub package: RunPackage,
-    /// The workflow.
-    pub workflow: RunWorkflow,
-    /// The agent.
-    pub agent_id: String,
+    /// What it is about.
+    pub subject: Subject,
+    /// The conversation that it is started from.
+    pub conversation: Option<RunId>,
     /// When.
     pub created: Timestamp,
-    /// The text of its first state document.
-    pub document: String,
+    /// The text of its first state document; a conversation has none.
+    pub document: Option<String>,
     /// Its first events.
     pub events: Vec<Event>,
 }
@@ -49,7 +48,7 @@ impl Runs<'_> {
         if self.locate(&new.id)?.is_some() {
             return Err(RunError::Exists(new.id));
         }
-        let runs = project.join(RUNS);
+        let runs = project.join(self.shelf.name());
         runs.ensure()?;
         clear(&runs)?;
         let (staging, lock) = stage(&runs, &new.id)?;
@@ -102,10 +101,9 @@ fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lo
         schema_version: SCHEMA_VERSION,
         run_id: new.id.clone(),
         project_id: new.project.clone(),
-        package: new.package.clone(),
-        workflow: new.workflow.clone(),
-        agent_id: new.agent_id.clone(),
+        subject: new.subject.clone(),
         created: new.created,
+        conversation: new.conversation.clone(),
     };
     let text = facts
         .text()
@@ -116,8 +114,13 @@ fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lo
     for folder in [&state, &logs, &blobs] {
         folder.create()?;
     }
-    state.write(STATE_DOCUMENT, new.document.as_bytes(), Opening::New)?;
+    if let Some(document) = &new.document {
+        state.write(STATE_DOCUMENT, document.as_bytes(), Opening::New)?;
+    }
     Journal::create(&logs, &Blobs::new(blobs.clone()), &new.events)?;
+    if new.subject.package().is_none() {
+        staging.join(NO_PACKAGE).create()?;
+    }
     for folder in [&logs, &state, &blobs, staging] {
         folder.sync()?;
     }

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::lock::Holder;
-use super::{ProjectId, RunId};
+use super::{ProjectId, RunId, Shelf};
 use crate::disk::DiskError;
 use crate::journal::JournalError;
 use crate::store::{ProjectError, StoreError};
@@ -12,14 +12,18 @@ use crate::store::{ProjectError, StoreError};
 #[derive(Debug, Error)]
 pub enum RunError {
     /// There is no such run.
-    #[error("there is no run `{reference}`; `crewagent runs list` shows what there is")]
+    #[error("there is no {shelf} `{reference}`; `crewagent {} list` shows what there is", shelf.command())]
     Unknown {
+        /// What kind of thing was asked for.
+        shelf: Shelf,
         /// What was asked for.
         reference: String,
     },
     /// Several runs fit.
-    #[error("`{reference}` can mean several runs: {}; write more of it", candidates.join(", "))]
+    #[error("`{reference}` can mean several {shelf}s: {}; write more of it", candidates.join(", "))]
     Ambiguous {
+        /// What kind of thing was asked for.
+        shelf: Shelf,
         /// What was asked for.
         reference: String,
         /// What it can mean.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::lock::{self, Holder};
-use super::record::RunRecord;
+use super::record::{RunRecord, Subject};
 use super::{LOGS, ProjectId, RunError, RunId, Runs, STATE, STATE_DOCUMENT, folder_of, places_in};
 use crate::disk::Folder;
 use crate::journal::tail;
@@ -104,7 +104,7 @@ impl Runs<'_> {
     pub fn list(&self, of: Of<'_>) -> Result<RunListing, RunError> {
         let places = match of {
             Of::All => self.places()?,
-            Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()))?,
+            Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()), self.shelf)?,
         };
         let mut listing = RunListing::default();
         for (folder, name) in places {
@@ -137,12 +137,16 @@ impl Runs<'_> {
 
 fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
     let facts = RunRecord::read(folder, id)?;
+    let Subject::Workflow { package, workflow, agent_id } = facts.subject else {
+        let reason = "it is a conversation among runs".to_owned();
+        return Err(RunError::Damaged { id: id.clone(), reason });
+    };
     let mut summary = RunSummary {
         run_id: facts.run_id,
         project_id: facts.project_id,
-        package: facts.package.reference(),
-        workflow: facts.workflow.reference().to_owned(),
-        agent_id: facts.agent_id,
+        package: package.reference(),
+        workflow: workflow.reference().to_owned(),
+        agent_id,
         created: facts.created,
         updated: None,
         status: Status::Unknown,
@@ -219,7 +223,13 @@ fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> b
         | Fact::RunResumed { .. }
         | Fact::ContextCut { .. }
         | Fact::Error { .. } => return false,
+        // Nothing follows from these by itself.
+        Fact::SessionStarted { .. }
+        | Fact::SessionAgent { .. }
+        | Fact::SessionCommand { .. }
+        | Fact::SessionRun { .. } => return false,
         Fact::RunStarted { .. }
+        | Fact::SessionInstructed { .. }
         | Fact::UserInput { .. }
         | Fact::TurnStarted { .. }
         | Fact::AssistantDelta { .. }

@@ -1,11 +1,11 @@
-//! `run.json`: what a run is. Written once, never changed.
+//! `run.json`: what a run or a conversation is. Written once, never changed.
 
 use crewagent_core::integrity::Digest;
 use jiff::Timestamp;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{ProjectId, RunError, RunId};
+use super::{Installed, ProjectId, RunError, RunId};
 use crate::disk::Folder;
 
 /// The name of the record in a run's folder.
@@ -25,14 +25,64 @@ pub struct RunRecord {
     pub run_id: RunId,
     /// The project it belongs to.
     pub project_id: ProjectId,
-    /// The package it runs.
-    pub package: RunPackage,
-    /// The workflow of the package.
-    pub workflow: RunWorkflow,
-    /// The agent of the run.
-    pub agent_id: String,
+    /// What it is about.
+    #[serde(flatten)]
+    pub subject: Subject,
     /// When it was created.
     pub created: Timestamp,
+    /// The conversation that it was started from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<RunId>,
+}
+
+/// What a run is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub enum Subject {
+    /// A workflow is carried out.
+    Workflow {
+        /// The package it runs.
+        package: RunPackage,
+        /// The workflow of the package.
+        workflow: RunWorkflow,
+        /// The agent of the run.
+        agent_id: String,
+    },
+    /// A conversation.
+    Talk {
+        /// The package whose agents can be talked to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        package: Option<RunPackage>,
+        /// The agent that it began with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<String>,
+    },
+}
+
+impl Subject {
+    /// The package.
+    pub fn package(&self) -> Option<&RunPackage> {
+        match self {
+            Self::Workflow { package, .. } => Some(package),
+            Self::Talk { package, .. } => package.as_ref(),
+        }
+    }
+
+    /// The workflow.
+    pub fn workflow(&self) -> Option<&RunWorkflow> {
+        match self {
+            Self::Workflow { workflow, .. } => Some(workflow),
+            Self::Talk { .. } => None,
+        }
+    }
+
+    /// The agent.
+    pub fn agent_id(&self) -> Option<&str> {
+        match self {
+            Self::Workflow { agent_id, .. } => Some(agent_id),
+            Self::Talk { agent_id, .. } => agent_id.as_deref(),
+        }
+    }
 }
 
 /// The package of a run.
@@ -48,6 +98,12 @@ pub struct RunPackage {
 }
 
 impl RunPackage {
+    /// A package of the store.
+    pub fn of(installed: &Installed) -> Self {
+        let Installed { name, version, digest, .. } = installed;
+        Self { name: name.clone(), version: version.clone(), sha256: *digest }
+    }
+
     /// The package as a person writes it: `name@version`.
     pub fn reference(&self) -> String {
         format!("{}@{}", self.name, self.version)

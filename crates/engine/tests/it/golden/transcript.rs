@@ -17,7 +17,7 @@ pub(crate) fn of(events: &[Event]) -> String {
         line(&event.fact, &mut text);
     }
     // Ids and digests of the state document depend on the run's id.
-    let text = text.replace(&run_id, "RUN");
+    let text = if run_id.is_empty() { text } else { text.replace(&run_id, "RUN") };
     fold(&mask_digests(&text))
 }
 
@@ -44,6 +44,14 @@ fn line(fact: &Fact, text: &mut String) {
             let at = &state.current_node_id;
             writeln!(text, "run started: {package} {workflow} as {agent_id} at {at}")
         }
+        Fact::SessionStarted { .. }
+        | Fact::SessionAgent { .. }
+        | Fact::SessionCommand { .. }
+        | Fact::SessionInstructed { .. }
+        | Fact::SessionRun { .. } => {
+            session_line(fact, text);
+            Ok(())
+        }
         Fact::RunResumed { epoch, fresh, state, notes, .. } => {
             let at = state.as_ref().map_or("", |state| state.current_node_id.as_str());
             writeln!(text, "run resumed: epoch {epoch} fresh={fresh} {at} {notes:?}")
@@ -55,6 +63,7 @@ fn line(fact: &Fact, text: &mut String) {
         Fact::TurnStarted { turn, node_id, agent_id, request } => {
             let node = node_id.as_deref().unwrap_or("completed");
             let count = request.messages;
+            let agent_id = agent_id.as_deref().unwrap_or("nobody");
             let _ = writeln!(text, "turn {turn} at {node} as {agent_id}, {count} messages");
             request.added.iter().for_each(|message| added(message, text));
             Ok(())
@@ -103,6 +112,36 @@ fn line(fact: &Fact, text: &mut String) {
         Fact::RunFinished { phase, artifacts, turns, .. } => {
             writeln!(text, "run finished: {phase:?}, {turns} turns, artifacts {artifacts:?}")
         }
+    };
+}
+
+fn session_line(fact: &Fact, text: &mut String) {
+    let _ = match fact {
+        Fact::SessionStarted { package, agent_id, .. } => {
+            writeln!(text, "session started: {package:?} with {agent_id:?}")
+        }
+        Fact::SessionAgent { agent_id } => writeln!(text, "session agent: {agent_id:?}"),
+        Fact::SessionCommand { command, confidence, reason, item, choices, error, .. } => {
+            let _ = writeln!(text, "command {command} ({confidence:?}): {reason}, item {item:?}");
+            for choice in choices {
+                let _ = writeln!(text, "  {}: {}", choice.answer, choice.label);
+            }
+            error.iter().for_each(|error| {
+                let _ = writeln!(text, "  {:?}: {} {}", error.code, error.message, error.hint);
+            });
+            Ok(())
+        }
+        Fact::SessionInstructed { subject, texts } => {
+            let _ = writeln!(text, "instructed: {subject}");
+            texts.iter().for_each(|one| {
+                let _ = writeln!(text, "  {}", shown(one));
+            });
+            Ok(())
+        }
+        Fact::SessionRun { id } => {
+            writeln!(text, "session run: {}", if id.is_some() { "entered" } else { "left" })
+        }
+        other => writeln!(text, "{other:?}"),
     };
 }
 

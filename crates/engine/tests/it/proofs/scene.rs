@@ -121,6 +121,8 @@ impl Scene {
             variables: serde_json::Map::new(),
             settings: RunSettings::default(),
             user_name: "Ana".to_owned(),
+            conversation: None,
+            data: None,
         }
     }
 

@@ -50,7 +50,7 @@ fn artifacts() -> &'static ProjectPath {
 /// Tools on these mounts.
 pub(crate) fn tools(mounts: &Mounts) -> Tools<'_> {
     static RECENT: Recent = Recent::new();
-    Tools { mounts, workflow: workflow(), artifacts: artifacts(), recent: &RECENT }
+    Tools { mounts, workflow: Some(workflow()), artifacts: artifacts(), recent: &RECENT }
 }
 
 /// A run at its first node.

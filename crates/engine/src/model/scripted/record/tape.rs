@@ -144,7 +144,12 @@ impl Tape {
                 self.hand.failure.clone_from(message);
             }
             Fact::Error { message, .. } => self.hand.failure = Some(message.clone()),
-            Fact::AssistantDelta { .. }
+            Fact::SessionStarted { .. }
+            | Fact::SessionAgent { .. }
+            | Fact::SessionCommand { .. }
+            | Fact::SessionInstructed { .. }
+            | Fact::SessionRun { .. }
+            | Fact::AssistantDelta { .. }
             | Fact::ModelRetried { .. }
             | Fact::Question { .. }
             | Fact::RunFinished { .. } => {}

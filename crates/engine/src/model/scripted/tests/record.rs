@@ -40,13 +40,14 @@ fn started() -> Fact {
         project: "kitchen".to_owned(),
         state,
         settings: RunSettings::default(),
+        data: None,
     }
 }
 
 fn asked(node: Option<&str>) -> Fact {
     let request = RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
     let node_id = node.map(str::to_owned);
-    Fact::TurnStarted { turn: 1, node_id, agent_id: "host".to_owned(), request }
+    Fact::TurnStarted { turn: 1, node_id, agent_id: Some("host".to_owned()), request }
 }
 
 fn replied(reply: Reply) -> Fact {

@@ -1,0 +1,99 @@
+//! `crewagent agent`: a conversation with an agent of a package, through its menu or in plain words.
+
+use std::path::PathBuf;
+
+use crewagent_core::package::agents::Agent as Persona;
+use crewagent_engine::runtime::{Runtime, StartTalk};
+use crewagent_engine::session::Session;
+use crewagent_engine::store::Store;
+
+use super::run::{answers, bounded, installed, project_folder};
+use super::session::Answers;
+use super::talk::{self, Talk};
+use crate::again::Again;
+use crate::args::Agent;
+use crate::ask::{self, Heard};
+use crate::console::Console;
+use crate::model::{self, Opened};
+use crate::outcome::{Outcome, Usage};
+use crate::render::menu;
+
+pub(crate) fn run(
+    args: Agent,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
+    let store = Store::open(home)?;
+    let project = args.project.unwrap_or_else(|| PathBuf::from("."));
+    project_folder(&project)?;
+    let Some(installed) = installed(&args.package, &store, console)? else {
+        return Ok(Outcome::Invalid);
+    };
+    let package = talk::package_of(&installed, &store)?;
+    let answers = answers(&args.conversation);
+    let agent = match (&args.agent, package.agents()) {
+        (Some(name), agents) => named(name, agents)?,
+        (None, [only]) => only,
+        (None, agents) => {
+            console.text(&menu::agents(agents));
+            match chosen(agents, answers, console)? {
+                Some(agent) => agent,
+                None => {
+                    let example = format!("agent {} {}", installed.name, agents[0].id);
+                    console.error(format_args!("Name one of them: {}", again.command(&example)));
+                    return Ok(Outcome::Done);
+                }
+            }
+        }
+    };
+    // What is wrong with the model is told before a conversation begins.
+    let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
+    let mut settings = bounded(store.settings().for_runs(), &args.bounds);
+    settings.window_tokens = store.settings().run.window(window);
+    let plan = StartTalk {
+        package: Some(installed.clone()),
+        agent: Some(agent.id.to_string()),
+        project,
+        settings: settings.clone(),
+    };
+    let runtime = Runtime::new(&store);
+    let session = Session::begin(&store, runtime, &plan, talk::guest(&store, settings))?;
+    Talk::new(session, model, &args.conversation, again, &store)?.play(console)
+}
+
+/// The agent that a name means: its id, or what it is called.
+fn named<'p>(name: &str, agents: &'p [Persona]) -> anyhow::Result<&'p Persona> {
+    let wanted = name.to_lowercase();
+    let is_meant = |agent: &&Persona| {
+        agent.id.as_str().to_lowercase() == wanted || agent.metadata.name.to_lowercase() == wanted
+    };
+    agents.iter().find(is_meant).ok_or_else(|| {
+        let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
+        let known = known.join(", ");
+        Usage(format!("there is no agent `{name}` in this package; it has {known}")).into()
+    })
+}
+
+/// The agent that the person at the terminal chooses.
+fn chosen<'p>(
+    agents: &'p [Persona],
+    answers: Answers,
+    console: &mut Console,
+) -> anyhow::Result<Option<&'p Persona>> {
+    if answers == Answers::Nobody {
+        return Ok(None);
+    }
+    loop {
+        console.show();
+        let Heard::Words(words) = ask::words(None)? else { return Ok(None) };
+        let number = words.trim().parse::<usize>().ok();
+        match number.and_then(|number| agents.get(number.checked_sub(1)?)) {
+            Some(agent) => return Ok(Some(agent)),
+            None => match named(words.trim(), agents) {
+                Ok(agent) => return Ok(Some(agent)),
+                Err(error) => console.error(error),
+            },
+        }
+    }
+}

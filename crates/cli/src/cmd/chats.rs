@@ -1,0 +1,57 @@
+//! `crewagent chats …`: what conversations there are and what was said in them.
+
+mod list;
+mod rm;
+mod show;
+
+use std::path::PathBuf;
+
+use crewagent_engine::store::{Of, RunId, Store};
+
+use crate::again::Again;
+use crate::args::{Chats, ChatsCommand};
+use crate::console::Console;
+use crate::outcome::{Outcome, Usage};
+use crate::paint::{self, GOOD, NAME};
+
+/// Stands for the conversation that was used last.
+const LATEST: &str = "latest";
+
+pub(crate) fn run(
+    args: Chats,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let again = Again::new(home.as_ref());
+    let store = Store::open(home)?;
+    match args.command.unwrap_or(ChatsCommand::List(args.list)) {
+        ChatsCommand::List(args) => list::run(&args, &store, console),
+        ChatsCommand::Show(args) => show::run(&args, &store, &again, console),
+        ChatsCommand::Search(args) => list::search(&args, &store, console),
+        ChatsCommand::Rename(args) => {
+            let id = find(&args.chat, &store)?;
+            if args.title.trim().is_empty() {
+                return Err(Usage("a title must have words".to_owned()).into());
+            }
+            store.conversations().rename(&id, &args.title)?;
+            let title = store.conversations().title(&id)?.unwrap_or_default();
+            let done = paint::styled(GOOD, "renamed");
+            let id = paint::styled(NAME, id);
+            console.line(format_args!("{done} {id} {}", paint::printable(&title)));
+            Ok(Outcome::Done)
+        }
+        ChatsCommand::Rm(args) => rm::run(&args, &store, console),
+    }
+}
+
+/// The conversation that a person means.
+pub(crate) fn find(reference: &str, store: &Store) -> anyhow::Result<RunId> {
+    if reference != LATEST {
+        return Ok(store.conversations().runs().find(reference)?);
+    }
+    let newest = store.conversations().list(Of::All)?.conversations.into_iter().next();
+    newest.map(|conversation| conversation.id).ok_or_else(|| {
+        let advice = "`crewagent chat` begins one, `crewagent agent PACKAGE` one with an agent";
+        Usage(format!("there is no conversation yet; {advice}")).into()
+    })
+}

@@ -1,0 +1,84 @@
+//! `crewagent chats show`: what was said, with the runs where they were started.
+
+use std::collections::HashSet;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::package::Package;
+use crewagent_core::state::standing::Standing;
+use crewagent_engine::store::{RunId, RunView, Store};
+
+use crate::again::Again;
+use crate::args::ChatsShow;
+use crate::cmd::session::{names_of, package_of};
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, NAME, QUIET};
+use crate::render::names::Names;
+use crate::render::run::{Screen, View};
+
+pub(super) fn run(
+    args: &ChatsShow,
+    store: &Store,
+    again: &Again,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let id = super::find(&args.chat, store)?;
+    let talk = store.conversations().runs().look(&id)?;
+    let package = package_of(&talk.facts, store);
+    let title = store.conversations().title(&id)?;
+    if !args.json {
+        let title = title.as_deref().map(paint::printable).unwrap_or_default();
+        console.line(paint::styled(NAME, title));
+        console.line(paint::styled(QUIET, format_args!("conversation {id}")));
+    }
+    let names = package.as_ref().map(Names::of_package).unwrap_or_default();
+    let mut page = Page { store, package, is_json: args.json, shown: HashSet::new(), console };
+    let screen = Screen::for_talk(View::Record, paint::text_width(), names);
+    page.print(&talk, screen)?;
+    if !args.json {
+        let words = format!("Go on with it: {}", again.command(&format!("chat {id}")));
+        console.error(paint::styled(QUIET, words));
+    }
+    Ok(Outcome::Done)
+}
+
+struct Page<'p> {
+    store: &'p Store,
+    package: Option<Package>,
+    is_json: bool,
+    /// Runs that were printed.
+    shown: HashSet<String>,
+    console: &'p mut Console,
+}
+
+impl Page<'_> {
+    fn print(&mut self, view: &RunView, mut screen: Screen) -> anyhow::Result<()> {
+        for event in &view.recovered.events {
+            if self.is_json {
+                self.console.line(paint::escaped(&serde_json::to_string(event)?));
+            } else {
+                self.console.text(&screen.event(event));
+            }
+            if let Some(run) = self.run_of(event) {
+                if !self.is_json {
+                    let line = format!("\n── run {} ──", run.facts.run_id);
+                    self.console.line(paint::styled(QUIET, line));
+                }
+                let names = names_of(&run.facts, self.package.as_ref());
+                let agent = run.facts.subject.agent_id().unwrap_or_default();
+                let (width, standing) = (paint::text_width(), Standing::default());
+                self.print(&run, Screen::new(View::Record, width, names, standing, agent))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The run that an event leads to, once.
+    fn run_of(&mut self, event: &Event) -> Option<RunView> {
+        let Fact::SessionRun { id: Some(id) } = &event.fact else { return None };
+        if !self.shown.insert(id.clone()) {
+            return None;
+        }
+        self.store.runs().look(&RunId::parse(id).ok()?).ok()
+    }
+}

@@ -1,0 +1,137 @@
+//! What a person sees of a conversation beside its events: who is there, the menu, help, where everything stands.
+
+use crewagent_core::package::agents::Agent;
+use crewagent_engine::session::{COMMANDS, Heard, Mode};
+
+use super::{Eyes, Talk};
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, ACCENT, ERROR, NAME, QUIET};
+use crate::render::{menu, summary};
+
+impl Talk<'_> {
+    /// The first lines: who is there, and what can be done.
+    pub(super) fn greet(&self, console: &mut Console) {
+        if matches!(self.eyes, Eyes::Json) {
+            return;
+        }
+        let project = self.session.talk().project_folder().display().to_string();
+        match self.session.agent() {
+            Some(agent) => console.text(&menu::greeting(agent, &self.session.menu())),
+            None => console.line(paint::styled(ACCENT, "Chat")),
+        }
+        let words = format!("Project {}. /help shows what works.", paint::printable(&project));
+        console.line(paint::styled(QUIET, words));
+        if let Some(run) = self.session.run() {
+            let words = format!("Your words go to the run {}; /menu leaves it.", run.id());
+            console.line(paint::styled(QUIET, words));
+        }
+        console.show();
+    }
+
+    /// What came of the user's words.
+    pub(super) fn show(&mut self, heard: &Heard, console: &mut Console) {
+        if let Heard::Refused(_) = heard {
+            self.outcome = Outcome::Invalid;
+        }
+        if matches!(self.eyes, Eyes::Json) {
+            if let Heard::Refused(error) = heard {
+                console.error(format_args!("error: {} {}", error.message, error.hint));
+            }
+            return;
+        }
+        if matches!(heard, Heard::Work | Heard::Nothing) {
+            return;
+        }
+        self.eyes.hush(console);
+        match heard {
+            Heard::Work | Heard::Nothing => {}
+            Heard::Started(id) => {
+                let words = format!("run {id}: your words go to it; /menu leaves it where it is");
+                console.line(paint::styled(QUIET, words));
+            }
+            Heard::Resumed(id) => {
+                console.line(paint::styled(QUIET, format_args!("going on with run {id}")));
+            }
+            Heard::Menu(lines) => {
+                console.text(&menu::lines(lines));
+                let hint = "Type a number or a word, or just say what you need.";
+                console.line(paint::styled(QUIET, hint));
+            }
+            Heard::Agents(ids) if ids.is_empty() => console.line(
+                "There is no agent here. `crewagent agent PACKAGE` talks to one of a package.",
+            ),
+            Heard::Agents(_) => {
+                let agents = self.session.package().map(|package| package.agents());
+                console.text(&menu::agents(agents.unwrap_or_default()));
+                console.line(paint::styled(QUIET, "/agent NAME talks to one of them."));
+            }
+            Heard::Clarify { reason, candidates } => {
+                console.text(&menu::candidates(reason, candidates));
+            }
+            Heard::Refused(error) => {
+                let what = paint::printable_lines(&error.message);
+                console.line(format_args!("{} {what}", paint::styled(ERROR, "✗")));
+                let hint = format!("  {}", paint::printable_lines(&error.hint));
+                console.line(paint::styled(QUIET, hint));
+            }
+            Heard::Met(_) => {
+                if let Some(agent) = self.session.agent() {
+                    console.text(&menu::greeting(agent, &self.session.menu()));
+                }
+            }
+            Heard::Dismissed => console
+                .line("The agent has left; this is plain chat now. /agent NAME brings one back."),
+            Heard::Left(id) => {
+                let words = format!("The run {id} stays where it is; /resume goes on with it.");
+                console.line(words);
+            }
+            Heard::NoRun => console.line("There is no run in this conversation to do that with."),
+            Heard::Help => console.text(&self.help()),
+            Heard::Status => console.text(&self.status()),
+        }
+        console.show();
+    }
+
+    /// What works now.
+    fn help(&self) -> String {
+        let words = match self.session.mode() {
+            Mode::Chat => "What you type goes to the model, which can read and write the project.",
+            Mode::Agent => {
+                "Type a number or a word of the menu to start something; anything else is talk."
+            }
+            Mode::Run => "What you type goes to the run, as an answer or as something to do.",
+        };
+        let mut text = format!("{words}\n\n");
+        for (name, what) in COMMANDS {
+            let name = paint::styled(NAME, paint::padded(name, 12));
+            text.push_str(&format!("  {name}  {what}\n"));
+        }
+        text.push_str("\nCtrl-C pauses the work after the call in hand, twice stops it now; at the prompt it leaves, and so does Ctrl-D.\n");
+        text
+    }
+
+    /// Where everything stands, and what it cost.
+    fn status(&self) -> String {
+        let talk = self.session.talk();
+        let mut rows = vec![("conversation", talk.id().to_owned())];
+        let agent =
+            self.session.agent().map(|agent: &Agent| crate::render::names::full_name(agent));
+        rows.push(("agent", agent.unwrap_or_else(|| "none".to_owned())));
+        rows.push(("project", talk.project_folder().display().to_string()));
+        let (turns, usage) = talk.spent();
+        rows.push(("talk", summary::spent(turns, &usage, None)));
+        if let Some(run) = self.session.run() {
+            let standing = run.standing();
+            let node = if standing.complete { "complete" } else { &standing.current_node_id };
+            let (turns, usage) = run.spent();
+            rows.push(("run", format!("{} at {node}", run.id())));
+            rows.push(("spent", summary::spent(turns, &usage, None)));
+        }
+        let row = |(name, value): (&str, String)| {
+            let name = paint::styled(QUIET, paint::padded(name, 12));
+            format!("  {name}  {}\n", paint::printable(&value))
+        };
+        rows.into_iter().map(row).collect()
+    }
+}

@@ -1,0 +1,202 @@
+//! Agent menus: which command a line of the user means, and what that command does. No model is asked.
+//!
+//! [`route`] reads the line and names a [`Command`]; [`resolve`] turns what a menu item wants into an [`Action`]
+//! whose workflow, file or prompt is there.
+
+mod error;
+mod fuzzy;
+mod resolve;
+mod route;
+mod words;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use error::{MenuError, MenuErrorCode};
+pub use resolve::{Action, DataFormat, DataRef, resolve, validate};
+pub use route::route;
+pub(crate) use words::{Spot, exact_words, normalised};
+
+use crate::package::agents::{Agent, MenuItem, MenuTarget};
+
+/// Where a menu is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Surface {
+    /// A terminal or a desktop.
+    Ide,
+    /// A browser.
+    Web,
+}
+
+impl Surface {
+    /// All surfaces.
+    pub const ALL: [Self; 2] = [Self::Ide, Self::Web];
+
+    /// Whether an item can be seen here. One that is both `ide-only` and `web-only` is seen nowhere.
+    pub fn shows(self, item: &MenuItem) -> bool {
+        let hidden = match self {
+            Self::Ide => item.web_only,
+            Self::Web => item.ide_only,
+        };
+        hidden != Some(true)
+    }
+}
+
+/// What a line of the user means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routed {
+    /// What to do.
+    pub command: Command,
+    /// How sure that is.
+    pub confidence: Confidence,
+    /// What made it so, in a few words: "number 2", "trigger `create-story`".
+    pub reason: String,
+    /// The number of the menu item it belongs to, among the visible ones.
+    pub item: Option<usize>,
+    /// What the user wrote below the first line; it is for whoever carries out the command.
+    pub details: Option<String>,
+}
+
+/// What to do with a line of the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Show the menu.
+    ShowMenu,
+    /// Leave the agent.
+    Dismiss,
+    /// Go on with the last run.
+    Resume,
+    /// Do what a menu item or one of its handlers says; [`resolve`] tells what that is.
+    Item(Target),
+    /// Ask the user which one is meant.
+    Clarify {
+        /// Why nothing was chosen.
+        why: Unclear,
+        /// What can be chosen; never empty.
+        candidates: Vec<Candidate>,
+    },
+    /// Talk to the agent.
+    Chat,
+}
+
+/// Why a choice is not clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Unclear {
+    /// The menu has no item with this number.
+    OutOfRange,
+    /// Several match equally well, or the item that was chosen can do several things.
+    SeveralMatch,
+}
+
+/// Something that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Candidate {
+    /// The number of its menu item, among the visible ones.
+    pub number: usize,
+    /// What the user reads.
+    pub label: String,
+    /// What the user types to choose it: the number, or the word of one of the item's handlers.
+    pub answer: String,
+}
+
+/// How sure a command is.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// A guess.
+    Low,
+    /// Likely.
+    Medium,
+    /// The words of the item.
+    High,
+    /// Typed as the menu says.
+    Exact,
+}
+
+/// What a menu item or a handler wants done, as its author wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The work.
+    pub work: Work,
+    /// A file to load first.
+    pub data: Option<String>,
+    /// Whether everything is checked before it starts.
+    pub validate: bool,
+}
+
+/// The work of a menu item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Start a workflow: an id, or the path of its document.
+    Workflow(String),
+    /// Run a Markdown script, or a workflow by its document.
+    Exec(String),
+    /// `#id` of a prompt, a builtin, or an instruction.
+    Action(String),
+}
+
+impl Target {
+    /// What is to be done; `None` when nothing is. If an author names several works, a workflow goes before a script,
+    /// and a script before an action.
+    pub fn of(target: &MenuTarget, validate: bool) -> Option<Self> {
+        let text = |text: &Option<String>| {
+            text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let work = text(&target.workflow)
+            .map(Work::Workflow)
+            .or_else(|| text(&target.exec).map(Work::Exec))
+            .or_else(|| text(&target.action).map(Work::Action))?;
+        Some(Self { work, data: text(&target.data), validate })
+    }
+}
+
+/// A line of a menu, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MenuLine {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The word to type instead of the number.
+    pub trigger: Option<String>,
+    /// What it is for.
+    pub description: String,
+}
+
+/// The menu as it is shown: the visible items in the author's order.
+pub fn menu_of(agent: &Agent, surface: Surface) -> Vec<MenuLine> {
+    visible(agent, surface)
+        .map(|(number, item)| MenuLine {
+            number,
+            trigger: typeable(item).into_iter().next().map(|(_, word)| word.to_owned()),
+            description: item.description.trim().to_owned(),
+        })
+        .collect()
+}
+
+/// The words that choose a visible item or one of its handlers exactly, each once, for completion.
+pub fn words(agent: &Agent, surface: Surface) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    visible(agent, surface)
+        .flat_map(|(_, item)| {
+            let own = typeable(item).into_iter().map(|(_, word)| word);
+            own.chain(words::handlers(item).filter_map(|handler| words::typeable(handler.word?)))
+        })
+        .filter(|word| seen.insert(normalised(word)))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The items of a surface and their numbers.
+fn visible(agent: &Agent, surface: Surface) -> impl Iterator<Item = (usize, &MenuItem)> {
+    let seen = agent.menu.iter().filter(move |item| surface.shows(item));
+    seen.enumerate().map(|(index, item)| (index + 1, item))
+}
+
+/// The words of an item that do what they say when they are typed.
+fn typeable(item: &MenuItem) -> Vec<(Spot, &str)> {
+    let words = exact_words(item).into_iter();
+    words.filter_map(|(spot, word)| Some((spot, words::typeable(word)?))).collect()
+}

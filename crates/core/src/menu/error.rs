@@ -1,0 +1,41 @@
+//! Why a command of the menu cannot be carried out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The kinds of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum MenuErrorCode {
+    /// The package has no such workflow.
+    UnknownWorkflow,
+    /// It is a workflow of the classic kind, which this runtime does not run.
+    NotSupportedClassicWorkflow,
+    /// The agent has no such prompt.
+    UnknownPromptId,
+    /// The data could not be read.
+    DataLoadFailed,
+    /// The path leads out of its mount, or is none.
+    PermissionDenied,
+    /// Something that the command needs is not there.
+    ValidationFailed,
+}
+
+/// A command that cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize, JsonSchema)]
+#[error("{message} {hint}")]
+pub struct MenuError {
+    /// Which kind.
+    pub code: MenuErrorCode,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl MenuError {
+    /// An error of this kind.
+    pub fn new(code: MenuErrorCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: hint.into() }
+    }
+}

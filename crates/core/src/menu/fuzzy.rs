@@ -1,0 +1,238 @@
+//! How close a line of the user is to a text of the menu. To start something that nobody asked for is worse than to
+//! answer, so that a question, an answer such as "yes", and a sentence with words of its own are close to nothing.
+
+use super::Confidence;
+use super::words::folded;
+
+/// A line that is longer is not a command.
+const MAX_CHARS: usize = 200;
+/// A line must weigh this much to be found in a word of the menu.
+const MIN_IN_WORD: usize = 3;
+/// A line must weigh this much to be found in a description, where common words are.
+const MIN_IN_DESCRIPTION: usize = 4;
+
+/// What may stand before or after a command and does not change it.
+const FILLERS: &str = "please, pls, can you, could you, would you, i want to, i would like to, i'd like to, let's, \
+    lets, run, start, begin, launch, open, execute, do, go, now, for me, \
+    请, 帮我, 我想, 我要, 开始, 启动, 运行, 执行, 现在, 吧, 一下";
+/// What people answer in a conversation. A line of nothing else is no command.
+const ANSWERS: &str = "a, an, the, and, or, of, to, in, on, at, for, with, is, it, this, that, i, you, we, me, my, \
+    your, yes, no, not, ok, okay, sure, thanks, thank, hi, hello, hey, next, continue, more, again, back, stop, done, \
+    good, great, right, wait, cancel, what, how, why, \
+    好, 好的, 是, 是的, 不, 不是, 不要, 可以, 继续, 谢谢, 你好, 下一步, 没有, 对";
+/// Words that make no difference inside a command.
+const ARTICLES: &[&str] = &["a", "an", "the"];
+
+/// How close a line is to a text. The order is the order of preference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Closeness {
+    /// It is part of the text, but ends inside of words.
+    Part,
+    /// It is some of the text's words.
+    Words,
+    /// It is the text, apart from what may stand around a command.
+    Request,
+    /// It has the same words.
+    Same,
+}
+
+/// Where a text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Pool {
+    /// In a description.
+    Description,
+    /// In a trigger, a cmd, an alias, or the match of a handler.
+    Word,
+}
+
+/// How well a line matches: whole words before parts of words, then triggers before descriptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank(Closeness, Pool);
+
+impl Rank {
+    pub(super) fn confidence(self) -> Confidence {
+        match self {
+            Self(Closeness::Part, Pool::Description) => Confidence::Low,
+            Self(Closeness::Part, Pool::Word) | Self(_, Pool::Description) => Confidence::Medium,
+            Self(Closeness::Words | Closeness::Request | Closeness::Same, Pool::Word) => {
+                Confidence::High
+            }
+        }
+    }
+
+    /// What was found where, for the reason of a command.
+    pub(super) fn says(self, word: &str) -> String {
+        let found = match self.0 {
+            Closeness::Part => "the letters are part of",
+            Closeness::Words | Closeness::Request | Closeness::Same => "the words match",
+        };
+        match self.1 {
+            Pool::Description => format!("{found} the description"),
+            Pool::Word => format!("{found} `{word}`"),
+        }
+    }
+
+    pub(super) fn pool(self) -> Pool {
+        self.1
+    }
+}
+
+/// A line of the user that may be meant for the menu.
+pub(super) struct Wish {
+    words: Words,
+    /// The words without what may stand around a command.
+    request: Words,
+    weight: usize,
+}
+
+impl Wish {
+    /// `None` when the line is meant for the agent: a question, an answer, or a long text.
+    pub(super) fn new(line: &str) -> Option<Self> {
+        let folded = folded(line);
+        if folded.ends_with('?') || folded.chars().count() > MAX_CHARS {
+            return None;
+        }
+        let words = Words::of(&folded);
+        if words.clone().without_leading(&format!("{FILLERS}, {ANSWERS}")).is_empty() {
+            return None;
+        }
+        let request = words.request();
+        Some(Self { weight: words.weight(), words, request })
+    }
+
+    /// How well it matches a text of the menu.
+    pub(super) fn rank(&self, text: &str, pool: Pool) -> Option<Rank> {
+        let text = Words::of(&folded(text));
+        let least = match pool {
+            Pool::Description => MIN_IN_DESCRIPTION,
+            Pool::Word => MIN_IN_WORD,
+        };
+        let heavy = self.weight >= least;
+        let closeness = if text == self.words && (heavy || pool == Pool::Word) {
+            Closeness::Same
+        } else if pool == Pool::Word && !self.request.is_empty() && text.request() == self.request {
+            Closeness::Request
+        } else if heavy && text.has_words(&self.words) {
+            Closeness::Words
+        } else if heavy && text.has_letters(&self.words) {
+            Closeness::Part
+        } else {
+            return None;
+        };
+        Some(Rank(closeness, pool))
+    }
+}
+
+/// The words of a text, each with a blank before it. What stands between words makes no difference. A character of
+/// a script without blanks is a word of its own, so that any part of a Chinese text is whole words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Words(String);
+
+impl Words {
+    fn of(folded: &str) -> Self {
+        let mut words = String::with_capacity(folded.len() + 1);
+        let mut inside = false;
+        for c in folded.chars() {
+            let alone = is_unspaced(c);
+            if alone || (c.is_alphanumeric() && !inside) {
+                words.push(' ');
+            }
+            if alone || c.is_alphanumeric() {
+                words.push(c);
+            }
+            inside = c.is_alphanumeric() && !alone;
+        }
+        Self(words)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The letters and digits; a character of a script without blanks says as much as two letters.
+    fn weight(&self) -> usize {
+        self.0.chars().filter(|c| *c != ' ').map(|c| 1 + usize::from(is_unspaced(c))).sum()
+    }
+
+    fn has_words(&self, other: &Self) -> bool {
+        !other.is_empty() && format!("{} ", self.0).contains(&format!("{} ", other.0))
+    }
+
+    fn has_letters(&self, other: &Self) -> bool {
+        !other.is_empty() && self.0.contains(other.0.trim_start())
+    }
+
+    /// The rest when these phrases are taken away from the beginning.
+    fn without_leading(mut self, phrases: &str) -> Self {
+        let rest = |text: &str, phrase: &str| {
+            let rest = text.strip_prefix(&Self::of(phrase).0)?;
+            (rest.is_empty() || rest.starts_with(' ')).then(|| rest.to_owned())
+        };
+        while let Some(rest) = phrases.split(", ").find_map(|phrase| rest(&self.0, phrase)) {
+            self.0 = rest;
+        }
+        self
+    }
+
+    /// The rest when these phrases are taken away from the end.
+    fn without_trailing(mut self, phrases: &str) -> Self {
+        let rest =
+            |text: &str, phrase: &str| text.strip_suffix(&Self::of(phrase).0).map(str::to_owned);
+        while let Some(rest) = phrases.split(", ").find_map(|phrase| rest(&self.0, phrase)) {
+            self.0 = rest;
+        }
+        self
+    }
+
+    /// What is asked for, without the words around it.
+    fn request(&self) -> Self {
+        self.clone().without_leading(FILLERS).without_trailing(FILLERS).without_articles()
+    }
+
+    fn without_articles(&self) -> Self {
+        let words = self.0.split(' ').filter(|word| !word.is_empty() && !ARTICLES.contains(word));
+        Self(words.flat_map(|word| [" ", word]).collect())
+    }
+}
+
+/// Characters of scripts that put no blanks between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{e01}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_words(text: &str, expected: &str) {
+        assert_eq!(Words::of(&folded(text)).0.trim_start(), expected);
+    }
+
+    #[test]
+    fn words_are_what_stands_between_signs_and_every_chinese_character() {
+        check_words("Create-Story_now!", "create story now");
+        check_words("创建story 2章", "创 建 story 2 章");
+        check_words("🚀 launch", "launch");
+        check_words("…", "");
+        check_words("サーバー", "サ ー バ ー");
+    }
+
+    #[test]
+    fn whole_words_beat_parts_and_triggers_beat_descriptions() {
+        let rank = |pool, text| Wish::new("story").unwrap().rank(text, pool);
+        let ranks = [
+            rank(Pool::Description, "Tell storyboards"),
+            rank(Pool::Word, "storyboard"),
+            rank(Pool::Description, "Tell a story"),
+            rank(Pool::Word, "tell-story"),
+            rank(Pool::Word, "Story"),
+        ];
+        assert!(ranks.is_sorted() && ranks.iter().all(Option::is_some), "{ranks:?}");
+        assert_eq!(rank(Pool::Word, "stories"), None);
+    }
+}

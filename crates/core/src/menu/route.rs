@@ -1,0 +1,274 @@
+//! From a line of the user to a command: a number, a word of the menu, something similar, or else conversation.
+
+use super::fuzzy::{Pool, Rank, Wish};
+use super::words::{Phrase, Spot, able, digits, folded, normalised, phrases};
+use super::{Candidate, Command, Confidence, Routed, Surface, Target, Unclear, visible};
+use crate::package::agents::{Agent, MenuItem};
+
+/// What the first line of `input` means. The same input always means the same, and nothing is read or asked.
+///
+/// 1. Nothing shows the menu.
+/// 2. A number is an item of the visible menu.
+/// 3. A word of the menu is its item: the trigger, the cmd, an alias, the code of the description, or the word of a
+///    handler. Where items share a word, the first has it; a handler has it before the item it belongs to.
+/// 4. `*menu`, `*help`, `*dismiss`, `*exit`, `*quit` and `*resume` work in every menu.
+/// 5. Something similar is its item if no other is as similar.
+/// 6. All else is conversation.
+///
+/// An item that has no work of its own does that of its only handler, or asks which one. Without any handler it is
+/// what its word says, such as `*menu` or `*dismiss`, or else conversation.
+pub fn route(agent: &Agent, input: &str, surface: Surface) -> Routed {
+    let input = input.trim();
+    let (line, rest) = input.split_once(['\n', '\r']).unwrap_or((input, ""));
+    let menu: Vec<Entry<'_>> =
+        visible(agent, surface).map(|(number, item)| Entry::new(number, item)).collect();
+    let mut routed = number(&menu, line)
+        .or_else(|| nothing(line))
+        .or_else(|| exact(&menu, line))
+        .or_else(|| global(line))
+        .or_else(|| similar(&menu, line))
+        .unwrap_or_else(|| chat("nothing in the menu matches"));
+    routed.details = Some(rest.trim()).filter(|rest| !rest.is_empty()).map(str::to_owned);
+    routed
+}
+
+/// A visible item and all that can be chosen of it.
+struct Entry<'a> {
+    number: usize,
+    item: &'a MenuItem,
+    target: Option<Target>,
+    phrases: Vec<(Spot, Phrase<'a>)>,
+    handlers: Vec<Handler<'a>>,
+}
+
+/// A handler that does something.
+struct Handler<'a> {
+    /// What chooses it. Only an item's only handler can be chosen without: by its item.
+    phrase: Option<Phrase<'a>>,
+    target: Target,
+}
+
+/// An item, or one of its handlers.
+#[derive(Clone, Copy)]
+struct Choice<'m, 'a> {
+    entry: &'m Entry<'a>,
+    handler: Option<&'m Handler<'a>>,
+}
+
+impl<'a> Entry<'a> {
+    fn new(number: usize, item: &'a MenuItem) -> Self {
+        let handlers = able(item).map(|(trigger, target)| Handler {
+            phrase: trigger.matches.as_deref().map(Phrase::new),
+            target,
+        });
+        let mut handlers: Vec<_> = handlers.collect();
+        if handlers.len() > 1 {
+            handlers.retain(|handler| handler.answer().is_some());
+        }
+        let target = Target::of(&item.target, item.validate_workflow.is_some());
+        Self { number, item, target, phrases: phrases(item), handlers }
+    }
+
+    fn itself(&self) -> Choice<'_, 'a> {
+        Choice { entry: self, handler: None }
+    }
+
+    fn each_handler(&self) -> impl Iterator<Item = Choice<'_, 'a>> {
+        self.handlers.iter().map(|handler| Choice { entry: self, handler: Some(handler) })
+    }
+
+    /// What an item means that has nothing to do but a word that every menu knows.
+    fn builtin(&self) -> Option<Command> {
+        let mut texts = self.phrases.iter().flat_map(|(_, phrase)| phrase.texts());
+        texts.find_map(|text| builtin(&normalised(text)))
+    }
+
+    fn label(&self) -> &'a str {
+        let word = || self.phrases.iter().find_map(|(_, phrase)| phrase.texts().next());
+        let description = self.item.description.trim();
+        if description.is_empty() { word().unwrap_or_default() } else { description }
+    }
+
+    /// How well a line matches the item or its handlers, what of them, and why. A handler that matches speaks for
+    /// the description of its item, so that the handler is chosen and not the item.
+    fn similar(&self, wish: &Wish) -> Option<(Rank, Vec<Choice<'_, 'a>>, String)> {
+        let description = (self.item.description.as_str(), Pool::Description);
+        let words = self.phrases.iter().flat_map(|(_, phrase)| phrase.texts());
+        let own = best(wish, words.map(|word| (word, Pool::Word)).chain([description]));
+        let handlers: Vec<_> = self
+            .each_handler()
+            .filter_map(|choice| {
+                let phrase = choice.handler?.phrase.as_ref()?;
+                Some((best(wish, phrase.texts().map(|text| (text, Pool::Word)))?, choice))
+            })
+            .collect();
+        let top = handlers.iter().map(|((rank, _), _)| *rank).max();
+        let speaks = |(rank, _): &(Rank, &str)| {
+            top.is_some_and(|top| top >= *rank || rank.pool() == Pool::Description)
+        };
+        if let Some((rank, text)) = own.filter(|own| !speaks(own)) {
+            return Some((rank, vec![self.itself()], rank.says(text)));
+        }
+        let top = top?;
+        let says = handlers.iter().find(|((rank, _), _)| *rank == top)?.0;
+        let choices = handlers.iter().filter(|((rank, _), _)| *rank == top);
+        let rank = own.map_or(top, |(rank, _)| rank.max(top));
+        Some((rank, choices.map(|(_, choice)| *choice).collect(), top.says(says.1)))
+    }
+}
+
+/// The text that matches best; the first of those that match equally.
+fn best<'t>(wish: &Wish, texts: impl Iterator<Item = (&'t str, Pool)>) -> Option<(Rank, &'t str)> {
+    let ranked = texts.filter_map(|(text, pool)| Some((wish.rank(text, pool)?, text)));
+    ranked.reduce(|best, next| if next.0 > best.0 { next } else { best })
+}
+
+impl<'a> Handler<'a> {
+    /// What the user types to choose it.
+    fn answer(&self) -> Option<&'a str> {
+        self.phrase.as_ref()?.texts().next()
+    }
+
+    /// What the user reads.
+    fn label(&self) -> Option<&'a str> {
+        let phrase = self.phrase.as_ref()?;
+        phrase.similar.first().copied().or(phrase.word)
+    }
+
+    fn has_word(&self, wanted: &str) -> bool {
+        self.phrase
+            .as_ref()
+            .and_then(|phrase| phrase.word)
+            .is_some_and(|word| normalised(word) == wanted)
+    }
+}
+
+impl Choice<'_, '_> {
+    fn taken(self, confidence: Confidence, reason: String) -> Routed {
+        let Self { entry, handler } = self;
+        let command = match (handler, &entry.target, entry.handlers.as_slice()) {
+            (Some(handler), _, _) => Command::Item(handler.target.clone()),
+            (None, Some(target), _) => Command::Item(target.clone()),
+            (None, None, [only]) => Command::Item(only.target.clone()),
+            (None, None, []) => match entry.builtin() {
+                Some(command) => command,
+                None => {
+                    let reason = format!("{reason}; this item starts nothing");
+                    return Routed { item: Some(entry.number), ..chat(&reason) };
+                }
+            },
+            (None, None, _) => {
+                let candidates = entry.each_handler().map(Choice::candidate).collect();
+                Command::Clarify { why: Unclear::SeveralMatch, candidates }
+            }
+        };
+        Routed { command, confidence, reason, item: Some(entry.number), details: None }
+    }
+
+    fn candidate(self) -> Candidate {
+        let number = self.entry.number;
+        let handler = self.handler.and_then(|handler| Some((handler.label()?, handler.answer()?)));
+        let (label, answer) = match handler {
+            Some((label, answer)) => (label, answer.to_owned()),
+            None => (self.entry.label(), number.to_string()),
+        };
+        Candidate { number, label: label.to_owned(), answer }
+    }
+}
+
+fn nothing(line: &str) -> Option<Routed> {
+    let is_nothing = line.is_empty() || normalised(line).is_empty();
+    is_nothing.then(|| sure(Command::ShowMenu, "nothing was typed".to_owned()))
+}
+
+/// A number means nothing where there is no menu; elsewhere one that is too large, however large, is asked about.
+fn number(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
+    let digits = digits(line)?;
+    let number: Option<usize> = digits.parse().ok();
+    let index = number.and_then(|number| number.checked_sub(1));
+    if let Some((entry, number)) = index.and_then(|index| menu.get(index)).zip(number) {
+        return Some(entry.itself().taken(Confidence::Exact, format!("number {number}")));
+    }
+    let last = menu.last()?.number;
+    let reason = format!("the menu has the numbers 1 to {last}");
+    let candidates = menu.iter().map(|entry| entry.itself().candidate()).collect();
+    Some(clarify(Unclear::OutOfRange, candidates, Confidence::Low, reason))
+}
+
+fn exact(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
+    let wanted = normalised(line);
+    let handler_of = |entry: &Entry<'_>| -> Option<Routed> {
+        let mut handlers = entry.each_handler();
+        let choice = handlers
+            .find(|choice| choice.handler.is_some_and(|handler| handler.has_word(&wanted)))?;
+        let word = choice.handler?.phrase.as_ref()?.word?;
+        Some(choice.taken(Confidence::Exact, format!("handler `{word}`")))
+    };
+    let own = |entry: &Entry<'_>| -> Option<Routed> {
+        let mut words =
+            entry.phrases.iter().filter_map(|(spot, phrase)| Some((spot, phrase.word?)));
+        let (spot, word) = words.find(|(_, word)| normalised(word) == wanted)?;
+        let reason = match spot {
+            Spot::Trigger => format!("trigger `{word}`"),
+            Spot::Cmd => format!("cmd `{word}`"),
+            Spot::Code => format!("code `[{word}]`"),
+            Spot::Alias(_) => format!("alias `{word}`"),
+        };
+        Some(handler_of(entry).unwrap_or_else(|| entry.itself().taken(Confidence::Exact, reason)))
+    };
+    menu.iter().find_map(own).or_else(|| menu.iter().find_map(handler_of))
+}
+
+/// The commands of every menu. Without a sign before it, the word may be a part of the conversation.
+fn global(line: &str) -> Option<Routed> {
+    let folded = folded(line);
+    let word = folded.strip_prefix(['*', '/'])?.trim();
+    Some(sure(builtin(word)?, format!("command `*{word}`")))
+}
+
+/// The words that every menu knows.
+fn builtin(word: &str) -> Option<Command> {
+    match word {
+        "menu" | "help" => Some(Command::ShowMenu),
+        "dismiss" | "exit" | "quit" => Some(Command::Dismiss),
+        "resume" => Some(Command::Resume),
+        _ => None,
+    }
+}
+
+fn similar(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
+    let wish = Wish::new(line)?;
+    let found: Vec<_> = menu.iter().filter_map(|entry| entry.similar(&wish)).collect();
+    let top = found.iter().map(|(rank, _, _)| *rank).max()?;
+    let found = found.into_iter().filter(|(rank, _, _)| *rank == top);
+    let found: Vec<_> = found
+        .flat_map(|(_, choices, says)| {
+            choices.into_iter().map(move |choice| (choice, says.clone()))
+        })
+        .collect();
+    if let [(choice, says)] = found.as_slice() {
+        return Some(choice.taken(top.confidence(), says.clone()));
+    }
+    let candidates: Vec<_> = found.iter().map(|(choice, _)| choice.candidate()).collect();
+    let reason = format!("{} match equally well", candidates.len());
+    Some(clarify(Unclear::SeveralMatch, candidates, top.confidence(), reason))
+}
+
+fn sure(command: Command, reason: String) -> Routed {
+    Routed { command, confidence: Confidence::Exact, reason, item: None, details: None }
+}
+
+fn chat(reason: &str) -> Routed {
+    let (command, reason) = (Command::Chat, reason.to_owned());
+    Routed { command, confidence: Confidence::Low, reason, item: None, details: None }
+}
+
+fn clarify(
+    why: Unclear,
+    candidates: Vec<Candidate>,
+    confidence: Confidence,
+    reason: String,
+) -> Routed {
+    let command = Command::Clarify { why, candidates };
+    Routed { command, confidence, reason, item: None, details: None }
+}

@@ -1,0 +1,248 @@
+//! What commands come to: workflows, scripts, prompts, and every way to fail.
+
+use crewagent_core::menu::{
+    Action, DataFormat, DataRef, MenuErrorCode, Target, Work, resolve, validate,
+};
+use crewagent_core::package::Package;
+use crewagent_core::package::agents::MenuTarget;
+use crewagent_core::vpath::{Mount, VPath};
+use crewagent_testkit::package::MemoryFiles;
+
+use super::agent;
+use crate::support::{checked, example};
+
+/// What stands in the project.
+const PROJECT: &[(&str, &str)] = &[
+    ("notes.md", "# Notes\n"),
+    ("docs/rules.md", "---\ntitle: Rules\n---\n# Rules\n"),
+    ("stray.md", "---\nschemaVersion: \"1.1\"\nworkflowType: t\ncurrentNodeId: \"\"\n---\n"),
+    ("artifacts/x.csv", "a,b\n"),
+];
+
+struct World {
+    files: MemoryFiles,
+    package: Package,
+}
+
+impl World {
+    fn new() -> Self {
+        let mut files = example("multi-workflows");
+        files.put("assets/script.md", "# Do it\n").unwrap();
+        files.put("extra/script.md", "# Do it\n").unwrap();
+        let package = checked(&files).package.unwrap();
+        Self { files, package }
+    }
+
+    fn read(&self, path: &VPath) -> Option<String> {
+        match path.mount() {
+            Mount::Package => {
+                Some(self.files.text(path.relative())).filter(|text| !text.is_empty())
+            }
+            Mount::Project => {
+                let found = PROJECT.iter().find(|(name, _)| *name == path.relative());
+                found.map(|(_, text)| (*text).to_owned())
+            }
+            Mount::State => None,
+        }
+    }
+
+    fn resolve(&self, target: &Target) -> Result<Action, crewagent_core::menu::MenuError> {
+        resolve(target, &agent(vec![]), &self.package, &|path| self.read(path))
+    }
+}
+
+fn target(work: Work) -> Target {
+    Target { work, data: None, validate: false }
+}
+
+fn workflow(text: &str) -> Work {
+    Work::Workflow(text.to_owned())
+}
+
+fn exec(text: &str) -> Work {
+    Work::Exec(text.to_owned())
+}
+
+fn said(text: &str) -> Work {
+    Work::Action(text.to_owned())
+}
+
+/// An action in a few words.
+fn shown(action: &Action) -> String {
+    match action {
+        Action::StartWorkflow { workflow, .. } => format!("workflow {workflow}"),
+        Action::Script { path, .. } => format!("script {path}"),
+        Action::Prompt { id, text, .. } => format!("prompt {id}: {text}"),
+        Action::Inline { text, .. } => format!("inline {text}"),
+        Action::ShowMenu => "menu".to_owned(),
+        Action::Dismiss => "dismiss".to_owned(),
+        Action::Resume => "resume".to_owned(),
+    }
+}
+
+#[track_caller]
+fn check(work: Work, expected: &str) {
+    let action = World::new().resolve(&target(work)).unwrap();
+    assert_eq!(shown(&action), expected);
+}
+
+#[track_caller]
+fn check_error(work: Work, code: MenuErrorCode, says: &str) {
+    let error = World::new().resolve(&target(work)).unwrap_err();
+    assert_eq!(error.code, code, "{error}");
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+#[test]
+fn a_workflow_is_an_id_or_a_document_of_the_package() {
+    let world = World::new();
+    for (index, one) in world.package.workflows().iter().enumerate() {
+        let expected = format!("workflow {index}");
+        let path = one.document_path.as_str();
+        if let Some(id) = &one.id {
+            check(workflow(id.as_str()), &expected);
+        }
+        for text in [
+            path.to_owned(),
+            format!("./{path}"),
+            format!("@pkg/{path}"),
+            format!("{{package-root}}/{path}"),
+        ] {
+            check(workflow(&text), &expected);
+            check(exec(&text), &expected);
+        }
+    }
+}
+
+#[test]
+fn an_unknown_workflow_says_which_there_are() {
+    let world = World::new();
+    let id = world.package.workflows()[1].id.as_ref().unwrap().as_str().to_owned();
+    check_error(
+        workflow(&format!("{id}x")),
+        MenuErrorCode::UnknownWorkflow,
+        &format!("Did you mean `{id}`?"),
+    );
+    for work in [
+        workflow("nothing-like-it"),
+        workflow("a:b"),
+        workflow("nowhere/workflow.md"),
+        workflow("{project-root}/_bmad/bmm/workflow.md"),
+        workflow("notes.md"),
+        exec("{project-root}/_bmad/party-mode/workflow.md"),
+        exec("@project/stray.md"),
+    ] {
+        check_error(work, MenuErrorCode::UnknownWorkflow, &format!("`{id}`"));
+    }
+}
+
+#[test]
+fn a_classic_workflow_is_not_supported() {
+    for text in ["{project-root}/_bmad/workflow.yaml", "workflow.yml", "core/tasks/workflow.XML"] {
+        check_error(workflow(text), MenuErrorCode::NotSupportedClassicWorkflow, "Convert it");
+        check_error(exec(text), MenuErrorCode::NotSupportedClassicWorkflow, "Convert it");
+    }
+}
+
+#[test]
+fn a_script_is_a_markdown_file_that_is_there() {
+    check(exec("@project/notes.md"), "script @project/notes.md");
+    check(exec("{project-root}/docs/rules.md"), "script @project/docs/rules.md");
+    // A bare path is the package's file if it has one.
+    check(exec("assets/script.md"), "script @pkg/assets/script.md");
+    check(exec("./extra/script.md"), "script @pkg/extra/script.md");
+    check(exec("docs/rules.md"), "script @project/docs/rules.md");
+    check_error(exec("assets/no.md"), MenuErrorCode::ValidationFailed, "`@pkg/assets/no.md`");
+    check_error(exec("{state-root}/no.md"), MenuErrorCode::ValidationFailed, "`@state/no.md`");
+    check_error(exec("@project/run.sh"), MenuErrorCode::ValidationFailed, "`.md`");
+}
+
+#[test]
+fn a_path_that_leads_out_is_denied() {
+    for text in [
+        "../x.md",
+        "/etc/x.md",
+        "{project-root}/../x.md",
+        "@other/x.md",
+        "{nowhere}/x.md",
+        "a\\x.md",
+    ] {
+        check_error(workflow(text), MenuErrorCode::PermissionDenied, "@project");
+        check_error(exec(text), MenuErrorCode::PermissionDenied, "@project");
+        let data = Target { data: Some(text.to_owned()), ..target(said("menu.show")) };
+        assert_eq!(World::new().resolve(&data).unwrap_err().code, MenuErrorCode::PermissionDenied);
+    }
+}
+
+#[test]
+fn an_action_is_a_prompt_a_builtin_or_an_instruction() {
+    check(said("#risk"), "prompt risk: Name the risk.");
+    check(said("menu.show"), "menu");
+    check(said("agent.dismiss"), "dismiss");
+    check(said("run.resume"), "resume");
+    check(said("Explain sprints."), "inline Explain sprints.");
+    check(said("Menu.show"), "inline Menu.show");
+    check_error(said("#rsk"), MenuErrorCode::UnknownPromptId, "Did you mean `#risk`?");
+    check_error(said("#"), MenuErrorCode::UnknownPromptId, "It has `risk`.");
+}
+
+#[test]
+fn data_is_a_file_and_the_format_of_its_ending() {
+    for (text, path, format) in [
+        ("{artifacts-root}/x.csv", "@project/artifacts/x.csv", DataFormat::Csv),
+        ("artifacts/x.JSON", "@project/artifacts/x.JSON", DataFormat::Json),
+        ("@project/a.yml", "@project/a.yml", DataFormat::Yaml),
+        ("@project/a.yaml", "@project/a.yaml", DataFormat::Yaml),
+        ("{state-root}/a.xml", "@state/a.xml", DataFormat::Xml),
+        ("assets/script.md", "@pkg/assets/script.md", DataFormat::Text),
+        ("workflow.md", "@pkg/workflow.md", DataFormat::Text),
+        ("@project/json", "@project/json", DataFormat::Text),
+    ] {
+        let target = Target { data: Some(text.to_owned()), ..target(said("Say it.")) };
+        let action = World::new().resolve(&target).unwrap();
+        let expected = DataRef { path: VPath::parse(path).unwrap(), format };
+        assert_eq!(action.data(), Some(&expected), "{text}");
+    }
+}
+
+#[test]
+fn a_workflow_goes_before_a_script_and_a_script_before_an_action() {
+    let text = |text: &str| Some(text.to_owned());
+    let all = MenuTarget { workflow: text(" w "), exec: text("e"), action: text("a"), data: None };
+    let work = |target: &MenuTarget| Target::of(target, false).map(|target| target.work);
+    assert_eq!(work(&all), Some(workflow("w")));
+    let blank = MenuTarget { workflow: text(" "), ..all };
+    assert_eq!(work(&blank), Some(exec("e")));
+    let action = MenuTarget { exec: None, ..blank };
+    assert_eq!(work(&action), Some(said("a")));
+    assert_eq!(work(&MenuTarget { data: text("d"), ..MenuTarget::default() }), None);
+}
+
+#[test]
+fn validation_names_everything_that_is_missing() {
+    let world = World::new();
+    let id = world.package.workflows()[1].id.as_ref().unwrap().as_str();
+    let good = Target { validate: true, ..target(workflow(id)) };
+    let action = world.resolve(&good).unwrap();
+    assert_eq!(validate(&action, &world.package, &|path| world.read(path)), Ok(()));
+
+    let bad = Target { data: Some("@project/no.json".into()), ..good };
+    let error = world.resolve(&bad).unwrap_err();
+    assert_eq!(error.code, MenuErrorCode::ValidationFailed);
+    assert_eq!(error.message, "`@project/no.json` is missing or cannot be read.");
+
+    let error = validate(&action, &world.package, &|_| None).unwrap_err();
+    let one = &world.package.workflows()[1];
+    let steps = one.graph.nodes().iter().map(|node| &node.file);
+    for path in [&one.document_path, &one.graph_path].into_iter().chain(steps) {
+        assert!(error.message.contains(&format!("`@pkg/{path}`")), "{error}");
+    }
+}
+
+#[test]
+fn an_error_is_serialised_with_its_code() {
+    let error = World::new().resolve(&target(said("#x"))).unwrap_err();
+    let json = serde_json::to_value(&error).unwrap();
+    assert_eq!(json["code"], "UnknownPromptId");
+    assert_eq!(serde_json::to_value(MenuErrorCode::DataLoadFailed).unwrap(), "DataLoadFailed");
+}

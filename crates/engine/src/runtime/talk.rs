@@ -1,0 +1,75 @@
+//! Beginning a conversation: a run without a workflow.
+
+use std::sync::Arc;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::id::AgentId;
+use crewagent_core::package::Package;
+use crewagent_core::run::machine::{Cast, Machine};
+use crewagent_core::state::standing::Standing;
+
+use super::run::{Parts, Run};
+use super::start::{choose_by_name, load};
+use super::{StartError, StartTalk};
+use crate::clock::{self, Clock};
+use crate::store::{NewRun, RunId, RunPackage, Store, Subject};
+
+pub(super) fn begin(store: &Store, clock: &Clock, plan: &StartTalk) -> Result<Run, StartError> {
+    let package = match &plan.package {
+        None => None,
+        Some(installed) => Some(
+            load(store, installed)?.ok_or_else(|| StartError::Package(installed.reference()))?,
+        ),
+    };
+    let agent = chosen(package.as_ref(), plan.agent.as_deref())?;
+    let project = store.projects().of(&plan.project)?;
+    let folder = project.folder()?.to_owned();
+    let now = clock.now();
+    let id = RunId::fresh(now);
+    let started = Event {
+        seq: 1,
+        part: None,
+        time: clock::for_events(now),
+        run_id: Some(id.to_string()),
+        key: None,
+        fact: Fact::SessionStarted {
+            package: plan.package.as_ref().map(|installed| installed.reference()),
+            package_sha256: plan.package.as_ref().map(|installed| installed.digest.to_string()),
+            agent_id: agent.as_ref().map(AgentId::to_string),
+            project: project.name.clone(),
+            settings: plan.settings.clone(),
+        },
+    };
+    let runs = store.conversations().runs();
+    let run = runs.create(NewRun {
+        id,
+        project: project.id.clone(),
+        subject: Subject::Talk {
+            package: plan.package.as_ref().map(RunPackage::of),
+            agent_id: agent.as_ref().map(AgentId::to_string),
+        },
+        conversation: None,
+        created: now,
+        document: None,
+        events: vec![started.clone()],
+    })?;
+    if let Some(installed) = &plan.package {
+        store.projects().used(&project.id, &installed.reference())?;
+    }
+    let mounts = run.mounts(&runs.roots(&run.facts)?)?;
+    let cast = Cast::Talk { package: package.map(Arc::new), agent };
+    let machine = Machine::new(cast, plan.settings.clone(), Standing::default());
+    let parts = Parts { folder: run, mounts, machine, project: folder, clock: clock.clone() };
+    Ok(Run::begin(parts, now, vec![started]))
+}
+
+/// The agent that is asked for. Without a package there is none.
+fn chosen(package: Option<&Package>, asked: Option<&str>) -> Result<Option<AgentId>, StartError> {
+    match (package, asked) {
+        (_, None) => Ok(None),
+        (Some(package), Some(asked)) => choose_by_name(package, asked).map(Some),
+        (None, Some(asked)) => {
+            Err(StartError::Agent { asked: asked.to_owned(), known: Vec::new() })
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! A conversation with a person: plain chat, talk with an agent, or a run of a workflow.
+//!
+//! The conversation is a run without a workflow, with the same loop, journal and limits. A workflow that is started from
+//! it is a run of its own; while that is on, the user's words go to it.
+
+mod choose;
+mod command;
+mod data;
+mod heard;
+
+use std::sync::Arc;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::menu::{self, Confidence, MenuLine, Surface};
+use crewagent_core::package::Package;
+use crewagent_core::package::agents::Agent;
+use crewagent_core::run::machine::Rest;
+use crewagent_core::run::settings::RunSettings;
+
+pub use self::command::{COMMANDS, GlobalCommand};
+pub use self::heard::{Heard, SessionError};
+use crate::control::Control;
+use crate::model::Model;
+use crate::runtime::{ResumeError, Run, Runtime, SettingsChange, StartTalk};
+use crate::store::{Installed, RunError, RunId, Store};
+use crate::turn::Halt;
+
+/// Whoever listens to what happens.
+type Tell<'t> = &'t mut dyn FnMut(&Event);
+
+/// A conversation that this process owns.
+pub struct Session<'s> {
+    store: &'s Store,
+    runtime: Runtime<'s>,
+    talk: Run,
+    run: Option<Run>,
+    package: Option<(Installed, Arc<Package>)>,
+    /// What a run that is started from here runs with.
+    settings: RunSettings,
+    user_name: String,
+    surface: Surface,
+}
+
+/// What a session is opened with, beside the conversation itself.
+#[derive(Clone, Debug)]
+pub struct Guest {
+    /// Who speaks; may be blank.
+    pub user_name: String,
+    /// Where they are.
+    pub surface: Surface,
+    /// What a run that is started from here runs with.
+    pub settings: RunSettings,
+}
+
+/// Where the user's words go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// To a model without a persona.
+    Chat,
+    /// To the menu of an agent, and to the agent.
+    Agent,
+    /// To a run of a workflow.
+    Run,
+}
+
+impl<'s> Session<'s> {
+    /// Begins a conversation.
+    pub fn begin(
+        store: &'s Store,
+        runtime: Runtime<'s>,
+        plan: &StartTalk,
+        guest: Guest,
+    ) -> Result<Self, SessionError> {
+        let talk = runtime.talk(plan)?;
+        Self::of(store, runtime, talk, guest)
+    }
+
+    /// Goes on with a conversation, and with the run that it was about.
+    pub fn reopen(
+        store: &'s Store,
+        runtime: Runtime<'s>,
+        id: &RunId,
+        change: &SettingsChange,
+        guest: Guest,
+    ) -> Result<Self, SessionError> {
+        let active = store.conversations().active_run(id)?;
+        let talk = runtime.reopen(id, change)?;
+        let mut session = Self::of(store, runtime, talk, guest)?;
+        if let Some(run) = active {
+            match session.runtime.resume(&run, change) {
+                Ok(run) => session.run = Some(run),
+                // It was removed since.
+                Err(ResumeError::Run(RunError::Unknown { .. })) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(session)
+    }
+
+    fn of(
+        store: &'s Store,
+        runtime: Runtime<'s>,
+        talk: Run,
+        guest: Guest,
+    ) -> Result<Self, SessionError> {
+        let installed = store.conversations().runs().package(talk.facts())?;
+        let package = installed.zip(talk.package());
+        let Guest { user_name, surface, settings } = guest;
+        Ok(Self { store, runtime, talk, run: None, package, settings, user_name, surface })
+    }
+
+    /// The conversation.
+    pub fn talk(&self) -> &Run {
+        &self.talk
+    }
+
+    /// The run that the user's words go to.
+    pub fn run(&self) -> Option<&Run> {
+        self.run.as_ref()
+    }
+
+    /// The package whose agents can be talked to.
+    pub fn package(&self) -> Option<&Package> {
+        self.package.as_ref().map(|(_, package)| &**package)
+    }
+
+    /// The agent that is talked to.
+    pub fn agent(&self) -> Option<&Agent> {
+        self.talk.agent()
+    }
+
+    /// Where the user's words go.
+    pub fn mode(&self) -> Mode {
+        match (&self.run, self.agent()) {
+            (Some(_), _) => Mode::Run,
+            (None, Some(_)) => Mode::Agent,
+            (None, None) => Mode::Chat,
+        }
+    }
+
+    /// The menu of the agent, as it is shown.
+    pub fn menu(&self) -> Vec<MenuLine> {
+        self.agent().map(|agent| menu::menu_of(agent, self.surface)).unwrap_or_default()
+    }
+
+    /// Why nothing happens, if nothing does.
+    pub fn rest(&self) -> Option<Rest> {
+        self.current().rest()
+    }
+
+    fn current(&self) -> &Run {
+        self.run.as_ref().unwrap_or(&self.talk)
+    }
+
+    /// Goes on until there is something to say to it. An error leaves everything resumable.
+    pub fn drive(
+        &mut self,
+        model: &dyn Model,
+        control: &Control,
+        tell: Tell<'_>,
+    ) -> Result<Rest, Halt> {
+        self.run.as_mut().unwrap_or(&mut self.talk).drive(model, control, tell)
+    }
+
+    /// Takes the user's words: a command, a choice from the menu, an answer, or something to talk about.
+    pub fn hear(&mut self, words: &str, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        // In front of a menu `*` belongs to the words of that menu.
+        let asks_menu = self.mode() == Mode::Agent && !self.has_question();
+        let prefixes: &[char] = if asks_menu { &['/'] } else { &['/', '*'] };
+        if let Some(command) = GlobalCommand::of(words, prefixes) {
+            return self.command(command, tell);
+        }
+        if asks_menu {
+            return self.choose(words, tell);
+        }
+        if words.trim().is_empty() {
+            return Ok(Heard::Nothing);
+        }
+        self.name_after(words)?;
+        self.run.as_mut().unwrap_or(&mut self.talk).say(words, tell)?;
+        Ok(Heard::Work)
+    }
+
+    /// Whether something failed, so that the session must be [mended](Session::mended) before it goes on.
+    pub fn is_broken(&self) -> bool {
+        self.current().is_broken()
+    }
+
+    /// The same session, taken over anew where it stands.
+    pub fn mended(self, change: &SettingsChange) -> Result<Self, SessionError> {
+        let id = self.talk.facts().run_id.clone();
+        let Self { store, runtime, talk, run, settings, user_name, surface, .. } = self;
+        // They are free before they are taken again.
+        drop((talk, run));
+        Self::reopen(store, runtime, &id, change, Guest { user_name, surface, settings })
+    }
+
+    /// Leaves the conversation as it is. One in which nothing was said is removed.
+    /// Says whether it is kept.
+    pub fn close(mut self, tell: Tell<'_>) -> Result<bool, SessionError> {
+        self.leave(tell, Keep::Active)?;
+        let id = self.talk.facts().run_id.clone();
+        let is_empty = self.store.conversations().title(&id)?.is_none();
+        if let Some(rest) = self.talk.rest().filter(|_| !is_empty) {
+            self.talk.finish(&rest, tell)?;
+        }
+        let store = self.store;
+        drop(self);
+        if is_empty {
+            store.conversations().runs().remove(&id)?;
+        }
+        Ok(!is_empty)
+    }
+
+    /// Whether the conversation waits for the answer to a question.
+    fn has_question(&self) -> bool {
+        self.rest().is_some_and(|rest| rest.question.is_some())
+    }
+
+    fn command(&mut self, command: GlobalCommand, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        let heard = self.obey(&command, tell)?;
+        if let Some(name) = command.recorded() {
+            let fact = Fact::SessionCommand {
+                text: command.to_string().into(),
+                command: name.to_owned(),
+                confidence: Confidence::Exact,
+                reason: format!("command `{command}`"),
+                item: None,
+                choices: heard.choices(),
+                error: None,
+            };
+            self.talk.note(fact, tell)?;
+        }
+        Ok(heard)
+    }
+
+    fn obey(&mut self, command: &GlobalCommand, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        match command {
+            GlobalCommand::Menu => {
+                self.leave(tell, Keep::Nothing)?;
+                Ok(self.show_menu())
+            }
+            GlobalCommand::Pause | GlobalCommand::Stop => {
+                let left = self.leave(tell, Keep::Nothing)?;
+                Ok(left.map_or(Heard::NoRun, Heard::Left))
+            }
+            GlobalCommand::Resume => self.resume(tell),
+            GlobalCommand::Dismiss => self.dismiss(tell),
+            GlobalCommand::Help => Ok(Heard::Help),
+            GlobalCommand::Status => Ok(Heard::Status),
+            GlobalCommand::Agent(name) => self.meet(name, tell),
+        }
+    }
+
+    fn show_menu(&self) -> Heard {
+        match (self.agent(), self.package()) {
+            (Some(_), _) => Heard::Menu(self.menu()),
+            (None, package) => {
+                let agents = package.map(Package::agents).unwrap_or_default();
+                Heard::Agents(agents.iter().map(|agent| agent.id.clone()).collect())
+            }
+        }
+    }
+
+    /// Another agent of the package is talked to.
+    fn meet(&mut self, name: &str, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        let agents = self.package().map(Package::agents).unwrap_or_default();
+        let wanted = name.to_lowercase();
+        let is_meant = |agent: &&Agent| {
+            agent.id.as_str().to_lowercase() == wanted
+                || agent.metadata.name.to_lowercase() == wanted
+        };
+        let Some(id) = agents.iter().find(is_meant).map(|agent| agent.id.clone()) else {
+            return Ok(Heard::Agents(agents.iter().map(|agent| agent.id.clone()).collect()));
+        };
+        self.leave(tell, Keep::Nothing)?;
+        self.talk.choose(Fact::SessionAgent { agent_id: Some(id.to_string()) }, tell)?;
+        Ok(Heard::Met(id))
+    }
+
+    fn dismiss(&mut self, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        self.leave(tell, Keep::Nothing)?;
+        if self.agent().is_none() {
+            return Ok(self.show_menu());
+        }
+        self.talk.choose(Fact::SessionAgent { agent_id: None }, tell)?;
+        Ok(Heard::Dismissed)
+    }
+
+    /// Goes on with the run that was left last.
+    fn resume(&mut self, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        if let Some(run) = &self.run {
+            return Ok(Heard::Resumed(run.facts().run_id.clone()));
+        }
+        let conversation = self.talk.facts().run_id.clone();
+        for id in self.store.conversations().runs_of(&conversation)?.into_iter().rev() {
+            match self.runtime.resume(&id, &SettingsChange::default()) {
+                Ok(run) => {
+                    run.opening().iter().for_each(&mut *tell);
+                    self.enter(run, tell)?;
+                    return Ok(Heard::Resumed(id));
+                }
+                Err(ResumeError::Run(RunError::Unknown { .. })) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Heard::NoRun)
+    }
+
+    /// The user's words go to a run from here on.
+    fn enter(&mut self, run: Run, tell: Tell<'_>) -> Result<(), SessionError> {
+        self.talk.note(Fact::SessionRun { id: Some(run.id().to_owned()) }, tell)?;
+        self.run = Some(run);
+        Ok(())
+    }
+
+    /// The user's words go to the conversation again. The run stays where it is.
+    fn leave(&mut self, tell: Tell<'_>, keep: Keep) -> Result<Option<RunId>, SessionError> {
+        let Some(mut run) = self.run.take() else { return Ok(None) };
+        if let Some(rest) = run.rest() {
+            run.finish(&rest, tell)?;
+        }
+        if keep == Keep::Nothing {
+            self.talk.note(Fact::SessionRun { id: None }, tell)?;
+        }
+        Ok(Some(run.facts().run_id.clone()))
+    }
+}
+
+/// Whether a run that is left is entered again when the conversation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keep {
+    Active,
+    Nothing,
+}

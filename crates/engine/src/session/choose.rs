@@ -1,0 +1,175 @@
+//! The user speaks to an agent: what its menu makes of that, and what is done about it.
+
+use crewagent_core::event::Fact;
+use crewagent_core::menu::{self, Action, Command, MenuError, Routed};
+use crewagent_core::prompt;
+use crewagent_core::vpath::VPath;
+use serde_json::Map;
+
+use super::{Heard, Session, SessionError, Tell, data};
+use crate::runtime::{Data, StartRun};
+
+/// The longest file that is looked at to see what it is.
+const MAX_LOOK: usize = 256 * 1024;
+
+impl Session<'_> {
+    /// The user speaks to an agent: its menu is asked first.
+    pub(super) fn choose(&mut self, words: &str, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        let Some(agent) = self.agent().cloned() else { return Ok(Heard::Nothing) };
+        let routed = menu::route(&agent, words, self.surface);
+        let action = match &routed.command {
+            Command::Chat => {
+                self.name_after(words)?;
+                self.talk.say(words, tell)?;
+                return Ok(Heard::Work);
+            }
+            Command::ShowMenu => Ok(Action::ShowMenu),
+            Command::Dismiss => Ok(Action::Dismiss),
+            Command::Resume => Ok(Action::Resume),
+            Command::Clarify { candidates, .. } => {
+                let heard = Heard::Clarify {
+                    reason: routed.reason.clone(),
+                    candidates: candidates.clone(),
+                };
+                self.record(words, &routed, "ClarifyChoice", &heard, tell)?;
+                return Ok(heard);
+            }
+            Command::Item(target) => match &self.package {
+                Some((_, package)) => {
+                    menu::resolve(target, &agent, package, &|path| self.text_of(path))
+                }
+                None => return Ok(Heard::Nothing),
+            },
+        };
+        let ready = action.and_then(|action| Ok((self.load(&action)?, action)));
+        match ready {
+            Err(error) => {
+                let heard = Heard::Refused(error);
+                self.record(words, &routed, "Refused", &heard, tell)?;
+                Ok(heard)
+            }
+            Ok((data, action)) => {
+                let shown = if action == Action::ShowMenu { self.show_menu() } else { Heard::Work };
+                self.record(words, &routed, action.name(), &shown, tell)?;
+                self.act(action, data, &routed, tell)
+            }
+        }
+    }
+
+    /// Does what was chosen.
+    fn act(
+        &mut self,
+        action: Action,
+        data: Option<Data>,
+        routed: &Routed,
+        tell: Tell<'_>,
+    ) -> Result<Heard, SessionError> {
+        let (subject, first) = match action {
+            Action::ShowMenu => return Ok(self.show_menu()),
+            Action::Dismiss => return self.dismiss(tell),
+            Action::Resume => return self.resume(tell),
+            Action::StartWorkflow { workflow, .. } => {
+                return self.start(workflow, data, routed, tell);
+            }
+            Action::Script { path, .. } => {
+                (format!("script {path}"), prompt::script_directive(&path))
+            }
+            Action::Prompt { id, text, .. } => {
+                (format!("prompt #{id}"), prompt::prompt_directive(&id, &text))
+            }
+            Action::Inline { text, .. } => {
+                ("instruction".to_owned(), prompt::user_input(&text, None))
+            }
+        };
+        let mut texts = vec![first];
+        texts.extend(data.map(|data| data.text));
+        texts.extend(routed.details.as_ref().map(|words| prompt::user_input(words, None)));
+        let texts = texts.into_iter().map(Into::into).collect();
+        self.name_after_item(routed)?;
+        self.talk.choose(Fact::SessionInstructed { subject, texts }, tell)?;
+        Ok(Heard::Work)
+    }
+
+    fn start(
+        &mut self,
+        workflow: usize,
+        data: Option<Data>,
+        routed: &Routed,
+        tell: Tell<'_>,
+    ) -> Result<Heard, SessionError> {
+        let Some((installed, package)) = &self.package else { return Ok(Heard::Nothing) };
+        let document = package.workflows()[workflow].document_path.to_string();
+        let mut run = self.runtime.start(&StartRun {
+            package: installed.clone(),
+            workflow: Some(document),
+            agent: self.agent().map(|agent| agent.id.to_string()),
+            project: self.talk.project_folder().to_owned(),
+            variables: Map::new(),
+            settings: self.settings.clone(),
+            user_name: self.user_name.clone(),
+            conversation: Some(self.talk.facts().run_id.clone()),
+            data,
+        })?;
+        self.name_after_item(routed)?;
+        run.opening().iter().for_each(&mut *tell);
+        if let Some(words) = &routed.details {
+            run.say(words, tell)?;
+        }
+        let id = run.facts().run_id.clone();
+        self.enter(run, tell)?;
+        Ok(Heard::Started(id))
+    }
+
+    /// The data that an action brings along.
+    fn load(&self, action: &Action) -> Result<Option<Data>, MenuError> {
+        action.data().map(|data| data::load(self.talk.mounts(), data)).transpose()
+    }
+
+    /// The text of a small file, for one who wants to know what it is.
+    fn text_of(&self, path: &VPath) -> Option<String> {
+        let content = self.talk.mounts().read(path, MAX_LOOK).ok()?.ok()?;
+        Some(String::from_utf8_lossy(&content.bytes).into_owned())
+    }
+
+    fn record(
+        &mut self,
+        words: &str,
+        routed: &Routed,
+        command: &str,
+        heard: &Heard,
+        tell: Tell<'_>,
+    ) -> Result<(), SessionError> {
+        let error = if let Heard::Refused(error) = heard { Some(error.clone()) } else { None };
+        let fact = Fact::SessionCommand {
+            text: words.into(),
+            command: command.to_owned(),
+            confidence: routed.confidence,
+            reason: routed.reason.clone(),
+            item: routed.item,
+            choices: heard.choices(),
+            error,
+        };
+        Ok(self.talk.note(fact, tell)?)
+    }
+
+    /// A conversation is called by the first thing that was said in it.
+    pub(super) fn name_after(&self, words: &str) -> Result<(), SessionError> {
+        let (conversations, id) = (self.store.conversations(), &self.talk.facts().run_id);
+        if conversations.title(id)?.is_none() {
+            conversations.rename(id, words)?;
+        }
+        Ok(())
+    }
+
+    fn name_after_item(&self, routed: &Routed) -> Result<(), SessionError> {
+        let menu = self.menu();
+        let item = routed.item.and_then(|number| menu.iter().find(|line| line.number == number));
+        item.map_or(Ok(()), |line| self.name_after(without_code(&line.description)))
+    }
+}
+
+/// A description without the code in front of it.
+fn without_code(description: &str) -> &str {
+    let rest = description.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    rest.map_or(description, |(_, words)| words.trim_start())
+}

@@ -1,0 +1,112 @@
+//! Commands that are always there, whoever is talked to.
+
+use std::fmt;
+
+/// A command that the user typed with `/` in front, or `*` where no menu is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GlobalCommand {
+    /// Shows the menu; a run is left as it is.
+    Menu,
+    /// Leaves the run as it is.
+    Pause,
+    /// Leaves the run as it is, at once.
+    Stop,
+    /// Goes on with the run that was left last.
+    Resume,
+    /// The agent leaves.
+    Dismiss,
+    /// Shows what works now.
+    Help,
+    /// Shows where everything stands.
+    Status,
+    /// Talks to another agent of the package.
+    Agent(String),
+}
+
+/// The names of all of them, and what they do.
+pub const COMMANDS: &[(&str, &str)] = &[
+    ("/menu", "show the agent's menu; a run is left where it is"),
+    ("/agent NAME", "talk to another agent of the package"),
+    ("/resume", "go on with the run that was left last"),
+    ("/pause", "leave the run where it is"),
+    ("/stop", "leave the run where it is, now"),
+    ("/dismiss", "the agent leaves; plain chat goes on"),
+    ("/status", "show where everything stands, and what it cost"),
+    ("/help", "show what works now"),
+];
+
+impl fmt::Display for GlobalCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Menu => f.write_str("/menu"),
+            Self::Pause => f.write_str("/pause"),
+            Self::Stop => f.write_str("/stop"),
+            Self::Resume => f.write_str("/resume"),
+            Self::Dismiss => f.write_str("/dismiss"),
+            Self::Help => f.write_str("/help"),
+            Self::Status => f.write_str("/status"),
+            Self::Agent(name) => write!(f, "/agent {name}"),
+        }
+    }
+}
+
+impl GlobalCommand {
+    /// What it is called in the record, if it belongs there.
+    pub(super) fn recorded(&self) -> Option<&'static str> {
+        match self {
+            Self::Menu => Some("ShowMenu"),
+            Self::Pause => Some("PauseRun"),
+            Self::Stop => Some("StopRun"),
+            Self::Resume => Some("ResumeRun"),
+            Self::Dismiss => Some("DismissAgent"),
+            Self::Agent(_) => Some("ChooseAgent"),
+            Self::Help | Self::Status => None,
+        }
+    }
+
+    /// The command in some words, which must be all of them. Anything else with a slash in front is just words: a path,
+    /// for instance.
+    pub(super) fn of(words: &str, prefixes: &[char]) -> Option<Self> {
+        let words = words.trim();
+        let rest = words.strip_prefix(prefixes)?;
+        let (name, argument) = match rest.split_once(char::is_whitespace) {
+            Some((name, argument)) => (name, argument.trim()),
+            None => (rest, ""),
+        };
+        let command = match (name.to_lowercase().as_str(), argument) {
+            ("menu", "") => Self::Menu,
+            ("pause", "") => Self::Pause,
+            ("stop", "") => Self::Stop,
+            ("resume", "") => Self::Resume,
+            ("dismiss", "") => Self::Dismiss,
+            ("help", "") => Self::Help,
+            ("status", "") => Self::Status,
+            ("agent", name) if !name.contains('\n') => Self::Agent(name.to_owned()),
+            _ => return None,
+        };
+        Some(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_command(words: &str, expected: Option<GlobalCommand>) {
+        assert_eq!(GlobalCommand::of(words, &['/', '*']), expected, "{words}");
+    }
+
+    #[test]
+    fn only_whole_commands_are_commands() {
+        check_command("/menu", Some(GlobalCommand::Menu));
+        check_command("  *Menu \n", Some(GlobalCommand::Menu));
+        check_command("/agent  dev ", Some(GlobalCommand::Agent("dev".to_owned())));
+        check_command("/agent", Some(GlobalCommand::Agent(String::new())));
+        check_command("/menu please", None);
+        check_command("menu", None);
+        check_command("/etc/hosts is missing", None);
+        check_command("//menu", None);
+        check_command("/", None);
+        check_command("", None);
+    }
+}

@@ -1,0 +1,314 @@
+//! Golden sessions: each folder of `tests/sessions` is played, and what happened is compared with what happened before.
+//! `UPDATE_GOLDEN=1` writes what is expected anew; read the difference before you commit it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::menu::Surface;
+use crewagent_core::run::settings::RunSettings;
+use crewagent_core::syntax::yaml;
+use crewagent_engine::control::Control;
+use crewagent_engine::model::scripted::Scripted;
+use crewagent_engine::runtime::{Runtime, SettingsChange, StartTalk};
+use crewagent_engine::session::{Guest, Heard, Mode, Session};
+use crewagent_engine::store::{Of, RunId, Store};
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use crate::golden::{compare_text, transcript};
+use crate::stage::{Stage, Watched, copy, golden, ticking};
+use crate::support::scratch;
+
+/// `session.yaml` of a folder.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Script {
+    package: Option<String>,
+    agent: Option<String>,
+    project: Option<String>,
+    inputs: Vec<String>,
+    #[serde(default)]
+    restart_after: Vec<usize>,
+}
+
+/// A folder, and a place to play it.
+struct Scene {
+    folder: PathBuf,
+    script: Script,
+    scratch: TempDir,
+}
+
+fn sessions() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions")
+}
+
+fn guest() -> Guest {
+    let settings = RunSettings::default();
+    Guest { user_name: "Ana".to_owned(), surface: Surface::Ide, settings }
+}
+
+impl Scene {
+    fn set(name: &str) -> Self {
+        let folder = sessions().join(name);
+        let text = fs::read_to_string(folder.join("session.yaml")).unwrap();
+        let script: Script = serde_json::from_value(yaml::parse(&text).unwrap().to_json()).unwrap();
+        let scratch = scratch();
+        let project = scratch.path().join("project");
+        match &script.project {
+            Some(name) => copy(&golden().join(name).join("project"), &project),
+            None => fs::create_dir_all(&project).unwrap(),
+        }
+        Self { folder, script, scratch }
+    }
+
+    fn store(&self) -> Store {
+        Store::open(Some(self.scratch.path().join("home"))).unwrap()
+    }
+
+    fn project(&self) -> PathBuf {
+        self.scratch.path().join("project")
+    }
+
+    fn begin<'s>(&self, store: &'s Store) -> Session<'s> {
+        let package = self.script.package.as_ref().map(|name| match name.as_str() {
+            "." => sessions().join("package"),
+            name => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/examples").join(name),
+        });
+        let package =
+            package.map(|path| store.packages().import(&path, &mut || {}).unwrap().installed);
+        let plan = StartTalk {
+            package,
+            agent: self.script.agent.clone(),
+            project: self.project(),
+            settings: RunSettings::default(),
+        };
+        Session::begin(store, Runtime::new(store).by(ticking()), &plan, guest()).unwrap()
+    }
+
+    fn reopen<'s>(&self, store: &'s Store, id: &RunId) -> Session<'s> {
+        let runtime = Runtime::new(store).by(ticking());
+        Session::reopen(store, runtime, id, &SettingsChange::default(), guest()).unwrap()
+    }
+}
+
+fn check_session(name: &str) {
+    let scene = Scene::set(name);
+    let store = scene.store();
+    let scripted = Scripted::load(&scene.folder.join("scenario.yaml")).unwrap();
+    let model = Watched { model: &scripted, requests: Mutex::default() };
+    let mut session = scene.begin(&store);
+    let id = session.talk().facts().run_id.clone();
+    let mut text = transcript::of(session.talk().opening());
+    for (at, words) in scene.script.inputs.iter().enumerate() {
+        let mut events: Vec<Event> = Vec::new();
+        if scene.script.restart_after.contains(&at) {
+            // As if the process was killed: nothing is closed.
+            drop(session);
+            session = scene.reopen(&store, &id);
+            text.push_str("\n(another process)\n");
+            let runs = [Some(session.talk()), session.run()];
+            let opened: Vec<Event> =
+                runs.into_iter().flatten().flat_map(|run| run.opening().to_vec()).collect();
+            text.push_str(&transcript::of(&opened));
+        }
+        let mode = session.mode();
+        let heard = session.hear(words, &mut |event| events.push(event.clone())).unwrap();
+        let rest = session
+            .drive(&model, &Control::default(), &mut |event| events.push(event.clone()))
+            .unwrap_or_else(|halt| panic!("{name}, input {words:?}: {halt}"));
+        text.push_str(&format!("\n{mode:?} › {}\n", words.replace('\n', "\\n")));
+        text.push_str(&format!("{}\n", told(&heard)));
+        text.push_str(&transcript::of(&events));
+        text.push_str(&format!("{:?}, {:?}\n", session.mode(), rest.phase));
+    }
+    session.close(&mut |_| ()).unwrap();
+    compare_text(&scene.folder.join("transcript.txt"), &masked(&text));
+    check_requests(&store, &id, &model.requests.into_inner().unwrap());
+}
+
+/// What was heard, without ids.
+fn told(heard: &Heard) -> String {
+    match heard {
+        Heard::Started(_) => "Started".to_owned(),
+        Heard::Resumed(_) => "Resumed".to_owned(),
+        Heard::Left(_) => "Left".to_owned(),
+        Heard::Menu(lines) => format!("Menu of {} items", lines.len()),
+        Heard::Clarify { reason, candidates } => format!("Clarify {}: {reason}", candidates.len()),
+        Heard::Refused(error) => format!("Refused {:?}", error.code),
+        other => format!("{other:?}"),
+    }
+}
+
+/// The journals alone give every request again, byte for byte.
+fn check_requests(store: &Store, id: &RunId, sent: &[String]) {
+    let runtime = Runtime::new(store);
+    let mut again = runtime.requests_of_talk(id).unwrap();
+    for run in store.conversations().runs_of(id).unwrap() {
+        assert_eq!(store.runs().look(&run).unwrap().facts.conversation.as_ref(), Some(id));
+        again.extend(runtime.requests(&run).unwrap());
+    }
+    let mut again: Vec<String> = again
+        .into_iter()
+        .map(|past| {
+            assert_eq!(Some(&past.request.sha256), past.recorded_sha256.as_ref());
+            serde_json::to_string(&past.request.messages).unwrap()
+        })
+        .collect();
+    let mut sent = sent.to_vec();
+    again.sort();
+    sent.sort();
+    assert_eq!(again, sent);
+}
+
+/// Ids are never the same.
+fn masked(text: &str) -> String {
+    let is_id = |word: &str| {
+        let mut parts = word.split('-');
+        let digits = |part: Option<&str>, count: usize| {
+            part.is_some_and(|part| {
+                part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit())
+            })
+        };
+        digits(parts.next(), 8) && digits(parts.next(), 6) && parts.next().is_some()
+    };
+    let mut out = String::new();
+    for piece in text.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
+        let word = piece.trim_end_matches(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        let word_end = &piece[word.len()..];
+        out.push_str(if is_id(word) { "ID" } else { word });
+        out.push_str(word_end);
+    }
+    out
+}
+
+macro_rules! golden_sessions {
+    ($($test:ident = $folder:literal;)*) => {
+        $(#[test] fn $test() { check_session($folder); })*
+
+        #[test]
+        fn every_golden_session_is_played() {
+            let mut found: Vec<String> = fs::read_dir(sessions())
+                .unwrap()
+                .map(Result::unwrap)
+                .filter(|entry| entry.path().join("session.yaml").exists())
+                .map(|entry| entry.file_name().into_string().unwrap())
+                .collect();
+            found.sort();
+            assert_eq!(found, [$($folder),*]);
+        }
+    };
+}
+
+golden_sessions! {
+    an_agent_leads_to_a_workflow_and_back = "001-agent-first";
+    a_menu_does_what_it_says_or_says_why_not = "002-front-desk";
+    a_conversation_survives_its_processes = "003-restart";
+    plain_chat_has_tools_and_nobody_in_particular = "004-plain-chat";
+}
+
+#[test]
+fn both_entries_give_the_same_run() {
+    let name = "001-create-story-micro";
+    let stage = Stage::set(name);
+    let by_workflow = stage.play();
+    let scene = Scene::set("001-agent-first");
+    let store = scene.store();
+    let scripted = Scripted::load(&golden().join(name).join("scenario.yaml")).unwrap();
+    let mut session = scene.begin(&store);
+    for words in ["create-story", "1-2-user-authentication"] {
+        session.hear(words, &mut |_| ()).unwrap();
+        session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+    }
+    let run = session.run().unwrap().facts().run_id.clone();
+    session.close(&mut |_| ()).unwrap();
+    let by_agent = store.runs().look(&run).unwrap().recovered.events;
+    let journal = |events: &[Event], id: &RunId| {
+        let kept = events.iter().filter(|event| event.part.is_none()).map(|event| {
+            let json =
+                serde_json::to_value(Event { time: String::new(), ..event.clone() }).unwrap();
+            json.to_string().replace(id.as_str(), "RUN")
+        });
+        without_clock(&kept.collect::<Vec<_>>().join("\n"))
+    };
+    let (one, other) = (journal(&by_workflow.events, &by_workflow.id), journal(&by_agent, &run));
+    for (at, (one, other)) in one.lines().zip(other.lines()).enumerate() {
+        assert_eq!(one, other, "event {}", at + 1);
+    }
+    assert_eq!(one.lines().count(), other.lines().count());
+    assert_eq!(crate::stage::tree(&stage.project()), crate::stage::tree(&scene.project()));
+}
+
+/// Digests and times depend on the run's id and on the clock.
+fn without_clock(text: &str) -> String {
+    let mut out = String::new();
+    for piece in text.split_inclusive('"') {
+        let word = piece.trim_end_matches(['"', '\\']);
+        let is_digest = word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_time = word.len() >= 20 && word.starts_with("2026-") && word.ends_with('Z');
+        out.push_str(if is_digest || is_time { "X\"" } else { piece });
+    }
+    out
+}
+
+#[test]
+fn conversations_are_titled_listed_searched_renamed_and_removed() {
+    let scene = Scene::set("002-front-desk");
+    let store = scene.store();
+    let conversations = store.conversations();
+    let scripted = Scripted::load(&scene.folder.join("scenario.yaml")).unwrap();
+    // One in which nothing is said leaves nothing.
+    assert!(!scene.begin(&store).close(&mut |_| ()).unwrap());
+    assert!(conversations.list(Of::All).unwrap().conversations.is_empty());
+    let mut session = scene.begin(&store);
+    let id = session.talk().facts().run_id.clone();
+    for words in ["Who is in\nthe garden?", "CI\nThe guest is Ana."] {
+        session.hear(words, &mut |_| ()).unwrap();
+        session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+    }
+    assert_eq!(session.mode(), Mode::Run);
+    let run = session.run().unwrap().facts().run_id.clone();
+    assert!(conversations.get(&id).unwrap().holder.is_some());
+    assert!(session.close(&mut |_| ()).unwrap());
+    let listed = conversations.list(Of::All).unwrap().conversations;
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].title.as_deref(), Some("Who is in the garden?"));
+    assert_eq!(listed[0].agent_id.as_deref(), Some("porter"));
+    assert_eq!(conversations.runs_of(&id).unwrap(), std::slice::from_ref(&run));
+    assert_eq!(conversations.active_run(&id).unwrap(), Some(run.clone()));
+    for (words, said) in [
+        ("IN THE", Some("Who is in the garden?")),
+        ("12 and 14", Some("Rooms 12 and 14 are free.")),
+        // It was said in the run.
+        ("has room 12", Some("Ana has room 12.")),
+        ("elephants", None),
+    ] {
+        let found = conversations.search(Of::All, words).unwrap();
+        assert_eq!(found.first().map(|(_, said)| said.as_str()), said, "{words}");
+    }
+    conversations.rename(&id, "  Ana's \n stay ").unwrap();
+    assert_eq!(conversations.title(&id).unwrap().as_deref(), Some("Ana's stay"));
+    assert_eq!(conversations.remove(&id).unwrap(), std::slice::from_ref(&run));
+    assert!(conversations.list(Of::All).unwrap().conversations.is_empty());
+    assert!(store.runs().look(&run).is_err());
+    let left = fs::read_dir(scene.scratch.path().join("home/projects")).unwrap().count();
+    assert!(left >= 1);
+}
+
+#[test]
+fn a_failed_model_leaves_a_session_that_can_be_mended() {
+    let scene = Scene::set("003-restart");
+    let store = scene.store();
+    let empty = Scripted::parse("empty.yaml", "scenario: says nothing\n").unwrap();
+    let scripted = Scripted::load(&scene.folder.join("scenario.yaml")).unwrap();
+    let mut session = scene.begin(&store);
+    session.hear("Good morning!", &mut |_| ()).unwrap();
+    session.drive(&empty, &Control::default(), &mut |_| ()).unwrap_err();
+    assert!(session.is_broken());
+    let mut session = session.mended(&SettingsChange::default()).unwrap();
+    let mut events = Vec::new();
+    session.drive(&scripted, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
+    let says = |event: &Event| matches!(&event.fact, Fact::AssistantMessage { reply, .. } if reply.content.as_deref() == Some("Good morning to you."));
+    assert!(events.iter().any(says));
+}
