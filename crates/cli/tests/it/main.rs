@@ -15,4 +15,5 @@ mod records;
 mod runs;
 mod support;
 mod system;
+mod talk;
 mod terminal;

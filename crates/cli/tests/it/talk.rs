@@ -1,0 +1,227 @@
+//! `crewagent agent`, `chat` and `chats`, as a person or a program uses them.
+
+use std::path::PathBuf;
+
+use serde_json::Value as Json;
+
+use crate::support::{Ran, World, repository};
+
+/// The package and the scenarios of the golden sessions.
+fn sessions() -> PathBuf {
+    repository().join("crates/engine/tests/sessions")
+}
+
+struct Desk {
+    world: World,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let world = World::new();
+        std::fs::create_dir(world.path("project")).unwrap();
+        Self { world }
+    }
+
+    fn run(&self, command: &[&str], inputs: &[&str]) -> Ran {
+        let scenario = sessions().join("002-front-desk/scenario.yaml");
+        let model = format!("scripted:{}", scenario.display());
+        let mut args: Vec<&str> = command.to_vec();
+        args.extend(["--model", &model]);
+        inputs.iter().for_each(|input| args.extend(["--input", input]));
+        self.world.run(&args)
+    }
+
+    fn agent(&self, inputs: &[&str]) -> Ran {
+        let package = sessions().join("package");
+        let package = package.to_str().unwrap();
+        self.run(&["agent", package, "porter", "--project", "project"], inputs)
+    }
+
+    /// What a command prints as JSON.
+    fn json(&self, args: &[&str]) -> Json {
+        serde_json::from_str(&self.world.run(args).out).unwrap()
+    }
+
+    /// The only conversation.
+    fn chat(&self) -> String {
+        let listed = self.json(&["chats", "list", "--all", "--json"]);
+        listed["conversations"][0]["id"].as_str().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn agents_are_listed_when_none_is_named() {
+    let desk = Desk::new();
+    let package = sessions().join("package");
+    let ran = desk.world.run(&["agent", package.to_str().unwrap(), "--project", "project"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("1  🛎️ Nora, Porter (porter)"), "{}", ran.out);
+    assert!(ran.out.contains("2  🍳 Max, Cook (cook)"), "{}", ran.out);
+    assert!(ran.err.contains("crewagent agent front-desk porter"), "{}", ran.err);
+    // Nothing was begun.
+    assert_eq!(desk.json(&["chats", "--all", "--json"])["conversations"], serde_json::json!([]));
+}
+
+#[test]
+fn a_greeting_shows_the_menu_and_a_command_does_what_it_says() {
+    let desk = Desk::new();
+    let ran = desk.agent(&["check", "2", "CI\nThe guest is Ana."]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for words in [
+        "🛎️ Nora, Porter\nKnows the house.\n",
+        " 1  check-in  [CI] Check a guest in\n",
+        "10  bye  [DA] Let the porter go\n",
+        "2 match equally well\n  1  [CI] Check a guest in\n  2  [CR] Say which rooms are free\n",
+        "Rooms 12 and 14 are free.",
+        "● 1/2 ask  Ask",
+        "✓ fs.write @project/artifacts/card.md",
+        "Ana has room 12.",
+    ] {
+        assert!(ran.out.contains(words), "{words} is missing in\n{}", ran.out);
+    }
+    assert!(!ran.out.contains("secret"), "an item for browsers is shown:\n{}", ran.out);
+    assert!(ran.err.contains(&format!("crewagent chat {}", desk.chat())), "{}", ran.err);
+    assert!(desk.world.path("project/artifacts/card.md").exists());
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_its_reason() {
+    let desk = Desk::new();
+    for (input, says) in [
+        ("ghost", "The agent `porter` has no prompt"),
+        ("audit", "is a classic workflow, which this runtime does not run"),
+        ("lost", "There is no `@project/data/lost.json`"),
+    ] {
+        let ran = desk.agent(&[input]);
+        assert_eq!(ran.code, 2, "{input}: {ran:?}");
+        assert!(ran.out.contains(says), "{input}: {}", ran.out);
+    }
+    let ran = desk.agent(&["/resume", "/pause"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("There is no run in this conversation"), "{}", ran.out);
+}
+
+#[test]
+fn help_and_status_say_what_works_and_where_it_stands() {
+    let desk = Desk::new();
+    let ran = desk.agent(&["/help", "rooms", "/status"]);
+    for words in
+        ["/menu ", "/dismiss ", "Type a number or a word", "🛎️ Nora, Porter", "conversation"]
+    {
+        assert!(ran.out.contains(words), "{words} is missing in\n{}", ran.out);
+    }
+}
+
+#[test]
+fn a_conversation_goes_on_in_another_process() {
+    let desk = Desk::new();
+    desk.agent(&["rooms", "check-in"]);
+    let chat = desk.chat();
+    // The run was left at its first node; words go to it. `rooms` took the first reply of the conversation.
+    let ran = desk.run(&["chat", &chat[chat.len() - 5..]], &["/menu", "rules"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("Your words go to the run"), "{}", ran.out);
+    assert!(ran.out.contains("No smoke, no noise, no dogs."), "{}", ran.out);
+    let shown = desk.world.run(&["chats", "show", "latest"]);
+    for words in ["Rooms 12 and 14 are free.", "── run ", "› rules", "No smoke, no noise, no dogs."]
+    {
+        assert!(shown.out.contains(words), "{words} is missing in\n{}", shown.out);
+    }
+}
+
+#[test]
+fn conversations_are_listed_searched_renamed_and_removed() {
+    let desk = Desk::new();
+    let none = desk.world.run(&["chats"]);
+    assert!(none.out.contains("No conversations yet."), "{none:?}");
+    desk.agent(&["rooms", "CI\nAna"]);
+    let chat = desk.chat();
+    let listed = desk.world.run(&["chats", "list", "--all"]);
+    assert!(listed.out.contains("Say which rooms are free"), "{}", listed.out);
+    assert!(listed.out.contains("porter of front-desk@1.0.0"), "{}", listed.out);
+    let found = desk.json(&["chats", "search", "ROOM 12", "--json"]);
+    assert_eq!(found[0]["conversation"]["id"], chat);
+    assert_eq!(found[0]["said"], "Ana has room 12.");
+    assert!(desk.world.run(&["chats", "search", "elephant"]).out.contains("Nobody said"));
+    assert_eq!(desk.world.run(&["chats", "rename", "latest", " Ana's\tstay "]).code, 0);
+    assert!(desk.world.run(&["chats", "--all"]).out.contains("Ana's stay"));
+    assert_eq!(desk.world.run(&["chats", "rename", "latest", " "]).code, 2);
+    let removed = desk.world.run(&["chats", "rm", &chat, "--yes"]);
+    assert_eq!(removed.out.lines().count(), 2, "the run goes too: {}", removed.out);
+    assert_eq!(desk.json(&["runs", "list", "--all", "--json"])["runs"], serde_json::json!([]));
+    let gone = desk.world.run(&["chats", "show", &chat]);
+    assert_eq!(gone.code, 2, "{gone:?}");
+    assert!(gone.err.contains("there is no conversation"), "{}", gone.err);
+    assert!(gone.err.contains("crewagent chats list"), "{}", gone.err);
+}
+
+#[test]
+fn plain_chat_reads_and_writes_and_leaves_nothing_when_nothing_is_said() {
+    let desk = Desk::new();
+    let scenario = sessions().join("004-plain-chat/scenario.yaml");
+    let model = format!("scripted:{}", scenario.display());
+    let ran = desk.world.run(&[
+        "chat",
+        "--project",
+        "project",
+        "--model",
+        &model,
+        "--input",
+        "What is here?",
+        "--input",
+        "Write that down.",
+    ]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("It is in notes.md."), "{}", ran.out);
+    assert!(desk.world.path("project/notes.md").exists());
+    let silent = desk.world.run(&["chat", "--project", "project", "--model", &model]);
+    assert_eq!(silent.code, 0, "{silent:?}");
+    let listed = desk.json(&["chats", "list", "--all", "--json"]);
+    assert_eq!(listed["conversations"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_model_that_fails_leaves_a_conversation_that_goes_on() {
+    let desk = Desk::new();
+    let package = sessions().join("package");
+    let scenario = desk.world.write("silent.yaml", "scenario: has nothing to say\n");
+    let model = format!("scripted:{}", scenario.display());
+    let package = package.to_str().unwrap();
+    let failed = desk.world.run(&[
+        "agent",
+        package,
+        "porter",
+        "--project",
+        "project",
+        "--model",
+        &model,
+        "--input",
+        "rooms",
+        "--input",
+        "never heard",
+    ]);
+    assert_eq!(failed.code, 5, "{failed:?}");
+    assert!(failed.err.contains("has no reply left"), "{}", failed.err);
+    // The request is made again, and what was asked for is answered.
+    let ran = desk.run(&["chat", &desk.chat()], &[]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("Rooms 12 and 14 are free."), "{}", ran.out);
+}
+
+#[test]
+fn wrong_names_are_told_apart() {
+    let desk = Desk::new();
+    let package = sessions().join("package");
+    let package = package.to_str().unwrap();
+    let ran = desk.world.run(&["agent", package, "nobody", "--project", "project"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("it has porter, cook"), "{}", ran.err);
+    let ran = desk.world.run(&["agent", "no-such-package"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let ran = desk.world.run(&["chat", "latest"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("there is no conversation yet"), "{}", ran.err);
+    let ran = desk.world.run(&["agent", package, "porter", "--project", "nowhere"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("does not exist"), "{}", ran.err);
+}
