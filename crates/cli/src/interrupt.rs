@@ -1,22 +1,26 @@
 //! Ctrl-C: once pauses a run after the call in hand, twice stops it now. Either way nothing is lost.
 
-use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context as _;
 use crewagent_engine::control::Control;
 
+use crate::terminal;
+use crate::terminal::spinner::Spinner;
+
 /// From here on Ctrl-C is a wish about this run.
-pub(crate) fn watch(control: Control) -> anyhow::Result<()> {
+pub(crate) fn watch(control: Control, spinner: Spinner) -> anyhow::Result<()> {
     let pressed = AtomicUsize::new(0);
     ctrlc::set_handler(move || match pressed.fetch_add(1, Ordering::SeqCst) {
         0 => {
             control.pause();
-            say("Pausing after the call in hand. Press Ctrl-C again to stop now.");
+            spinner.pausing();
+            spinner.say("Pausing after the call in hand. Press Ctrl-C again to stop now.");
         }
         1 => {
             control.stop();
-            say("Stopping.");
+            spinner.stopping();
+            spinner.say("Stopping.");
         }
         // Whatever it hangs on: a run survives the death of its process.
         _ => leave(),
@@ -26,10 +30,6 @@ pub(crate) fn watch(control: Control) -> anyhow::Result<()> {
 
 #[allow(clippy::exit, reason = "the third Ctrl-C means now")]
 fn leave() {
+    terminal::show_keys();
     std::process::exit(130);
-}
-
-/// Straight to standard error: the console belongs to another thread.
-fn say(words: &str) {
-    let _ = writeln!(std::io::stderr(), "\n{words}");
 }
