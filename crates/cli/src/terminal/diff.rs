@@ -44,7 +44,7 @@ pub(crate) fn diff(before: &str, after: &str, bounds: Bounds) -> String {
         }
     }
     if left > 0 {
-        let more = format!("… {} more", paint::counted(left, "line"));
+        let more = format!("… {}", paint::counted(left, "more line"));
         out.push_str(&format!("    {}\n", paint::styled(QUIET, more)));
     }
     out

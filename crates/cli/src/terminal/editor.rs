@@ -105,6 +105,9 @@ impl Completer for Assistant {
         cursor: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
+        if keys::is_continued(line, cursor) {
+            return Ok((cursor - 1, vec!["\n".to_owned()]));
+        }
         let found = self.vocabulary.completions(line, cursor);
         Ok((found.start, found.offers))
     }

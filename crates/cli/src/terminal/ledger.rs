@@ -61,7 +61,7 @@ fn bounded(lines: &[String], columns: usize) -> String {
         out.push_str(&format!("    {}\n", paint::fitted(&line, columns.saturating_sub(5))));
     }
     if let Some(more @ 1..) = lines.len().checked_sub(LINES) {
-        let more = format!("… {} more", paint::counted(more, "line"));
+        let more = format!("… {}", paint::counted(more, "more line"));
         out.push_str(&format!("    {}\n", paint::styled(QUIET, more)));
     }
     out

@@ -55,12 +55,15 @@ impl Stage {
         let Some(live) = &mut self.live else {
             return console.text(&self.screen.event(event));
         };
-        self.spinner.hide();
-        if self.spinner.has_interjected() {
-            console.text(&self.screen.leave());
-        }
+        let left = if self.spinner.has_interjected() { self.screen.leave() } else { String::new() };
         self.screen.resize(paint::text_width());
-        console.text(&self.screen.event(event));
+        let text = left + &self.screen.event(event);
+        if text.is_empty() && matches!(event.fact, Fact::AssistantDelta { .. }) {
+            // The first word is not complete; the wait for it goes on.
+            return;
+        }
+        self.spinner.hide();
+        console.text(&text);
         if let Some(change) = live.writes.event(event) {
             console.text(&change);
         }

@@ -61,7 +61,7 @@ impl Writes {
             out.push_str(&change);
         }
         if let Some(more @ 1..) = files.len().checked_sub(FILES) {
-            let more = format!("… {} more", paint::counted(more, "file"));
+            let more = format!("… {}", paint::counted(more, "more file"));
             out.push_str(&format!("    {}\n", paint::styled(QUIET, more)));
         }
         out

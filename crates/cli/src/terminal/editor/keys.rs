@@ -36,15 +36,18 @@ impl ConditionalEventHandler for Key {
     ) -> Option<Cmd> {
         let (line, cursor) = (context.line(), context.pos());
         match self {
-            // A backslash at the end of a line becomes the end of that line. One that was pasted stays.
-            Self::Enter => {
-                let (before, after) = line.split_at_checked(cursor)?;
-                (before.ends_with('\\') && (after.is_empty() || after.starts_with('\n')))
-                    .then(|| Cmd::Replace(Movement::BackwardChar(1), Some("\n".to_owned())))
-            }
+            Self::Enter => is_continued(line, cursor).then_some(Cmd::Complete),
             Self::Interrupt if line.is_empty() => Some(Cmd::Interrupt),
             Self::Interrupt => Some(Cmd::Kill(Movement::WholeBuffer)),
             Self::Escape => line.is_empty().then_some(Cmd::EndOfFile),
         }
     }
+}
+
+/// Whether Enter means another line: a backslash stands before the cursor, at the end of its line. It is completed to the
+/// end of the line, so that one that was pasted stays.
+pub(super) fn is_continued(line: &str, cursor: usize) -> bool {
+    line.split_at_checked(cursor).is_some_and(|(before, after)| {
+        before.ends_with('\\') && (after.is_empty() || after.starts_with('\n'))
+    })
 }

