@@ -21,16 +21,12 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn event(&mut self, event: &Event) {
-        match &event.fact {
-            Fact::AssistantMessage { reply, .. } if !reply.tool_calls.is_empty() => {
-                self.asked.clone_from(&reply.tool_calls);
-            }
-            Fact::ToolFinished { call_id, tool, answer, .. } => {
-                let asked = self.asked.iter().find(|call| call.id == *call_id);
-                let arguments = asked.map(|call| call.arguments.clone());
-                self.last = Some((tool.clone(), arguments, answer.clone()));
-            }
-            _ => {}
+        if let Fact::AssistantMessage { reply, .. } = &event.fact {
+            self.asked.clone_from(&reply.tool_calls);
+        } else if let Fact::ToolFinished { call_id, tool, answer, .. } = &event.fact {
+            let asked = self.asked.iter().find(|call| call.id == *call_id);
+            let arguments = asked.map(|call| call.arguments.clone());
+            self.last = Some((tool.clone(), arguments, answer.clone()));
         }
     }
 

@@ -284,7 +284,7 @@ fn split(block: &str) -> Option<usize> {
     let starts = || block.match_indices('\n').map(|(at, _)| at + 1).filter(|at| *at < block.len());
     let outer = |at: &usize| block.get(*at..).is_some_and(|rest| indent(rest) == 0);
     let words = || block.rfind(' ').map(|at| at + 1).filter(|at| *at < block.len());
-    let end = starts().filter(outer).last().or_else(|| starts().last()).or_else(words)?;
+    let end = starts().rfind(outer).or_else(|| starts().next_back()).or_else(words)?;
     // The head of a table alone says nothing.
     let head = table_head(block).map_or(0, |head| head.len());
     (end > head).then_some(end)

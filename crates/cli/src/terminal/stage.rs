@@ -99,15 +99,14 @@ impl Drop for Stage {
 impl Live {
     /// What comes next may take a while.
     fn waits_for(&self, event: &Event) -> Option<String> {
-        match &event.fact {
-            Fact::TurnStarted { .. } | Fact::ModelRetried { .. } | Fact::ModelOverflowed { .. } => {
-                Some(format!("model {}", self.model))
-            }
-            Fact::ToolStarted { tool, subject, .. } => {
-                let subject = subject.as_deref().unwrap_or_default();
-                Some(paint::printable(format!("{tool} {subject}").trim_end()))
-            }
-            _ => None,
+        if let Fact::ToolStarted { tool, subject, .. } = &event.fact {
+            let subject = subject.as_deref().unwrap_or_default();
+            return Some(paint::printable(format!("{tool} {subject}").trim_end()));
         }
+        let is_asked = matches!(
+            event.fact,
+            Fact::TurnStarted { .. } | Fact::ModelRetried { .. } | Fact::ModelOverflowed { .. }
+        );
+        is_asked.then(|| format!("model {}", self.model))
     }
 }

@@ -35,19 +35,14 @@ impl Writes {
 
     /// What a call changed, once it has.
     pub(crate) fn event(&mut self, event: &Event) -> Option<String> {
-        match &event.fact {
-            Fact::ToolStarted { call_id, intent: Some(intent), .. } => {
-                let ours = |file: &&FileIntent| file.path.starts_with("@project/");
-                let files: Vec<_> = intent.files.iter().filter(ours).cloned().collect();
-                self.intents.insert(call_id.clone(), files);
-                None
-            }
-            Fact::ToolFinished { call_id, answer, .. } => {
-                let files = self.intents.remove(call_id)?;
-                answer.refused.is_none().then(|| self.changes(&files))
-            }
-            _ => None,
+        if let Fact::ToolStarted { call_id, intent: Some(intent), .. } = &event.fact {
+            let ours = |file: &&FileIntent| file.path.starts_with("@project/");
+            let files = intent.files.iter().filter(ours).cloned().collect();
+            self.intents.insert(call_id.clone(), files);
         }
+        let Fact::ToolFinished { call_id, answer, .. } = &event.fact else { return None };
+        let files = self.intents.remove(call_id)?;
+        answer.refused.is_none().then(|| self.changes(&files))
     }
 
     fn changes(&self, files: &[FileIntent]) -> String {

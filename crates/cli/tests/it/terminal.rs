@@ -33,7 +33,7 @@ fn ended(terminal: Terminal) -> (i32, String) {
 const RUN: [&str; 6] = ["run", "tiny", "--project", "project", "--model", "scripted:tiny.yaml"];
 
 /// The same with a model that plays this scenario.
-fn run_of<'m>(model: &'m str) -> [&'m str; 6] {
+fn run_of(model: &str) -> [&str; 6] {
     ["run", "tiny", "--project", "project", "--model", model]
 }
 

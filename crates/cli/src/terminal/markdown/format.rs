@@ -125,7 +125,16 @@ impl Form {
                 self.new_row();
             }
             Tag::TableRow => self.new_row(),
-            _ => {}
+            Tag::Paragraph
+            | Tag::TableCell
+            | Tag::HtmlBlock
+            | Tag::FootnoteDefinition(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => {}
         }
     }
 
@@ -173,8 +182,14 @@ impl Form {
                     table.lines(room).iter().for_each(|line| self.line(line));
                 }
             }
-            TagEnd::Paragraph | TagEnd::HtmlBlock => self.flush(),
-            _ => {}
+            TagEnd::Paragraph
+            | TagEnd::HtmlBlock
+            | TagEnd::FootnoteDefinition
+            | TagEnd::DefinitionList
+            | TagEnd::DefinitionListTitle
+            | TagEnd::DefinitionListDefinition
+            | TagEnd::MetadataBlock(_) => self.flush(),
+            TagEnd::TableRow | TagEnd::Superscript | TagEnd::Subscript => {}
         }
     }
 
