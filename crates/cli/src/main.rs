@@ -11,6 +11,7 @@ mod outcome;
 mod paint;
 mod render;
 mod shell;
+mod terminal;
 mod when;
 
 use std::process::ExitCode;

@@ -7,6 +7,8 @@ use crewagent_core::text::is_unsafe_char;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::render::flow::Width;
+use crate::terminal;
+use crate::terminal::markdown::Window;
 
 pub(crate) const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -88,6 +90,16 @@ pub(crate) fn text_width() -> Width {
         Some((width, _)) => Width::Columns(usize::from(width.0).min(COMFORTABLE)),
         None => Width::Endless,
     }
+}
+
+/// The window of a terminal as it is now.
+pub(crate) fn window() -> Window {
+    let columns = width();
+    let text = match text_width() {
+        Width::Columns(text) => text,
+        Width::Endless => columns,
+    };
+    Window { text, columns, rows: terminal::rows() }
 }
 
 /// `1 file`, `2 files`, `3 matches`.

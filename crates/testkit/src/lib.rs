@@ -1,8 +1,11 @@
-//! What tests need and programs do not: archives with every mistake, packages of every size, and a model on the
-//! loopback.
+//! What tests need and programs do not: archives with every mistake, packages of every size, a model on the loopback,
+//! and a terminal.
 
 pub mod archive;
 pub mod loopback;
 pub mod package;
 pub mod process;
+#[cfg(unix)]
+pub mod pty;
 pub mod report;
+pub mod screen;

@@ -24,7 +24,7 @@ pub(crate) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
-    let store = Store::open(home)?;
+    let store = Store::open(home.clone())?;
     let project = args.project.unwrap_or_else(|| PathBuf::from("."));
     project_folder(&project)?;
     let Some(installed) = installed(&args.package, &store, console)? else {
@@ -59,7 +59,7 @@ pub(crate) fn run(
     };
     let runtime = Runtime::new(&store);
     let session = Session::begin(&store, runtime, &plan, talk::guest(&store, settings))?;
-    Talk::new(session, model, &args.conversation, again, &store)?.play(console)
+    Talk::new(session, model, &args.conversation, again, &store, home)?.play(console)
 }
 
 /// The agent that a name means: its id, or what it is called.

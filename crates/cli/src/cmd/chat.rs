@@ -21,7 +21,7 @@ pub(crate) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
-    let store = Store::open(home)?;
+    let store = Store::open(home.clone())?;
     let id = match &args.chat {
         Some(reference) => Some(super::chats::find(reference, &store)?),
         None => None,
@@ -44,5 +44,5 @@ pub(crate) fn run(
             Session::begin(&store, runtime, &plan, guest)?
         }
     };
-    Talk::new(session, model, &args.conversation, again, &store)?.play(console)
+    Talk::new(session, model, &args.conversation, again, &store, home)?.play(console)
 }

@@ -16,11 +16,10 @@ use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::Store;
 
 use super::run::voice;
-use super::session::{self, Answers, Parting, Session};
+use super::session::{Answers, Parting, Session};
 use crate::again::Again;
 use crate::args::Conversation;
 use crate::console::Console;
-use crate::interrupt;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::flow::Flow;
@@ -54,18 +53,16 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
     };
     let run = Runtime::new(&store).start(&plan)?;
     let control = Control::default();
-    interrupt::watch(control.clone())?;
-    let package = session::package_of(run.facts(), &store);
-    let names = session::names_of(run.facts(), package.as_ref());
-    let voice = voice(&Conversation::default(), &run, names, console);
     let model = Scripted::parse("scenario.yaml", story::SCENARIO)?;
     let model = if std::io::stdout().is_terminal() { model.paced(PACE) } else { model };
+    let voice = voice(&Conversation::default(), &run, &model, &control, &store, console)?;
     let session = Session {
         run,
         model: Box::new(model),
         control,
         inputs: [story::ANSWER.to_owned()].into(),
         answers: Answers::Nobody,
+        desk: None,
         voice,
         again: Again::new(Some(&home)),
         parting: Parting::Tour,

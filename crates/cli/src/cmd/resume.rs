@@ -14,11 +14,11 @@ use super::session::{self, Parting, Session, Voice};
 use crate::again::Again;
 use crate::args::{Bounds, Resume};
 use crate::console::Console;
+use crate::model;
 use crate::model::Opened;
 use crate::outcome::{Outcome, Usage};
 use crate::render::question::Asker;
 use crate::render::summary;
-use crate::{interrupt, model};
 
 pub(crate) fn run(
     args: Resume,
@@ -28,7 +28,7 @@ pub(crate) fn run(
     let again = Again::new(home.as_ref())
         .with_model(args.conversation.model.as_deref())
         .with_record(args.recording.record.as_ref());
-    let store = Store::open(home)?;
+    let store = Store::open(home.clone())?;
     let id = chosen(&args, &store)?;
     let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
     let window = Some(store.settings().run.window(window));
@@ -42,22 +42,29 @@ pub(crate) fn run(
         return Ok(outcome);
     }
     let control = Control::default();
-    interrupt::watch(control.clone())?;
-    let package = session::package_of(run.facts(), &store);
-    let names = session::names_of(run.facts(), package.as_ref());
-    let mut voice = voice(&args.conversation, &run, names, console);
-    if let (Voice::Human(screen), Some(rest)) = (&mut voice, run.rest())
+    let mut voice = voice(&args.conversation, &run, &*model, &control, &store, console)?;
+    if let (Voice::Human(stage), Some(rest)) = (&mut voice, run.rest())
         && rest.phase == Phase::WaitingUser
     {
         let events = store.runs().look(&id).map(|view| view.recovered.events).unwrap_or_default();
         let asked = rest.question.as_ref().map(|question| (question, asker(&events)));
-        console.text(&screen.recall(last_words(&events), asked));
+        console.text(&stage.screen.recall(last_words(&events), asked));
     }
     let answers = answers(&args.conversation);
+    let desk = session::desk(answers, &run, home)?;
     let inputs = args.conversation.inputs.into();
     let parting = Parting::Resume;
-    let session =
-        Session { run, model, control, inputs, answers, voice, again: again.clone(), parting };
+    let session = Session {
+        run,
+        model,
+        control,
+        inputs,
+        answers,
+        desk,
+        voice,
+        again: again.clone(),
+        parting,
+    };
     let played = session.play(console);
     recorded(recorder, played, |recorder| recorder.write(&id, &store, &again, console))
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
+use crewagent_engine::model::Model;
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::{ImportError, Installed, Store};
 
@@ -15,9 +16,9 @@ use crate::args::{Bounds, Conversation, Run};
 use crate::console::Console;
 use crate::model::Opened;
 use crate::outcome::{Outcome, Usage};
-use crate::render::names::Names;
 use crate::render::{self, Manner};
-use crate::{ask, interrupt, model, paint};
+use crate::terminal::spinner::Spinner;
+use crate::{ask, interrupt, model, paint, terminal};
 
 pub(crate) fn run(
     args: Run,
@@ -27,7 +28,7 @@ pub(crate) fn run(
     let again = Again::new(home.as_ref())
         .with_model(args.conversation.model.as_deref())
         .with_record(args.recording.record.as_ref());
-    let store = Store::open(home)?;
+    let store = Store::open(home.clone())?;
     // What is wrong with the command line is told before anything is made.
     let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
     let project = args.project.unwrap_or_else(|| PathBuf::from("."));
@@ -52,15 +53,22 @@ pub(crate) fn run(
     };
     let run = Runtime::new(&store).start(&plan)?;
     let control = Control::default();
-    interrupt::watch(control.clone())?;
-    let package = session::package_of(run.facts(), &store);
-    let names = session::names_of(run.facts(), package.as_ref());
-    let voice = voice(&args.conversation, &run, names, console);
+    let voice = voice(&args.conversation, &run, &*model, &control, &store, console)?;
     let answers = answers(&args.conversation);
+    let desk = session::desk(answers, &run, home)?;
     let inputs = args.conversation.inputs.into();
     let (id, parting) = (run.facts().run_id.clone(), Parting::Resume);
-    let session =
-        Session { run, model, control, inputs, answers, voice, again: again.clone(), parting };
+    let session = Session {
+        run,
+        model,
+        control,
+        inputs,
+        answers,
+        desk,
+        voice,
+        again: again.clone(),
+        parting,
+    };
     let played = session.play(console);
     recorded(recorder, played, |recorder| recorder.write(&id, &store, &again, console))
 }
@@ -109,20 +117,26 @@ fn may_write(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// How the events of a run are shown; for people its header comes first.
+/// How the events of a run are shown; for people its header comes first. From here on Ctrl-C is a wish about this run.
 pub(crate) fn voice(
     conversation: &Conversation,
     run: &crewagent_engine::runtime::Run,
-    names: Names,
+    model: &dyn Model,
+    control: &Control,
+    store: &Store,
     console: &mut Console,
-) -> Voice {
+) -> anyhow::Result<Voice> {
+    let is_live = !conversation.json && terminal::is_live();
+    let spinner = if is_live { Spinner::start() } else { Spinner::default() };
+    interrupt::watch(control.clone(), spinner.clone())?;
     if conversation.json {
-        return Voice::Json;
+        return Ok(Voice::Json);
     }
+    let package = session::package_of(run.facts(), store);
+    let names = session::names_of(run.facts(), package.as_ref());
     let project = run.project_folder().display().to_string();
-    let header = render::header::header(run.facts(), &names, &project);
-    console.text(&header);
-    Voice::Human(session::screen(run, names))
+    console.text(&render::header::header(run.facts(), &names, &project));
+    Ok(Voice::Human(session::stage(run, names, spinner, store, model.name())))
 }
 
 /// Who answers when the inputs are used up.

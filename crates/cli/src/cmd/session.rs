@@ -1,5 +1,7 @@
 //! Drives a run for `run`, `resume` and `demo`: listens to it, answers it, and says how it ended.
 
+mod prompt;
+
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -14,14 +16,18 @@ use crewagent_engine::runtime_version;
 use crewagent_engine::store::{RunRecord, Store};
 use crewagent_engine::turn::Halt;
 
+pub(crate) use self::prompt::{HISTORY, RunDesk, desk};
 use crate::again::Again;
-use crate::ask::{self, Heard};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, WARNING};
 use crate::render::names::Names;
 use crate::render::run::{Screen, View};
 use crate::render::summary::{self, Ending};
+use crate::terminal;
+use crate::terminal::Quiet;
+use crate::terminal::spinner::Spinner;
+use crate::terminal::stage::Stage;
 
 /// Who speaks for the user when the inputs of the command line are used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +42,7 @@ pub(crate) enum Answers {
 #[derive(Debug)]
 pub(crate) enum Voice {
     /// For people.
-    Human(Box<Screen>),
+    Human(Box<Stage>),
     /// One JSON object a line.
     Json,
 }
@@ -57,6 +63,8 @@ pub(crate) struct Session {
     pub(crate) control: Control,
     pub(crate) inputs: VecDeque<String>,
     pub(crate) answers: Answers,
+    /// Where the person types, if they sit at a terminal with both hands.
+    pub(crate) desk: Option<RunDesk>,
     pub(crate) voice: Voice,
     pub(crate) again: Again,
     pub(crate) parting: Parting,
@@ -100,6 +108,7 @@ impl Session {
 
     fn drive(&mut self, purse: &mut Purse, console: &mut Console) -> Result<Rest, Halt> {
         let Self { run, model, control, voice, .. } = self;
+        let _quiet = voice.work();
         run.drive(&**model, control, &mut |event| {
             voice.tell(event, control, console);
             if let Some(warning) = purse.warning(event) {
@@ -143,16 +152,11 @@ impl Session {
             return Ok(Next::End);
         }
         self.voice.pause(console);
-        Ok(match ask::words(rest.question.as_ref())? {
-            Heard::Words(words) => {
-                if let Voice::Human(screen) = &mut self.voice {
-                    screen.typed();
-                }
-                Next::Say(words)
-            }
-            Heard::Leave => Next::End,
-            Heard::Interrupt => Next::Interrupted,
-        })
+        let next = self.ask(rest, console)?;
+        if let (Next::Say(_), Voice::Human(stage)) = (&next, &mut self.voice) {
+            stage.screen.typed();
+        }
+        Ok(next)
     }
 
     /// The last lines: what came of it and how to go on.
@@ -235,7 +239,7 @@ impl Voice {
     /// Shows an event as it happens. When nobody reads any more, the run is paused.
     fn tell(&mut self, event: &Event, control: &Control, console: &mut Console) {
         match self {
-            Self::Human(screen) => console.text(&screen.event(event)),
+            Self::Human(stage) => stage.event(event, console),
             Self::Json => match serde_json::to_string(event) {
                 Ok(line) => console.line(paint::escaped(&line)),
                 Err(error) => console.error(format_args!("error: an event is not JSON: {error}")),
@@ -249,11 +253,19 @@ impl Voice {
 
     /// Makes room for something that is not an event.
     fn pause(&mut self, console: &mut Console) {
-        if let Self::Human(screen) = self {
-            console.text(&screen.hush());
+        if let Self::Human(stage) = self {
+            stage.hush(console);
             console.line("");
         }
         console.show();
+    }
+
+    /// While the run works, keys are not shown.
+    fn work(&self) -> Option<Quiet> {
+        match self {
+            Self::Human(stage) => stage.work(),
+            Self::Json => None,
+        }
     }
 }
 
@@ -309,9 +321,20 @@ pub(crate) fn names_of(facts: &RunRecord, package: Option<&Package>) -> Names {
     }
 }
 
-/// A screen for a run that is driven here.
-pub(crate) fn screen(run: &Run, names: Names) -> Box<Screen> {
+/// How a run is shown that is driven here: live where a person watches.
+pub(crate) fn stage(
+    run: &Run,
+    names: Names,
+    spinner: Spinner,
+    store: &Store,
+    model: &str,
+) -> Box<Stage> {
     let standing = run.standing().clone();
     let agent = run.facts().subject.agent_id().unwrap_or_default();
-    Box::new(Screen::new(View::Live, paint::text_width(), names, standing, agent))
+    let screen = Screen::new(View::Live, paint::text_width(), names, standing, agent);
+    let view = terminal::is_live().then(|| store.runs().look(&run.facts().run_id));
+    Box::new(match view {
+        Some(Ok(view)) => Stage::live(screen, spinner, run.project_folder(), view.blobs, model),
+        Some(Err(_)) | None => Stage::plain(screen),
+    })
 }

@@ -1,8 +1,10 @@
 //! Drives a conversation for `agent` and `chat`: reads, routes, shows, until nobody says anything more.
 
+mod prompt;
 mod show;
 
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 
 use crewagent_core::event::Event;
 use crewagent_core::menu::Surface;
@@ -15,20 +17,23 @@ use crewagent_engine::model::Model;
 use crewagent_engine::runtime::SettingsChange;
 use crewagent_engine::runtime_version;
 use crewagent_engine::session::{Guest, Heard, Mode, Session, SessionError};
-use crewagent_engine::store::{Installed, RunId, Store};
+use crewagent_engine::store::{Installed, RunId, Runs, Store};
 use crewagent_engine::turn::Halt;
 
+use self::prompt::TalkCommand;
 use super::run::{answers, user_name};
 use super::session::{Answers, names_of};
 use crate::again::Again;
 use crate::args::Conversation;
-use crate::ask;
 use crate::console::Console;
-use crate::interrupt;
 use crate::outcome::Outcome;
-use crate::paint;
 use crate::render::names::Names;
 use crate::render::run::{Screen, View};
+use crate::terminal::desk::{Desk, Said};
+use crate::terminal::spinner::Spinner;
+use crate::terminal::stage::Stage;
+use crate::terminal::{self, Quiet};
+use crate::{ask, interrupt, paint};
 
 /// A conversation that is being driven by one command.
 pub(crate) struct Talk<'s> {
@@ -37,6 +42,7 @@ pub(crate) struct Talk<'s> {
     control: Control,
     inputs: VecDeque<String>,
     answers: Answers,
+    desk: Option<Desk<TalkCommand>>,
     eyes: Eyes<'s>,
     again: Again,
     /// How the last thing ended that was asked for.
@@ -55,29 +61,58 @@ enum Eyes<'s> {
 struct Screens<'s> {
     store: &'s Store,
     package: Option<Package>,
-    screens: HashMap<String, Screen>,
+    project: PathBuf,
+    /// What the model is called.
+    model: String,
+    spinner: Spinner,
+    stages: HashMap<String, Stage>,
+    /// The one that showed something last.
+    last: String,
 }
 
 impl Screens<'_> {
-    fn of(&mut self, event: &Event) -> &mut Screen {
-        let id = event.run_id.as_deref().unwrap_or_default();
-        let (store, package) = (self.store, self.package.as_ref());
-        self.screens.entry(id.to_owned()).or_insert_with(|| {
-            let run = RunId::parse(id).ok().and_then(|id| store.runs().look(&id).ok());
-            let width = paint::text_width();
-            match run {
-                Some(run) => {
-                    let names = names_of(&run.facts, package);
-                    let agent = run.facts.subject.agent_id().unwrap_or_default();
-                    Screen::new(View::Live, width, names, Standing::default(), agent)
-                }
-                None => {
-                    let names = package.map(Names::of_package).unwrap_or_default();
-                    Screen::for_talk(View::Live, width, names)
-                }
-            }
-        })
+    fn of(&mut self, event: &Event) -> &mut Stage {
+        let id = event.run_id.clone().unwrap_or_default();
+        self.last.clone_from(&id);
+        if !self.stages.contains_key(&id) {
+            let stage = self.stage(&id);
+            self.stages.insert(id.clone(), stage);
+        }
+        self.stages.entry(id).or_insert_with(|| Stage::plain(plain_screen(None)))
     }
+
+    fn stage(&self, id: &str) -> Stage {
+        let (store, package) = (self.store, self.package.as_ref());
+        let look = |runs: Runs<'_>| runs.look(&RunId::parse(id).ok()?).ok();
+        let (screen, blobs) = match look(store.runs()) {
+            Some(run) => {
+                let names = names_of(&run.facts, package);
+                let agent = run.facts.subject.agent_id().unwrap_or_default();
+                let (width, standing) = (paint::text_width(), Standing::default());
+                (Screen::new(View::Live, width, names, standing, agent), Some(run.blobs))
+            }
+            None => {
+                let talk = look(store.conversations().runs());
+                (plain_screen(package), talk.map(|talk| talk.blobs))
+            }
+        };
+        match blobs.filter(|_| terminal::is_live()) {
+            Some(blobs) => {
+                Stage::live(screen, self.spinner.clone(), &self.project, blobs, &self.model)
+            }
+            None => Stage::plain(screen),
+        }
+    }
+
+    /// The last call of a tool, in full.
+    fn last_call(&self) -> String {
+        self.stages.get(&self.last).map(Stage::last_call).unwrap_or_default()
+    }
+}
+
+fn plain_screen(package: Option<&Package>) -> Screen {
+    let names = package.map(Names::of_package).unwrap_or_default();
+    Screen::for_talk(View::Live, paint::text_width(), names)
 }
 
 /// The user at this terminal.
@@ -103,21 +138,34 @@ impl<'s> Talk<'s> {
         conversation: &Conversation,
         again: Again,
         store: &'s Store,
+        home: Option<PathBuf>,
     ) -> anyhow::Result<Self> {
         let control = Control::default();
-        interrupt::watch(control.clone())?;
+        let is_live = !conversation.json && terminal::is_live();
+        let spinner = if is_live { Spinner::start() } else { Spinner::default() };
+        interrupt::watch(control.clone(), spinner.clone())?;
         let eyes = if conversation.json {
             Eyes::Json
         } else {
-            let (package, screens) = (session.package().cloned(), HashMap::new());
-            Eyes::Human(Box::new(Screens { store, package, screens }))
+            Eyes::Human(Box::new(Screens {
+                store,
+                package: session.package().cloned(),
+                project: session.talk().project_folder().to_owned(),
+                model: model.name().to_owned(),
+                spinner,
+                stages: HashMap::new(),
+                last: String::new(),
+            }))
         };
+        let answers = answers(conversation);
+        let desk = prompt::desk(answers, &session, home)?;
         Ok(Self {
             session,
             model,
             control,
             inputs: conversation.inputs.clone().into(),
-            answers: answers(conversation),
+            answers,
+            desk,
             eyes,
             again,
             outcome: Outcome::Done,
@@ -168,6 +216,7 @@ impl<'s> Talk<'s> {
             self.control.renew();
         }
         let Self { session, model, control, eyes, .. } = self;
+        let _quiet = eyes.work();
         session.drive(&**model, control, &mut |event| eyes.tell(event, control, console))
     }
 
@@ -209,14 +258,34 @@ impl<'s> Talk<'s> {
             return Ok(None);
         }
         self.eyes.hush(console);
+        let words = self.ask(console)?;
+        if words.is_some() {
+            let current = self.session.run().unwrap_or(self.session.talk());
+            self.eyes.typed(current.id());
+        }
+        Ok(words)
+    }
+
+    /// Asks the person; none when they leave.
+    fn ask(&mut self, console: &mut Console) -> anyhow::Result<Option<String>> {
         let question = self.session.rest().and_then(|rest| rest.question);
-        match ask::words(question.as_ref())? {
-            ask::Heard::Words(words) => {
-                let current = self.session.run().unwrap_or(self.session.talk());
-                self.eyes.typed(current.id());
-                Ok(Some(words))
-            }
-            ask::Heard::Leave | ask::Heard::Interrupt => Ok(None),
+        let Some(desk) = &mut self.desk else {
+            return Ok(match ask::words(question.as_ref())? {
+                ask::Heard::Words(words) => Some(words),
+                ask::Heard::Leave | ask::Heard::Interrupt => None,
+            });
+        };
+        loop {
+            return Ok(match desk.ask(question.as_ref())? {
+                Said::Words(words) => Some(words),
+                Said::Command(TalkCommand::Session(name), rest) => Some(format!("{name} {rest}")),
+                Said::Command(TalkCommand::Last, _) => {
+                    console.text(&format!("\n{}\n", self.eyes.last_call()));
+                    console.show();
+                    continue;
+                }
+                Said::Leave | Said::Interrupt => None,
+            });
         }
     }
 
@@ -235,7 +304,7 @@ impl Eyes<'_> {
     /// Shows an event as it happens. When nobody reads any more, the work is paused.
     fn tell(&mut self, event: &Event, control: &Control, console: &mut Console) {
         match self {
-            Self::Human(screens) => console.text(&screens.of(event).event(event)),
+            Self::Human(screens) => screens.of(event).event(event, console),
             Self::Json => match serde_json::to_string(event) {
                 Ok(line) => console.line(paint::escaped(&line)),
                 Err(error) => console.error(format_args!("error: an event is not JSON: {error}")),
@@ -250,20 +319,34 @@ impl Eyes<'_> {
     /// Makes room for something that is not an event.
     fn hush(&mut self, console: &mut Console) {
         if let Self::Human(screens) = self {
-            for screen in screens.screens.values_mut() {
-                console.text(&screen.hush());
-            }
+            screens.stages.values_mut().for_each(|stage| stage.hush(console));
             console.line("");
         }
         console.show();
     }
 
+    /// The last call of a tool, in full.
+    fn last_call(&self) -> String {
+        match self {
+            Self::Human(screens) => screens.last_call(),
+            Self::Json => String::new(),
+        }
+    }
+
+    /// While something is done, keys are not shown.
+    fn work(&self) -> Option<Quiet> {
+        match self {
+            Self::Human(_) => terminal::is_live().then(Quiet::begin),
+            Self::Json => None,
+        }
+    }
+
     /// The user's next words stand on the screen already.
     fn typed(&mut self, id: &str) {
         if let Self::Human(screens) = self
-            && let Some(screen) = screens.screens.get_mut(id)
+            && let Some(stage) = screens.stages.get_mut(id)
         {
-            screen.typed();
+            stage.screen.typed();
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) enum Width {
 }
 
 /// A text on its way to the screen.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flow {
     width: Width,
     /// What every line begins with.
@@ -195,19 +195,19 @@ pub(crate) fn indented(text: &str, columns: usize, width: Width) -> String {
 }
 
 /// Between wide letters a line may break anywhere, but for a few marks.
-fn is_wide(c: char) -> bool {
+pub(crate) fn is_wide(c: char) -> bool {
     c.width() == Some(2)
 }
 
 /// What belongs to the letter before it.
-fn is_joined(c: char) -> bool {
+pub(crate) fn is_joined(c: char) -> bool {
     c.width() == Some(0)
         || matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
         || "，。、；：？！）」』】》〉〕］｝％…‥ー々".contains(c)
 }
 
 /// What belongs to the letter after it.
-fn is_opening(c: char) -> bool {
+pub(crate) fn is_opening(c: char) -> bool {
     "（「『【《〈〔［｛".contains(c)
 }
 

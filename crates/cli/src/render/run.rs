@@ -14,6 +14,7 @@ use super::names::Names;
 use super::question::{self, Asker};
 use super::{summary, tool};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
+use crate::terminal::markdown::Markdown;
 
 /// Where the events come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,7 @@ pub(crate) struct Screen {
     echo: Echo,
     last: Last,
     subject: Subject,
+    form: Form,
 }
 
 /// What the events are about.
@@ -64,7 +66,39 @@ enum Echo {
 #[derive(Debug)]
 struct Speech {
     channel: Channel,
-    flow: Flow,
+    words: Words,
+}
+
+/// How words reach the screen.
+#[derive(Debug)]
+enum Words {
+    /// As they are.
+    Plain(Flow),
+    /// As they are meant, on a screen whose lines can be replaced.
+    Formed(Box<Markdown>),
+}
+
+impl Words {
+    fn push(&mut self, piece: &str) -> String {
+        match self {
+            Self::Plain(flow) => flow.push(piece),
+            Self::Formed(markdown) => markdown.push(piece),
+        }
+    }
+
+    fn finish(&mut self) -> String {
+        match self {
+            Self::Plain(flow) => flow.finish(),
+            Self::Formed(markdown) => markdown.finish(),
+        }
+    }
+}
+
+/// Whether the model's Markdown is put into form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Plain,
+    Markdown,
 }
 
 /// What was shown last, because that decides about a blank line.
@@ -97,6 +131,25 @@ impl Screen {
             echo: Echo::On,
             last: Last::Nothing,
             subject: Subject::Run,
+            form: Form::Plain,
+        }
+    }
+
+    /// The same on a screen whose lines can be replaced: the model's Markdown is put into form.
+    pub(crate) fn with_markdown(self) -> Self {
+        Self { form: Form::Markdown, ..self }
+    }
+
+    /// The window has another width now.
+    pub(crate) fn resize(&mut self, width: Width) {
+        self.width = width;
+    }
+
+    /// Something else was printed in the middle of what is being said.
+    pub(crate) fn leave(&mut self) -> String {
+        match &mut self.speech {
+            Some(Speech { words: Words::Formed(markdown), .. }) => markdown.leave(),
+            Some(_) | None => String::new(),
         }
     }
 
@@ -204,7 +257,7 @@ impl Screen {
     pub(crate) fn hush(&mut self) -> String {
         match self.speech.take() {
             Some(mut speech) => {
-                let text = styled_for(speech.channel, &speech.flow.finish());
+                let text = styled_for(speech.channel, &speech.words.finish());
                 if !text.is_empty() {
                     self.last = Last::Lines;
                 }
@@ -217,7 +270,7 @@ impl Screen {
     /// The same where it was not to end yet.
     fn break_off(&mut self) -> String {
         let more = match &mut self.speech {
-            Some(speech) => styled_for(speech.channel, &speech.flow.push("…")),
+            Some(speech) => styled_for(speech.channel, &speech.words.push("…")),
             None => String::new(),
         };
         more + &self.hush()
@@ -268,17 +321,20 @@ impl Screen {
             out.push_str(&self.hush());
         }
         let is_new = self.speech.is_none();
-        let width = self.width;
+        let (width, form) = (self.width, self.form);
         let speech = self.speech.get_or_insert_with(|| {
-            let margin = match channel {
-                Channel::Text => "  ",
-                Channel::Thinking => "  ┊ ",
+            let words = match (channel, form) {
+                (Channel::Thinking, _) => Words::Plain(Flow::new(width, "  ┊ ")),
+                (Channel::Text, Form::Plain) => Words::Plain(Flow::new(width, "  ")),
+                (Channel::Text, Form::Markdown) => {
+                    Words::Formed(Box::new(Markdown::new(paint::window, "  ")))
+                }
             };
-            Speech { channel, flow: Flow::new(width, margin) }
+            Speech { channel, words }
         });
         // Models like to begin with empty lines.
         let text = if is_new { text.trim_start_matches('\n') } else { text };
-        let pieces = styled_for(channel, &speech.flow.push(text));
+        let pieces = styled_for(channel, &speech.words.push(text));
         if is_new && self.last == Last::Block {
             out.push('\n');
         }

@@ -1,108 +1,324 @@
 //! The person at the terminal: a real one, as far as the program can tell.
 #![cfg(unix)]
 
-use std::fs::File;
-use std::io::{Read as _, Write as _};
-use std::process::Child;
-
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use crewagent_testkit::pty::{self, Terminal};
 
 use crate::support::World;
 
-/// A program in a terminal.
-struct Terminal {
-    screen: File,
-    child: Child,
-    seen: String,
+const ROWS: u16 = 50;
+const COLUMNS: u16 = 60;
+
+/// The test that every terminal below begins as.
+#[test]
+fn host() {
+    pty::become_program_if_asked();
 }
 
-impl Terminal {
-    fn start(world: &World, args: &[&str]) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        let size = Winsize { ws_row: 50, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&master, size).unwrap();
-        let path = ptsname(&master, Vec::new()).unwrap();
-        let slave = || File::options().read(true).write(true).open(path.to_str().unwrap()).unwrap();
-        let mut command = world.command();
-        command.args(args).env("TERM", "xterm").stdin(slave()).stdout(slave()).stderr(slave());
-        let child = command.spawn().unwrap();
-        Self { screen: File::from(master), child, seen: String::new() }
-    }
-
-    /// Reads until a text has come.
-    fn wait_for(&mut self, text: &str) {
-        let mut buffer = [0; 4096];
-        while !plain(&self.seen).contains(text) {
-            let count = self.screen.read(&mut buffer).unwrap_or(0);
-            assert!(count > 0, "it ended before it said {text:?}: {}", plain(&self.seen));
-            self.seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
-        }
-    }
-
-    fn press(&mut self, keys: &str) {
-        self.seen.clear();
-        self.screen.write_all(keys.as_bytes()).unwrap();
-    }
-
-    /// How it ended, and what it said last.
-    fn end(mut self) -> (i32, String) {
-        let mut buffer = [0; 4096];
-        // On Linux a terminal that nobody has open any more is an error for its reader.
-        while let Ok(count @ 1..) = self.screen.read(&mut buffer) {
-            self.seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
-        }
-        (self.child.wait().unwrap().code().unwrap(), plain(&self.seen))
-    }
+fn start(world: &World, args: &[&str]) -> Terminal {
+    start_in(world, args, ROWS, COLUMNS)
 }
 
-fn plain(text: &str) -> String {
-    anstream::adapter::strip_str(text).to_string().replace('\r', "")
+fn start_in(world: &World, args: &[&str], rows: u16, columns: u16) -> Terminal {
+    let mut command = world.command();
+    command.args(args).env("TERM", "xterm-256color");
+    Terminal::start(&command, &["--exact", "terminal::host"], rows, columns).unwrap()
+}
+
+/// How it ended, and all that it showed.
+fn ended(terminal: Terminal) -> (i32, String) {
+    let (code, said) = terminal.end().unwrap();
+    (code.unwrap_or(-1), said)
 }
 
 const RUN: [&str; 6] = ["run", "tiny", "--project", "project", "--model", "scripted:tiny.yaml"];
 
-#[test]
-fn a_person_is_asked_and_their_answer_goes_to_the_run() {
-    let world = World::with_tiny();
-    let mut terminal = Terminal::start(&world, &RUN);
-    terminal.wait_for("Your answer:");
-    terminal.press("\r");
-    terminal.wait_for("The answer is empty");
-    terminal.press("a flyer\r");
-    let (code, said) = terminal.end();
-    assert_eq!(code, 0, "{said}");
-    assert!(said.contains("✓ Completed"), "{said}");
-    assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
-    let request = std::fs::read_to_string(world.path("project/artifacts/request.md")).unwrap();
-    assert_eq!(request, "# Request\na flyer\n");
+/// The same with a model that plays this scenario.
+fn run_of(model: &str) -> [&str; 6] {
+    ["run", "tiny", "--project", "project", "--model", model]
+}
+
+fn request(world: &World) -> String {
+    std::fs::read_to_string(world.path("project/artifacts/request.md")).unwrap()
 }
 
 #[test]
-fn escape_leaves_the_run_waiting_and_ctrl_c_interrupts() {
+fn a_person_is_asked_and_their_answer_goes_to_the_run() {
     let world = World::with_tiny();
-    let mut terminal = Terminal::start(&world, &RUN);
-    terminal.wait_for("Your answer:");
-    terminal.press("\u{1b}");
-    let (code, said) = terminal.end();
+    let mut terminal = start(&world, &RUN);
+    terminal.wait_for("Your answer:").unwrap();
+    terminal.press("\r").unwrap();
+    terminal.wait_for("The answer is empty").unwrap();
+    terminal.press("a flyer\r").unwrap();
+    let (code, said) = ended(terminal);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("✓ Completed"), "{said}");
+    assert!(said.contains("Your answer: a flyer\n"), "{said}");
+    assert!(!said.contains("The answer is empty"), "{said}");
+    assert_eq!(request(&world), "# Request\na flyer\n");
+}
+
+#[test]
+fn escape_and_ctrl_d_leave_the_run_waiting_and_ctrl_c_interrupts() {
+    let world = World::with_tiny();
+    let mut terminal = start(&world, &RUN);
+    terminal.wait_for("Your answer:").unwrap();
+    terminal.press("\u{1b}").unwrap();
+    let (code, said) = ended(terminal);
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("crewagent resume"), "{said}");
-    let mut terminal = Terminal::start(&world, &["resume", "--model", "scripted:tiny.yaml"]);
-    terminal.wait_for("Your answer:");
-    terminal.press("\u{3}");
-    let (code, said) = terminal.end();
+    for (key, expected) in [("\u{4}", 3), ("\u{3}", 130)] {
+        let mut terminal = start(&world, &["resume", "--model", "scripted:tiny.yaml"]);
+        terminal.wait_for("Your answer:").unwrap();
+        terminal.press(key).unwrap();
+        let (code, said) = ended(terminal);
+        assert_eq!(code, expected, "{said}");
+    }
+}
+
+#[test]
+fn ctrl_c_clears_a_line_before_it_interrupts() {
+    let world = World::with_tiny();
+    let mut terminal = start(&world, &RUN);
+    terminal.wait_for("Your answer:").unwrap();
+    terminal.press("no, wait").unwrap();
+    terminal.wait_for("no, wait").unwrap();
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_until("an empty line", |screen| !screen.text().contains("no, wait")).unwrap();
+    terminal.press("a poster\r").unwrap();
+    assert_eq!(ended(terminal).0, 0);
+    assert_eq!(request(&world), "# Request\na poster\n");
+}
+
+#[test]
+fn what_was_typed_before_comes_back() {
+    let world = World::with_tiny();
+    let mut terminal = start(&world, &RUN);
+    terminal.wait_for("Your answer:").unwrap();
+    terminal.press("一张传单 🏃\r").unwrap();
+    assert_eq!(ended(terminal).0, 0);
+    let mut terminal = start(&world, &RUN);
+    terminal.wait_for("Your answer:").unwrap();
+    terminal.press("\u{1b}[A").unwrap();
+    terminal.wait_for("Your answer: 一张传单 🏃").unwrap();
+    // The cursor stands behind wide letters: 2 columns each.
+    assert_eq!(terminal.screen.cursor().1, 13 + 4 * 2 + 1 + 2);
+    terminal.press("!\r").unwrap();
+    assert_eq!(ended(terminal).0, 0);
+    assert_eq!(request(&world), "# Request\n一张传单 🏃!\n");
+    let history = std::fs::read_to_string(world.path("store/history")).unwrap();
+    assert_eq!(history, "一张传单 🏃\n一张传单 🏃!\n");
+}
+
+#[test]
+fn an_input_may_have_several_lines() {
+    let world = World::with_tiny();
+    let mut terminal = start(&world, &RUN);
+    terminal.wait_for("Your answer:").unwrap();
+    terminal.press("one\u{1b}\rtwo\\\rthree").unwrap();
+    terminal.wait_for("three").unwrap();
+    assert!(!terminal.screen.text().contains('\\'), "{:?}", terminal.screen);
+    terminal.press("\r").unwrap();
+    assert_eq!(ended(terminal).0, 0);
+    assert_eq!(request(&world), "# Request\none\ntwo\nthree\n");
+}
+
+#[test]
+fn a_thousand_pasted_lines_are_one_input() {
+    let world = World::with_tiny();
+    let mut terminal = start(&world, &RUN);
+    terminal.wait_for("Your answer:").unwrap();
+    let lines: Vec<String> = (1..=1000).map(|n| format!("第 {n} 行 \\")).collect();
+    terminal.paste(&lines.join("\n")).unwrap();
+    terminal.wait_for("第 1000 行").unwrap();
+    terminal.press(".\r").unwrap();
+    let (code, said) = ended(terminal);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(request(&world), format!("# Request\n{}.\n", lines.join("\n")));
+}
+
+#[test]
+fn paths_of_the_project_are_completed() {
+    let world = World::with_tiny();
+    world.write("project/notes/一.md", "");
+    world.write("project/notes/two.md", "");
+    let mut terminal = start(&world, &RUN);
+    terminal.wait_for("Your answer:").unwrap();
+    terminal.press("see @pro\t").unwrap();
+    terminal.wait_for("see @project/").unwrap();
+    // The only folder stands there in grey before it is taken.
+    terminal.press("no").unwrap();
+    terminal.wait_for("see @project/notes/").unwrap();
+    terminal.press("\tt\t\r").unwrap();
+    assert_eq!(ended(terminal).0, 0);
+    assert_eq!(request(&world), "# Request\nsee @project/notes/two.md\n");
+}
+
+#[test]
+fn commands_at_the_prompt_are_not_sent_to_the_run() {
+    let world = World::with_tiny();
+    let mut terminal = start_in(&world, &RUN, 90, 90);
+    terminal.wait_for("Your answer:").unwrap();
+    terminal.press("/he\t\r").unwrap();
+    terminal.wait_for("where the run is, and what it took").unwrap();
+    terminal.press("/status\r").unwrap();
+    terminal.wait_for("1/3 step-01-ask").unwrap();
+    terminal.wait_for("1,130 tokens").unwrap();
+    terminal.press("/last\r").unwrap();
+    terminal.wait_for("No tool was called").unwrap();
+    terminal.press("/pause\r").unwrap();
+    let (code, said) = ended(terminal);
+    assert_eq!(code, 3, "{said}");
+    let mut terminal = start(&world, &["resume", "--model", "scripted:tiny.yaml"]);
+    terminal.wait_for("Your answer:").unwrap();
+    terminal.press("/stop\r").unwrap();
+    let (code, said) = ended(terminal);
+    assert!(code == 130 && said.contains("crewagent resume"), "{said}");
+}
+
+#[test]
+fn the_last_call_is_shown_in_full_and_a_written_file_as_what_changed() {
+    let world = World::with_tiny();
+    world.write("project/plan.md", "# Plan\none\ntwo\nthree\n");
+    world.write(
+        "edit.yaml",
+        "scenario: edit\nnodes:\n  step-01-ask:\n    - calls: [{ fs.read: { path: \"@project/plan.md\" } }]\n    - calls: [{ fs.write: { path: \"@project/plan.md\", content: \"# Plan\\none\\n二\\nthree\\n\" } }]\n    - say: Done.\n",
+    );
+    let mut terminal = start(&world, &run_of("scripted:edit.yaml"));
+    terminal.wait_for("You:").unwrap();
+    let seen = terminal.screen.text();
+    assert!(seen.contains("✓ fs.write @project/plan.md"), "{seen}");
+    assert!(seen.contains("   3 - two\n       3 + 二\n"), "{seen}");
+    assert!(seen.contains("   2   one\n") && !seen.contains("+ one"), "{seen}");
+    terminal.press("/last\r").unwrap();
+    terminal.wait_for("path: @project/plan.md").unwrap();
+    terminal.press("\u{4}").unwrap();
+    assert_eq!(ended(terminal).0, 3);
+}
+
+#[test]
+fn the_model_is_shown_as_it_means_it() {
+    let world = World::with_tiny();
+    world.write(
+        "form.yaml",
+        "scenario: form\notherwise:\n  say: \"# 标题\\n\\nSome **bold** words.\\n\\n| 名字 | n |\\n|---|--:|\\n| 一二三 | 1 |\\n| 🏃 | 23 |\\n\\n- one\\n- two\"\n",
+    );
+    let mut terminal = start(&world, &run_of("scripted:form.yaml"));
+    terminal.wait_for("You:").unwrap();
+    let seen = terminal.screen.text();
+    let expected = "  标题\n\n  Some bold words.\n\n  名字   │  n\n  ───────┼───\n  一二三 │  1\n  🏃     │ 23\n\n  • one\n  • two\n";
+    assert!(seen.contains(expected), "{seen}");
+    terminal.press("\u{4}").unwrap();
+    assert_eq!(ended(terminal).0, 3);
+}
+
+#[test]
+fn text_follows_the_window() {
+    let world = World::with_tiny();
+    let paragraph = "word ".repeat(40);
+    world.write(
+        "slow.yaml",
+        format!("scenario: slow\npace: {{ characters: 5, milliseconds: 10 }}\notherwise: {{ say: \"FIRST {paragraph}\\n\\nSECOND {paragraph}\\n\\nTHIRD {paragraph}\" }}\n"),
+    );
+    let mut terminal = start(&world, &run_of("scripted:slow.yaml"));
+    terminal.wait_for("SECOND").unwrap();
+    terminal.resize(ROWS, 36).unwrap();
+    terminal.wait_for("You:").unwrap();
+    let seen = terminal.screen.text();
+    let third = seen.split("THIRD").nth(1).unwrap();
+    let widest = third.lines().filter(|line| line.contains("word")).map(str::len).max();
+    assert!(widest.is_some_and(|widest| (28..=36).contains(&widest)), "{seen}");
+    assert_eq!(third.matches("word").count(), 40, "{seen}");
+    terminal.press("\u{4}").unwrap();
+    assert_eq!(ended(terminal).0, 3);
+}
+
+/// A run whose model says a few words and then nothing more.
+fn hanging(world: &World) -> Terminal {
+    world.write("hang.yaml", "scenario: hang\notherwise: { say: Wait., fault: { hang: true } }\n");
+    let mut terminal = start(world, &run_of("scripted:hang.yaml"));
+    terminal.wait_for("Ctrl-C pauses").unwrap();
+    terminal
+}
+
+#[test]
+fn ctrl_c_twice_stops_a_model_that_hangs() {
+    let world = World::with_tiny();
+    let mut terminal = hanging(&world);
+    assert!(terminal.screen.text().contains("model scripted"), "{:?}", terminal.screen);
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_for("Pausing after the call in hand").unwrap();
+    terminal.wait_for("pausing, Ctrl-C stops now").unwrap();
+    terminal.press("\u{3}").unwrap();
+    let (code, said) = ended(terminal);
     assert_eq!(code, 130, "{said}");
+    assert!(said.contains("Stopped") && said.contains("crewagent resume"), "{said}");
+    // What was waited for is gone, and nothing was written over.
+    assert!(!said.contains("Ctrl-C pauses") && !said.contains("^C"), "{said}");
+    assert!(said.contains("Pausing after the call in hand. Press"), "{said}");
+}
+
+#[test]
+fn ctrl_c_once_pauses_in_the_middle_of_words() {
+    let world = World::with_tiny();
+    world.write(
+        "slow.yaml",
+        "scenario: slow\npace: { characters: 4, milliseconds: 20 }\nnodes:\n  step-01-ask:\n    - say: \"Begin **here** and take a little while to say it.\\n\\nAt last the **end**.\"\n      calls: [{ fs.list: { path: \"@project\" } }]\n    - say: \"Never said.\"\n",
+    );
+    let mut terminal = start(&world, &run_of("scripted:slow.yaml"));
+    terminal.wait_for("Begin").unwrap();
+    terminal.press("\u{3}").unwrap();
+    let (code, said) = ended(terminal);
+    assert_eq!(code, 130, "{said}");
+    assert!(said.contains("Paused") && !said.contains("Never said."), "{said}");
+    assert!(said.contains("Pausing after the call in hand") && !said.contains("^C"), "{said}");
+    assert!(said.contains("  At last the end."), "{said}");
+    for word in ["Begin", "little", "while", "say it."] {
+        assert_eq!(said.matches(word).count(), 1, "{word}: {said}");
+    }
+}
+
+#[test]
+fn what_is_typed_ahead_waits_for_the_prompt() {
+    let world = World::with_tiny();
+    let slow = std::fs::read_to_string(world.path("tiny.yaml")).unwrap();
+    world.write("slow.yaml", format!("pace: {{ characters: 2, milliseconds: 30 }}\n{slow}"));
+    let mut terminal = start(&world, &run_of("scripted:slow.yaml"));
+    terminal.wait_for("Hello.").unwrap();
+    terminal.press("typed early\r").unwrap();
+    let (code, said) = ended(terminal);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("Hello. I need to know what to write.\n"), "{said}");
+    assert_eq!(request(&world), "# Request\ntyped early\n");
+}
+
+#[test]
+fn a_pipe_gets_no_escape_sequences() {
+    let world = World::with_tiny();
+    world.write("form.yaml", "scenario: form\notherwise: { say: \"# T\\n\\n**b**\\n\" }\n");
+    let ran = world.run(&[&run_of("scripted:form.yaml")[..], &["--no-input"]].concat());
+    assert!(ran.out.contains("  # T\n\n  **b**\n"), "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'), "{ran:?}");
+}
+
+#[test]
+fn without_colour_lines_are_final() {
+    let world = World::with_tiny();
+    world.write("form.yaml", "scenario: form\notherwise: { say: \"**b**\" }\n");
+    let mut command = world.command();
+    command.args(run_of("scripted:form.yaml")).arg("--no-input");
+    command.env("TERM", "xterm").env("NO_COLOR", "1");
+    let terminal = Terminal::start(&command, &["--exact", "terminal::host"], 50, 60).unwrap();
+    let (code, said) = ended(terminal);
+    assert!(code == 3 && said.contains("  **b**\n"), "{said}");
 }
 
 #[test]
 fn nobody_is_asked_who_does_not_want_to() {
     let world = World::with_tiny();
-    let terminal = Terminal::start(&world, &[&RUN[..], &["--no-input"]].concat());
-    assert_eq!(terminal.end().0, 3);
-    let terminal = Terminal::start(&world, &[&RUN[..], &["--json"]].concat());
-    assert_eq!(terminal.end().0, 3);
+    let terminal = start(&world, &[&RUN[..], &["--no-input"]].concat());
+    assert_eq!(ended(terminal).0, 3);
+    let terminal = start(&world, &[&RUN[..], &["--json"]].concat());
+    assert_eq!(ended(terminal).0, 3);
 }
 
 #[test]
@@ -110,15 +326,15 @@ fn removing_runs_asks_first() {
     let world = World::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     let id = world.run_id();
-    let mut terminal = Terminal::start(&world, &["runs", "rm", "latest"]);
-    terminal.wait_for("Remove 1 run");
-    terminal.press("n\r");
-    assert_eq!(terminal.end().0, 130);
+    let mut terminal = start(&world, &["runs", "rm", "latest"]);
+    terminal.wait_for("Remove 1 run").unwrap();
+    terminal.press("n\r").unwrap();
+    assert_eq!(ended(terminal).0, 130);
     assert_eq!(world.run_id(), id);
-    let mut terminal = Terminal::start(&world, &["runs", "rm", "latest"]);
-    terminal.wait_for("Remove 1 run");
-    terminal.press("y\r");
-    assert_eq!(terminal.end().0, 0);
+    let mut terminal = start(&world, &["runs", "rm", "latest"]);
+    terminal.wait_for("Remove 1 run").unwrap();
+    terminal.press("y\r").unwrap();
+    assert_eq!(ended(terminal).0, 0);
 }
 
 #[test]
@@ -130,32 +346,32 @@ fn a_terminal_gets_colour_and_lines_that_fit() {
     );
     let model =
         ["run", "tiny", "--project", "project", "--model", "scripted:long.yaml", "--no-input"];
-    let mut terminal = Terminal::start(&world, &model);
-    terminal.wait_for("Waiting for you");
-    assert!(terminal.seen.contains("\u{1b}["), "{}", terminal.seen);
-    let words = plain(&terminal.seen);
+    let mut terminal = start(&world, &model);
+    terminal.wait_for("Waiting for you").unwrap();
+    assert!(terminal.written.windows(2).any(|pair| pair == b"\x1b["));
+    let words = terminal.screen.text();
     let longest = words.lines().filter(|line| line.starts_with("  word")).map(str::len).max();
     assert!(longest.is_some_and(|longest| longest <= 60), "{words}");
-    terminal.end();
+    ended(terminal);
 }
 
 #[test]
 fn a_model_is_set_up_by_questions_and_its_key_is_not_shown() {
     const KEY: &str = "sk-typed-secret";
     let world = World::new();
-    let mut terminal = Terminal::start(&world, &["models", "add"]);
-    terminal.wait_for("Who serves the model?");
-    terminal.press("deepseek\r");
-    terminal.wait_for("Base URL:");
-    terminal.press("\r");
-    terminal.wait_for("Model:");
-    terminal.press("some-model\r");
-    terminal.wait_for("Key:");
-    terminal.press(&format!("{KEY}\r"));
-    terminal.wait_for("What do you want to call it?");
-    assert!(!plain(&terminal.seen).contains(KEY), "{}", terminal.seen);
-    terminal.press("\r");
-    let (code, said) = terminal.end();
+    let mut terminal = start(&world, &["models", "add"]);
+    terminal.wait_for("Who serves the model?").unwrap();
+    terminal.press("deepseek\r").unwrap();
+    terminal.wait_for("Base URL:").unwrap();
+    terminal.press("\r").unwrap();
+    terminal.wait_for("Model:").unwrap();
+    terminal.press("some-model\r").unwrap();
+    terminal.wait_for("Key:").unwrap();
+    terminal.press(&format!("{KEY}\r")).unwrap();
+    terminal.wait_for("What do you want to call it?").unwrap();
+    assert!(!String::from_utf8_lossy(&terminal.written).contains(KEY), "{:?}", terminal.screen);
+    terminal.press("\r").unwrap();
+    let (code, said) = ended(terminal);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("added deepseek") && !said.contains(KEY), "{said}");
     let settings = std::fs::read_to_string(world.path("store/config.toml")).unwrap();
@@ -169,19 +385,19 @@ fn a_model_is_set_up_by_questions_and_its_key_is_not_shown() {
 #[test]
 fn setting_up_a_model_can_be_left_and_removing_one_asks_first() {
     let world = World::new();
-    let mut terminal = Terminal::start(&world, &["models", "add"]);
-    terminal.wait_for("Who serves the model?");
-    terminal.press("\u{1b}");
-    assert_eq!(terminal.end().0, 130);
+    let mut terminal = start(&world, &["models", "add"]);
+    terminal.wait_for("Who serves the model?").unwrap();
+    terminal.press("\u{1b}").unwrap();
+    assert_eq!(ended(terminal).0, 130);
     assert!(!world.path("store").exists());
     world.write("store/config.toml", "[models.a]\nmodel = \"m\"\nprofile = \"ollama\"\n");
-    let mut terminal = Terminal::start(&world, &["models", "rm", "a"]);
-    terminal.wait_for("Remove 1 model");
-    terminal.press("n\r");
-    assert_eq!(terminal.end().0, 130);
-    let mut terminal = Terminal::start(&world, &["models", "rm", "a"]);
-    terminal.wait_for("Remove 1 model");
-    terminal.press("y\r");
-    assert_eq!(terminal.end().0, 0);
+    let mut terminal = start(&world, &["models", "rm", "a"]);
+    terminal.wait_for("Remove 1 model").unwrap();
+    terminal.press("n\r").unwrap();
+    assert_eq!(ended(terminal).0, 130);
+    let mut terminal = start(&world, &["models", "rm", "a"]);
+    terminal.wait_for("Remove 1 model").unwrap();
+    terminal.press("y\r").unwrap();
+    assert_eq!(ended(terminal).0, 0);
     assert_eq!(std::fs::read_to_string(world.path("store/config.toml")).unwrap().trim(), "");
 }

@@ -103,6 +103,9 @@ impl Talk<'_> {
             Mode::Run => "What you type goes to the run, as an answer or as something to do.",
         };
         let mut text = format!("{words}\n\n");
+        if let Some(desk) = &self.desk {
+            return text + &desk.help();
+        }
         for (name, what) in COMMANDS {
             let name = paint::styled(NAME, paint::padded(name, 12));
             text.push_str(&format!("  {name}  {what}\n"));

@@ -1,0 +1,125 @@
+//! What a person can say to a run at its prompt.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use crewagent_core::run::machine::Rest;
+use crewagent_engine::runtime::Run;
+use crewagent_engine::store::{RunPackage, Store};
+
+use super::{Answers, Next, Session, Voice};
+use crate::ask::{self, Heard};
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, NAME, QUIET};
+use crate::render::run::place_of;
+use crate::render::summary;
+use crate::terminal::commands::{Command, Commands};
+use crate::terminal::desk::{Desk, Said};
+
+/// The file of the store that remembers what was typed.
+pub(crate) const HISTORY: &str = "history";
+
+/// The prompt of a run.
+pub(crate) type RunDesk = Desk<RunCommand>;
+
+/// What the commands of a run do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunCommand {
+    Help,
+    Status,
+    Last,
+    Pause,
+    Stop,
+}
+
+/// The commands of a run.
+const COMMANDS: [Command<RunCommand>; 5] = [
+    row("/help", "what works now", RunCommand::Help),
+    row("/status", "where the run is, and what it took", RunCommand::Status),
+    row("/last", "the last call of a tool, in full", RunCommand::Last),
+    row("/pause", "leaves the run waiting for you, and says how to go on", RunCommand::Pause),
+    row("/stop", "the same, as Ctrl-C does it", RunCommand::Stop),
+];
+
+const fn row(name: &'static str, help: &'static str, act: RunCommand) -> Command<RunCommand> {
+    Command { name, takes: "", help, act }
+}
+
+/// The prompt of a run, where a person sits at both ends. What they type is remembered in the store.
+pub(crate) fn desk(
+    answers: Answers,
+    run: &Run,
+    home: Option<PathBuf>,
+) -> anyhow::Result<Option<RunDesk>> {
+    let is_possible = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if answers == Answers::Nobody || !is_possible {
+        return Ok(None);
+    }
+    let history = home.map_or_else(Store::default_home, Ok)?.join(HISTORY);
+    let project = Some(run.project_folder().to_owned());
+    Desk::open(Commands::new(COMMANDS), Some(&history), Vec::new(), project).map(Some)
+}
+
+impl Session {
+    /// Asks the person what to say to the run.
+    pub(super) fn ask(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<Next> {
+        let Some(mut desk) = self.desk.take() else {
+            return Ok(match ask::words(rest.question.as_ref())? {
+                Heard::Words(words) => Next::Say(words),
+                Heard::Leave => Next::End,
+                Heard::Interrupt => Next::Interrupted,
+            });
+        };
+        let next = loop {
+            let command = match desk.ask(rest.question.as_ref())? {
+                Said::Words(words) => break Next::Say(words),
+                Said::Leave => break Next::End,
+                Said::Interrupt => break Next::Interrupted,
+                Said::Command(command, _) => command,
+            };
+            let text = match command {
+                RunCommand::Help => desk.help(),
+                RunCommand::Status => self.status(rest),
+                RunCommand::Last => match &self.voice {
+                    Voice::Human(stage) => stage.last_call(),
+                    Voice::Json => String::new(),
+                },
+                RunCommand::Pause => break Next::End,
+                RunCommand::Stop => break Next::Interrupted,
+            };
+            console.text(&format!("\n{text}\n"));
+            console.show();
+        };
+        self.desk = Some(desk);
+        Ok(next)
+    }
+
+    /// Where the run is, and what it took.
+    fn status(&self, rest: &Rest) -> String {
+        let (standing, facts) = (self.run.standing(), self.run.facts());
+        let (turns, usage) = self.run.spent();
+        let node = &standing.current_node_id;
+        let place = match standing.complete {
+            true => "complete".to_owned(),
+            false => {
+                let total = self.run.workflow().map_or(0, |workflow| workflow.graph.nodes().len());
+                format!("{}/{total} {node}", place_of(node, &standing.steps_completed))
+            }
+        };
+        let rows = [
+            ("run", self.run.id().to_owned()),
+            ("package", facts.subject.package().map(RunPackage::reference).unwrap_or_default()),
+            ("state", format!("{:?}", Outcome::of_rest(rest.phase, rest.reason)).to_lowercase()),
+            ("node", place),
+            ("model", self.model.name().to_owned()),
+            ("spent", summary::spent(turns, &usage, None)),
+            ("project", self.run.project_folder().display().to_string()),
+        ];
+        let row = |(name, value): &(&str, String)| {
+            let name = paint::styled(QUIET, paint::padded(name, 8));
+            format!("  {name} {}\n", paint::styled(NAME, paint::printable(value)))
+        };
+        rows.iter().map(row).collect()
+    }
+}

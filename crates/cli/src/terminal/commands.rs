@@ -1,0 +1,128 @@
+//! Commands at the prompt, such as `/help`: one table for what they are called, what they do, and what is said about
+//! them.
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::paint::{self, NAME, QUIET};
+
+/// A line of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Command<A> {
+    /// With its slash.
+    pub(crate) name: &'static str,
+    /// What may follow it, for people: `NUMBER`.
+    pub(crate) takes: &'static str,
+    /// What it does, in a few words.
+    pub(crate) help: &'static str,
+    pub(crate) act: A,
+}
+
+/// What some words mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meant<'w, A> {
+    /// A command, and what stands behind it.
+    Command(A, &'w str),
+    /// Something that looks like a command and is none.
+    Unknown(&'w str),
+    /// Words.
+    Words(&'w str),
+}
+
+/// The commands that work now.
+#[derive(Clone, Debug)]
+pub(crate) struct Commands<A> {
+    table: Vec<Command<A>>,
+}
+
+impl<A: Copy> Commands<A> {
+    pub(crate) fn new(table: impl IntoIterator<Item = Command<A>>) -> Self {
+        Self { table: table.into_iter().collect() }
+    }
+
+    /// What the user means. With a blank in front, a command is only words.
+    pub(crate) fn meant<'w>(&self, words: &'w str) -> Meant<'w, A> {
+        let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+        if let Some(command) = self.table.iter().find(|command| command.name == first) {
+            let rest = rest.trim();
+            if rest.is_empty() || !command.takes.is_empty() {
+                return Meant::Command(command.act, rest);
+            }
+        }
+        let is_alike =
+            |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase());
+        match words.trim_end().strip_prefix('/') {
+            Some(name) if is_alike(name) && !self.names().any(|it| it == first) => {
+                Meant::Unknown(words.trim_end())
+            }
+            Some(_) | None => Meant::Words(words),
+        }
+    }
+
+    /// What they are called, for completion.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.table.iter().map(|command| command.name)
+    }
+
+    /// What works now, as `/help` shows it.
+    pub(crate) fn help(&self) -> String {
+        let call = |command: &Command<A>| format!("{} {}", command.name, command.takes);
+        let keys = KEYS.iter().map(|(key, help)| ((*key).to_owned(), *help));
+        let rows: Vec<(String, &str)> =
+            self.table.iter().map(|it| (call(it).trim_end().to_owned(), it.help)).collect();
+        let widest = rows.iter().cloned().chain(keys.clone()).map(|(name, _)| name.width()).max();
+        let mut text = String::new();
+        let mut put = |(name, help): (String, &str)| {
+            let name = paint::styled(NAME, paint::padded(&name, widest.unwrap_or(0)));
+            text.push_str(&format!("  {name}  {help}\n"));
+        };
+        rows.into_iter().for_each(&mut put);
+        put((String::new(), ""));
+        keys.for_each(&mut put);
+        let rest = "A blank in front of a / sends the line as words.";
+        text + &format!("\n  {}\n", paint::styled(QUIET, rest))
+    }
+}
+
+/// Keys of the prompt.
+const KEYS: [(&str, &str); 7] = [
+    ("Enter", "sends"),
+    ("Alt-Enter", "a new line; so does Enter behind a \\"),
+    ("Tab", "completes a command, a trigger or a path after @project/"),
+    ("Up, Ctrl-R", "what was typed before, or a search in it"),
+    ("Ctrl-C", "clears the line; on an empty one it interrupts"),
+    ("Ctrl-D, Esc", "on an empty line: leaves it for later"),
+    ("Ctrl-C at work", "once pauses after the call in hand, twice stops now"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_meant(words: &str, expected: Meant<'_, u8>) {
+        let row = |name, takes, act| Command { name, takes, help: "…", act };
+        let commands = Commands::new([row("/help", "", 1), row("/model", "NAME", 2)]);
+        assert_eq!(commands.meant(words), expected, "{words:?}");
+    }
+
+    #[test]
+    fn a_command_is_told_from_words() {
+        check_meant("/help", Meant::Command(1, ""));
+        check_meant("/help ", Meant::Command(1, ""));
+        check_meant("/help me", Meant::Words("/help me"));
+        check_meant("/model a b", Meant::Command(2, "a b"));
+        check_meant("/hlep", Meant::Unknown("/hlep"));
+        check_meant(" /help", Meant::Words(" /help"));
+        check_meant("/etc/passwd", Meant::Words("/etc/passwd"));
+        check_meant("/ is a slash", Meant::Words("/ is a slash"));
+        check_meant("help", Meant::Words("help"));
+    }
+
+    #[test]
+    fn help_names_every_command_and_key() {
+        let row = |name, takes, act| Command { name, takes, help: "does it", act };
+        let help = Commands::new([row("/model", "NAME", ())]).help();
+        let help = anstream::adapter::strip_str(&help).to_string();
+        assert!(help.contains("/model NAME") && help.contains("does it"), "{help}");
+        assert!(KEYS.iter().all(|(key, _)| help.contains(key)), "{help}");
+    }
+}

@@ -1,0 +1,145 @@
+//! The line that a person types on. This is the one module that knows rustyline.
+
+mod history;
+mod keys;
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::path::Path;
+
+use anyhow::Context as _;
+use rustyline::completion::Completer;
+use rustyline::config::BellStyle;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::history::{History as _, MemHistory};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{CompletionType, Config, Context, Helper};
+
+use self::history::{History, KEPT};
+use super::completion::Vocabulary;
+use crate::ask::Heard;
+use crate::paint::{self, ACCENT, QUIET};
+
+/// Esc alone is told from the beginning of another key by what follows within so many milliseconds.
+const ESCAPE: u16 = 100;
+
+/// Says what is wrong with some words, if they cannot be taken.
+type Check = Box<dyn Fn(&str) -> Result<(), String>>;
+
+/// A line editor with history, several lines, completion and hints.
+pub(crate) struct Editor {
+    line: rustyline::Editor<Assistant, MemHistory>,
+    history: History,
+}
+
+impl Editor {
+    /// An editor that completes from `vocabulary` and remembers in `history`; without a file it remembers nothing
+    /// beyond this process.
+    pub(crate) fn open(history: Option<&Path>, vocabulary: Vocabulary) -> anyhow::Result<Self> {
+        let config = Config::builder()
+            .max_history_size(KEPT)
+            .and_then(|config| config.history_ignore_dups(true))?
+            .completion_type(CompletionType::List)
+            .completion_show_all_if_ambiguous(true)
+            .bell_style(BellStyle::None)
+            .keyseq_timeout(Some(ESCAPE))
+            .bracketed_paste(true)
+            .build();
+        let mut memory = MemHistory::with_config(&config);
+        let (history, inputs) = History::open(history);
+        for input in &inputs {
+            memory.add(input)?;
+        }
+        let mut line = rustyline::Editor::with_history(config, memory)
+            .context("cannot ask in this terminal; answer with --input")?;
+        let check: Check = Box::new(|_| Ok(()));
+        line.set_helper(Some(Assistant { vocabulary, check, complains: Cell::new(false) }));
+        keys::bind(&mut line);
+        Ok(Self { line, history })
+    }
+
+    /// Asks for words until some pass the check. What did not pass stays on the line, with the reason below it.
+    pub(crate) fn ask(
+        &mut self,
+        prompt: &str,
+        check: impl Fn(&str) -> Result<(), String> + 'static,
+    ) -> anyhow::Result<Heard> {
+        if let Some(assistant) = self.line.helper_mut() {
+            assistant.check = Box::new(check);
+        }
+        let styled = paint::styled(ACCENT, prompt);
+        let raw = format!("{prompt} ");
+        let painted = if super::is_live() { format!("{styled} ") } else { raw.clone() };
+        match self.line.readline(&(raw, painted)) {
+            Ok(words) => {
+                self.line.history_mut().add(&words)?;
+                // A disk that is full is no reason to lose what was said.
+                let _ = self.history.add(&words);
+                Ok(Heard::Words(words))
+            }
+            Err(ReadlineError::Eof) => Ok(Heard::Leave),
+            Err(ReadlineError::Interrupted) => Ok(Heard::Interrupt),
+            Err(error) => Err(error).context("cannot ask in this terminal; answer with --input"),
+        }
+    }
+}
+
+/// What rustyline asks while somebody types.
+struct Assistant {
+    vocabulary: Vocabulary,
+    check: Check,
+    /// Whether a complaint stands below the line.
+    complains: Cell<bool>,
+}
+
+impl Helper for Assistant {}
+
+impl Completer for Assistant {
+    type Candidate = String;
+
+    fn complete(
+        &self,
+        line: &str,
+        cursor: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
+        if keys::is_continued(line, cursor) {
+            return Ok((cursor - 1, vec!["\n".to_owned()]));
+        }
+        let found = self.vocabulary.completions(line, cursor);
+        Ok((found.start, found.offers))
+    }
+}
+
+impl Hinter for Assistant {
+    type Hint = String;
+
+    fn hint(&self, line: &str, cursor: usize, _: &Context<'_>) -> Option<String> {
+        self.vocabulary.hint(line, cursor)
+    }
+}
+
+impl Validator for Assistant {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match (self.check)(context.input()) {
+            Ok(()) => ValidationResult::Valid(None),
+            Err(problem) => {
+                self.complains.set(true);
+                ValidationResult::Invalid(Some(format!("\n  {}", paint::printable(&problem))))
+            }
+        })
+    }
+}
+
+impl Highlighter for Assistant {
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        if super::is_live() { Cow::Owned(paint::styled(QUIET, hint)) } else { Cow::Borrowed(hint) }
+    }
+
+    /// The line is drawn anew when a complaint has to go away.
+    fn highlight_char(&self, _: &str, _: usize, kind: CmdKind) -> bool {
+        kind != CmdKind::MoveCursor && self.complains.take()
+    }
+}

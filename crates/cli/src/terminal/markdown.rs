@@ -1,0 +1,301 @@
+//! The model's Markdown as it comes. The block in hand is shown as it is written; when it is complete, its lines are
+//! replaced by what they mean. Nothing is replaced that has left the window.
+
+mod format;
+mod lines;
+mod preview;
+mod table;
+mod wrap;
+
+use self::format::{CODE, INSET, formatted, harmless};
+use self::lines::{Fence, indent, info, is_heading, is_item, is_table_rule};
+use self::preview::Preview;
+use crate::paint::{self, QUIET};
+
+/// The size of the window, asked for at each block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// How wide a text may be.
+    pub(crate) text: usize,
+    /// How wide the window is.
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+}
+
+/// A text on its way to a screen whose lines can be replaced.
+#[derive(Debug)]
+pub(crate) struct Markdown {
+    window: fn() -> Window,
+    margin: &'static str,
+    /// The block in hand, as it was written.
+    block: String,
+    /// Where its last line begins.
+    line: usize,
+    state: State,
+    preview: Preview,
+    /// Whether a blank line comes before the next block.
+    gap: Gap,
+}
+
+/// Where we are between blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// No block has begun.
+    Between,
+    /// In a block that ends with a blank line.
+    Block,
+    /// In a list, which a blank line ends only if the next line does not stand in.
+    List,
+    /// In a list, behind a blank line.
+    Paused,
+    /// In code, whose lines are final one by one.
+    Code(Fence),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gap {
+    /// Nothing was shown before.
+    Start,
+    None,
+    Blank,
+}
+
+impl Markdown {
+    pub(crate) fn new(window: fn() -> Window, margin: &'static str) -> Self {
+        Self {
+            window,
+            margin,
+            block: String::new(),
+            line: 0,
+            state: State::Between,
+            preview: Preview::default(),
+            gap: Gap::Start,
+        }
+    }
+
+    /// Takes a piece, and gives what the screen needs to show it.
+    pub(crate) fn push(&mut self, piece: &str) -> String {
+        let mut out = String::new();
+        for part in piece.split_inclusive('\n') {
+            self.block.extend(part.chars().filter(|c| *c != '\r'));
+            if part.ends_with('\n') {
+                self.end_line(&mut out);
+            }
+        }
+        self.show(&mut out);
+        out
+    }
+
+    /// The rest, with the end of its last line.
+    pub(crate) fn finish(&mut self) -> String {
+        let mut out = String::new();
+        if !self.block.is_empty() {
+            self.push_line_end(&mut out);
+        }
+        if !matches!(self.state, State::Code(_)) {
+            self.close(self.block.len(), &mut out);
+        }
+        *self = Self::new(self.window, self.margin);
+        out
+    }
+
+    /// Something else was printed below: what stands there stays as it is, and the text goes on behind it.
+    pub(crate) fn leave(&mut self) -> String {
+        let rest = self.preview.leave();
+        let inset = match self.state {
+            State::Code(fence) if self.preview.taken() > 0 => {
+                self.block.len() - fence.inner(&self.block).len()
+            }
+            State::Code(_) | State::Between | State::Block | State::List | State::Paused => 0,
+        };
+        let end = inset + self.preview.taken();
+        self.block.drain(..end);
+        self.line = self.line.saturating_sub(end);
+        self.preview = Preview::default();
+        rest
+    }
+
+    fn push_line_end(&mut self, out: &mut String) {
+        if !self.block.ends_with('\n') {
+            self.block.push('\n');
+            self.end_line(out);
+        }
+    }
+
+    /// The last line of the block is complete.
+    fn end_line(&mut self, out: &mut String) {
+        let start = self.line;
+        let line = self.block.get(start..).unwrap_or_default().trim_end_matches('\n').to_owned();
+        self.line = self.block.len();
+        let is_blank = line.trim().is_empty();
+        match self.state {
+            State::Code(fence) => return self.code_line(fence, &line, out),
+            State::Block if is_blank => return self.close(self.block.len(), out),
+            State::List if is_blank => return self.state = State::Paused,
+            State::Paused if is_blank => return,
+            State::Paused if indent(&line) >= 2 => self.state = State::List,
+            // A list that stands in goes on with whatever stands in.
+            State::List if indent(&line) >= 2 => {}
+            State::Paused => self.close(start, out),
+            State::Block | State::List => {
+                if is_heading(&line) || Fence::opened_by(&line).is_some() {
+                    self.close(start, out);
+                } else if is_item(&line) {
+                    self.state = State::List;
+                }
+            }
+            State::Between => {}
+        }
+        if self.state == State::Between {
+            self.open(&line, out);
+        }
+    }
+
+    /// A block begins with this line, or nothing does.
+    fn open(&mut self, line: &str, out: &mut String) {
+        if line.trim().is_empty() {
+            self.close(self.block.len(), out);
+        } else if let Some(fence) = Fence::opened_by(line) {
+            self.erase(out);
+            let language = info(line);
+            if !language.is_empty() {
+                let language = paint::styled(QUIET, harmless(language));
+                out.push_str(&format!("{}{INSET}{language}\n", self.margin));
+            }
+            self.begin_again(self.block.len());
+            self.state = State::Code(fence);
+        } else if is_heading(line) {
+            self.close(self.block.len(), out);
+        } else {
+            self.state = if is_item(line) { State::List } else { State::Block };
+        }
+    }
+
+    fn code_line(&mut self, fence: Fence, line: &str, out: &mut String) {
+        if fence.is_closed_by(line) {
+            self.state = State::Between;
+        } else {
+            self.show_code(fence, line, out);
+            out.push('\n');
+        }
+        self.begin_again(self.block.len());
+    }
+
+    /// What of a line of code is not on the screen yet.
+    fn show_code(&mut self, fence: Fence, line: &str, out: &mut String) {
+        let line = fence.inner(line);
+        let new = line.get(self.preview.taken()..).unwrap_or_default();
+        if new.is_empty() {
+            return;
+        }
+        self.separate(out);
+        if self.preview.taken() == 0 {
+            out.push_str(&format!("{}{INSET}", self.margin));
+        }
+        out.push_str(&paint::styled(CODE, harmless(new)));
+        self.preview.take_to(line.len());
+    }
+
+    /// The block up to here is complete: its lines are replaced by what they mean.
+    fn close(&mut self, end: usize, out: &mut String) {
+        let text = self.block.get(..end).unwrap_or_default().to_owned();
+        if text.trim().is_empty() {
+            if self.gap != Gap::Start {
+                self.gap = Gap::Blank;
+            }
+        } else {
+            let window = (self.window)();
+            let lines = formatted(&text, self.margin, window.text)
+                .unwrap_or_else(|| preview::plain(&text, self.margin, window));
+            if !self.preview.is_begun() {
+                self.separate(out);
+            }
+            self.preview.replace(&lines, window, out);
+            let ends = text.get(text.trim_end().len()..).unwrap_or_default();
+            if ends.matches('\n').count() > 1 {
+                self.gap = Gap::Blank;
+            }
+        }
+        self.begin_again(end);
+    }
+
+    /// What comes behind `end` is the beginning of the next block.
+    fn begin_again(&mut self, end: usize) {
+        self.block.drain(..end);
+        self.line = self.line.saturating_sub(end);
+        self.preview = Preview::default();
+        if !matches!(self.state, State::Code(_)) {
+            self.state = State::Between;
+        }
+    }
+
+    fn erase(&mut self, out: &mut String) {
+        if self.preview.is_begun() {
+            self.preview.replace("", (self.window)(), out);
+        } else {
+            self.separate(out);
+        }
+    }
+
+    /// The blank line before a block.
+    fn separate(&mut self, out: &mut String) {
+        if std::mem::replace(&mut self.gap, Gap::None) == Gap::Blank {
+            out.push('\n');
+        }
+    }
+
+    /// Brings what is written of the block to the screen.
+    fn show(&mut self, out: &mut String) {
+        if let State::Code(fence) = self.state {
+            let line = self.block.clone();
+            if !fence.may_be_closed_by(&line) {
+                self.show_code(fence, &line, out);
+            }
+            return;
+        }
+        if self.block.trim().is_empty() {
+            return;
+        }
+        let window = (self.window)();
+        loop {
+            if !self.preview.is_begun() {
+                self.separate(out);
+            }
+            if self.preview.push(&self.block, self.margin, window, out) {
+                return;
+            }
+            // It is about to leave the window. What there is becomes final.
+            let Some(end) = split(&self.block) else { return };
+            let head = table_head(&self.block);
+            let state = self.state;
+            self.close(end, out);
+            self.state = state;
+            if let Some(head) = head {
+                self.block.insert_str(0, &head);
+                self.line += head.len();
+            }
+        }
+    }
+}
+
+/// Where a block that is too tall can be divided: before its last line that does not stand in, else before its last
+/// line, else before its last word.
+fn split(block: &str) -> Option<usize> {
+    let starts = || block.match_indices('\n').map(|(at, _)| at + 1).filter(|at| *at < block.len());
+    let outer = |at: &usize| block.get(*at..).is_some_and(|rest| indent(rest) == 0);
+    let words = || block.rfind(' ').map(|at| at + 1).filter(|at| *at < block.len());
+    let end = starts().rfind(outer).or_else(|| starts().next_back()).or_else(words)?;
+    // The head of a table alone says nothing.
+    let head = table_head(block).map_or(0, |head| head.len());
+    (end > head).then_some(end)
+}
+
+/// The head of a table, which is said again where the table goes on.
+fn table_head(block: &str) -> Option<String> {
+    let mut lines = block.split_inclusive('\n');
+    let (first, second) = (lines.next()?, lines.next()?);
+    (first.contains('|') && is_table_rule(second)).then(|| format!("{first}{second}"))
+}
+
+#[cfg(test)]
+mod tests;

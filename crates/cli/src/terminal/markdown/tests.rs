@@ -1,0 +1,152 @@
+//! Pieces in, screens out.
+
+use crewagent_testkit::screen::Screen;
+
+use super::*;
+
+const ROWS: u16 = 12;
+const COLUMNS: u16 = 40;
+
+fn window() -> Window {
+    Window { text: COLUMNS.into(), columns: COLUMNS.into(), rows: ROWS.into() }
+}
+
+/// What is on the screen in the end, and what left it at its top.
+fn played(pieces: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut markdown = Markdown::new(window, "  ");
+    let mut screen = Screen::new(ROWS, COLUMNS);
+    for piece in pieces {
+        screen.write_lines(&markdown.push(piece.as_ref()));
+    }
+    screen.write_lines(&markdown.finish());
+    screen.all().trim_end().to_owned()
+}
+
+/// However a text is cut into pieces, the same comes out.
+#[track_caller]
+fn check_screen(text: &str, expected: &str) {
+    assert_eq!(played([text]), expected, "at once");
+    assert_eq!(played(text.chars().map(String::from)), expected, "letter by letter");
+    let words: Vec<&str> = text.split_inclusive(' ').collect();
+    assert_eq!(played(words), expected, "word by word");
+}
+
+#[test]
+fn words_keep_their_lines_and_break_where_the_window_ends() {
+    check_screen("One line.", "  One line.");
+    check_screen(
+        "A paragraph that is longer than the window is wide.\n\nAnother.",
+        "  A paragraph that is longer than the\n  window is wide.\n\n  Another.",
+    );
+    check_screen("name: x\nage: y\n", "  name: x\n  age: y");
+}
+
+#[test]
+fn marks_become_what_they_mean() {
+    check_screen(
+        "# Title\n\nSome **bold** and *soft* `code`.\n",
+        "  Title\n\n  Some bold and soft code.",
+    );
+    check_screen("A [link](https://a.example) here.", "  A link (https://a.example) here.");
+    check_screen("<https://a.example>", "  https://a.example");
+    check_screen("> a quote\n> goes on\n", "  │ a quote\n  │ goes on");
+    check_screen("a\n\n---\n\nb", &format!("  a\n\n  {}\n\n  b", "─".repeat(38)));
+}
+
+#[test]
+fn bold_words_are_bold() {
+    let mut markdown = Markdown::new(window, "  ");
+    let mut screen = Screen::new(ROWS, COLUMNS);
+    screen.write_lines(&markdown.push("a **b"));
+    assert_eq!(screen.text().trim_end(), "  a");
+    screen.write_lines(&markdown.push("** c "));
+    assert_eq!(screen.text().trim_end(), "  a **b** c");
+    screen.write_lines(&markdown.push("\n\n"));
+    assert_eq!(screen.text().trim_end(), "  a b c");
+    assert!(screen.is_bold(0, 4) && !screen.is_bold(0, 2) && !screen.is_bold(0, 6));
+}
+
+#[test]
+fn items_hang_under_their_words() {
+    check_screen(
+        "Do:\n\n- one that is so long that it has to be broken\n  - inner\n- two\n\n3. three\n4. four\n",
+        "  Do:\n\n  • one that is so long that it has to\n    be broken\n    • inner\n  • two\n\n  3. three\n  4. four",
+    );
+    check_screen("1. a\n\n   more of a\n\n2. b\n", "  1. a\n     more of a\n\n  2. b");
+    check_screen("- [x] done\n- [ ] not\n-\n", "  • [x] done\n  • [ ] not\n  •");
+}
+
+#[test]
+fn code_stays_as_it_is() {
+    check_screen(
+        "So:\n```rust\nfn main() {\n\tlet **x** = 1;\n}\n\n// end\n```\nDone.",
+        "  So:\n    rust\n    fn main() {\n        let **x** = 1;\n    }\n\n    // end\n  Done.",
+    );
+    check_screen("~~~\nno end", "    no end");
+    check_screen("    indented code\n", "    indented code");
+}
+
+#[test]
+fn columns_of_a_table_line_up_in_every_script() {
+    check_screen(
+        "| 名字 | n |\n|---|--:|\n| 一二三 | 1 |\n| a 🏃 | 23 |\n",
+        "  名字   │  n\n  ───────┼───\n  一二三 │  1\n  a 🏃   │ 23",
+    );
+    check_screen(
+        "| a | b |\n|---|---|\n| short | a cell with more words than fit into the line |\n",
+        "  a     │ b\n  ──────┼───────────────────────────────\n  short │ a cell with more words than\n        │ fit into the line",
+    );
+}
+
+#[test]
+fn nothing_is_lost_that_markdown_would_drop() {
+    check_screen("[a]: https://a.example\n", "  [a]: https://a.example");
+    check_screen("| a |\n|---|\n| b | lost |\n", "  | a |\n  |---|\n  | b | lost |");
+    check_screen("<b>bold</b> <!-- note -->", "  <b>bold</b> <!-- note -->");
+}
+
+#[test]
+fn a_text_cannot_steer_the_terminal() {
+    // The screen of the tests leaves U+FFFD out, which stands where an escape was.
+    check_screen("a\u{1b}[2Jb `\u{9b}31m`\r\n", "  a[2Jb 31m");
+    check_screen("```\n\u{1b}[2J\n```\n", "    [2J");
+}
+
+#[test]
+fn what_is_taller_than_the_window_stays_whole() {
+    let lines: Vec<String> = (1..=40).map(|n| format!("- item **{n}**")).collect();
+    let expected: Vec<String> = (1..=40).map(|n| format!("  • item {n}")).collect();
+    check_screen(&lines.join("\n"), &expected.join("\n"));
+    let words: Vec<String> = (1..=200).map(|n| format!("word{n}")).collect();
+    let all = played(words.iter().map(|word| format!("{word} ")));
+    let seen: Vec<&str> = all.split_whitespace().collect();
+    assert_eq!(seen, words);
+}
+
+#[test]
+fn a_long_table_says_its_head_again() {
+    let rows: String = (1..=30).map(|n| format!("| {n} | x |\n")).collect();
+    let all = played(format!("| n | what |\n|---|---|\n{rows}").split_inclusive('\n'));
+    for n in 1..=30 {
+        assert!(
+            all.contains(&format!("  {n:<2} │ x")) || all.contains(&format!("  {n} │ x")),
+            "{all}"
+        );
+    }
+    assert!(all.matches("what").count() > 1 && !all.contains('|'), "{all}");
+}
+
+#[test]
+fn what_others_print_in_between_stays() {
+    let mut markdown = Markdown::new(window, "  ");
+    let mut screen = Screen::new(ROWS, COLUMNS);
+    screen.write_lines(&markdown.push("One **two** three"));
+    screen.write_lines("\nPausing.\n");
+    screen.write_lines(&markdown.leave());
+    screen.write_lines(&markdown.push(" four.\n\nFive."));
+    screen.write_lines(&markdown.finish());
+    let all = screen.all();
+    for word in ["One **two**", "Pausing.", "three", "four.", "Five."] {
+        assert!(all.contains(word), "{all}");
+    }
+}

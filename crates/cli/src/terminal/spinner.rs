@@ -1,0 +1,211 @@
+//! One line that says what is waited for and since when. A thread of its own draws it; whoever prints hides it first.
+
+use std::io::Write as _;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::paint::{self, ACCENT, QUIET};
+
+const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// How often it is drawn.
+const TICK: Duration = Duration::from_millis(100);
+/// What takes less is not worth a line.
+const PATIENCE: Duration = Duration::from_millis(150);
+
+/// The line. Copies are the same line; where nobody watches there is none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spinner(Option<Arc<Shared>>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    wait: Option<Wait>,
+    /// What Ctrl-C does now.
+    hint: Hint,
+    frame: usize,
+    /// The width of what stands on the screen.
+    drawn: Option<usize>,
+    /// Whether something was said while others printed.
+    interjected: bool,
+}
+
+#[derive(Debug)]
+struct Wait {
+    what: String,
+    since: Instant,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Hint {
+    #[default]
+    Pauses,
+    Pausing,
+    Stopping,
+}
+
+impl Spinner {
+    /// A line that is drawn as soon as something is waited for.
+    pub(crate) fn start() -> Self {
+        let shared = Arc::new(Shared::default());
+        let drawer = Arc::clone(&shared);
+        let draw = move || {
+            loop {
+                let state = drawer.lock();
+                let state = if state.wait.is_some() {
+                    let waited = drawer.changed.wait_timeout(state, TICK);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                } else {
+                    drawer.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+                };
+                draw(state);
+            }
+        };
+        // Without it the run is as good, only less lively.
+        let started = std::thread::Builder::new().name("spinner".to_owned()).spawn(draw);
+        Self(started.is_ok().then_some(shared))
+    }
+
+    /// From now on this is waited for.
+    pub(crate) fn wait_for(&self, what: String) {
+        self.change(|state| state.wait = Some(Wait { what, since: Instant::now() }));
+    }
+
+    /// Makes room for whatever is printed next.
+    pub(crate) fn hide(&self) {
+        self.change(|state| {
+            state.wait = None;
+            state.erase();
+        });
+    }
+
+    /// The user asked for a pause: the line says so.
+    pub(crate) fn pausing(&self) {
+        self.change(|state| state.hint = Hint::Pausing);
+    }
+
+    /// The user asked to stop.
+    pub(crate) fn stopping(&self) {
+        self.change(|state| state.hint = Hint::Stopping);
+    }
+
+    /// Says something from another thread than the one that prints.
+    pub(crate) fn say(&self, words: &str) {
+        let write = |before: &str| drop(writeln!(std::io::stderr(), "{before}{words}"));
+        let Some(shared) = &self.0 else { return write("\n") };
+        let mut state = shared.lock();
+        if state.wait.is_some() {
+            state.erase();
+            write("");
+        } else {
+            // Somebody may be in the middle of a line.
+            write("\n");
+            state.interjected = true;
+        }
+    }
+
+    /// Whether something was said since the last time, in the middle of what others print.
+    pub(crate) fn has_interjected(&self) -> bool {
+        self.0.as_ref().is_some_and(|shared| std::mem::take(&mut shared.lock().interjected))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        if let Some(shared) = &self.0 {
+            change(&mut shared.lock());
+            shared.changed.notify_one();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Takes the line away. A window that became narrower has broken it into several.
+    fn erase(&mut self) {
+        if let Some(width) = self.drawn.take() {
+            put(&gone(width));
+        }
+    }
+
+    fn text(&self, wait: &Wait, columns: usize) -> String {
+        let hint = match self.hint {
+            Hint::Pauses => "Ctrl-C pauses",
+            Hint::Pausing => "pausing, Ctrl-C stops now",
+            Hint::Stopping => "stopping",
+        };
+        let text = format!("{}  {}  {hint}", wait.what, elapsed(wait.since.elapsed()));
+        paint::fitted(&text, columns.saturating_sub(5))
+    }
+}
+
+fn draw(mut state: MutexGuard<'_, State>) {
+    let Some(wait) = state.wait.take_if(|wait| wait.since.elapsed() >= PATIENCE) else { return };
+    let text = state.text(&wait, paint::width());
+    let frame = paint::styled(ACCENT, FRAMES[state.frame % FRAMES.len()]);
+    let before = state.drawn.map(gone).unwrap_or_default();
+    put(&format!("{before}\r  {frame} {}", paint::styled(QUIET, &text)));
+    state.drawn = Some(4 + text.width());
+    state.frame = state.frame.wrapping_add(1);
+    state.wait = Some(wait);
+}
+
+/// What takes a line of this width away, in the window as it is now.
+fn gone(width: usize) -> String {
+    match width.saturating_sub(1) / paint::width().max(1) {
+        0 => "\r\u{1b}[K".to_owned(),
+        rows => format!("\r\u{1b}[{rows}A\u{1b}[J"),
+    }
+}
+
+/// Straight to the terminal: between two events the console has nothing in hand.
+fn put(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn elapsed(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds => format!("{}:{:02} min", seconds / 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_short() {
+        assert_eq!(elapsed(Duration::from_millis(900)), "0 s");
+        assert_eq!(elapsed(Duration::from_secs(59)), "59 s");
+        assert_eq!(elapsed(Duration::from_secs(125)), "2:05 min");
+    }
+
+    #[test]
+    fn the_line_fits_the_window_and_says_what_ctrl_c_does() {
+        let mut state = State::default();
+        let wait = Wait { what: "fs.search 所有的东西".to_owned(), since: Instant::now() };
+        assert_eq!(state.text(&wait, 80), "fs.search 所有的东西  0 s  Ctrl-C pauses");
+        assert!(state.text(&wait, 30).width() <= 25);
+        state.hint = Hint::Pausing;
+        assert!(state.text(&wait, 80).ends_with("Ctrl-C stops now"));
+    }
+
+    #[test]
+    fn where_nobody_watches_there_is_no_line() {
+        let spinner = Spinner::default();
+        spinner.wait_for("model".to_owned());
+        spinner.hide();
+        assert!(!spinner.has_interjected());
+    }
+}

@@ -1,0 +1,113 @@
+//! A run as a person at a terminal sees it: the screen, what is waited for, and what was changed.
+
+use std::path::Path;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_engine::blobs::Blobs;
+
+use super::ledger::Ledger;
+use super::quiet::Quiet;
+use super::spinner::Spinner;
+use super::writes::Writes;
+use crate::console::Console;
+use crate::paint;
+use crate::render::run::Screen;
+
+/// Shows the events of a run. Where nobody watches, it is the screen alone.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) screen: Screen,
+    spinner: Spinner,
+    ledger: Ledger,
+    live: Option<Live>,
+}
+
+/// What only a live terminal has.
+#[derive(Debug)]
+struct Live {
+    /// What the model is called.
+    model: String,
+    blobs: Blobs,
+    writes: Writes,
+}
+
+impl Stage {
+    /// For a pipe or a file: every line is final.
+    pub(crate) fn plain(screen: Screen) -> Self {
+        Self { screen, spinner: Spinner::default(), ledger: Ledger::default(), live: None }
+    }
+
+    /// For a person: Markdown, changes of files, and the spinner.
+    pub(crate) fn live(
+        screen: Screen,
+        spinner: Spinner,
+        project: &Path,
+        blobs: Blobs,
+        model: &str,
+    ) -> Self {
+        let writes = Writes::new(blobs.clone(), project);
+        let live = Some(Live { model: paint::printable(model), blobs, writes });
+        Self { screen: screen.with_markdown(), spinner, ledger: Ledger::default(), live }
+    }
+
+    /// Shows an event as it happens.
+    pub(crate) fn event(&mut self, event: &Event, console: &mut Console) {
+        self.ledger.event(event);
+        let Some(live) = &mut self.live else {
+            return console.text(&self.screen.event(event));
+        };
+        let left = if self.spinner.has_interjected() { self.screen.leave() } else { String::new() };
+        self.screen.resize(paint::text_width());
+        let text = left + &self.screen.event(event);
+        if text.is_empty() && matches!(event.fact, Fact::AssistantDelta { .. }) {
+            // The first word is not complete; the wait for it goes on.
+            return;
+        }
+        self.spinner.hide();
+        console.text(&text);
+        if let Some(change) = live.writes.event(event) {
+            console.text(&change);
+        }
+        console.show();
+        if let Some(what) = live.waits_for(event) {
+            self.spinner.wait_for(what);
+        }
+    }
+
+    /// Makes room for something that is no event.
+    pub(crate) fn hush(&mut self, console: &mut Console) {
+        self.spinner.hide();
+        console.text(&self.screen.hush());
+    }
+
+    /// As long as this lives, keys are not written between the words of the model.
+    pub(crate) fn work(&self) -> Option<Quiet> {
+        self.live.is_some().then(Quiet::begin)
+    }
+
+    /// The last call of a tool, in full.
+    pub(crate) fn last_call(&self) -> String {
+        self.ledger.last(self.live.as_ref().map(|live| &live.blobs), paint::width())
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.spinner.hide();
+    }
+}
+
+impl Live {
+    /// What comes next may take a while.
+    fn waits_for(&self, event: &Event) -> Option<String> {
+        if let Fact::ToolStarted { tool, subject, .. } = &event.fact {
+            let subject = subject.as_deref().unwrap_or_default();
+            return Some(paint::printable(format!("{tool} {subject}").trim_end()));
+        }
+        let is_asked = matches!(
+            event.fact,
+            Fact::TurnStarted { .. } | Fact::ModelRetried { .. } | Fact::ModelOverflowed { .. }
+        );
+        is_asked.then(|| format!("model {}", self.model))
+    }
+}

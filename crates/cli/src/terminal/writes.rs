@@ -1,0 +1,83 @@
+//! What the calls of a run change in the project, shown when it is done.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crewagent_core::event::{Event, Fact, FileIntent};
+use crewagent_core::integrity::Digest;
+use crewagent_engine::blobs::Blobs;
+
+use super::diff::{Bounds, diff};
+use crate::paint::{self, QUIET};
+
+/// Changed lines of a file that was there before.
+const CHANGED: usize = 20;
+/// Lines of a new one.
+const NEW: usize = 6;
+/// Files of one call.
+const FILES: usize = 5;
+/// A larger file is not compared.
+const LARGE: u64 = 1 << 20;
+
+/// The changes in hand.
+#[derive(Debug)]
+pub(crate) struct Writes {
+    blobs: Blobs,
+    project: PathBuf,
+    intents: BTreeMap<String, Vec<FileIntent>>,
+}
+
+impl Writes {
+    /// For a run that keeps what files held before in `blobs`.
+    pub(crate) fn new(blobs: Blobs, project: &Path) -> Self {
+        Self { blobs, project: project.to_owned(), intents: BTreeMap::new() }
+    }
+
+    /// What a call changed, once it has.
+    pub(crate) fn event(&mut self, event: &Event) -> Option<String> {
+        if let Fact::ToolStarted { call_id, intent: Some(intent), .. } = &event.fact {
+            let ours = |file: &&FileIntent| file.path.starts_with("@project/");
+            let files = intent.files.iter().filter(ours).cloned().collect();
+            self.intents.insert(call_id.clone(), files);
+        }
+        let Fact::ToolFinished { call_id, answer, .. } = &event.fact else { return None };
+        let files = self.intents.remove(call_id)?;
+        answer.refused.is_none().then(|| self.changes(&files))
+    }
+
+    fn changes(&self, files: &[FileIntent]) -> String {
+        let mut out = String::new();
+        for file in files.iter().take(FILES) {
+            let Some(change) = self.change(file) else { continue };
+            if files.len() > 1 {
+                let path = paint::printable(&file.path);
+                out.push_str(&format!("    {}\n", paint::styled(QUIET, path)));
+            }
+            out.push_str(&change);
+        }
+        if let Some(more @ 1..) = files.len().checked_sub(FILES) {
+            let more = format!("… {}", paint::counted(more, "more file"));
+            out.push_str(&format!("    {}\n", paint::styled(QUIET, more)));
+        }
+        out
+    }
+
+    /// What changed in a file, if both sides of it are at hand and text.
+    fn change(&self, file: &FileIntent) -> Option<String> {
+        let path = self.project.join(file.path.strip_prefix("@project/")?);
+        if std::fs::metadata(&path).ok()?.len() > LARGE {
+            return None;
+        }
+        let after = std::fs::read(&path).ok()?;
+        // Somebody may have been there since.
+        if Digest::of(&after).to_string() != file.after {
+            return None;
+        }
+        let (before, lines) = match &file.before {
+            Some(digest) => (self.blobs.get(Digest::parse(digest)?).ok()?, CHANGED),
+            None => (Vec::new(), NEW),
+        };
+        let (before, after) = (String::from_utf8(before).ok()?, String::from_utf8(after).ok()?);
+        Some(diff(&before, &after, Bounds { lines, columns: paint::width() }))
+    }
+}
