@@ -138,6 +138,7 @@ impl Stage {
             variables: Map::new(),
             settings: RunSettings::default(),
             user_name: String::new(),
+            id: None,
             conversation: None,
             data: None,
         })?;

@@ -147,6 +147,7 @@ fn long_run(store: &Store, scratch: &Path) -> Result<RunId, Failure> {
         variables: Map::new(),
         settings,
         user_name: String::new(),
+        id: None,
         conversation: None,
         data: None,
     })?;

@@ -136,6 +136,8 @@ impl<T: Turn> Drive<'_, T> {
             self.feed(Input::User(words), time);
         } else if let Fact::SessionInstructed { texts, .. } = fact {
             self.course.inputs += 1;
+            // The calls in hand are given up, and a change that was announced with them.
+            self.course.announced = None;
             let texts = texts.iter().map(|text| text.inline().cloned().unwrap_or_default());
             self.feed(Input::Instructed(texts.collect()), time);
         } else if let Fact::SessionAgent { agent_id } = fact {

@@ -29,6 +29,8 @@ pub struct Runtime<'s> {
 /// What is to be run.
 #[derive(Clone, Debug)]
 pub struct StartRun {
+    /// Its id, where others know it already.
+    pub id: Option<RunId>,
     /// The package.
     pub package: Installed,
     /// The workflow: its id, or the path of its document; the package's first when absent.
@@ -112,6 +114,11 @@ impl<'s> Runtime<'s> {
     #[must_use]
     pub fn by(self, clock: Clock) -> Self {
         Self { clock, ..self }
+    }
+
+    /// An id for a run that is to be started.
+    pub(crate) fn fresh_id(&self) -> RunId {
+        RunId::fresh(self.clock.now())
     }
 
     /// Starts a run. Nothing has happened in it when this returns.

@@ -39,6 +39,12 @@ pub struct Session<'s> {
     settings: RunSettings,
     user_name: String,
     surface: Surface,
+    /// What changes in whatever is taken over.
+    change: SettingsChange,
+    /// The menu was asked for, so that the next words are for it and not for a question that waits.
+    is_menu_up: bool,
+    /// Why the run that the words went to cannot be gone on with.
+    trouble: Option<String>,
 }
 
 /// What a session is opened with, beside the conversation itself.
@@ -72,7 +78,9 @@ impl<'s> Session<'s> {
         guest: Guest,
     ) -> Result<Self, SessionError> {
         let talk = runtime.talk(plan)?;
-        Self::of(store, runtime, talk, guest)
+        let window = Some(plan.settings.window_tokens);
+        let change = SettingsChange { window, ..SettingsChange::default() };
+        Self::of(store, runtime, talk, guest, change)
     }
 
     /// Goes on with a conversation, and with the run that it was about.
@@ -85,13 +93,14 @@ impl<'s> Session<'s> {
     ) -> Result<Self, SessionError> {
         let active = store.conversations().active_run(id)?;
         let talk = runtime.reopen(id, change)?;
-        let mut session = Self::of(store, runtime, talk, guest)?;
-        if let Some(run) = active {
-            match session.runtime.resume(&run, change) {
+        let mut session = Self::of(store, runtime, talk, guest, change.clone())?;
+        if let Some(id) = active {
+            match session.runtime.resume(&id, change) {
                 Ok(run) => session.run = Some(run),
                 // It was removed since.
                 Err(ResumeError::Run(RunError::Unknown { .. })) => {}
-                Err(error) => return Err(error.into()),
+                // The conversation is there all the same.
+                Err(error) => session.trouble = Some(format!("run {id}: {error}")),
             }
         }
         Ok(session)
@@ -102,11 +111,29 @@ impl<'s> Session<'s> {
         runtime: Runtime<'s>,
         talk: Run,
         guest: Guest,
+        change: SettingsChange,
     ) -> Result<Self, SessionError> {
         let installed = store.conversations().runs().package(talk.facts())?;
         let package = installed.zip(talk.package());
         let Guest { user_name, surface, settings } = guest;
-        Ok(Self { store, runtime, talk, run: None, package, settings, user_name, surface })
+        Ok(Self {
+            store,
+            runtime,
+            talk,
+            run: None,
+            package,
+            settings,
+            user_name,
+            surface,
+            change,
+            is_menu_up: false,
+            trouble: None,
+        })
+    }
+
+    /// Why the run that the user's words went to cannot be gone on with, if that is so.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     /// The conversation.
@@ -164,9 +191,10 @@ impl<'s> Session<'s> {
 
     /// Takes the user's words: a command, a choice from the menu, an answer, or something to talk about.
     pub fn hear(&mut self, words: &str, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        let is_menu_up = std::mem::take(&mut self.is_menu_up);
+        let asks_menu = self.mode() == Mode::Agent && (is_menu_up || !self.has_question());
         // In front of a menu `*` belongs to the words of that menu.
-        let asks_menu = self.mode() == Mode::Agent && !self.has_question();
-        let prefixes: &[char] = if asks_menu { &['/'] } else { &['/', '*'] };
+        let prefixes = if asks_menu { &command::SLASHES[..] } else { command::PREFIXES };
         if let Some(command) = GlobalCommand::of(words, prefixes) {
             return self.command(command, tell);
         }
@@ -187,12 +215,12 @@ impl<'s> Session<'s> {
     }
 
     /// The same session, taken over anew where it stands.
-    pub fn mended(self, change: &SettingsChange) -> Result<Self, SessionError> {
+    pub fn mended(self) -> Result<Self, SessionError> {
         let id = self.talk.facts().run_id.clone();
-        let Self { store, runtime, talk, run, settings, user_name, surface, .. } = self;
+        let Self { store, runtime, talk, run, settings, user_name, surface, change, .. } = self;
         // They are free before they are taken again.
         drop((talk, run));
-        Self::reopen(store, runtime, &id, change, Guest { user_name, surface, settings })
+        Self::reopen(store, runtime, &id, &change, Guest { user_name, surface, settings })
     }
 
     /// Leaves the conversation as it is. One in which nothing was said is removed.
@@ -200,7 +228,7 @@ impl<'s> Session<'s> {
     pub fn close(mut self, tell: Tell<'_>) -> Result<bool, SessionError> {
         self.leave(tell, Keep::Active)?;
         let id = self.talk.facts().run_id.clone();
-        let is_empty = self.store.conversations().title(&id)?.is_none();
+        let is_empty = self.store.conversations().is_empty(&id)?;
         if let Some(rest) = self.talk.rest().filter(|_| !is_empty) {
             self.talk.finish(&rest, tell)?;
         }
@@ -238,6 +266,7 @@ impl<'s> Session<'s> {
         match command {
             GlobalCommand::Menu => {
                 self.leave(tell, Keep::Nothing)?;
+                self.is_menu_up = true;
                 Ok(self.show_menu())
             }
             GlobalCommand::Pause | GlobalCommand::Stop => {
@@ -294,7 +323,7 @@ impl<'s> Session<'s> {
         }
         let conversation = self.talk.facts().run_id.clone();
         for id in self.store.conversations().runs_of(&conversation)?.into_iter().rev() {
-            match self.runtime.resume(&id, &SettingsChange::default()) {
+            match self.runtime.resume(&id, &self.change) {
                 Ok(run) => {
                     run.opening().iter().for_each(&mut *tell);
                     self.enter(run, tell)?;
@@ -308,7 +337,7 @@ impl<'s> Session<'s> {
     }
 
     /// The user's words go to a run from here on.
-    fn enter(&mut self, run: Run, tell: Tell<'_>) -> Result<(), SessionError> {
+    pub(super) fn enter(&mut self, run: Run, tell: Tell<'_>) -> Result<(), SessionError> {
         self.talk.note(Fact::SessionRun { id: Some(run.id().to_owned()) }, tell)?;
         self.run = Some(run);
         Ok(())

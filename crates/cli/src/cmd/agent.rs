@@ -1,5 +1,6 @@
 //! `crewagent agent`: a conversation with an agent of a package, through its menu or in plain words.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use crewagent_core::package::agents::Agent as Persona;
@@ -12,11 +13,13 @@ use super::session::Answers;
 use super::talk::{self, Talk};
 use crate::again::Again;
 use crate::args::Agent;
-use crate::ask::{self, Heard};
+use crate::ask::Heard;
 use crate::console::Console;
 use crate::model::{self, Opened};
 use crate::outcome::{Outcome, Usage};
 use crate::render::menu;
+use crate::terminal::completion::Vocabulary;
+use crate::terminal::editor::Editor;
 
 pub(crate) fn run(
     args: Agent,
@@ -35,6 +38,11 @@ pub(crate) fn run(
     let agent = match (&args.agent, package.agents()) {
         (Some(name), agents) => named(name, agents)?,
         (None, [only]) => only,
+        (None, agents) if args.conversation.json => {
+            let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
+            let known = known.join(", ");
+            return Err(Usage(format!("name one of the agents: {known}")).into());
+        }
         (None, agents) => {
             console.text(&menu::agents(agents));
             match chosen(agents, answers, console)? {
@@ -63,16 +71,23 @@ pub(crate) fn run(
 }
 
 /// The agent that a name means: its id, or what it is called.
-fn named<'p>(name: &str, agents: &'p [Persona]) -> anyhow::Result<&'p Persona> {
-    let wanted = name.to_lowercase();
+fn named<'p>(name: &str, agents: &'p [Persona]) -> Result<&'p Persona, Usage> {
+    let wanted = name.trim().to_lowercase();
     let is_meant = |agent: &&Persona| {
         agent.id.as_str().to_lowercase() == wanted || agent.metadata.name.to_lowercase() == wanted
     };
     agents.iter().find(is_meant).ok_or_else(|| {
         let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
         let known = known.join(", ");
-        Usage(format!("there is no agent `{name}` in this package; it has {known}")).into()
+        Usage(format!("there is no agent `{name}` in this package; it has {known}"))
     })
+}
+
+/// The agent that a number or a name means.
+fn meant<'p>(words: &str, agents: &'p [Persona]) -> Result<&'p Persona, Usage> {
+    let number = words.trim().parse::<usize>().ok();
+    let numbered = number.and_then(|number| agents.get(number.checked_sub(1)?));
+    numbered.map_or_else(|| named(words, agents), Ok)
 }
 
 /// The agent that the person at the terminal chooses.
@@ -81,19 +96,17 @@ fn chosen<'p>(
     answers: Answers,
     console: &mut Console,
 ) -> anyhow::Result<Option<&'p Persona>> {
-    if answers == Answers::Nobody {
+    if answers == Answers::Nobody || !std::io::stdout().is_terminal() {
         return Ok(None);
     }
-    loop {
-        console.show();
-        let Heard::Words(words) = ask::words(None)? else { return Ok(None) };
-        let number = words.trim().parse::<usize>().ok();
-        match number.and_then(|number| agents.get(number.checked_sub(1)?)) {
-            Some(agent) => return Ok(Some(agent)),
-            None => match named(words.trim(), agents) {
-                Ok(agent) => return Ok(Some(agent)),
-                Err(error) => console.error(error),
-            },
-        }
+    console.line("");
+    console.show();
+    let ids = agents.iter().map(|agent| agent.id.to_string());
+    let mut editor = Editor::open(None, Vocabulary::new(ids.collect(), None))?;
+    let all = agents.to_vec();
+    let check = move |words: &str| meant(words, &all).map(drop).map_err(|error| error.to_string());
+    match editor.ask("Who?", check)? {
+        Heard::Words(words) => Ok(Some(meant(&words, agents)?)),
+        Heard::Leave | Heard::Interrupt => Ok(None),
     }
 }

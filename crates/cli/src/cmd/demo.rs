@@ -48,6 +48,7 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
         variables: serde_json::Map::new(),
         settings: RunSettings::default(),
         user_name: String::new(),
+        id: None,
         conversation: None,
         data: None,
     };

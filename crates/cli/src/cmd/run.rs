@@ -48,6 +48,7 @@ pub(crate) fn run(
             ..bounded(store.settings().for_runs(), &args.bounds)
         },
         user_name: user_name(&store),
+        id: None,
         conversation: None,
         data: None,
     };

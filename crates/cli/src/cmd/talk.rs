@@ -14,7 +14,6 @@ use crewagent_core::run::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::control::{Control, Wish};
 use crewagent_engine::model::Model;
-use crewagent_engine::runtime::SettingsChange;
 use crewagent_engine::runtime_version;
 use crewagent_engine::session::{Guest, Heard, Mode, Session, SessionError};
 use crewagent_engine::store::{Installed, RunId, Runs, Store};
@@ -175,31 +174,39 @@ impl<'s> Talk<'s> {
     /// Goes on until nobody says anything more.
     pub(crate) fn play(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
         let id = self.session.talk().id().to_owned();
-        let opening = self.session.talk().opening().to_vec();
-        opening.iter().for_each(|event| self.tell(event, console));
+        self.open(console);
         self.greet(console);
-        // After a failure nothing is tried again by itself.
-        let mut is_retry = false;
+        let mut has_work = true;
         loop {
-            if !is_retry {
+            if has_work {
                 match self.drive(console) {
                     Ok(rest) => self.outcome = self.outcome.max(self.outcome_of(&rest)),
                     Err(halt) => self.failed(halt.into(), console),
                 }
             }
-            is_retry = false;
-            if self.session.is_broken() {
-                self = self.mended(console)?;
-                is_retry = true;
-            }
-            if self.answers == Answers::Nobody && is_retry {
+            let is_broken = self.session.is_broken();
+            // Nothing is tried again by itself, and nobody goes on who wanted to stop.
+            if self.answers == Answers::Nobody && (is_broken || self.control.wish() != Wish::Run) {
                 break;
+            }
+            if is_broken {
+                self = self.mended(console)?;
             }
             let Some(words) = self.next(console)? else { break };
             self.outcome = Outcome::Done;
             match self.hear(&words, console) {
-                Ok(heard) => self.show(&heard, console),
-                Err(error) => self.failed(error.into(), console),
+                Ok(heard) => {
+                    self.show(&heard, console);
+                    // What was paused goes on with words, or with an empty line.
+                    has_work = matches!(
+                        heard,
+                        Heard::Work | Heard::Started(_) | Heard::Resumed(_) | Heard::Nothing
+                    );
+                }
+                Err(error) => {
+                    self.failed(error.into(), console);
+                    has_work = false;
+                }
             }
         }
         let Self { session, mut eyes, control, outcome, again, .. } = self;
@@ -231,12 +238,22 @@ impl<'s> Talk<'s> {
 
     /// After a failure the conversation is taken up anew, where it stands.
     fn mended(mut self, console: &mut Console) -> anyhow::Result<Self> {
-        self.session = self.session.mended(&SettingsChange::default())?;
+        self.session = self.session.mended()?;
+        self.open(console);
+        Ok(self)
+    }
+
+    /// Tells what happened when the conversation was taken up.
+    fn open(&mut self, console: &mut Console) {
         let runs = [Some(self.session.talk()), self.session.run()];
         let opening: Vec<Event> =
             runs.into_iter().flatten().flat_map(|run| run.opening().to_vec()).collect();
         opening.iter().for_each(|event| self.tell(event, console));
-        Ok(self)
+        if let Some(trouble) = self.session.trouble() {
+            let warning = paint::styled(paint::WARNING, "warning:");
+            let trouble = paint::printable_lines(trouble);
+            console.error(format_args!("{warning} {trouble}; the conversation goes on without it"));
+        }
     }
 
     /// How it ended, for whoever looks at the exit code. Plain talk is always done.

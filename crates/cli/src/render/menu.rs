@@ -3,8 +3,13 @@
 use crewagent_core::menu::{Candidate, MenuLine};
 use crewagent_core::package::agents::Agent;
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::names::full_name;
 use crate::paint::{self, ACCENT, NAME, QUIET};
+
+/// Triggers are set in a column that is at most this wide.
+const WIDEST: usize = 24;
 
 /// An agent, and what can be asked of it.
 pub(crate) fn greeting(agent: &Agent, menu: &[MenuLine]) -> String {
@@ -23,15 +28,13 @@ pub(crate) fn lines(menu: &[MenuLine]) -> String {
         return "  This agent has no menu; just talk.\n".to_owned();
     }
     let width = menu.len().to_string().len();
+    let trigger =
+        |line: &MenuLine| line.trigger.as_deref().map(paint::printable).unwrap_or_default();
+    let column = menu.iter().map(|line| trigger(line).width()).max().unwrap_or(0).min(WIDEST);
     let line = |line: &MenuLine| {
         let number = paint::styled(NAME, format_args!("{:>width$}", line.number));
-        let trigger = line.trigger.as_deref().map(paint::printable).unwrap_or_default();
-        let trigger = if trigger.is_empty() {
-            String::new()
-        } else {
-            format!("{}  ", paint::styled(ACCENT, trigger))
-        };
-        format!("  {number}  {trigger}{}\n", paint::printable(&line.description))
+        let trigger = paint::styled(ACCENT, paint::padded(&trigger(line), column));
+        format!("  {number}  {trigger}  {}\n", paint::printable(&line.description))
     };
     menu.iter().map(line).collect()
 }

@@ -16,4 +16,5 @@ mod runs;
 mod support;
 mod system;
 mod talk;
+mod talk_terminal;
 mod terminal;

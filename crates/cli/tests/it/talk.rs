@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::support::{Ran, World, repository};
 
 /// The package and the scenarios of the golden sessions.
-fn sessions() -> PathBuf {
+pub(crate) fn sessions() -> PathBuf {
     repository().join("crates/engine/tests/sessions")
 }
 
@@ -69,8 +69,8 @@ fn a_greeting_shows_the_menu_and_a_command_does_what_it_says() {
     assert_eq!(ran.code, 0, "{ran:?}");
     for words in [
         "🛎️ Nora, Porter\nKnows the house.\n",
-        " 1  check-in  [CI] Check a guest in\n",
-        "10  bye  [DA] Let the porter go\n",
+        " 1  check-in     [CI] Check a guest in\n",
+        "10  bye          [DA] Let the porter go\n",
         "2 match equally well\n  1  [CI] Check a guest in\n  2  [CR] Say which rooms are free\n",
         "Rooms 12 and 14 are free.",
         "● 1/2 ask  Ask",

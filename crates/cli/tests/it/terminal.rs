@@ -14,7 +14,7 @@ fn host() {
     pty::become_program_if_asked();
 }
 
-fn start(world: &World, args: &[&str]) -> Terminal {
+pub(crate) fn start(world: &World, args: &[&str]) -> Terminal {
     start_in(world, args, ROWS, COLUMNS)
 }
 
@@ -25,7 +25,7 @@ fn start_in(world: &World, args: &[&str], rows: u16, columns: u16) -> Terminal {
 }
 
 /// How it ended, and all that it showed.
-fn ended(terminal: Terminal) -> (i32, String) {
+pub(crate) fn ended(terminal: Terminal) -> (i32, String) {
     let (code, said) = terminal.end().unwrap();
     (code.unwrap_or(-1), said)
 }

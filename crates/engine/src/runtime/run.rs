@@ -270,6 +270,12 @@ impl Run {
         chosen: Fact,
         tell: &mut dyn FnMut(&Event),
     ) -> Result<(), Halt> {
+        if let Fact::SessionInstructed { texts, .. } = &chosen {
+            let bytes = texts.iter().map(|text| text.bytes() as usize).sum();
+            if bytes > MAX_INPUT {
+                return Err(Halt::TooLong { bytes, limit: MAX_INPUT });
+            }
+        }
         self.drive_with(tell, |drive| drive.choose(chosen))
     }
 

@@ -24,7 +24,7 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
     let project = store.projects().of(&plan.project)?;
     let folder = project.folder()?.to_owned();
     let (workflow, now) = (&package.workflows()[at], clock.now());
-    let id = RunId::fresh(now);
+    let id = plan.id.clone().unwrap_or_else(|| RunId::fresh(now));
     let reference = reference(workflow);
     let facts = RunFacts {
         run_id: id.to_string(),

@@ -6,6 +6,7 @@ use crewagent_core::prompt;
 use crewagent_core::vpath::VPath;
 use serde_json::Map;
 
+use super::command::{GlobalCommand, STARS};
 use super::{Heard, Session, SessionError, Tell, data};
 use crate::runtime::{Data, StartRun};
 
@@ -19,6 +20,9 @@ impl Session<'_> {
         let routed = menu::route(&agent, words, self.surface);
         let action = match &routed.command {
             Command::Chat => {
+                if let Some(command) = GlobalCommand::of(words, STARS) {
+                    return self.command(command, tell);
+                }
                 self.name_after(words)?;
                 self.talk.say(words, tell)?;
                 return Ok(Heard::Work);
@@ -99,7 +103,8 @@ impl Session<'_> {
     ) -> Result<Heard, SessionError> {
         let Some((installed, package)) = &self.package else { return Ok(Heard::Nothing) };
         let document = package.workflows()[workflow].document_path.to_string();
-        let mut run = self.runtime.start(&StartRun {
+        let plan = StartRun {
+            id: Some(self.runtime.fresh_id()),
             package: installed.clone(),
             workflow: Some(document),
             agent: self.agent().map(|agent| agent.id.to_string()),
@@ -109,14 +114,24 @@ impl Session<'_> {
             user_name: self.user_name.clone(),
             conversation: Some(self.talk.facts().run_id.clone()),
             data,
-        })?;
+        };
+        // Noted first, so that no run is without its conversation.
+        let noted = plan.id.as_ref().map(ToString::to_string);
+        self.talk.note(Fact::SessionRun { id: noted }, tell)?;
+        let run = match self.runtime.start(&plan) {
+            Ok(run) => run,
+            Err(error) => {
+                self.talk.note(Fact::SessionRun { id: None }, tell)?;
+                return Err(error.into());
+            }
+        };
         self.name_after_item(routed)?;
         run.opening().iter().for_each(&mut *tell);
+        let id = run.facts().run_id.clone();
+        let run = self.run.insert(run);
         if let Some(words) = &routed.details {
             run.say(words, tell)?;
         }
-        let id = run.facts().run_id.clone();
-        self.enter(run, tell)?;
         Ok(Heard::Started(id))
     }
 
@@ -164,7 +179,11 @@ impl Session<'_> {
     fn name_after_item(&self, routed: &Routed) -> Result<(), SessionError> {
         let menu = self.menu();
         let item = routed.item.and_then(|number| menu.iter().find(|line| line.number == number));
-        item.map_or(Ok(()), |line| self.name_after(without_code(&line.description)))
+        let Some(line) = item else { return Ok(()) };
+        match without_code(&line.description) {
+            "" => self.name_after(line.trigger.as_deref().unwrap_or(&line.description)),
+            words => self.name_after(words),
+        }
     }
 }
 

@@ -23,6 +23,13 @@ pub enum GlobalCommand {
     Agent(String),
 }
 
+/// What stands in front of a command, as keyboards of any language write it.
+pub(super) const PREFIXES: &[char] = &['/', '／', '*', '＊'];
+/// The same where `*` means something else.
+pub(super) const SLASHES: [char; 2] = ['/', '／'];
+/// The same where it alone is left.
+pub(super) const STARS: &[char] = &['*', '＊'];
+
 /// The names of all of them, and what they do.
 pub const COMMANDS: &[(&str, &str)] = &[
     ("/menu", "show the agent's menu; a run is left where it is"),
@@ -93,7 +100,7 @@ mod tests {
     use super::*;
 
     fn check_command(words: &str, expected: Option<GlobalCommand>) {
-        assert_eq!(GlobalCommand::of(words, &['/', '*']), expected, "{words}");
+        assert_eq!(GlobalCommand::of(words, PREFIXES), expected, "{words}");
     }
 
     #[test]
@@ -102,6 +109,7 @@ mod tests {
         check_command("  *Menu \n", Some(GlobalCommand::Menu));
         check_command("/agent  dev ", Some(GlobalCommand::Agent("dev".to_owned())));
         check_command("/agent", Some(GlobalCommand::Agent(String::new())));
+        check_command("／menu", Some(GlobalCommand::Menu));
         check_command("/menu please", None);
         check_command("menu", None);
         check_command("/etc/hosts is missing", None);

@@ -62,10 +62,13 @@ impl Heard {
                 .iter()
                 .map(|one| Choice { answer: one.answer.clone(), label: one.label.clone() })
                 .collect(),
+            Self::Agents(agents) => agents
+                .iter()
+                .map(|id| Choice { answer: format!("/agent {id}"), label: id.to_string() })
+                .collect(),
             Self::Work
             | Self::Started(_)
             | Self::Resumed(_)
-            | Self::Agents(_)
             | Self::Refused(_)
             | Self::Met(_)
             | Self::Dismissed

@@ -146,10 +146,28 @@ impl<'s> Conversations<'s> {
         Ok(None)
     }
 
+    /// Whether nothing was said or done in it.
+    pub fn is_empty(&self, id: &RunId) -> Result<bool, RunError> {
+        let is_something = |event: &Event| {
+            matches!(
+                event.fact,
+                Fact::UserInput { .. } | Fact::SessionInstructed { .. } | Fact::SessionRun { .. }
+            )
+        };
+        Ok(!self.runs().look(id)?.recovered.events.iter().any(is_something))
+    }
+
     /// Removes it, and the runs that were started from it, unless a process has one of them.
     pub fn remove(&self, id: &RunId) -> Result<Vec<RunId>, RunError> {
+        // One that cannot be read has no runs that we know of.
+        let runs = self.runs_of(id).unwrap_or_default();
+        for run in &runs {
+            if let Ok(Some(holder)) = self.store.runs().holder(run) {
+                return Err(RunError::InUse { id: run.clone(), holder });
+            }
+        }
         let mut removed = Vec::new();
-        for run in self.runs_of(id)? {
+        for run in runs {
             match self.store.runs().remove(&run) {
                 Ok(()) => removed.push(run),
                 Err(RunError::Unknown { .. }) => {}
@@ -167,26 +185,23 @@ impl<'s> Conversations<'s> {
         for conversation in self.list(of)?.conversations {
             let said = match &conversation.title {
                 Some(title) if title.to_lowercase().contains(&wanted) => Some(title.clone()),
-                Some(_) | None => self.said(&conversation.id, &wanted)?,
+                Some(_) | None => self.said(&conversation.id, &wanted),
             };
             found.extend(said.map(|said| (conversation, said)));
         }
         Ok(found)
     }
 
-    fn said(&self, id: &RunId, wanted: &str) -> Result<Option<String>, RunError> {
-        let mut texts = vec![self.runs().look(id)?];
-        for run in self.runs_of(id)? {
-            match self.store.runs().look(&run) {
-                Ok(view) => texts.push(view),
-                Err(RunError::Unknown { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
+    fn said(&self, id: &RunId, wanted: &str) -> Option<String> {
+        // What cannot be read is not found; `chats list` says what is wrong with it.
+        let runs = self.runs_of(id).unwrap_or_default();
+        let runs = runs.iter().filter_map(|run| self.store.runs().look(run).ok());
+        let views: Vec<super::RunView> =
+            self.runs().look(id).ok().into_iter().chain(runs).collect();
         let place = |view: &super::RunView| {
             view.recovered.events.iter().find_map(|event| excerpt(event, view, wanted))
         };
-        Ok(texts.iter().find_map(place))
+        views.iter().find_map(place)
     }
 }
 

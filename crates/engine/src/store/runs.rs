@@ -151,7 +151,7 @@ impl<'s> Runs<'s> {
             Err(error) if error.is_missing() => return Err(self.unknown(id.as_str())),
             Err(error) => return Err(error.into()),
         };
-        let facts = RunRecord::read(&folder, id)?;
+        let facts = self.record(&folder, id)?;
         flush_way(&folder)?;
         let blobs = Blobs::new(folder.join(BLOBS));
         let (journal, recovered) = Journal::open(folder_of(&folder, LOGS), blobs.clone())?;
@@ -164,7 +164,7 @@ impl<'s> Runs<'s> {
     pub fn look(&self, id: &RunId) -> Result<RunView, RunError> {
         let folder = self.folder(id)?;
         Ok(RunView {
-            facts: RunRecord::read(&folder, id)?,
+            facts: self.record(&folder, id)?,
             recovered: Journal::read(&folder_of(&folder, LOGS))?,
             blobs: Blobs::new(folder.join(BLOBS)),
             holder: lock::holder(&folder)?,
@@ -278,6 +278,17 @@ impl<'s> Runs<'s> {
     /// Who has it at this moment.
     pub fn holder(&self, id: &RunId) -> Result<Option<Holder>, RunError> {
         Ok(lock::holder(&self.folder(id)?)?)
+    }
+
+    /// The record of what is on this shelf, and nothing else.
+    fn record(&self, folder: &Folder, id: &RunId) -> Result<RunRecord, RunError> {
+        let facts = RunRecord::read(folder, id)?;
+        let is_talk = matches!(facts.subject, Subject::Talk { .. });
+        if is_talk != (self.shelf == Shelf::Conversations) {
+            let reason = format!("its record is not that of a {}", self.shelf);
+            return Err(RunError::Damaged { id: id.clone(), reason });
+        }
+        Ok(facts)
     }
 
     /// Every folder that is a run or should be one, with its name.

@@ -306,7 +306,7 @@ fn a_failed_model_leaves_a_session_that_can_be_mended() {
     session.hear("Good morning!", &mut |_| ()).unwrap();
     session.drive(&empty, &Control::default(), &mut |_| ()).unwrap_err();
     assert!(session.is_broken());
-    let mut session = session.mended(&SettingsChange::default()).unwrap();
+    let mut session = session.mended().unwrap();
     let mut events = Vec::new();
     session.drive(&scripted, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
     let says = |event: &Event| matches!(&event.fact, Fact::AssistantMessage { reply, .. } if reply.content.as_deref() == Some("Good morning to you."));

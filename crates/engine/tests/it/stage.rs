@@ -177,6 +177,7 @@ impl Stage {
             variables: self.script.variables.clone(),
             settings: self.script.run_settings(),
             user_name: "Ana".to_owned(),
+            id: None,
             conversation: None,
             data: None,
         }

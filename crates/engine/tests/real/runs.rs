@@ -47,6 +47,7 @@ impl Played {
             variables: Map::new(),
             settings,
             user_name: "Ana".to_owned(),
+            id: None,
             conversation: None,
             data: None,
         };

@@ -20,7 +20,7 @@ impl Talk<'_> {
             Some(agent) => console.text(&menu::greeting(agent, &self.session.menu())),
             None => console.line(paint::styled(ACCENT, "Chat")),
         }
-        let words = format!("Project {}. /help shows what works.", paint::printable(&project));
+        let words = format!("\nProject {}. /help shows what works.", paint::printable(&project));
         console.line(paint::styled(QUIET, words));
         if let Some(run) = self.session.run() {
             let words = format!("Your words go to the run {}; /menu leaves it.", run.id());
@@ -126,9 +126,12 @@ impl Talk<'_> {
         rows.push(("talk", summary::spent(turns, &usage, None)));
         if let Some(run) = self.session.run() {
             let standing = run.standing();
-            let node = if standing.complete { "complete" } else { &standing.current_node_id };
+            let place = match standing.complete {
+                true => "complete".to_owned(),
+                false => format!("at {}", standing.current_node_id),
+            };
             let (turns, usage) = run.spent();
-            rows.push(("run", format!("{} at {node}", run.id())));
+            rows.push(("run", format!("{}, {place}", run.id())));
             rows.push(("spent", summary::spent(turns, &usage, None)));
         }
         let row = |(name, value): (&str, String)| {

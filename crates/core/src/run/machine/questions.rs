@@ -84,7 +84,7 @@ impl Machine {
         self.nudged = false;
         self.pending = None;
         self.queue.clear();
-        self.context.anchor(texts.iter().map(|text| text.to_string()).collect());
+        texts.iter().for_each(|text| self.context.user_input(text.to_string()));
         self.ask_model(now, effects);
     }
 

@@ -30,7 +30,7 @@ pub enum RunError {
         candidates: Vec<String>,
     },
     /// Another process has it.
-    #[error("run {id} is in use by {holder}; wait until it is done, or stop it there")]
+    #[error("{id} is in use by {holder}; wait until it is done, or stop it there")]
     InUse {
         /// The run.
         id: RunId,
@@ -41,7 +41,9 @@ pub enum RunError {
     #[error("there is a run {0} already")]
     Exists(RunId),
     /// What the store has of the run cannot be used.
-    #[error("run {id} cannot be used: {reason}; `crewagent runs rm {id}` removes it")]
+    #[error(
+        "{id} cannot be used: {reason}; `crewagent runs rm {id}` removes it, or `crewagent chats rm {id}` if it is a conversation"
+    )]
     Damaged {
         /// The run.
         id: RunId,

@@ -121,6 +121,7 @@ impl Scene {
             variables: serde_json::Map::new(),
             settings: RunSettings::default(),
             user_name: "Ana".to_owned(),
+            id: None,
             conversation: None,
             data: None,
         }
