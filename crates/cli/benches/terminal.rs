@@ -46,7 +46,7 @@ mod terminal {
     use std::process::Command;
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-    use crewagent_testkit::loopback::{Answer, Pace, Plan};
+    use crewagent_testkit::loopback::{Answer, Pace, Plan, Record};
     use crewagent_testkit::package::generated;
     use crewagent_testkit::pty::{Reading, Terminal};
     use crewagent_testkit::report::{median, millis, publish};
@@ -82,8 +82,8 @@ mod terminal {
         let paced = Plan { pace: Pace::EventsPerSecond(RATE), ..burst.clone() };
         let (mut own, mut floor) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
-            let (shown, arrived) = play(&stage, &burst, &format!("burst-{round}"))?;
-            own.push(shown.ended.saturating_sub(arrived));
+            let (shown, request) = play(&stage, &burst, &format!("burst-{round}"))?;
+            own.push(shown.ended.saturating_sub(Duration::from_nanos(request.arrived)));
             let file = stage.scratch.path().join("shown");
             std::fs::write(&file, &shown.bytes)?;
             let mut cat = Command::new("/bin/cat");
@@ -91,8 +91,8 @@ mod terminal {
             let cat = watch(&cat)?;
             floor.push(cat.ended.saturating_sub(cat.began));
         }
-        let (shown, arrived) = play(&stage, &paced, "paced")?;
-        let mut delays = delays(&shown, arrived)?;
+        let (shown, request) = play(&stage, &paced, "paced")?;
+        let mut delays = delays(&shown, Duration::from_nanos(request.answered))?;
         let longest = delays.iter().max().copied().unwrap_or_default();
         let (own, floor, middle) = (median(&mut own), median(&mut floor), median(&mut delays));
         let table = format!(
@@ -124,20 +124,20 @@ mod terminal {
         }
     }
 
-    /// A run in a terminal, and when its request had come to the model.
-    fn play(stage: &Stage, plan: &Plan, name: &str) -> Result<(Shown, Duration), Failure> {
+    /// A run in a terminal, and what the model noted about its request.
+    fn play(stage: &Stage, plan: &Plan, name: &str) -> Result<(Shown, Record), Failure> {
         stage.server.play(plan)?;
         let project = stage.folder(&format!("projects/{name}"))?;
         let mut command = stage.run("generated", &project);
         command.args(["--model", "loopback"]).env("TERM", "xterm-256color");
         let shown = watch(&command)?;
         let records = stage.server.records()?;
-        let request = records.requests.first().ok_or("no request came")?;
+        let request = *records.requests.first().ok_or("no request came")?;
         if let Some(number) = shown.seen.iter().position(Option::is_none) {
             let said = String::from_utf8_lossy(&shown.bytes).into_owned();
             return Err(format!("token {number} was not shown:\n{said}").into());
         }
-        Ok((shown, Duration::from_nanos(request.arrived)))
+        Ok((shown, request))
     }
 
     fn watch(command: &Command) -> Result<Shown, Failure> {
@@ -168,14 +168,14 @@ mod terminal {
         Ok(Shown { began, ended, seen, bytes: std::mem::take(&mut terminal.written) })
     }
 
-    /// How long after its turn each token was on the screen.
-    fn delays(shown: &Shown, arrived: Duration) -> Result<Vec<Duration>, Failure> {
+    /// How long after it left the model each token was on the screen. The end of the answer leaves one step behind the
+    /// last token.
+    fn delays(shown: &Shown, answered: Duration) -> Result<Vec<Duration>, Failure> {
         let step = Duration::from_secs(1) / RATE;
         let seen: Option<Vec<Duration>> = shown.seen.iter().copied().collect();
-        // The head of the answer comes before the first.
-        let turns = (1..).map(|number: u32| arrived + step * number);
-        let delays = seen.ok_or("a token was not shown")?.into_iter().zip(turns);
-        Ok(delays.map(|(seen, turn)| seen.saturating_sub(turn)).collect())
+        let left = (1..).map(|steps: u32| answered.saturating_sub(step * steps));
+        let delays = seen.ok_or("a token was not shown")?.into_iter().rev().zip(left);
+        Ok(delays.map(|(seen, left)| seen.saturating_sub(left)).collect())
     }
 
     fn now() -> Result<Duration, Failure> {

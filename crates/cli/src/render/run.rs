@@ -1,5 +1,7 @@
 //! A run as people watch it: each event becomes a few lines, as it happens or from the record.
 
+mod speech;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -9,12 +11,12 @@ use crewagent_core::question::Question;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::source::bytes;
 
-use super::flow::{Flow, Width, indented};
+use self::speech::{Form, Speech};
+use super::flow::{Width, indented};
 use super::names::Names;
 use super::question::{self, Asker};
 use super::{summary, tool};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
-use crate::terminal::markdown::Markdown;
 
 /// Where the events come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,44 +65,6 @@ enum Echo {
     Off,
 }
 
-#[derive(Debug)]
-struct Speech {
-    channel: Channel,
-    words: Words,
-}
-
-/// How words reach the screen.
-#[derive(Debug)]
-enum Words {
-    /// As they are.
-    Plain(Flow),
-    /// As they are meant, on a screen whose lines can be replaced.
-    Formed(Box<Markdown>),
-}
-
-impl Words {
-    fn push(&mut self, piece: &str) -> String {
-        match self {
-            Self::Plain(flow) => flow.push(piece),
-            Self::Formed(markdown) => markdown.push(piece),
-        }
-    }
-
-    fn finish(&mut self) -> String {
-        match self {
-            Self::Plain(flow) => flow.finish(),
-            Self::Formed(markdown) => markdown.finish(),
-        }
-    }
-}
-
-/// Whether the model's Markdown is put into form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Plain,
-    Markdown,
-}
-
 /// What was shown last, because that decides about a blank line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
@@ -147,10 +111,7 @@ impl Screen {
 
     /// Something else was printed in the middle of what is being said.
     pub(crate) fn leave(&mut self) -> String {
-        match &mut self.speech {
-            Some(Speech { words: Words::Formed(markdown), .. }) => markdown.leave(),
-            Some(_) | None => String::new(),
-        }
+        self.speech.as_mut().map(Speech::leave).unwrap_or_default()
     }
 
     /// A screen for a conversation.
@@ -257,7 +218,7 @@ impl Screen {
     pub(crate) fn hush(&mut self) -> String {
         match self.speech.take() {
             Some(mut speech) => {
-                let text = styled_for(speech.channel, &speech.words.finish());
+                let text = speech.finish();
                 if !text.is_empty() {
                     self.last = Last::Lines;
                 }
@@ -270,7 +231,7 @@ impl Screen {
     /// The same where it was not to end yet.
     fn break_off(&mut self) -> String {
         let more = match &mut self.speech {
-            Some(speech) => styled_for(speech.channel, &speech.words.push("…")),
+            Some(speech) => speech.push("…"),
             None => String::new(),
         };
         more + &self.hush()
@@ -317,24 +278,15 @@ impl Screen {
 
     fn speak(&mut self, channel: Channel, text: &str) -> String {
         let mut out = String::new();
-        if self.speech.as_ref().is_some_and(|speech| speech.channel != channel) {
+        if self.speech.as_ref().is_some_and(|speech| speech.channel() != channel) {
             out.push_str(&self.hush());
         }
         let is_new = self.speech.is_none();
         let (width, form) = (self.width, self.form);
-        let speech = self.speech.get_or_insert_with(|| {
-            let words = match (channel, form) {
-                (Channel::Thinking, _) => Words::Plain(Flow::new(width, "  ┊ ")),
-                (Channel::Text, Form::Plain) => Words::Plain(Flow::new(width, "  ")),
-                (Channel::Text, Form::Markdown) => {
-                    Words::Formed(Box::new(Markdown::new(paint::window, "  ")))
-                }
-            };
-            Speech { channel, words }
-        });
+        let speech = self.speech.get_or_insert_with(|| Speech::new(channel, form, width));
         // Models like to begin with empty lines.
         let text = if is_new { text.trim_start_matches('\n') } else { text };
-        let pieces = styled_for(channel, &speech.words.push(text));
+        let pieces = speech.push(text);
         if is_new && self.last == Last::Block {
             out.push('\n');
         }
@@ -512,13 +464,6 @@ fn next_try(attempt: u32, wait_ms: u64) -> String {
             let wait = summary::duration(Duration::from_millis(wait_ms));
             format!(" Trying again in {wait} (try {tries}).")
         }
-    }
-}
-
-fn styled_for(channel: Channel, text: &str) -> String {
-    match channel {
-        Channel::Thinking if !text.is_empty() => paint::styled(QUIET, text),
-        Channel::Text | Channel::Thinking => text.to_owned(),
     }
 }
 

@@ -89,8 +89,9 @@ impl Markdown {
     /// The rest, with the end of its last line.
     pub(crate) fn finish(&mut self) -> String {
         let mut out = String::new();
-        if !self.block.is_empty() {
-            self.push_line_end(&mut out);
+        if !self.block.is_empty() && !self.block.ends_with('\n') {
+            self.block.push('\n');
+            self.end_line(&mut out);
         }
         if !matches!(self.state, State::Code(_)) {
             self.close(self.block.len(), &mut out);
@@ -113,13 +114,6 @@ impl Markdown {
         self.line = self.line.saturating_sub(end);
         self.preview = Preview::default();
         rest
-    }
-
-    fn push_line_end(&mut self, out: &mut String) {
-        if !self.block.ends_with('\n') {
-            self.block.push('\n');
-            self.end_line(out);
-        }
     }
 
     /// The last line of the block is complete.
@@ -200,7 +194,10 @@ impl Markdown {
     fn close(&mut self, end: usize, out: &mut String) {
         let text = self.block.get(..end).unwrap_or_default().to_owned();
         if text.trim().is_empty() {
-            if self.gap != Gap::Start {
+            if self.preview.is_begun() {
+                // The blank line before it stays.
+                self.preview.replace("", (self.window)(), out);
+            } else if self.gap != Gap::Start {
                 self.gap = Gap::Blank;
             }
         } else {
@@ -269,10 +266,13 @@ impl Markdown {
             let head = table_head(&self.block);
             let state = self.state;
             self.close(end, out);
-            self.state = state;
             if let Some(head) = head {
                 self.block.insert_str(0, &head);
                 self.line += head.len();
+            }
+            // A line that is not complete may be the first of another block.
+            if self.line > 0 {
+                self.state = state;
             }
         }
     }

@@ -13,6 +13,8 @@ const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 const TICK: Duration = Duration::from_millis(100);
 /// What takes less is not worth a line.
 const PATIENCE: Duration = Duration::from_millis(150);
+/// In the middle of words a short silence says nothing.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// The line. Copies are the same line; where nobody watches there is none.
 #[derive(Clone, Debug, Default)]
@@ -30,16 +32,27 @@ struct State {
     /// What Ctrl-C does now.
     hint: Hint,
     frame: usize,
-    /// The width of what stands on the screen.
-    drawn: Option<usize>,
-    /// Whether something was said while others printed.
+    drawn: Option<Drawn>,
+    /// Whether something was said in the middle of what others print.
     interjected: bool,
+    /// Whether the thread sleeps until it is told that there is something to draw.
+    asleep: bool,
 }
 
 #[derive(Debug)]
 struct Wait {
     what: String,
     since: Instant,
+    /// Where the cursor is. In the middle of a line of words, ours is the one below.
+    column: usize,
+}
+
+/// What stands on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Drawn {
+    width: usize,
+    /// Where the cursor was.
+    column: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,13 +70,15 @@ impl Spinner {
         let drawer = Arc::clone(&shared);
         let draw = move || {
             loop {
-                let state = drawer.lock();
-                let state = if state.wait.is_some() {
+                let mut state = drawer.lock();
+                state.asleep = state.wait.is_none();
+                let mut state = if state.wait.is_some() {
                     let waited = drawer.changed.wait_timeout(state, TICK);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 } else {
                     drawer.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
                 };
+                state.asleep = false;
                 draw(state);
             }
         };
@@ -72,9 +87,9 @@ impl Spinner {
         Self(started.is_ok().then_some(shared))
     }
 
-    /// From now on this is waited for.
-    pub(crate) fn wait_for(&self, what: String) {
-        self.change(|state| state.wait = Some(Wait { what, since: Instant::now() }));
+    /// From now on this is waited for; the cursor is in this column.
+    pub(crate) fn wait_for(&self, what: String, column: usize) {
+        self.change(|state| state.wait = Some(Wait { what, since: Instant::now(), column }));
     }
 
     /// Makes room for whatever is printed next.
@@ -100,11 +115,10 @@ impl Spinner {
         let write = |before: &str| drop(writeln!(std::io::stderr(), "{before}{words}"));
         let Some(shared) = &self.0 else { return write("\n") };
         let mut state = shared.lock();
-        if state.wait.is_some() {
-            state.erase();
+        state.erase();
+        if state.wait.as_mut().is_some_and(|wait| std::mem::take(&mut wait.column) == 0) {
             write("");
         } else {
-            // Somebody may be in the middle of a line.
             write("\n");
             state.interjected = true;
         }
@@ -117,8 +131,11 @@ impl Spinner {
 
     fn change(&self, change: impl FnOnce(&mut State)) {
         if let Some(shared) = &self.0 {
-            change(&mut shared.lock());
-            shared.changed.notify_one();
+            let mut state = shared.lock();
+            change(&mut state);
+            if state.asleep && state.wait.is_some() {
+                shared.changed.notify_one();
+            }
         }
     }
 }
@@ -130,10 +147,10 @@ impl Shared {
 }
 
 impl State {
-    /// Takes the line away. A window that became narrower has broken it into several.
+    /// Takes the line away.
     fn erase(&mut self) {
-        if let Some(width) = self.drawn.take() {
-            put(&gone(width));
+        if let Some(drawn) = self.drawn.take() {
+            put(&drawn.gone(paint::width()));
         }
     }
 
@@ -149,21 +166,32 @@ impl State {
 }
 
 fn draw(mut state: MutexGuard<'_, State>) {
-    let Some(wait) = state.wait.take_if(|wait| wait.since.elapsed() >= PATIENCE) else { return };
-    let text = state.text(&wait, paint::width());
+    let is_due =
+        |wait: &mut Wait| wait.since.elapsed() >= if wait.column == 0 { PATIENCE } else { SILENCE };
+    let Some(wait) = state.wait.take_if(is_due) else { return };
+    let columns = paint::width();
+    let text = state.text(&wait, columns);
     let frame = paint::styled(ACCENT, FRAMES[state.frame % FRAMES.len()]);
-    let before = state.drawn.map(gone).unwrap_or_default();
-    put(&format!("{before}\r  {frame} {}", paint::styled(QUIET, &text)));
-    state.drawn = Some(4 + text.width());
+    let before = state.drawn.map(|drawn| drawn.gone(columns)).unwrap_or_default();
+    let below = if wait.column == 0 { "" } else { "\n" };
+    put(&format!("{before}{below}\r  {frame} {}", paint::styled(QUIET, &text)));
+    state.drawn = Some(Drawn { width: 4 + text.width(), column: wait.column });
     state.frame = state.frame.wrapping_add(1);
     state.wait = Some(wait);
 }
 
-/// What takes a line of this width away, in the window as it is now.
-fn gone(width: usize) -> String {
-    match width.saturating_sub(1) / paint::width().max(1) {
-        0 => "\r\u{1b}[K".to_owned(),
-        rows => format!("\r\u{1b}[{rows}A\u{1b}[J"),
+impl Drawn {
+    /// What takes the line away and puts the cursor where it was. A window that became narrower has broken the line.
+    fn gone(self, columns: usize) -> String {
+        let up = match self.width.saturating_sub(1) / columns.max(1) {
+            0 => String::new(),
+            rows => format!("\u{1b}[{rows}A"),
+        };
+        let back = match self.column {
+            0 => String::new(),
+            column => format!("\u{1b}[A\u{1b}[{column}C"),
+        };
+        format!("\r{up}\u{1b}[J{back}")
     }
 }
 
@@ -182,6 +210,8 @@ fn elapsed(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crewagent_testkit::screen::Screen;
+
     use super::*;
 
     #[test]
@@ -194,7 +224,8 @@ mod tests {
     #[test]
     fn the_line_fits_the_window_and_says_what_ctrl_c_does() {
         let mut state = State::default();
-        let wait = Wait { what: "fs.search 所有的东西".to_owned(), since: Instant::now() };
+        let what = "fs.search 所有的东西".to_owned();
+        let wait = Wait { what, since: Instant::now(), column: 0 };
         assert_eq!(state.text(&wait, 80), "fs.search 所有的东西  0 s  Ctrl-C pauses");
         assert!(state.text(&wait, 30).width() <= 25);
         state.hint = Hint::Pausing;
@@ -202,9 +233,22 @@ mod tests {
     }
 
     #[test]
+    fn the_line_goes_and_the_words_above_it_stay() {
+        for (before, column) in [("done\n", 0), ("some words", 10)] {
+            let mut screen = Screen::new(2, 20);
+            screen.write_lines(before);
+            screen.write_lines(if column == 0 { "\r  x wait" } else { "\n\r  x wait" });
+            assert!(screen.text().contains("wait"));
+            screen.write_lines(&Drawn { width: 8, column }.gone(20));
+            screen.write_lines("!");
+            assert_eq!(screen.text().trim_end(), format!("{before}!"));
+        }
+    }
+
+    #[test]
     fn where_nobody_watches_there_is_no_line() {
         let spinner = Spinner::default();
-        spinner.wait_for("model".to_owned());
+        spinner.wait_for("model".to_owned(), 0);
         spinner.hide();
         assert!(!spinner.has_interjected());
     }

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use anstream::adapter::strip_str;
 use crewagent_core::event::{Event, Fact};
 use crewagent_engine::blobs::Blobs;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::ledger::Ledger;
 use super::quiet::Quiet;
@@ -20,6 +22,8 @@ pub(crate) struct Stage {
     spinner: Spinner,
     ledger: Ledger,
     live: Option<Live>,
+    /// Where the cursor is in its line.
+    column: usize,
 }
 
 /// What only a live terminal has.
@@ -34,10 +38,11 @@ struct Live {
 impl Stage {
     /// For a pipe or a file: every line is final.
     pub(crate) fn plain(screen: Screen) -> Self {
-        Self { screen, spinner: Spinner::default(), ledger: Ledger::default(), live: None }
+        let (spinner, ledger) = (Spinner::default(), Ledger::default());
+        Self { screen, spinner, ledger, live: None, column: 0 }
     }
 
-    /// For a person: Markdown, changes of files, and the spinner.
+    /// For a person: Markdown, changes of files in this project, and the spinner.
     pub(crate) fn live(
         screen: Screen,
         spinner: Spinner,
@@ -47,7 +52,8 @@ impl Stage {
     ) -> Self {
         let writes = Writes::new(blobs.clone(), project);
         let live = Some(Live { model: paint::printable(model), blobs, writes });
-        Self { screen: screen.with_markdown(), spinner, ledger: Ledger::default(), live }
+        let (screen, ledger) = (screen.with_markdown(), Ledger::default());
+        Self { screen, spinner, ledger, live, column: 0 }
     }
 
     /// Shows an event as it happens.
@@ -56,28 +62,40 @@ impl Stage {
         let Some(live) = &mut self.live else {
             return console.text(&self.screen.event(event));
         };
-        let left = if self.spinner.has_interjected() { self.screen.leave() } else { String::new() };
+        let before = if self.spinner.has_interjected() {
+            self.column = 0;
+            self.screen.leave()
+        } else {
+            String::new()
+        };
         self.screen.resize(paint::text_width());
-        let text = left + &self.screen.event(event);
+        let text = before + &self.screen.event(event);
         if text.is_empty() && matches!(event.fact, Fact::AssistantDelta { .. }) {
             // The first word is not complete; the wait for it goes on.
             return;
         }
+        let text = text + &live.writes.event(event).unwrap_or_default();
         self.spinner.hide();
         console.text(&text);
-        if let Some(change) = live.writes.event(event) {
-            console.text(&change);
-        }
         console.show();
-        if let Some(what) = live.waits_for(event) {
-            self.spinner.wait_for(what);
+        self.column = column(self.column, &text);
+        // Behind the last column of the window a terminal has no place to come back to.
+        let place = self.column % paint::width().max(1);
+        if let Some(what) = live.waits_for(event)
+            && (place > 0 || self.column == 0)
+        {
+            self.spinner.wait_for(what, place);
         }
     }
 
     /// Makes room for something that is no event.
     pub(crate) fn hush(&mut self, console: &mut Console) {
         self.spinner.hide();
+        if self.spinner.has_interjected() {
+            console.text(&self.screen.leave());
+        }
         console.text(&self.screen.hush());
+        self.column = 0;
     }
 
     /// As long as this lives, keys are not written between the words of the model.
@@ -106,8 +124,20 @@ impl Live {
         }
         let is_asked = matches!(
             event.fact,
-            Fact::TurnStarted { .. } | Fact::ModelRetried { .. } | Fact::ModelOverflowed { .. }
+            Fact::TurnStarted { .. }
+                | Fact::AssistantDelta { .. }
+                | Fact::ModelRetried { .. }
+                | Fact::ModelOverflowed { .. }
         );
         is_asked.then(|| format!("model {}", self.model))
     }
+}
+
+/// Where the cursor is after a text.
+fn column(before: usize, text: &str) -> usize {
+    let (before, line) = match text.rfind(['\n', '\r']) {
+        Some(at) => (0, text.get(at + 1..).unwrap_or_default()),
+        None => (before, text),
+    };
+    before + strip_str(line).to_string().width()
 }

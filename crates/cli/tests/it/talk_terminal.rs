@@ -30,9 +30,14 @@ fn agent(world: &World) -> Terminal {
     talk(world, &["agent", package.to_str().unwrap(), "--project", "project"])
 }
 
+/// Until something can be typed.
+fn wait(terminal: &mut Terminal) {
+    terminal.wait_until("a prompt", |screen| screen.text().trim_end().ends_with("You:")).unwrap();
+}
+
 /// Types a line when it is asked for.
 fn say(terminal: &mut Terminal, words: &str) {
-    terminal.wait_until("a prompt", |screen| screen.text().trim_end().ends_with("You:")).unwrap();
+    wait(terminal);
     terminal.press(&format!("{words}\r")).unwrap();
 }
 
@@ -54,7 +59,7 @@ fn an_agent_is_chosen_then_something_from_its_menu() {
     // An empty line shows the menu, and a trigger is completed.
     say(&mut terminal, "");
     terminal.wait_for("Type a number or a word").unwrap();
-    terminal.wait_until("a prompt", |screen| screen.text().trim_end().ends_with("You:")).unwrap();
+    wait(&mut terminal);
     terminal.press("check-i\t").unwrap();
     terminal.wait_for("You: check-in").unwrap();
     terminal.press("\u{1b}\rThe guest is Ana.\r").unwrap();
@@ -66,6 +71,7 @@ fn an_agent_is_chosen_then_something_from_its_menu() {
     terminal.press("\u{3}").unwrap();
     say(&mut terminal, "/dismiss");
     terminal.wait_for("The agent has left").unwrap();
+    wait(&mut terminal);
     terminal.press("\u{4}").unwrap();
     let (code, said) = ended(terminal);
     assert_eq!(code, 0, "{said}");
@@ -92,6 +98,7 @@ fn ctrl_c_pauses_the_work_and_the_conversation_goes_on() {
     say(&mut terminal, "Go on.");
     terminal.wait_for("It is empty.").unwrap();
     terminal.wait_until("a prompt", |screen| screen.text().matches("You:").count() == 3).unwrap();
+    wait(&mut terminal);
     terminal.press("\u{4}").unwrap();
     let (code, said) = ended(terminal);
     assert_eq!(code, 0, "{said}");
@@ -113,7 +120,7 @@ fn a_failed_model_is_asked_again_with_enter() {
             screen.text().matches("Press Enter to try again").count() == 2
         })
         .unwrap();
-    terminal.wait_until("a prompt", |screen| screen.text().trim_end().ends_with("You:")).unwrap();
+    wait(&mut terminal);
     terminal.press("\u{4}").unwrap();
     let (code, said) = ended(terminal);
     assert_eq!(code, 5, "{said}");
@@ -121,6 +128,7 @@ fn a_failed_model_is_asked_again_with_enter() {
     world.write("scenario.yaml", "scenario: works\nchat:\n  - say: \"Here I am.\"\n");
     let mut terminal = talk(&world, &["chat", "latest"]);
     terminal.wait_for("Here I am.").unwrap();
+    wait(&mut terminal);
     terminal.press("\u{4}").unwrap();
     assert_eq!(ended(terminal).0, 0);
 }

@@ -258,6 +258,25 @@ fn ctrl_c_twice_stops_a_model_that_hangs() {
 }
 
 #[test]
+fn a_silence_in_the_middle_of_words_is_told_below_them() {
+    let world = World::with_tiny();
+    world.write(
+        "hang.yaml",
+        "scenario: hang\notherwise: { say: \"So far and no\", fault: { hang: true } }\n",
+    );
+    let mut terminal = start(&world, &run_of("scripted:hang.yaml"));
+    terminal.wait_for("Ctrl-C pauses").unwrap();
+    assert!(terminal.screen.text().contains("  So far and\n  "), "{:?}", terminal.screen);
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_for("pausing, Ctrl-C stops now").unwrap();
+    terminal.press("\u{3}").unwrap();
+    let (code, said) = ended(terminal);
+    assert_eq!(code, 130, "{said}");
+    assert!(said.contains("  So far and\nPausing after the call in hand. Press"), "{said}");
+    assert!(!said.contains("Ctrl-C stops now"), "{said}");
+}
+
+#[test]
 fn ctrl_c_once_pauses_in_the_middle_of_words() {
     let world = World::with_tiny();
     world.write(

@@ -72,6 +72,11 @@ impl Scene {
     }
 
     fn begin<'s>(&self, store: &'s Store) -> Session<'s> {
+        self.begin_with(store, RunSettings::default().window_tokens)
+    }
+
+    /// The same for a model with a window of this size.
+    fn begin_with<'s>(&self, store: &'s Store, window_tokens: u64) -> Session<'s> {
         let package = self.script.package.as_ref().map(|name| match name.as_str() {
             "." => sessions().join("package"),
             name => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/examples").join(name),
@@ -82,7 +87,7 @@ impl Scene {
             package,
             agent: self.script.agent.clone(),
             project: self.project(),
-            settings: RunSettings::default(),
+            settings: RunSettings { window_tokens, ..RunSettings::default() },
         };
         Session::begin(store, Runtime::new(store).by(ticking()), &plan, guest()).unwrap()
     }
@@ -311,4 +316,96 @@ fn a_failed_model_leaves_a_session_that_can_be_mended() {
     session.drive(&scripted, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
     let says = |event: &Event| matches!(&event.fact, Fact::AssistantMessage { reply, .. } if reply.content.as_deref() == Some("Good morning to you."));
     assert!(events.iter().any(says));
+}
+
+/// The porter, with a model that plays the scenario of a folder.
+fn porter(folder: &str) -> (Scene, Store, Scripted) {
+    let scene = Scene::set(folder);
+    let store = scene.store();
+    let scripted = Scripted::load(&scene.folder.join("scenario.yaml")).unwrap();
+    (scene, store, scripted)
+}
+
+#[test]
+fn a_menu_that_was_asked_for_goes_before_a_question_that_waits() {
+    let (scene, store, scripted) = porter("003-restart");
+    let mut session = scene.begin(&store);
+    for words in ["Good morning!", "tour"] {
+        session.hear(words, &mut |_| ()).unwrap();
+        session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+    }
+    assert!(session.rest().unwrap().question.is_some());
+    assert!(matches!(session.hear("/menu", &mut |_| ()).unwrap(), Heard::Menu(_)));
+    // The question is given up, because something else was chosen.
+    assert_eq!(session.hear("3", &mut |_| ()).unwrap(), Heard::Work);
+    assert!(session.rest().is_none());
+    // In front of a menu, `*` is for the menu first, and then for everything else.
+    let (scene, store, _) = porter("003-restart");
+    let mut session = scene.begin(&store);
+    assert_eq!(session.hear("*status", &mut |_| ()).unwrap(), Heard::Status);
+    assert_eq!(session.hear("／help", &mut |_| ()).unwrap(), Heard::Help);
+}
+
+#[test]
+fn a_choice_that_is_too_long_does_not_stay_in_the_way() {
+    let (scene, store, scripted) = porter("002-front-desk");
+    let mut session = scene.begin_with(&store, 32_000);
+    session.hear(&format!("rules\n{}", "long ".repeat(40_000)), &mut |_| ()).unwrap();
+    let rest = session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+    assert_eq!(rest.reason, Some(crewagent_core::event::Reason::LimitWindow));
+    session.hear("Sorry, forget that.", &mut |_| ()).unwrap();
+    let rest = session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+    assert_eq!(rest.reason, Some(crewagent_core::event::Reason::StopPoint), "{rest:?}");
+    let long = format!("rules\n{}", "x".repeat(2 << 20));
+    assert!(session.hear(&long, &mut |_| ()).is_err());
+    assert!(!session.is_broken());
+}
+
+#[test]
+fn a_run_that_cannot_be_gone_on_with_leaves_the_conversation_open() {
+    let (scene, store, scripted) = porter("003-restart");
+    let mut session = scene.begin(&store);
+    session.hear("check-in", &mut |_| ()).unwrap();
+    session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+    let (id, run) = {
+        let run = session.run().unwrap().facts();
+        (session.talk().facts().run_id.clone(), run.run_id.clone())
+    };
+    session.close(&mut |_| ()).unwrap();
+    let held = store.runs().open(&run).unwrap();
+    let session = scene.reopen(&store, &id);
+    assert!(session.trouble().unwrap().contains("is in use"), "{:?}", session.trouble());
+    assert_eq!(session.mode(), Mode::Agent);
+    drop((held, session));
+    assert_eq!(scene.reopen(&store, &id).mode(), Mode::Run);
+    // One that was removed is no trouble at all.
+    store.runs().remove(&run).unwrap();
+    let session = scene.reopen(&store, &id);
+    assert_eq!((session.mode(), session.trouble()), (Mode::Agent, None));
+}
+
+#[test]
+fn a_conversation_that_is_damaged_can_be_removed_and_is_in_nobodys_way() {
+    let (scene, store, scripted) = porter("003-restart");
+    let mut ids = Vec::new();
+    for words in ["Good morning!", "Good evening!"] {
+        let mut session = scene.begin(&store);
+        ids.push(session.talk().facts().run_id.clone());
+        session.hear(words, &mut |_| ()).unwrap();
+        session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+        session.close(&mut |_| ()).unwrap();
+    }
+    let projects = scene.scratch.path().join("home/projects");
+    let project = fs::read_dir(&projects)
+        .unwrap()
+        .map(Result::unwrap)
+        .find(|entry| entry.path().join("conversations").exists());
+    let folder = project.unwrap().path().join("conversations").join(ids[0].as_str());
+    fs::write(folder.join("run.json"), "{}").unwrap();
+    let conversations = store.conversations();
+    let listed = conversations.list(Of::All).unwrap();
+    assert_eq!((listed.conversations.len(), listed.damaged.len()), (1, 1));
+    assert_eq!(conversations.search(Of::All, "evening").unwrap().len(), 1);
+    conversations.remove(&ids[0]).unwrap();
+    assert!(!folder.exists());
 }

@@ -150,3 +150,72 @@ fn what_others_print_in_between_stays() {
         assert!(all.contains(word), "{all}");
     }
 }
+
+/// Numbers that look random and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
+
+/// A text of any kinds of blocks, in any order, and so many words, each with its number.
+fn any_text(dice: &mut Dice) -> (String, usize) {
+    // The last three make tables.
+    const BEFORE: [&str; 16] = [
+        " ",
+        " ",
+        " ",
+        " ",
+        "\n",
+        "\n\n",
+        "\n- ",
+        "\n  - ",
+        "\n1. ",
+        "\n# ",
+        "\n```\n",
+        "\n> ",
+        "\n\n    ",
+        "\n| ",
+        " | ",
+        "\n|---|---|\n",
+    ];
+    const AROUND: [&str; 6] = ["", "", "**", "*", "`", "一🏃"];
+    let (mut text, words) = (String::new(), 20 + dice.roll(120));
+    let kinds = BEFORE.len() - 3 * dice.roll(2);
+    for number in 0..words {
+        let around = AROUND[dice.roll(AROUND.len())];
+        text.push_str(BEFORE[dice.roll(kinds)]);
+        text.push_str(&format!("{around}w{number}w{around}"));
+    }
+    (text, words)
+}
+
+#[test]
+fn whatever_is_written_every_word_is_shown_once() {
+    for seed in 0..500 {
+        let mut dice = Dice(seed);
+        let (text, words) = any_text(&mut dice);
+        let mut pieces = vec![String::new()];
+        for c in text.chars() {
+            pieces.last_mut().unwrap().push(c);
+            if dice.roll(6) == 0 {
+                pieces.push(String::new());
+            }
+        }
+        let all = played(&pieces);
+        // A word may be broken where the window ends, and the head of a long table is said again.
+        let joined: String = all.split_whitespace().collect();
+        let most = if text.contains("|---") { usize::MAX } else { 1 };
+        for number in 0..words {
+            let shown = joined.matches(&format!("w{number}w")).count();
+            assert!(
+                (1..=most).contains(&shown),
+                "seed {seed}: w{number}w {shown} times:\n{text}\n---\n{all}"
+            );
+        }
+    }
+}
