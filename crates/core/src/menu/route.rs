@@ -38,11 +38,11 @@ struct Entry<'a> {
     item: &'a MenuItem,
     target: Option<Target>,
     phrases: Vec<(Spot, Phrase<'a>)>,
-    handlers: Vec<Handler<'a>>,
+    handlers: Vec<Way<'a>>,
 }
 
 /// A handler that does something.
-struct Handler<'a> {
+struct Way<'a> {
     /// What chooses it. Only an item's only handler can be chosen without: by its item.
     phrase: Option<Phrase<'a>>,
     target: Target,
@@ -52,12 +52,12 @@ struct Handler<'a> {
 #[derive(Clone, Copy)]
 struct Choice<'m, 'a> {
     entry: &'m Entry<'a>,
-    handler: Option<&'m Handler<'a>>,
+    handler: Option<&'m Way<'a>>,
 }
 
 impl<'a> Entry<'a> {
     fn new(number: usize, item: &'a MenuItem) -> Self {
-        let handlers = able(item).map(|(trigger, target)| Handler {
+        let handlers = able(item).map(|(trigger, target)| Way {
             phrase: trigger.matches.as_deref().map(Phrase::new),
             target,
         });
@@ -123,7 +123,7 @@ fn best<'t>(wish: &Wish, texts: impl Iterator<Item = (&'t str, Pool)>) -> Option
     ranked.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
-impl<'a> Handler<'a> {
+impl<'a> Way<'a> {
     /// What the user types to choose it.
     fn answer(&self) -> Option<&'a str> {
         self.phrase.as_ref()?.texts().next()
