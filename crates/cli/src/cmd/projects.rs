@@ -34,9 +34,8 @@ fn list(args: &ProjectsList, store: &Store, console: &mut Console) -> anyhow::Re
     };
     if args.json {
         let talks = store.conversations().list(Of::All)?.conversations;
-        let talks = |project: &Project| {
-            talks.iter().filter(|talk| talk.project_id == project.id).count()
-        };
+        let talks =
+            |project: &Project| talks.iter().filter(|talk| talk.project_id == project.id).count();
         let projects: Vec<_> = listing
             .projects
             .iter()
