@@ -15,6 +15,9 @@ pub struct Policy {
     pub mcp: McpPolicy,
     /// Seconds that one call may take.
     pub call_seconds: u64,
+    /// Whether the state of a run changes through tools of its own alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
 }
 
 /// What a model may do with files.
@@ -42,7 +45,12 @@ pub struct McpPolicy {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { fs: FsPolicy::default(), mcp: McpPolicy::default(), call_seconds: 300 }
+        Self {
+            fs: FsPolicy::default(),
+            mcp: McpPolicy::default(),
+            call_seconds: 300,
+            strict: false,
+        }
     }
 }
 
@@ -64,6 +72,7 @@ impl Policy {
         policy.mcp.allowed_servers =
             both(policy.mcp.allowed_servers.take(), other.mcp.allowed_servers.as_ref());
         policy.call_seconds = policy.call_seconds.min(other.call_seconds);
+        policy.strict |= other.strict;
         policy
     }
 
@@ -109,6 +118,7 @@ mod tests {
             fs: FsPolicy { enabled: true, max_read_bytes: 100, max_write_bytes: 100 },
             mcp: McpPolicy { enabled: true, allowed_servers: Some(vec!["a".into(), "b".into()]) },
             call_seconds: 5,
+            strict: true,
         };
         let agent = AgentTools {
             fs: Some(FileTools {
@@ -131,5 +141,6 @@ mod tests {
         let both = system.and(&Policy::default());
         assert_eq!((both.fs.max_read_bytes, both.mcp.enabled, both.call_seconds), (100, false, 5));
         assert_eq!(both.mcp.allowed_servers, system.mcp.allowed_servers);
+        assert!(both.strict && Policy::default().and(&system).strict);
     }
 }

@@ -88,6 +88,8 @@ pub struct SettingsChange {
     pub cost: Option<f64>,
     /// The size of the model's window; what the settings say when absent.
     pub window: Option<u64>,
+    /// Whether it is strict from here on; what was strict stays so.
+    pub strict: bool,
 }
 
 impl SettingsChange {
@@ -100,6 +102,7 @@ impl SettingsChange {
         limits.tokens = self.tokens.or(limits.tokens);
         limits.cost = self.cost.or(limits.cost);
         changed.mode = self.mode.unwrap_or(changed.mode);
+        changed.policy.strict |= self.strict;
         changed
     }
 }

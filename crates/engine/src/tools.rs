@@ -96,7 +96,7 @@ impl Tools<'_> {
             Call::Search(call) => {
                 told(search::search(self.mounts, &search_of(call), occasion.deadline))
             }
-            Call::Write(_) | Call::Patch(_) => {
+            Call::Write(_) | Call::Patch(_) | Call::State(_) => {
                 return match self.plan_change(call, occasion) {
                     Ok(plan) => Ok(plan),
                     Err(Halt::Refused(refusal)) => Ok(Plan::Answer(Answer::from(&*refusal))),

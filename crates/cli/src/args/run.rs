@@ -70,6 +70,9 @@ pub(crate) struct Bounds {
     /// Ask before each move
     #[arg(long)]
     pub(crate) guided: bool,
+    /// Let the state change only through runtime.complete_node and runtime.update_state, which small models do better
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Stop after N requests to the model
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_turns: Option<u64>,

@@ -107,6 +107,7 @@ pub(crate) fn change(bounds: &Bounds) -> SettingsChange {
         tokens: bounds.max_tokens,
         cost: bounds.max_cost.map(f64::from),
         window: None,
+        strict: bounds.strict,
     }
 }
 

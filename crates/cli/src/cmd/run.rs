@@ -154,6 +154,7 @@ pub(crate) fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings
     if bounds.guided {
         settings.mode = Mode::Guided;
     }
+    settings.policy.strict |= bounds.strict;
     let limits = &mut settings.limits;
     limits.turns = bounds.max_turns.unwrap_or(limits.turns);
     limits.tokens = bounds.max_tokens.or(limits.tokens);

@@ -33,6 +33,9 @@ fn play(folder: &Path, plan: &Json) {
     copy_folder(&folder.join("project"), &world.path("project"));
     let model = format!("scripted:{}", folder.join("scenario.yaml").display());
     let mut args = flags(folder, plan);
+    if plan["settings"]["strict"] == true {
+        args.push("--strict".to_owned());
+    }
     args.extend([
         "--project".to_owned(),
         "project".to_owned(),

@@ -8,6 +8,8 @@ pub const BASE_MAX_BYTES: usize = 8 * 1024;
 pub enum Talk {
     /// A workflow is carried out.
     Run,
+    /// The same in strict mode: the state changes through tools of its own.
+    StrictRun,
     /// The user chats, with or without an agent.
     Conversation,
 }
@@ -17,6 +19,10 @@ pub fn base_rules(talk: Talk) -> String {
     match talk {
         Talk::Run => {
             format!("{RUN}\n\n{MOUNTS_RUN}\n\n{RULES_RUN}\n\n{EVIDENCE_RUN}\n{EVIDENCE}")
+        }
+        Talk::StrictRun => {
+            let rules = RULES_RUN.replace(STATE_RULES, STRICT_RULES);
+            format!("{RUN}\n\n{MOUNTS_RUN}\n\n{rules}\n\n{EVIDENCE_RUN}\n{EVIDENCE}")
         }
         Talk::Conversation => format!(
             "{CONVERSATION}\n\n{MOUNTS_CONVERSATION}\n\n{RULES_CONVERSATION}\n\n{EVIDENCE_CONVERSATION}\n{EVIDENCE}"
@@ -71,3 +77,13 @@ Evidence:
 const EVIDENCE: &str = "\
 - Do not state as a fact what you have not read. Look it up with a tool, or ask the user.
 - Read large files narrowly: find the place with fs.search, then read its lines with fs.read startLine and endLine.";
+
+/// The rules about the state, as they stand above.
+const STATE_RULES: &str = "\
+- After completing a node, update @state/workflow.md frontmatter: stepsCompleted, currentNodeId, variables (if needed), decisionLog (if decision), artifacts, updatedAt (if required).
+- Change the state only with fs.apply_patch, operation updateFrontmatter, and make one move at a time: one new currentNodeId in one patch.";
+
+/// The same in strict mode.
+const STRICT_RULES: &str = "\
+- After completing a node, call runtime.complete_node with its id, the next node, variables (if needed), the decision (if one was made) and artifacts. It is the only way to move; where a step file says to update the frontmatter of @state/workflow.md, this is meant.
+- Set variables or name artifacts without leaving the node with runtime.update_state. @state/workflow.md is not written directly.";

@@ -24,6 +24,11 @@ pub fn tool_policy(policy: &Policy) -> String {
     }
     text.push_str(&format!("- mcp: {}\n", mcp(policy)));
     text.push_str(&format!("- time: at most {} seconds a call", policy.call_seconds));
+    if policy.strict {
+        text.push_str(
+            "\n- state: strict (runtime.complete_node and runtime.update_state only; @state/workflow.md is not written directly)",
+        );
+    }
     if policy.fs.enabled {
         text.push_str(
             "\n\nPrefer fs.apply_patch for edits. All writes must be under @project or @state; @state/logs is read-only.",

@@ -373,7 +373,10 @@ impl Machine {
 
     /// The policy of that agent.
     pub fn policy(&self) -> Policy {
-        self.settings.policy.tightened(self.agent().and_then(|agent| agent.tools.as_ref()))
+        let policy =
+            self.settings.policy.tightened(self.agent().and_then(|agent| agent.tools.as_ref()));
+        // A conversation has no state that could be strict.
+        Policy { strict: policy.strict && self.workflow().is_some(), ..policy }
     }
 
     /// Whether the user agreed to the move in hand.

@@ -8,6 +8,7 @@ mod ask;
 mod files;
 mod params;
 mod patch;
+mod state;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use crate::policy::Policy;
 use crate::question::Question;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::shape::{nearest, quoted};
+use crate::state::complete::Completion;
 use crate::state::patch::StateUpdate;
 use crate::text::is_unsafe_char;
 use crate::tool::text_patch::TextPatch;
@@ -41,12 +43,24 @@ pub enum Tool {
     Patch,
     /// `ui.ask_user`.
     AskUser,
+    /// `runtime.complete_node`, in strict mode.
+    CompleteNode,
+    /// `runtime.update_state`, in strict mode.
+    UpdateState,
 }
 
 impl Tool {
     /// All tools, in the order in which models are told about them.
-    pub const ALL: [Self; 6] =
-        [Self::Read, Self::List, Self::Search, Self::Write, Self::Patch, Self::AskUser];
+    pub const ALL: [Self; 8] = [
+        Self::Read,
+        Self::List,
+        Self::Search,
+        Self::Write,
+        Self::Patch,
+        Self::AskUser,
+        Self::CompleteNode,
+        Self::UpdateState,
+    ];
 
     /// The tool of this name, canonical (`fs.read`) or as it travels (`fs_read`).
     pub fn named(name: &str) -> Option<Self> {
@@ -62,6 +76,8 @@ impl Tool {
             Self::Write => "fs.write",
             Self::Patch => "fs.apply_patch",
             Self::AskUser => "ui.ask_user",
+            Self::CompleteNode => "runtime.complete_node",
+            Self::UpdateState => "runtime.update_state",
         }
     }
 
@@ -74,6 +90,8 @@ impl Tool {
             Self::Write => "fs_write",
             Self::Patch => "fs_apply_patch",
             Self::AskUser => "ui_ask_user",
+            Self::CompleteNode => "runtime_complete_node",
+            Self::UpdateState => "runtime_update_state",
         }
     }
 
@@ -82,13 +100,14 @@ impl Tool {
         match self {
             Self::Read | Self::List | Self::Search | Self::Write | Self::Patch => policy.fs.enabled,
             Self::AskUser => true,
+            Self::CompleteNode | Self::UpdateState => policy.strict,
         }
     }
 
     /// Whether it changes files.
     pub fn is_write(self) -> bool {
         match self {
-            Self::Write | Self::Patch => true,
+            Self::Write | Self::Patch | Self::CompleteNode | Self::UpdateState => true,
             Self::Read | Self::List | Self::Search | Self::AskUser => false,
         }
     }
@@ -111,6 +130,8 @@ impl Tool {
             Self::Write => &["path", "content", "mode", "ifMatchSha256"],
             Self::Patch => &["path", "operation", "update", "edits", "diff", "ifMatchSha256"],
             Self::AskUser => &["question", "kind", "options", "multi", "schema"],
+            Self::CompleteNode => &["nodeId", "next", "variables", "decision", "artifacts"],
+            Self::UpdateState => &["variables", "artifacts"],
         }
     }
 
@@ -125,6 +146,10 @@ impl Tool {
                 r#"{"path":"@project/artifacts/notes.md","operation":"replace","edits":[{"old":"draft","new":"final"}]} or {"path":"@state/workflow.md","operation":"updateFrontmatter","update":{"variables":{"set":{"topic":"x"}}}}"#
             }
             Self::AskUser => r#"{"question":"Which topic?"}"#,
+            Self::CompleteNode => {
+                r#"{"nodeId":"step-01","next":"step-02","variables":{"topic":"x"},"artifacts":["artifacts/notes.md"]}"#
+            }
+            Self::UpdateState => r#"{"variables":{"topic":"x"}}"#,
         }
     }
 }
@@ -149,6 +174,8 @@ pub enum Call {
     Patch(PatchCall),
     /// Asks the user.
     AskUser(Question),
+    /// Changes the state of the run.
+    State(Box<StateCall>),
 }
 
 /// `fs.read`.
@@ -235,6 +262,17 @@ pub struct FilePatchCall {
     pub if_match: Option<Digest>,
 }
 
+/// `runtime.complete_node` or `runtime.update_state`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateCall {
+    /// The state document.
+    pub path: WritablePath,
+    /// The node that is completed, if one is.
+    pub completion: Option<Completion>,
+    /// What else changes.
+    pub update: StateUpdate,
+}
+
 /// What changes in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
@@ -257,6 +295,12 @@ impl Call {
             Tool::Write => files::write(&arguments, &mut problems).map(Self::Write),
             Tool::Patch => patch::patch(&arguments, &mut problems).map(Self::Patch),
             Tool::AskUser => ask::ask(&arguments, &mut problems).map(Self::AskUser),
+            Tool::CompleteNode => {
+                state::complete_node(&arguments, &mut problems).map(Box::new).map(Self::State)
+            }
+            Tool::UpdateState => {
+                state::update_state(&arguments, &mut problems).map(Box::new).map(Self::State)
+            }
         };
         problems.settle(tool, call)
     }
@@ -270,6 +314,8 @@ impl Call {
             Self::Write(_) => Tool::Write,
             Self::Patch(_) => Tool::Patch,
             Self::AskUser(_) => Tool::AskUser,
+            Self::State(call) if call.completion.is_some() => Tool::CompleteNode,
+            Self::State(_) => Tool::UpdateState,
         }
     }
 
@@ -302,6 +348,10 @@ impl Call {
                 }
             }
             Self::AskUser(question) => question.question.clone(),
+            Self::State(call) => match &call.completion {
+                Some(completion) => completion.node.clone(),
+                None => call.path.to_string(),
+            },
         };
         Some(shown(&text))
     }

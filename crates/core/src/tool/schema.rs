@@ -54,11 +54,17 @@ fn description(tool: Tool, policy: &Policy) -> String {
         ),
         Tool::Patch => format!(
             "Change parts of a file: operation `replace` with edits, `diff` with a diff, or `updateFrontmatter` with \
-             update, which is for @state/workflow.md only. Made whole or not at all; the file may have up to {write} \
-             bytes afterwards."
+             update, which is for @state/workflow.md only{}. Made whole or not at all; the file may have up to {write} \
+             bytes afterwards.",
+            if policy.strict { " and switched off in this run" } else { "" }
         ),
         Tool::AskUser => "Ask the user and wait; the answer comes back as the result of this call. Ask only for what \
              you cannot find out yourself, everything in one question."
+            .to_owned(),
+        Tool::CompleteNode => "Complete the current node and move on along one edge: what its step file says must be \
+             done before. The only way to move in this run."
+            .to_owned(),
+        Tool::UpdateState => "Set variables of the run, or name files that were made, without leaving the node."
             .to_owned(),
     }
 }
@@ -93,6 +99,25 @@ fn parameters(tool: Tool) -> Json {
         ),
         Tool::Patch => patch(),
         Tool::AskUser => ask(),
+        Tool::CompleteNode => {
+            let decision = object(
+                &["label", "reason"],
+                json!({ "label": text("The label of the edge"), "reason": text("Why") }),
+            );
+            object(
+                &["nodeId"],
+                json!({
+                    "nodeId": text("The current node"),
+                    "next": text("The next node; may be left out where there is only one way on, and at an end"),
+                    "variables": variables(),
+                    "decision": decision,
+                    "artifacts": artifacts(),
+                }),
+            )
+        }
+        Tool::UpdateState => {
+            object(&[], json!({ "variables": variables(), "artifacts": artifacts() }))
+        }
     }
 }
 
@@ -148,16 +173,13 @@ fn update() -> Json {
             "decidedAt": text("RFC 3339; the runtime adds it"),
         }),
     );
-    let variables = json!({
-        "type": "object", "description": "Names and values; other variables stay", "properties": {}, "required": [],
-    });
     let mut update = object(
         &[],
         json!({
-            "variables": set(variables),
+            "variables": set(variables()),
             "stepsCompleted": append(texts("The node that is left, or the end node that is reached")),
             "decisionLog": append(list("The branch that is taken", decision)),
-            "artifacts": append(texts("Files from the root of the project, such as artifacts/notes.md")),
+            "artifacts": append(artifacts()),
             "currentNodeId": set(text("The next node, along one edge")),
             "workflowStatus": set(text("complete, at an end node")),
             "updatedAt": set(text("RFC 3339; the runtime adds it")),
@@ -165,6 +187,16 @@ fn update() -> Json {
     );
     update["description"] = "For updateFrontmatter: changes of the run's state, in one call".into();
     update
+}
+
+fn variables() -> Json {
+    json!({
+        "type": "object", "description": "Names and values; other variables stay", "properties": {}, "required": [],
+    })
+}
+
+fn artifacts() -> Json {
+    texts("Files from the root of the project, such as artifacts/notes.md")
 }
 
 fn ask() -> Json {

@@ -253,15 +253,18 @@ proptest! {
     }
 
     #[test]
-    fn a_policy_has_three_fields(servers in prop::option::of(hostile_list()), on in any::<(bool, bool)>(), limits in any::<(u64, u64, u64)>()) {
+    fn a_policy_has_few_fields(servers in prop::option::of(hostile_list()), on in any::<(bool, bool)>(), limits in any::<(u64, u64, u64)>()) {
         let policy = Policy {
             fs: FsPolicy { enabled: on.0, max_read_bytes: limits.0, max_write_bytes: limits.1 },
             mcp: McpPolicy { enabled: on.1, allowed_servers: servers },
             call_seconds: limits.2,
+            strict: limits.2 % 2 == 0,
         };
         let text = tool_policy(&policy);
         prop_assert!(text.len() <= POLICY_MAX_BYTES, "{}", text.len());
-        prop_assert_eq!(fields(&text), ["fs", "mcp", "time"]);
+        let expected: &[&str] =
+            if policy.strict { &["fs", "mcp", "time", "state"] } else { &["fs", "mcp", "time"] };
+        prop_assert_eq!(fields(&text), expected);
         check_safe(&text)?;
     }
 
@@ -315,7 +318,7 @@ fn a_hostile_brief_is_readable() {
 
 #[test]
 fn rules_have_a_cap_too() {
-    for talk in [Talk::Run, Talk::Conversation] {
+    for talk in [Talk::Run, Talk::StrictRun, Talk::Conversation] {
         assert!(base_rules(talk).len() <= BASE_MAX_BYTES);
     }
 }

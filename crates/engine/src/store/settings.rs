@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn every_setting_reaches_the_run() {
-        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\ninline-step-bytes = 11\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
+        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\ninline-step-bytes = 11\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\nstrict = true\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
         let run = Settings::parse(Path::new("c"), text).unwrap().for_runs();
         let expected = serde_json::json!({
             "mode": "guided",
@@ -178,7 +178,8 @@ mod tests {
             "policy": {
                 "fs": { "enabled": false, "maxReadBytes": 14, "maxWriteBytes": 15 },
                 "mcp": { "enabled": true, "allowedServers": ["a"] },
-                "callSeconds": 13
+                "callSeconds": 13,
+                "strict": true
             },
             "inlineStepBytes": 11,
             "windowTokens": 12

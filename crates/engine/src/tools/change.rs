@@ -7,7 +7,7 @@ use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::guard::Transition;
 use crewagent_core::state::project_path::ProjectPath;
-use crewagent_core::tool::call::{Call, FilePatchCall, WriteCall};
+use crewagent_core::tool::call::{Call, FilePatchCall, StateCall, WriteCall};
 use crewagent_core::vpath::{VPath, WritablePath};
 use serde::Serialize;
 
@@ -55,6 +55,8 @@ pub(super) enum Work<'c> {
     Write(&'c WriteCall),
     /// One after the other.
     Patches(Vec<&'c FilePatchCall>),
+    /// In strict mode.
+    State(&'c StateCall),
 }
 
 /// A file as it will be.
@@ -90,9 +92,12 @@ impl<'d> Told<'d> {
             Call::Write(call) if draft.transition.is_none() => Some(call.content.len()),
             // The runtime may have added to what the model wrote.
             Call::Write(_) => Some(draft.after.len()),
-            Call::Patch(_) | Call::Read(_) | Call::List(_) | Call::Search(_) | Call::AskUser(_) => {
-                None
-            }
+            Call::Patch(_)
+            | Call::State(_)
+            | Call::Read(_)
+            | Call::List(_)
+            | Call::Search(_)
+            | Call::AskUser(_) => None,
         };
         let before = draft.before.filter(|_| bytes_written.is_none());
         Self {
@@ -120,13 +125,14 @@ pub(super) fn jobs(call: &Call) -> Vec<Job<'_>> {
                 let same = jobs.iter_mut().find(|job| *job.path == patch.path);
                 match same.map(|job| &mut job.work) {
                     Some(Work::Patches(patches)) => patches.push(patch),
-                    Some(Work::Write(_)) | None => {
+                    Some(Work::Write(_) | Work::State(_)) | None => {
                         jobs.push(Job { path: &patch.path, work: Work::Patches(vec![patch]) });
                     }
                 }
             }
             jobs
         }
+        Call::State(call) => vec![Job { path: &call.path, work: Work::State(call) }],
         Call::Read(_) | Call::List(_) | Call::Search(_) | Call::AskUser(_) => Vec::new(),
     }
 }
@@ -189,6 +195,8 @@ impl Tools<'_> {
                 Work::Patches(patches) => {
                     super::patch::patched(self.mounts, patches, &target, limit)?.into()
                 }
+                // Its path is always that of the state document.
+                Work::State(_) => return Err(super::state::other_name(job.path).into()),
             }
         };
         let before = target.old.as_ref().map(|old| old.sha256);

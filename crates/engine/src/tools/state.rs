@@ -99,8 +99,18 @@ impl StateFile<'_, '_> {
         let old = self.read(target)?;
         let limit = self.occasion.policy.fs.max_write_bytes;
         let new = match &job.work {
+            Work::Write(_) | Work::Patches(_) if self.occasion.policy.strict => {
+                return Err(not_directly().into());
+            }
             Work::Write(call) => proposed(call, &old, target, limit)?,
             Work::Patches(patches) => patched(patches, &old, target, limit)?,
+            Work::State(call) => {
+                let update = match &call.completion {
+                    Some(node) => node.update(&call.update, &old, &workflow.graph)?,
+                    None => call.update.clone(),
+                };
+                StateDocument::from_frontmatter(update.apply(&old)?)
+            }
         };
         let failure: RefCell<Option<MountError>> = RefCell::new(None);
         let exists = |path: &ProjectPath| match self.tools.mounts.exists(path.vpath()) {
@@ -150,6 +160,14 @@ impl StateFile<'_, '_> {
             lost(&format!("cannot be read ({})", why.trim_end_matches('.')))
         })
     }
+}
+
+/// In strict mode the state has tools of its own.
+fn not_directly() -> Refusal {
+    let message = format!("This run is strict: `{STATE_FILE}` is not written directly.");
+    Refusal::new(RefusalCode::Precondition, message).hint(
+        "Call runtime.complete_node to complete the node and move on, or runtime.update_state for variables and artifacts alone.",
+    )
 }
 
 /// There is a state only where something is carried out.

@@ -141,4 +141,19 @@ golden_runs! {
     several_calls_in_one_reply_are_answered_in_order = "007-several-calls";
     a_model_that_tries_every_illegal_move_gets_home = "008-every-illegal-move";
     a_hostile_model_gets_nowhere = "009-hostile";
+    a_strict_run_changes_its_state_by_tools_alone = "010-strict";
+}
+
+#[test]
+fn a_strict_run_ends_in_the_same_state() {
+    let document = |name: &str| {
+        let stage = Stage::set(name);
+        let played = stage.play();
+        let home = tree(&stage.scratch().join("home/projects"));
+        let (_, text) = home.iter().find(|(name, _)| name.ends_with("state/workflow.md")).unwrap();
+        let text = String::from_utf8_lossy(text).replace(played.id.as_str(), "RUN");
+        let is_time = |line: &&str| !line.starts_with("updatedAt:");
+        (text.lines().filter(is_time).collect::<Vec<_>>().join("\n"), tree(&stage.project()))
+    };
+    assert_eq!(document("010-strict"), document("001-create-story-micro"));
 }

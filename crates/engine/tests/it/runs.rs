@@ -169,7 +169,7 @@ fn a_run_has_one_owner() {
     let RunError::InUse { holder, .. } = &taken else { panic!("{taken}") };
     assert_eq!(holder.pid, Some(std::process::id()));
     let expected =
-        format!("run 20261115-083015-aaaaa is in use by process {} since ", std::process::id());
+        format!("20261115-083015-aaaaa is in use by process {} since ", std::process::id());
     assert!(taken.to_string().starts_with(&expected), "{taken}");
     assert!(matches!(
         world.store.runs().remove(&id("20261115-083015-aaaaa")),

@@ -64,6 +64,8 @@ pub(crate) struct Settings {
     pub(crate) max_tokens: Option<u64>,
     pub(crate) max_read_bytes: Option<u64>,
     pub(crate) max_write_bytes: Option<u64>,
+    #[serde(default)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -82,6 +84,7 @@ impl Script {
         settings.mode = given.mode.unwrap_or_default();
         settings.limits.turns = given.max_turns.unwrap_or(settings.limits.turns);
         settings.limits.tokens = given.max_tokens;
+        settings.policy.strict = given.strict;
         let fs = &mut settings.policy.fs;
         fs.max_read_bytes = given.max_read_bytes.unwrap_or(fs.max_read_bytes);
         fs.max_write_bytes = given.max_write_bytes.unwrap_or(fs.max_write_bytes);

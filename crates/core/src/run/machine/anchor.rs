@@ -95,6 +95,7 @@ impl Machine {
         }
         self.enter(Phase::Running, effects);
         let talk = match self.cast {
+            Cast::Workflow { .. } if self.settings.policy.strict => prompt::Talk::StrictRun,
             Cast::Workflow { .. } => prompt::Talk::Run,
             Cast::Talk { .. } => prompt::Talk::Conversation,
         };

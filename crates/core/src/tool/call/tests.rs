@@ -80,8 +80,38 @@ fn the_policy_switches_file_tools_off() {
 fn every_example_is_a_call() {
     for tool in Tool::ALL {
         for example in tool.example().split(" or ") {
-            assert_eq!(parse(tool.name(), example).unwrap().tool(), tool);
+            let strict = Policy { strict: true, ..Policy::default() };
+            assert_eq!(Call::parse(tool.name(), example, &strict).unwrap().tool(), tool);
         }
+    }
+}
+
+#[test]
+fn the_state_has_tools_of_its_own_in_strict_mode() {
+    let strict = Policy { strict: true, ..Policy::default() };
+    let parse = |name: &str, arguments: &str| Call::parse(name, arguments, &strict);
+    let Ok(Call::State(call)) = parse(
+        "runtime_complete_node",
+        r#"{"nodeId":" a ","next":"b","variables":{"x":1},"decision":{"label":"l","reason":"r"},"artifacts":["artifacts/a.md"]}"#,
+    ) else {
+        panic!()
+    };
+    let completion = call.completion.unwrap();
+    assert_eq!((completion.node.as_str(), completion.next.as_deref()), ("a", Some("b")));
+    assert_eq!(completion.decision.unwrap().reason.as_deref(), Some("r"));
+    assert_eq!(call.update.variables["x"], json!(1));
+    assert_eq!(call.update.artifacts.len(), 1);
+    for (name, arguments, says) in [
+        ("runtime.complete_node", "{}", "nodeId"),
+        ("runtime.complete_node", r#"{"nodeId":"a","decision":{"reason":"r"}}"#, "label"),
+        ("runtime.complete_node", r#"{"nodeId":"a","artifacts":["../x"]}"#, "artifacts.append"),
+        ("runtime.complete_node", r#"{"nodeId":"a","stepsCompleted":["a"]}"#, "stepsCompleted"),
+        ("runtime.update_state", "{}", "neither"),
+        ("runtime.update_state", r#"{"variables":[1]}"#, "variables.set"),
+    ] {
+        let refusal = parse(name, arguments).unwrap_err();
+        assert_eq!(refusal.code, RefusalCode::InvalidArguments, "{arguments}");
+        assert!(refusal.message.contains(says), "{arguments}: {}", refusal.message);
     }
 }
 

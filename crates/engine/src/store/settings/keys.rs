@@ -42,6 +42,7 @@ keys! {
     "run.inline-step-bytes": "steps up to this size stand in the prompt",
     "run.window-tokens": "the size of the model's window; what is known of the model when not set",
     "policy.call-seconds": "time for one tool call",
+    "policy.strict": "whether the state of a run changes through tools of its own alone",
     "policy.fs.enabled": "whether there are file tools",
     "policy.fs.max-read-bytes": "the largest read",
     "policy.fs.max-write-bytes": "the largest write",

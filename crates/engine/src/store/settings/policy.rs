@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct PolicySettings {
     /// Seconds that one call may take.
     pub call_seconds: u64,
+    /// Whether the state of a run changes through tools of its own alone.
+    pub strict: bool,
     /// File tools.
     pub fs: FsSettings,
     /// Tools of MCP servers.
@@ -40,8 +42,8 @@ pub struct McpSettings {
 
 impl Default for PolicySettings {
     fn default() -> Self {
-        let Policy { fs, mcp, call_seconds } = Policy::default();
-        Self { call_seconds, fs: fs.into(), mcp: mcp.into() }
+        let Policy { fs, mcp, call_seconds, strict } = Policy::default();
+        Self { call_seconds, strict, fs: fs.into(), mcp: mcp.into() }
     }
 }
 
@@ -77,6 +79,7 @@ impl From<&PolicySettings> for Policy {
             fs: FsPolicy { enabled, max_read_bytes, max_write_bytes },
             mcp: McpPolicy { enabled: mcp_enabled, allowed_servers },
             call_seconds: settings.call_seconds,
+            strict: settings.strict,
         }
     }
 }
