@@ -28,6 +28,17 @@ pub struct Directive<'a> {
     pub autopilot: Autopilot,
     /// Whether the protocol is told.
     pub protocol: Protocol,
+    /// How the state is changed.
+    pub state: StateTool,
+}
+
+/// How the state of a run is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateTool {
+    /// By a patch of its document.
+    Patch,
+    /// In strict mode: by tools of its own.
+    Runtime,
 }
 
 /// Why a directive is sent.
@@ -115,7 +126,11 @@ fn protocol(directive: &Directive<'_>) -> String {
                 Autopilot::On => AUTOPILOT,
                 Autopilot::Off => GUIDED,
             };
-            format!("{PROTOCOL}\n{pace}")
+            let protocol = match directive.state {
+                StateTool::Patch => PROTOCOL.to_owned(),
+                StateTool::Runtime => PROTOCOL.replace(BY_PATCH, BY_TOOL),
+            };
+            format!("{protocol}\n{pace}")
         }
     }
 }
@@ -128,6 +143,11 @@ Protocol:
 4) If the step requires user answers, ask the user and WAIT.
 5) Only after you have required inputs: write artifacts under @project/artifacts/... and update @state/workflow.md frontmatter.
 6) NODE_BRIEF and STATE_SUMMARY show what 1) and 2) would give you now. Read those files only for what is left out there.";
+
+/// How a step ends, as it stands above.
+const BY_PATCH: &str = "update @state/workflow.md frontmatter.";
+/// The same in strict mode.
+const BY_TOOL: &str = "call runtime.complete_node.";
 
 const AUTOPILOT: &str = "7) Autopilot is on: continue from node to node until you need user input or the workflow ends. Do not ask whether to continue.";
 

@@ -8,9 +8,9 @@ use crewagent_core::package::agents::Agent;
 use crewagent_core::package::{Package, Workflow};
 use crewagent_core::policy::{McpPolicy, Policy};
 use crewagent_core::prompt::{
-    Autopilot, DataContext, Directive, Intent, Place, Protocol, StepText, Talk, base_rules,
-    data_context, interrupted, node_brief, persona, run_directive, state_summary, tool_policy,
-    user_input,
+    Autopilot, DataContext, Directive, Intent, Place, Protocol, StateTool, StepText, Talk,
+    base_rules, data_context, interrupted, node_brief, persona, run_directive, state_summary,
+    tool_policy, user_input,
 };
 use crewagent_core::state::standing::Standing;
 use crewagent_core::vpath::VPath;
@@ -60,6 +60,7 @@ fn composed(package: &Package, standing: &Standing, intent: Intent) -> Context {
         agent: &agent.id,
         autopilot: Autopilot::On,
         protocol: Protocol::Told,
+        state: StateTool::Patch,
     };
     let mut anchor = vec![run_directive(&directive)];
     if !standing.complete {
@@ -150,6 +151,7 @@ fn a_later_anchor_at_the_same_node_repeats_neither_protocol_nor_step() {
         agent: &package.agents()[0].id,
         autopilot: Autopilot::Off,
         protocol: Protocol::StandsAbove,
+        state: StateTool::Patch,
     });
     let brief = node_brief(workflow, node, &Map::new(), StepText::StandsAbove);
     insta::assert_snapshot!(format!("{directive}\n=====\n{brief}"));
@@ -256,4 +258,15 @@ fn a_conversation_has_rules_of_its_own() {
 #[test]
 fn an_interrupted_call_has_a_stable_answer() {
     insta::assert_snapshot!(interrupted());
+}
+
+#[test]
+fn a_strict_run_is_told_of_its_own_tools_and_of_no_patch() {
+    let rules = base_rules(Talk::StrictRun);
+    assert!(rules.contains("runtime.complete_node") && rules.contains("runtime.update_state"));
+    assert!(!rules.contains("updateFrontmatter") && !rules.contains("stepsCompleted"), "{rules}");
+    // Everything else is as in any run.
+    let shared = |text: &str| text.lines().filter(|line| rules.contains(line)).count();
+    let normal = base_rules(Talk::Run);
+    assert_eq!(shared(&normal), normal.lines().count() - 2);
 }

@@ -214,6 +214,7 @@ proptest! {
             agent: &package.agents()[0].id,
             autopilot: Autopilot::On,
             protocol: Protocol::Told,
+            state: StateTool::Patch,
         });
         prop_assert!(directive.len() <= DIRECTIVE_MAX_BYTES);
         let expected = ["runType", "intent", "workflow", "state", "graph", "artifactsRoot", "currentNodeId", "effectiveAgentId", "autopilot"];

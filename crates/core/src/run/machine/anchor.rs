@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{Ask, Cast, Effect, Machine, Stance, tell};
 use crate::context::{Cut, Keep};
 use crate::event::{Fact, Phase, Reason};
-use crate::prompt::{self, Autopilot, Directive, Place, Protocol, StepText};
+use crate::prompt::{self, Autopilot, Directive, Place, Protocol, StateTool, StepText};
 use crate::run::settings::Mode;
 
 pub(super) use crate::prompt::Intent;
@@ -68,6 +68,7 @@ impl Machine {
                 Mode::Guided => Autopilot::Off,
             },
             protocol: if is_known { Protocol::StandsAbove } else { Protocol::Told },
+            state: if self.settings.policy.strict { StateTool::Runtime } else { StateTool::Patch },
         };
         let mut texts = vec![prompt::run_directive(&directive)];
         if let Place::Node(node) = place {
