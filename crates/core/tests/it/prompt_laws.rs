@@ -6,8 +6,8 @@ use crewagent_core::policy::{FsPolicy, McpPolicy, Policy};
 use crewagent_core::prompt::{
     Autopilot, BASE_MAX_BYTES, BRIEF_MAX_BYTES, DATA_MAX_BYTES, DIRECTIVE_MAX_BYTES, DataContext,
     Directive, INPUT_SHELL_MAX_BYTES, Intent, PERSONA_MAX_BYTES, POLICY_MAX_BYTES, Place, Protocol,
-    STEP_MAX_BYTES, SUMMARY_MAX_BYTES, StepText, Talk, base_rules, data_context, node_brief,
-    persona, run_directive, state_summary, tool_policy, user_input,
+    STEP_MAX_BYTES, SUMMARY_MAX_BYTES, StateTool, StepText, Talk, base_rules, data_context,
+    node_brief, persona, run_directive, state_summary, tool_policy, user_input,
 };
 use crewagent_core::state::standing::Standing;
 use crewagent_core::text::is_unsafe_char;
