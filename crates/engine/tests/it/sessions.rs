@@ -18,6 +18,7 @@ use serde::Deserialize;
 use tempfile::TempDir;
 
 use crate::golden::{compare_text, transcript};
+use crate::probe::{Fault, Recorder};
 use crate::stage::{Stage, Watched, copy, golden, ticking};
 use crate::support::scratch;
 
@@ -408,4 +409,34 @@ fn a_conversation_that_is_damaged_can_be_removed_and_is_in_nobodys_way() {
     assert_eq!(conversations.search(Of::All, "evening").unwrap().len(), 1);
     conversations.remove(&ids[0]).unwrap();
     assert!(!folder.exists());
+}
+
+#[test]
+fn a_change_that_failed_is_not_taken_for_the_next_one() {
+    const STORY: &str = "scenario: a disk that fails once\nchat:\n  - calls: [{ fs.write: { path: \"@project/first.md\", content: \"one\" } }]\n  - calls: [{ fs.write: { path: \"@project/second.md\", content: \"two\" } }]\n  - when: { answers: ok }\n    say: Written.\n";
+    let scripted = Scripted::parse("story.yaml", STORY).unwrap();
+    let play = |fault: Fault| {
+        let scene = Scene::set("002-front-desk");
+        let recorder = Recorder::new(fault);
+        let store = scene.store().on(recorder.disk());
+        let mut session = scene.begin(&store);
+        session.hear("Write something.", &mut |_| ()).unwrap();
+        let first = session.drive(&scripted, &Control::default(), &mut |_| ());
+        if first.is_ok() {
+            return (recorder, scene);
+        }
+        // The change was announced and not made. The user wants something else now.
+        let mut session = session.mended().unwrap();
+        session.hear("rules", &mut |_| ()).unwrap();
+        session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+        (recorder, scene)
+    };
+    let (calm, _) = play(Fault::Never);
+    let at = calm.log().iter().position(|line| line.contains("first.md") && line.contains("tmp"));
+    let at = at.unwrap_or_else(|| panic!("{:#?}", calm.log()));
+    const NO_SPACE: i32 = 28;
+    let (faulty, scene) = play(Fault::Once(at, NO_SPACE));
+    assert_eq!(faulty.fired(), 1);
+    assert!(!scene.project().join("first.md").exists());
+    assert_eq!(fs::read_to_string(scene.project().join("second.md")).unwrap(), "two");
 }
