@@ -174,6 +174,7 @@ impl<'s> Talk<'s> {
     /// Goes on until nobody says anything more.
     pub(crate) fn play(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
         let id = self.session.talk().id().to_owned();
+        let is_mute = self.answers == Answers::Nobody && self.inputs.is_empty();
         self.open(console);
         self.greet(console);
         let mut has_work = true;
@@ -211,6 +212,10 @@ impl<'s> Talk<'s> {
         }
         let Self { session, mut eyes, control, outcome, again, .. } = self;
         let is_kept = session.close(&mut |event| eyes.tell(event, &control, console))?;
+        if !is_kept && is_mute {
+            let words = "Nothing was said. Without a terminal, --input says something.";
+            console.error(paint::styled(paint::QUIET, words));
+        }
         if is_kept && matches!(eyes, Eyes::Human(_)) {
             let words = format!("Go on with it: {}", again.command(&format!("chat {id}")));
             console.error(paint::styled(paint::QUIET, words));

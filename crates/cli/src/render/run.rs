@@ -193,9 +193,13 @@ impl Screen {
             }
             Fact::RunFinished { phase, reason, turns, usage, .. } => {
                 if self.view == View::Record {
-                    let verdict = summary::verdict(*phase, *reason);
-                    let spent = summary::spent(*turns, usage, None);
-                    self.block(&format!("{verdict}  {}\n", paint::styled(QUIET, spent)), &mut out);
+                    let spent = paint::styled(QUIET, summary::spent(*turns, usage, None));
+                    let line = match self.subject {
+                        Subject::Run => format!("{}  {spent}\n", summary::verdict(*phase, *reason)),
+                        // A conversation is never over.
+                        Subject::Talk => format!("{spent}\n"),
+                    };
+                    self.block(&line, &mut out);
                 }
             }
         }

@@ -176,6 +176,7 @@ fn plain_chat_reads_and_writes_and_leaves_nothing_when_nothing_is_said() {
     assert!(desk.world.path("project/notes.md").exists());
     let silent = desk.world.run(&["chat", "--project", "project", "--model", &model]);
     assert_eq!(silent.code, 0, "{silent:?}");
+    assert!(silent.err.contains("--input says something"), "{}", silent.err);
     let listed = desk.json(&["chats", "list", "--all", "--json"]);
     assert_eq!(listed["conversations"].as_array().unwrap().len(), 1);
 }
