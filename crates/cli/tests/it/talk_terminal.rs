@@ -35,10 +35,12 @@ fn wait(terminal: &mut Terminal) {
     terminal.wait_until("a prompt", |screen| screen.text().trim_end().ends_with("You:")).unwrap();
 }
 
-/// Types a line when it is asked for.
+/// Types a line when it is asked for. It is sent when it stands on the screen, so that the next prompt is another one.
 fn say(terminal: &mut Terminal, words: &str) {
     wait(terminal);
-    terminal.press(&format!("{words}\r")).unwrap();
+    terminal.press(words).unwrap();
+    terminal.wait_for(format!("You: {words}").trim_end()).unwrap();
+    terminal.press("\r").unwrap();
 }
 
 #[test]
@@ -65,7 +67,7 @@ fn an_agent_is_chosen_then_something_from_its_menu() {
     terminal.press("\u{1b}\rThe guest is Ana.\r").unwrap();
     terminal.wait_for("Ana has room 12.").unwrap();
     say(&mut terminal, "/last");
-    terminal.wait_for("artifacts/card.md").unwrap();
+    terminal.wait_for("sha256After").unwrap();
     say(&mut terminal, "/nonsense");
     terminal.wait_for("There is no command /nonsense").unwrap();
     terminal.press("\u{3}").unwrap();
