@@ -5,7 +5,7 @@ use crewagent_testkit::pty::Terminal;
 
 use crate::support::World;
 use crate::talk::sessions;
-use crate::terminal::{ended, start};
+use crate::terminal::{ended, prompt, start};
 
 /// A model that says these replies one after the other.
 fn world(scenario: &str) -> World {
@@ -30,14 +30,9 @@ fn agent(world: &World) -> Terminal {
     talk(world, &["agent", package.to_str().unwrap(), "--project", "project"])
 }
 
-/// Until something can be typed.
-fn wait(terminal: &mut Terminal) {
-    terminal.wait_until("a prompt", |screen| screen.text().trim_end().ends_with("You:")).unwrap();
-}
-
 /// Types a line when it is asked for. It is sent when it stands on the screen, so that the next prompt is another one.
 fn say(terminal: &mut Terminal, words: &str) {
-    wait(terminal);
+    prompt(terminal);
     terminal.press(words).unwrap();
     terminal.wait_for(format!("You: {words}").trim_end()).unwrap();
     terminal.press("\r").unwrap();
@@ -61,7 +56,7 @@ fn an_agent_is_chosen_then_something_from_its_menu() {
     // An empty line shows the menu, and a trigger is completed.
     say(&mut terminal, "");
     terminal.wait_for("Type a number or a word").unwrap();
-    wait(&mut terminal);
+    prompt(&mut terminal);
     terminal.press("check-i\t").unwrap();
     terminal.wait_for("You: check-in").unwrap();
     terminal.press("\u{1b}\rThe guest is Ana.\r").unwrap();
@@ -73,7 +68,7 @@ fn an_agent_is_chosen_then_something_from_its_menu() {
     terminal.press("\u{3}").unwrap();
     say(&mut terminal, "/dismiss");
     terminal.wait_for("The agent has left").unwrap();
-    wait(&mut terminal);
+    prompt(&mut terminal);
     terminal.press("\u{4}").unwrap();
     let (code, said) = ended(terminal);
     assert_eq!(code, 0, "{said}");
@@ -100,7 +95,7 @@ fn ctrl_c_pauses_the_work_and_the_conversation_goes_on() {
     say(&mut terminal, "Go on.");
     terminal.wait_for("It is empty.").unwrap();
     terminal.wait_until("a prompt", |screen| screen.text().matches("You:").count() == 3).unwrap();
-    wait(&mut terminal);
+    prompt(&mut terminal);
     terminal.press("\u{4}").unwrap();
     let (code, said) = ended(terminal);
     assert_eq!(code, 0, "{said}");
@@ -122,7 +117,7 @@ fn a_failed_model_is_asked_again_with_enter() {
             screen.text().matches("Press Enter to try again").count() == 2
         })
         .unwrap();
-    wait(&mut terminal);
+    prompt(&mut terminal);
     terminal.press("\u{4}").unwrap();
     let (code, said) = ended(terminal);
     assert_eq!(code, 5, "{said}");
@@ -130,7 +125,7 @@ fn a_failed_model_is_asked_again_with_enter() {
     world.write("scenario.yaml", "scenario: works\nchat:\n  - say: \"Here I am.\"\n");
     let mut terminal = talk(&world, &["chat", "latest"]);
     terminal.wait_for("Here I am.").unwrap();
-    wait(&mut terminal);
+    prompt(&mut terminal);
     terminal.press("\u{4}").unwrap();
     assert_eq!(ended(terminal).0, 0);
 }

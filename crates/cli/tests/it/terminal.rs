@@ -24,6 +24,12 @@ fn start_in(world: &World, args: &[&str], rows: u16, columns: u16) -> Terminal {
     Terminal::start(&command, &["--exact", "terminal::host"], rows, columns).unwrap()
 }
 
+/// Until something can be typed. What comes before, between two prompts, may be lost: the terminal has it then.
+pub(crate) fn prompt(terminal: &mut Terminal) {
+    let is_asked = |text: &str| text.ends_with("You:") || text.ends_with("Your answer:");
+    terminal.wait_until("a prompt", |screen| is_asked(screen.text().trim_end())).unwrap();
+}
+
 /// How it ended, and all that it showed.
 pub(crate) fn ended(terminal: Terminal) -> (i32, String) {
     let (code, said) = terminal.end().unwrap();
@@ -160,11 +166,14 @@ fn commands_at_the_prompt_are_not_sent_to_the_run() {
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("/he\t\r").unwrap();
     terminal.wait_for("where the run is, and what it took").unwrap();
+    prompt(&mut terminal);
     terminal.press("/status\r").unwrap();
     terminal.wait_for("1/3 step-01-ask").unwrap();
     terminal.wait_for("1,130 tokens").unwrap();
+    prompt(&mut terminal);
     terminal.press("/last\r").unwrap();
     terminal.wait_for("No tool was called").unwrap();
+    prompt(&mut terminal);
     terminal.press("/pause\r").unwrap();
     let (code, said) = ended(terminal);
     assert_eq!(code, 3, "{said}");
@@ -189,8 +198,10 @@ fn the_last_call_is_shown_in_full_and_a_written_file_as_what_changed() {
     assert!(seen.contains("✓ fs.write @project/plan.md"), "{seen}");
     assert!(seen.contains("   3 - two\n       3 + 二\n"), "{seen}");
     assert!(seen.contains("   2   one\n") && !seen.contains("+ one"), "{seen}");
+    prompt(&mut terminal);
     terminal.press("/last\r").unwrap();
     terminal.wait_for("path: @project/plan.md").unwrap();
+    prompt(&mut terminal);
     terminal.press("\u{4}").unwrap();
     assert_eq!(ended(terminal).0, 3);
 }
@@ -207,6 +218,7 @@ fn the_model_is_shown_as_it_means_it() {
     let seen = terminal.screen.text();
     let expected = "  标题\n\n  Some bold words.\n\n  名字   │  n\n  ───────┼───\n  一二三 │  1\n  🏃     │ 23\n\n  • one\n  • two\n";
     assert!(seen.contains(expected), "{seen}");
+    prompt(&mut terminal);
     terminal.press("\u{4}").unwrap();
     assert_eq!(ended(terminal).0, 3);
 }
@@ -228,6 +240,7 @@ fn text_follows_the_window() {
     let widest = third.lines().filter(|line| line.contains("word")).map(str::len).max();
     assert!(widest.is_some_and(|widest| (28..=36).contains(&widest)), "{seen}");
     assert_eq!(third.matches("word").count(), 40, "{seen}");
+    prompt(&mut terminal);
     terminal.press("\u{4}").unwrap();
     assert_eq!(ended(terminal).0, 3);
 }
