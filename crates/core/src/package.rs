@@ -80,6 +80,15 @@ impl Package {
         &self.manifest
     }
 
+    /// The agent that a person means: by its id, or by what it is called. Case does not count.
+    pub fn agent_named(&self, name: &str) -> Option<&Agent> {
+        let wanted = name.trim().to_lowercase();
+        self.agents().iter().find(|agent| {
+            agent.id.as_str().to_lowercase() == wanted
+                || agent.metadata.name.to_lowercase() == wanted
+        })
+    }
+
     /// The agents; there is at least one.
     pub fn agents(&self) -> &[Agent] {
         &self.agents

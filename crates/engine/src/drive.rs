@@ -120,7 +120,7 @@ impl<T: Turn> Drive<'_, T> {
         self.turn.flush()
     }
 
-    /// The user chose something from the menu: another agent, or something to do.
+    /// The user did something in a conversation. What does not concern the machine is only recorded.
     pub(crate) fn choose(&mut self, chosen: Fact) -> Result<(), Halt> {
         let signal = self.turn.signal(chosen)?;
         self.signalled(signal);

@@ -257,7 +257,7 @@ impl<'s> Session<'s> {
                 choices: heard.choices(),
                 error: None,
             };
-            self.talk.note(fact, tell)?;
+            self.talk.choose(fact, tell)?;
         }
         Ok(heard)
     }
@@ -282,26 +282,21 @@ impl<'s> Session<'s> {
     }
 
     fn show_menu(&self) -> Heard {
-        match (self.agent(), self.package()) {
-            (Some(_), _) => Heard::Menu(self.menu()),
-            (None, package) => {
-                let agents = package.map(Package::agents).unwrap_or_default();
-                Heard::Agents(agents.iter().map(|agent| agent.id.clone()).collect())
-            }
+        match self.agent() {
+            Some(_) => Heard::Menu(self.menu()),
+            None => self.agents(),
         }
+    }
+
+    fn agents(&self) -> Heard {
+        let agents = self.package().map(Package::agents).unwrap_or_default();
+        Heard::Agents(agents.iter().map(|agent| agent.id.clone()).collect())
     }
 
     /// Another agent of the package is talked to.
     fn meet(&mut self, name: &str, tell: Tell<'_>) -> Result<Heard, SessionError> {
-        let agents = self.package().map(Package::agents).unwrap_or_default();
-        let wanted = name.to_lowercase();
-        let is_meant = |agent: &&Agent| {
-            agent.id.as_str().to_lowercase() == wanted
-                || agent.metadata.name.to_lowercase() == wanted
-        };
-        let Some(id) = agents.iter().find(is_meant).map(|agent| agent.id.clone()) else {
-            return Ok(Heard::Agents(agents.iter().map(|agent| agent.id.clone()).collect()));
-        };
+        let meant = self.package().and_then(|package| package.agent_named(name));
+        let Some(id) = meant.map(|agent| agent.id.clone()) else { return Ok(self.agents()) };
         self.leave(tell, Keep::Nothing)?;
         self.talk.choose(Fact::SessionAgent { agent_id: Some(id.to_string()) }, tell)?;
         Ok(Heard::Met(id))
@@ -338,7 +333,7 @@ impl<'s> Session<'s> {
 
     /// The user's words go to a run from here on.
     pub(super) fn enter(&mut self, run: Run, tell: Tell<'_>) -> Result<(), SessionError> {
-        self.talk.note(Fact::SessionRun { id: Some(run.id().to_owned()) }, tell)?;
+        self.talk.choose(Fact::SessionRun { id: Some(run.id().to_owned()) }, tell)?;
         self.run = Some(run);
         Ok(())
     }
@@ -350,7 +345,7 @@ impl<'s> Session<'s> {
             run.finish(&rest, tell)?;
         }
         if keep == Keep::Nothing {
-            self.talk.note(Fact::SessionRun { id: None }, tell)?;
+            self.talk.choose(Fact::SessionRun { id: None }, tell)?;
         }
         Ok(Some(run.facts().run_id.clone()))
     }

@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
+use crewagent_core::package::Package;
 use crewagent_core::package::agents::Agent as Persona;
 use crewagent_engine::runtime::{Runtime, StartTalk};
 use crewagent_engine::session::Session;
@@ -36,7 +37,7 @@ pub(crate) fn run(
     let package = talk::package_of(&installed, &store)?;
     let answers = answers(&args.conversation);
     let agent = match (&args.agent, package.agents()) {
-        (Some(name), agents) => named(name, agents)?,
+        (Some(name), _) => named(name, &package)?,
         (None, [only]) => only,
         (None, agents) if args.conversation.json => {
             let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
@@ -45,7 +46,7 @@ pub(crate) fn run(
         }
         (None, agents) => {
             console.text(&menu::agents(agents));
-            match chosen(agents, answers, console)? {
+            match chosen(&package, answers, console)? {
                 Some(agent) => agent,
                 None => {
                     let example = format!("agent {} {}", installed.name, agents[0].id);
@@ -70,29 +71,25 @@ pub(crate) fn run(
     Talk::new(session, model, &args.conversation, again, &store, home)?.play(console)
 }
 
-/// The agent that a name means: its id, or what it is called.
-fn named<'p>(name: &str, agents: &'p [Persona]) -> Result<&'p Persona, Usage> {
-    let wanted = name.trim().to_lowercase();
-    let is_meant = |agent: &&Persona| {
-        agent.id.as_str().to_lowercase() == wanted || agent.metadata.name.to_lowercase() == wanted
-    };
-    agents.iter().find(is_meant).ok_or_else(|| {
-        let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
+/// The agent that a name means.
+fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
+    package.agent_named(name).ok_or_else(|| {
+        let known: Vec<&str> = package.agents().iter().map(|agent| agent.id.as_str()).collect();
         let known = known.join(", ");
         Usage(format!("there is no agent `{name}` in this package; it has {known}"))
     })
 }
 
 /// The agent that a number or a name means.
-fn meant<'p>(words: &str, agents: &'p [Persona]) -> Result<&'p Persona, Usage> {
+fn meant<'p>(words: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
     let number = words.trim().parse::<usize>().ok();
-    let numbered = number.and_then(|number| agents.get(number.checked_sub(1)?));
-    numbered.map_or_else(|| named(words, agents), Ok)
+    let numbered = number.and_then(|number| package.agents().get(number.checked_sub(1)?));
+    numbered.map_or_else(|| named(words, package), Ok)
 }
 
 /// The agent that the person at the terminal chooses.
 fn chosen<'p>(
-    agents: &'p [Persona],
+    package: &'p Package,
     answers: Answers,
     console: &mut Console,
 ) -> anyhow::Result<Option<&'p Persona>> {
@@ -101,12 +98,12 @@ fn chosen<'p>(
     }
     console.line("");
     console.show();
-    let ids = agents.iter().map(|agent| agent.id.to_string());
+    let ids = package.agents().iter().map(|agent| agent.id.to_string());
     let mut editor = Editor::open(None, Vocabulary::new(ids.collect(), None))?;
-    let all = agents.to_vec();
-    let check = move |words: &str| meant(words, &all).map(drop).map_err(|error| error.to_string());
+    let own = package.clone();
+    let check = move |words: &str| meant(words, &own).map(drop).map_err(|error| error.to_string());
     match editor.ask("Who?", check)? {
-        Heard::Words(words) => Ok(Some(meant(&words, agents)?)),
+        Heard::Words(words) => Ok(Some(meant(&words, package)?)),
         Heard::Leave | Heard::Interrupt => Ok(None),
     }
 }

@@ -1,6 +1,6 @@
 //! `crewagent projects …`: the folders that have runs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use crewagent_engine::store::{Of, Project, RunSummary, Store};
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::{Forget, Projects, ProjectsCommand, ProjectsList, Relink};
 use crate::ask;
 use crate::console::Console;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
 use crate::render::table::{Cell, table};
 
@@ -82,6 +82,27 @@ fn list(args: &ProjectsList, store: &Store, console: &mut Console) -> anyhow::Re
         console.error(paint::styled(QUIET, advice));
     }
     Ok(Outcome::Done)
+}
+
+/// The project whose things a command lists; all when there is none. `what` and `command` are for who named one that has none.
+pub(super) fn listed(
+    named: Option<&Path>,
+    all: bool,
+    (what, command): (&str, &str),
+    store: &Store,
+) -> anyhow::Result<Option<Project>> {
+    match named {
+        Some(folder) => match store.projects().at(folder)? {
+            Some(project) => Ok(Some(project)),
+            None => Err(Usage(format!(
+                "`{}` has no {what}; `crewagent {command} list --all` shows those of all projects",
+                folder.display()
+            ))
+            .into()),
+        },
+        None if all => Ok(None),
+        None => Ok(store.projects().at(Path::new("."))?),
+    }
 }
 
 fn relink(args: &Relink, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {

@@ -235,15 +235,20 @@ impl Session {
     }
 }
 
+/// One event as programs read it.
+pub(crate) fn print_json(event: &Event, console: &mut Console) {
+    match serde_json::to_string(event) {
+        Ok(line) => console.line(paint::escaped(&line)),
+        Err(error) => console.error(format_args!("error: an event is not JSON: {error}")),
+    }
+}
+
 impl Voice {
     /// Shows an event as it happens. When nobody reads any more, the run is paused.
     fn tell(&mut self, event: &Event, control: &Control, console: &mut Console) {
         match self {
             Self::Human(stage) => stage.event(event, console),
-            Self::Json => match serde_json::to_string(event) {
-                Ok(line) => console.line(paint::escaped(&line)),
-                Err(error) => console.error(format_args!("error: an event is not JSON: {error}")),
-            },
+            Self::Json => print_json(event, console),
         }
         console.show();
         if console.is_gone() {

@@ -14,6 +14,7 @@ use crewagent_core::run::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::control::{Control, Wish};
 use crewagent_engine::model::Model;
+use crewagent_engine::runtime::StartError;
 use crewagent_engine::runtime_version;
 use crewagent_engine::session::{Guest, Heard, Mode, Session, SessionError};
 use crewagent_engine::store::{Installed, RunId, Runs, Store};
@@ -21,7 +22,7 @@ use crewagent_engine::turn::Halt;
 
 use self::prompt::TalkCommand;
 use super::run::{answers, user_name};
-use super::session::{Answers, names_of};
+use super::session::{Answers, names_of, print_json};
 use crate::again::Again;
 use crate::args::Conversation;
 use crate::console::Console;
@@ -58,28 +59,36 @@ enum Eyes<'s> {
 
 /// A screen for the conversation, and one for each run.
 struct Screens<'s> {
+    setting: Setting<'s>,
+    stages: HashMap<String, Stage>,
+    /// The one that showed something last.
+    last: String,
+}
+
+/// What a new screen is made of.
+struct Setting<'s> {
     store: &'s Store,
     package: Option<Package>,
     project: PathBuf,
     /// What the model is called.
     model: String,
     spinner: Spinner,
-    stages: HashMap<String, Stage>,
-    /// The one that showed something last.
-    last: String,
 }
 
 impl Screens<'_> {
     fn of(&mut self, event: &Event) -> &mut Stage {
         let id = event.run_id.clone().unwrap_or_default();
         self.last.clone_from(&id);
-        if !self.stages.contains_key(&id) {
-            let stage = self.stage(&id);
-            self.stages.insert(id.clone(), stage);
-        }
-        self.stages.entry(id).or_insert_with(|| Stage::plain(plain_screen(None)))
+        self.stages.entry(id).or_insert_with_key(|id| self.setting.stage(id))
     }
 
+    /// The last call of a tool, in full.
+    fn last_call(&self) -> String {
+        self.stages.get(&self.last).map(Stage::last_call).unwrap_or_default()
+    }
+}
+
+impl Setting<'_> {
     fn stage(&self, id: &str) -> Stage {
         let (store, package) = (self.store, self.package.as_ref());
         let look = |runs: Runs<'_>| runs.look(&RunId::parse(id).ok()?).ok();
@@ -92,7 +101,9 @@ impl Screens<'_> {
             }
             None => {
                 let talk = look(store.conversations().runs());
-                (plain_screen(package), talk.map(|talk| talk.blobs))
+                let names = package.map(Names::of_package).unwrap_or_default();
+                let screen = Screen::for_talk(View::Live, paint::text_width(), names);
+                (screen, talk.map(|talk| talk.blobs))
             }
         };
         match blobs.filter(|_| terminal::is_live()) {
@@ -102,16 +113,6 @@ impl Screens<'_> {
             None => Stage::plain(screen),
         }
     }
-
-    /// The last call of a tool, in full.
-    fn last_call(&self) -> String {
-        self.stages.get(&self.last).map(Stage::last_call).unwrap_or_default()
-    }
-}
-
-fn plain_screen(package: Option<&Package>) -> Screen {
-    let names = package.map(Names::of_package).unwrap_or_default();
-    Screen::for_talk(View::Live, paint::text_width(), names)
 }
 
 /// The user at this terminal.
@@ -122,12 +123,8 @@ pub(crate) fn guest(store: &Store, settings: RunSettings) -> Guest {
 /// A package of the store, if this version of the program finds no errors in it.
 pub(crate) fn package_of(installed: &Installed, store: &Store) -> anyhow::Result<Package> {
     let source = store.packages().open(installed)?;
-    check(&source, &runtime_version()).package.ok_or_else(|| {
-        let reference = installed.reference();
-        anyhow::anyhow!(
-            "the package {reference} has errors; `crewagent package validate {reference}` explains them"
-        )
-    })
+    let package = check(&source, &runtime_version()).package;
+    Ok(package.ok_or_else(|| StartError::Package(installed.reference()))?)
 }
 
 impl<'s> Talk<'s> {
@@ -146,15 +143,15 @@ impl<'s> Talk<'s> {
         let eyes = if conversation.json {
             Eyes::Json
         } else {
-            Eyes::Human(Box::new(Screens {
+            let setting = Setting {
                 store,
                 package: session.package().cloned(),
                 project: session.talk().project_folder().to_owned(),
                 model: model.name().to_owned(),
                 spinner,
-                stages: HashMap::new(),
-                last: String::new(),
-            }))
+            };
+            let (stages, last) = (HashMap::new(), String::new());
+            Eyes::Human(Box::new(Screens { setting, stages, last }))
         };
         let answers = answers(conversation);
         let desk = prompt::desk(answers, &session, home)?;
@@ -199,10 +196,7 @@ impl<'s> Talk<'s> {
                 Ok(heard) => {
                     self.show(&heard, console);
                     // What was paused goes on with words, or with an empty line.
-                    has_work = matches!(
-                        heard,
-                        Heard::Work | Heard::Started(_) | Heard::Resumed(_) | Heard::Nothing
-                    );
+                    has_work = heard.has_work();
                 }
                 Err(error) => {
                     self.failed(error.into(), console);
@@ -327,10 +321,7 @@ impl Eyes<'_> {
     fn tell(&mut self, event: &Event, control: &Control, console: &mut Console) {
         match self {
             Self::Human(screens) => screens.of(event).event(event, console),
-            Self::Json => match serde_json::to_string(event) {
-                Ok(line) => console.line(paint::escaped(&line)),
-                Err(error) => console.error(format_args!("error: an event is not JSON: {error}")),
-            },
+            Self::Json => print_json(event, console),
         }
         console.show();
         if console.is_gone() {

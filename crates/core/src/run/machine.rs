@@ -55,10 +55,23 @@ pub enum Cast {
 }
 
 impl Cast {
-    fn package(&self) -> Option<&Package> {
+    /// The package; a conversation may have none.
+    pub fn package(&self) -> Option<&Arc<Package>> {
         match self {
             Self::Workflow { package, .. } => Some(package),
-            Self::Talk { package, .. } => package.as_deref(),
+            Self::Talk { package, .. } => package.as_ref(),
+        }
+    }
+
+    /// The workflow; a conversation has none.
+    pub fn workflow(&self) -> Option<&Workflow> {
+        match self {
+            Self::Workflow { package, workflow, .. } => {
+                // It is made from a package that has this workflow; the first is always there.
+                let workflows = package.workflows();
+                Some(workflows.get(*workflow).unwrap_or(&workflows[0]))
+            }
+            Self::Talk { .. } => None,
         }
     }
 }
@@ -305,23 +318,13 @@ impl Machine {
     }
 
     /// The package; a conversation may have none.
-    pub fn package(&self) -> Option<Arc<Package>> {
-        match &self.cast {
-            Cast::Workflow { package, .. } => Some(package.clone()),
-            Cast::Talk { package, .. } => package.clone(),
-        }
+    pub fn package(&self) -> Option<&Arc<Package>> {
+        self.cast.package()
     }
 
     /// The workflow; a conversation has none.
     pub fn workflow(&self) -> Option<&Workflow> {
-        match &self.cast {
-            Cast::Workflow { package, workflow, .. } => {
-                // It is made from a package that has this workflow; the first is always there.
-                let workflows = package.workflows();
-                Some(workflows.get(*workflow).unwrap_or(&workflows[0]))
-            }
-            Cast::Talk { .. } => None,
-        }
+        self.cast.workflow()
     }
 
     /// Where the run stands.

@@ -37,7 +37,7 @@ pub(super) fn resume(
     let mounts = folder.mounts(&roots)?;
     let data = data_of(&folder.recovered.events, &folder.blobs);
     let cast = cast(store, &folder.facts, data)?;
-    let found = match workflow(&cast) {
+    let found = match cast.workflow() {
         Some(workflow) => Found::of(&state_document(&mounts)?, workflow),
         None => Found { standing: Standing::default(), sha256: Digest::of(b"") },
     };
@@ -222,13 +222,6 @@ pub(super) fn cast(
             let agent = subject.agent_id().and_then(|id| AgentId::new(id.to_owned()));
             Ok(Cast::Talk { package, agent })
         }
-    }
-}
-
-fn workflow(cast: &Cast) -> Option<&Workflow> {
-    match cast {
-        Cast::Workflow { package, workflow, .. } => package.workflows().get(*workflow),
-        Cast::Talk { .. } => None,
     }
 }
 

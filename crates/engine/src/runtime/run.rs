@@ -176,7 +176,7 @@ impl Run {
 
     /// The package of a conversation, if it has one.
     pub(crate) fn package(&self) -> Option<Arc<Package>> {
-        self.machine.package()
+        self.machine.package().cloned()
     }
 
     /// The files it works on.
@@ -264,7 +264,7 @@ impl Run {
         self.drive_with(tell, |drive| drive.say(words))
     }
 
-    /// The user chose something from a menu; [`Run::drive`] goes on with it.
+    /// The user did something in a conversation; [`Run::drive`] goes on with what there is to do.
     pub(crate) fn choose(
         &mut self,
         chosen: Fact,
@@ -277,14 +277,6 @@ impl Run {
             }
         }
         self.drive_with(tell, |drive| drive.choose(chosen))
-    }
-
-    /// Records something that nothing follows from.
-    pub(crate) fn note(&mut self, fact: Fact, tell: &mut dyn FnMut(&Event)) -> Result<(), Halt> {
-        self.drive_with(tell, |drive| {
-            drive.turn.note(fact);
-            drive.turn.flush()
-        })
     }
 
     /// The process leaves the run as it is.

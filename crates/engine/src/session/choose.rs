@@ -117,11 +117,11 @@ impl Session<'_> {
         };
         // Noted first, so that no run is without its conversation.
         let noted = plan.id.as_ref().map(ToString::to_string);
-        self.talk.note(Fact::SessionRun { id: noted }, tell)?;
+        self.talk.choose(Fact::SessionRun { id: noted }, tell)?;
         let run = match self.runtime.start(&plan) {
             Ok(run) => run,
             Err(error) => {
-                self.talk.note(Fact::SessionRun { id: None }, tell)?;
+                self.talk.choose(Fact::SessionRun { id: None }, tell)?;
                 return Err(error.into());
             }
         };
@@ -164,7 +164,7 @@ impl Session<'_> {
             choices: heard.choices(),
             error,
         };
-        Ok(self.talk.note(fact, tell)?)
+        Ok(self.talk.choose(fact, tell)?)
     }
 
     /// A conversation is called by the first thing that was said in it.

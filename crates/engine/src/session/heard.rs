@@ -48,6 +48,11 @@ pub enum Heard {
 }
 
 impl Heard {
+    /// Whether there is something to do, or to go on with.
+    pub fn has_work(&self) -> bool {
+        matches!(self, Self::Work | Self::Started(_) | Self::Resumed(_) | Self::Nothing)
+    }
+
     /// What the user can choose from now.
     pub(super) fn choices(&self) -> Vec<Choice> {
         match self {

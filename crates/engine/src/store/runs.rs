@@ -260,11 +260,14 @@ impl<'s> Runs<'s> {
 
     /// The names of all that is there or should be.
     pub(super) fn names(&self, of: Of<'_>) -> Result<Vec<String>, RunError> {
-        let places = match of {
-            Of::All => self.places()?,
-            Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()), self.shelf)?,
-        };
-        Ok(places.into_iter().map(|(_, name)| name).collect())
+        Ok(self.places_of(of)?.into_iter().map(|(_, name)| name).collect())
+    }
+
+    fn places_of(&self, of: Of<'_>) -> Result<Vec<(Folder, String)>, DiskError> {
+        match of {
+            Of::All => self.places(),
+            Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()), self.shelf),
+        }
     }
 
     /// What it is, and when something last happened in it.

@@ -21,8 +21,7 @@ impl Past {
         let counts = |event: &Event| event.key.is_some() || is_signal(&event.fact);
         let is_cause = |event: &Event| counts(event) || is_beginning(&event.fact);
         let behind = events.iter().rposition(is_cause).map_or(events.len(), |last| last + 1);
-        let noted = events.split_off(behind).into_iter().map(|event| event.fact);
-        let noted = noted.filter(|fact| !is_aside(fact)).collect();
+        let noted = events.split_off(behind).into_iter().map(|event| event.fact).collect();
         Self { given: events.into_iter().filter(counts).collect(), noted }
     }
 
@@ -77,18 +76,15 @@ fn is_beginning(fact: &Fact) -> bool {
     matches!(fact, Fact::RunStarted { .. } | Fact::SessionStarted { .. })
 }
 
-/// What others than the program note.
-fn is_aside(fact: &Fact) -> bool {
-    matches!(fact, Fact::SessionCommand { .. } | Fact::SessionRun { .. })
-}
-
 fn is_signal(fact: &Fact) -> bool {
     matches!(
         fact,
         Fact::UserInput { .. }
             | Fact::RunResumed { .. }
             | Fact::SessionAgent { .. }
+            | Fact::SessionCommand { .. }
             | Fact::SessionInstructed { .. }
+            | Fact::SessionRun { .. }
     )
 }
 

@@ -1,14 +1,14 @@
 //! `crewagent chats list` and `chats search`: one line a conversation, the one that was used last first.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anstyle::Style;
-use crewagent_engine::store::{Conversation, Of, Project, Store};
+use crewagent_engine::store::{Conversation, Of, Store};
 use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::{ChatsList, ChatsSearch};
+use crate::cmd::projects::listed;
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, NAME, QUIET, WARNING};
@@ -20,7 +20,7 @@ pub(super) fn run(
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let only = project(args, store)?;
+    let only = listed(args.project.as_deref(), args.all, ("conversations", "chats"), store)?;
     let of = only.as_ref().map_or(Of::All, |project| Of::Project(&project.id));
     let listing = store.conversations().list(of)?;
     if args.json {
@@ -98,20 +98,4 @@ fn row(one: &Conversation, words: &str, names: &BTreeMap<String, String>) -> Vec
 fn projects(store: &Store) -> anyhow::Result<BTreeMap<String, String>> {
     let projects = store.projects().list()?.projects;
     Ok(projects.into_iter().map(|project| (project.id.to_string(), project.name)).collect())
-}
-
-/// The project whose conversations are listed; all when there is none.
-fn project(args: &ChatsList, store: &Store) -> anyhow::Result<Option<Project>> {
-    match &args.project {
-        Some(folder) => match store.projects().at(folder)? {
-            Some(project) => Ok(Some(project)),
-            None => Err(Usage(format!(
-                "there is no conversation about `{}`; `crewagent chats list --all` shows all of them",
-                folder.display()
-            ))
-            .into()),
-        },
-        None if args.all => Ok(None),
-        None => Ok(store.projects().at(Path::new("."))?),
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anstyle::Style;
 use crewagent_core::package::{Workflow, check};
@@ -13,8 +12,9 @@ use serde_json::{Value as Json, json};
 
 use super::word;
 use crate::args::RunsList;
+use crate::cmd::projects::listed;
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 use crate::render::table::{Cell, table};
 use crate::when::ago;
@@ -25,7 +25,7 @@ pub(super) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let projects = store.projects().list()?.projects;
-    let only = project(args, store)?;
+    let only = listed(args.project.as_deref(), args.all, ("runs", "runs"), store)?;
     let listing = match &only {
         Some(project) => store.runs().list(Of::Project(&project.id))?,
         None => store.runs().list(Of::All)?,
@@ -39,22 +39,6 @@ pub(super) fn run(
         human(&listing, only.as_ref(), &names, &totals, console);
     }
     Ok(Outcome::Done)
-}
-
-/// The project whose runs are listed; all when there is none.
-fn project(args: &RunsList, store: &Store) -> anyhow::Result<Option<Project>> {
-    match &args.project {
-        Some(folder) => match store.projects().at(folder)? {
-            Some(project) => Ok(Some(project)),
-            None => Err(Usage(format!(
-                "`{}` has no runs; `crewagent runs list --all` shows those of all projects",
-                folder.display()
-            ))
-            .into()),
-        },
-        None if args.all => Ok(None),
-        None => Ok(store.projects().at(Path::new("."))?),
-    }
 }
 
 fn human(

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::lock::{self, Holder};
 use super::record::{RunRecord, Subject};
-use super::{LOGS, ProjectId, RunError, RunId, Runs, STATE, STATE_DOCUMENT, folder_of, places_in};
+use super::{LOGS, ProjectId, RunError, RunId, Runs, STATE, STATE_DOCUMENT, folder_of};
 use crate::disk::Folder;
 use crate::journal::tail;
 use crate::store::Flaw;
@@ -102,12 +102,8 @@ impl Status {
 impl Runs<'_> {
     /// The runs of the store, or of one project.
     pub fn list(&self, of: Of<'_>) -> Result<RunListing, RunError> {
-        let places = match of {
-            Of::All => self.places()?,
-            Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()), self.shelf)?,
-        };
         let mut listing = RunListing::default();
-        for (folder, name) in places {
+        for (folder, name) in self.places_of(of)? {
             let summary = RunId::parse(&name)
                 .map_err(|error| error.to_string())
                 .and_then(|id| summary(&folder, &id).map_err(|error| error.to_string()));
