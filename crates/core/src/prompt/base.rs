@@ -17,17 +17,19 @@ pub enum Talk {
 /// The rules of the runtime.
 pub fn base_rules(talk: Talk) -> String {
     match talk {
-        Talk::Run => {
-            format!("{RUN}\n\n{MOUNTS_RUN}\n\n{RULES_RUN}\n\n{EVIDENCE_RUN}\n{EVIDENCE}")
-        }
-        Talk::StrictRun => {
-            let rules = RULES_RUN.replace(STATE_RULES, STRICT_RULES);
-            format!("{RUN}\n\n{MOUNTS_RUN}\n\n{rules}\n\n{EVIDENCE_RUN}\n{EVIDENCE}")
-        }
+        Talk::Run => run_rules(STATE_RULES),
+        Talk::StrictRun => run_rules(STRICT_RULES),
         Talk::Conversation => format!(
             "{CONVERSATION}\n\n{MOUNTS_CONVERSATION}\n\n{RULES_CONVERSATION}\n\n{EVIDENCE_CONVERSATION}\n{EVIDENCE}"
         ),
     }
+}
+
+/// The rules of a run, with those about its state.
+fn run_rules(state: &str) -> String {
+    format!(
+        "{RUN}\n\n{MOUNTS_RUN}\n\n{RULES_RUN}\n{state}\n{RULES_RUN_MORE}\n\n{EVIDENCE_RUN}\n{EVIDENCE}"
+    )
 }
 
 const RUN: &str = "You are running a CrewAgent micro-file workflow.";
@@ -48,9 +50,9 @@ Mounts:
 const RULES_RUN: &str = "\
 Rules:
 - workflow.graph.json is the source of truth for allowed transitions. A move that is not an edge from the current node is refused.
-- Always follow the current node's step file instructions before writing artifacts/state.
-- After completing a node, update @state/workflow.md frontmatter: stepsCompleted, currentNodeId, variables (if needed), decisionLog (if decision), artifacts, updatedAt (if required).
-- Change the state only with fs.apply_patch, operation updateFrontmatter, and make one move at a time: one new currentNodeId in one patch.
+- Always follow the current node's step file instructions before writing artifacts/state.";
+
+const RULES_RUN_MORE: &str = "\
 - A node can be left only when its outputs exist and its variables are set. Write the files first, then move.
 - If you need an answer from the user, ask with ui.ask_user, or in plain words without calling a tool, and then wait. Do not move on and do not invent the answer.
 - A refused call has changed nothing. Its answer says why; correct the call instead of repeating it.
@@ -78,7 +80,7 @@ const EVIDENCE: &str = "\
 - Do not state as a fact what you have not read. Look it up with a tool, or ask the user.
 - Read large files narrowly: find the place with fs.search, then read its lines with fs.read startLine and endLine.";
 
-/// The rules about the state, as they stand above.
+/// The rules about the state.
 const STATE_RULES: &str = "\
 - After completing a node, update @state/workflow.md frontmatter: stepsCompleted, currentNodeId, variables (if needed), decisionLog (if decision), artifacts, updatedAt (if required).
 - Change the state only with fs.apply_patch, operation updateFrontmatter, and make one move at a time: one new currentNodeId in one patch.";

@@ -126,11 +126,11 @@ fn protocol(directive: &Directive<'_>) -> String {
                 Autopilot::On => AUTOPILOT,
                 Autopilot::Off => GUIDED,
             };
-            let protocol = match directive.state {
-                StateTool::Patch => PROTOCOL.to_owned(),
-                StateTool::Runtime => PROTOCOL.replace(BY_PATCH, BY_TOOL),
+            let way = match directive.state {
+                StateTool::Patch => "update @state/workflow.md frontmatter.",
+                StateTool::Runtime => "call runtime.complete_node.",
             };
-            format!("{protocol}\n{pace}")
+            format!("{PROTOCOL} {way}\n{PROTOCOL_MORE}\n{pace}")
         }
     }
 }
@@ -141,13 +141,10 @@ Protocol:
 2) Read the graph and open the step file for currentNodeId.
 3) Follow the step instructions exactly.
 4) If the step requires user answers, ask the user and WAIT.
-5) Only after you have required inputs: write artifacts under @project/artifacts/... and update @state/workflow.md frontmatter.
-6) NODE_BRIEF and STATE_SUMMARY show what 1) and 2) would give you now. Read those files only for what is left out there.";
+5) Only after you have required inputs: write artifacts under @project/artifacts/... and";
 
-/// How a step ends, as it stands above.
-const BY_PATCH: &str = "update @state/workflow.md frontmatter.";
-/// The same in strict mode.
-const BY_TOOL: &str = "call runtime.complete_node.";
+const PROTOCOL_MORE: &str = "\
+6) NODE_BRIEF and STATE_SUMMARY show what 1) and 2) would give you now. Read those files only for what is left out there.";
 
 const AUTOPILOT: &str = "7) Autopilot is on: continue from node to node until you need user input or the workflow ends. Do not ask whether to continue.";
 
