@@ -10,6 +10,7 @@ use crate::question::Question;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::run::settings::RunSettings;
 use crate::run::usage::Usage;
+use crate::state::call::{Caller, Frame};
 use crate::state::standing::Standing;
 
 /// One event. In the journal it is one line.
@@ -131,6 +132,12 @@ pub enum Fact {
         /// Where it stands, if that is not where the journal left it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<Standing>,
+        /// The workflows that wait for the one that is active there, the first one first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        callers: Vec<Caller>,
+        /// How many calls of workflows there were, as far as is known.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        calls: u64,
         /// What it runs with from here on, if that has changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         settings: Option<RunSettings>,
@@ -150,11 +157,48 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call_id: Option<String>,
     },
+    /// A node calls another workflow, which is active from here on.
+    #[serde(rename = "workflow.entered")]
+    WorkflowEntered {
+        /// The call.
+        #[serde(flatten)]
+        frame: Frame,
+        /// How many workflows wait now, the caller among them.
+        depth: usize,
+        /// The agent of the called workflow, where its nodes name none.
+        agent_id: String,
+        /// Where that workflow stands.
+        state: Standing,
+    },
+    /// A workflow that was called is over, and its caller is active again.
+    #[serde(rename = "workflow.left")]
+    WorkflowLeft {
+        /// The call.
+        #[serde(flatten)]
+        frame: Frame,
+        /// Why it could not be completed. Then the caller stays on its node, and the user is asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failed: Option<String>,
+        /// What became of the caller.
+        change: Box<StateChange>,
+    },
+    /// A workflow cannot be called, or cannot return.
+    #[serde(rename = "workflow.held")]
+    WorkflowHeld {
+        /// The call.
+        #[serde(flatten)]
+        frame: Frame,
+        /// Why, and what to do.
+        message: String,
+    },
     /// A request goes to the model.
     #[serde(rename = "turn.started")]
     TurnStarted {
         /// Its number in the run, from 1.
         turn: u64,
+        /// The call of a workflow that it belongs to; none in the run's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<u64>,
         /// Where the run is; none after completion.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node_id: Option<String>,
@@ -294,6 +338,11 @@ pub enum Fact {
     },
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Something that the user can choose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Choice {
@@ -419,8 +468,11 @@ impl From<&Refusal> for Answer {
 }
 
 /// A change of the state document.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateChange {
+    /// The call of a workflow whose state it is; none for the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u64>,
     /// Where the run stands now.
     pub state: Standing,
     /// The move, if one was made.
@@ -485,6 +537,8 @@ pub enum Reason {
     LimitCost,
     /// What the model must know does not fit its window.
     LimitWindow,
+    /// A workflow that was called has failed, or cannot be called, or cannot return.
+    Call,
     /// The model repeats a call that fails.
     Loop,
     /// The model says nothing.

@@ -18,7 +18,8 @@ mod user_input;
 pub use base::{BASE_MAX_BYTES, Talk, base_rules};
 pub use data::{DATA_MAX_BYTES, DataContext, data_context};
 pub use directive::{
-    Autopilot, DIRECTIVE_MAX_BYTES, Directive, Intent, Place, Protocol, StateTool, run_directive,
+    Autopilot, CalledBy, DIRECTIVE_MAX_BYTES, Directive, Intent, Place, Protocol, StateTool,
+    run_directive,
 };
 pub use node_brief::{BRIEF_MAX_BYTES, STEP_MAX_BYTES, StepText, node_brief};
 pub use persona::{PERSONA_MAX_BYTES, persona};
@@ -45,6 +46,13 @@ pub const CALL_IN_WORDS: &str = "Your last reply has a tool call written as text
 pub fn too_many_calls(asked: usize, most: usize) -> String {
     format!(
         "Your last reply had {asked} tool calls; only the first {most} were looked at. Send the others again if they are still needed, a few at a time."
+    )
+}
+
+/// What a model is told when a workflow is complete and its caller cannot go on.
+pub fn return_held(why: &str) -> String {
+    format!(
+        "RETURN_HELD\nThe workflow is complete, but the run cannot go back to the one that called it: {why}\nPut that right with your tools if you can; it is tried again after your reply. If you cannot, tell the user in words what is needed."
     )
 }
 

@@ -1,5 +1,6 @@
 //! The state document of a run: what it says, how it is changed, and which changes are legal.
 
+pub mod call;
 pub mod complete;
 pub mod document;
 mod edits;

@@ -7,6 +7,11 @@ use serde::{Serialize, Serializer};
 
 use crate::refusal::{Refusal, RefusalCode};
 
+/// The name of a state document.
+const DOCUMENT: &str = "workflow.md";
+/// The folder of the documents of calls.
+pub const CALLS: &str = "calls";
+
 /// A component of a path may have this many bytes.
 const MAX_COMPONENT: usize = 255;
 /// A whole path may have this many bytes.
@@ -80,6 +85,20 @@ impl VPath {
         (clean && relative.len() <= MAX_PATH).then(|| Self { mount, relative: relative.to_owned() })
     }
 
+    /// The state document of a call of a workflow, or the run's own.
+    pub fn state_document(call: Option<u64>) -> Self {
+        let relative = match call {
+            Some(call) => format!("{CALLS}/{call}/{DOCUMENT}"),
+            None => DOCUMENT.to_owned(),
+        };
+        Self { mount: Mount::State, relative }
+    }
+
+    /// Whether this is what a model calls the state document, whichever is active.
+    pub fn is_state_document(&self) -> bool {
+        self.mount == Mount::State && self.relative == DOCUMENT
+    }
+
     /// Which mount.
     pub fn mount(&self) -> Mount {
         self.mount
@@ -138,19 +157,24 @@ impl WritablePath {
         Err(violation(&shown, why).hint(hint))
     }
 
+    /// The state document of a call of a workflow, or the run's own. No model can name that of a call.
+    pub fn state_document(call: Option<u64>) -> Self {
+        Self(VPath::state_document(call))
+    }
+
     /// The place.
     pub fn path(&self) -> &VPath {
         &self.0
     }
 }
 
-/// What the runtime writes itself: the journal, the run's description, and its blobs.
+/// What the runtime writes itself: the journal, the run's description, its blobs, and the documents of its calls.
 fn is_own(relative: &str) -> bool {
     let first = relative.split('/').next().unwrap_or_default();
     // Folded as file systems fold that ignore case.
     let folded = crate::path::PackagePath::new(first).map(|path| path.folded().to_string());
     let name = folded.unwrap_or_else(|_| first.to_lowercase());
-    matches!(name.as_str(), "logs" | "run.json" | "blobs")
+    matches!(name.as_str(), "logs" | "run.json" | "blobs" | CALLS)
 }
 
 impl fmt::Display for WritablePath {
@@ -299,6 +323,7 @@ mod tests {
             "@state/LOGS/x",
             "@state/run.json",
             "@state/blobs/x",
+            "@state/calls/1/workflow.md",
         ] {
             assert!(WritablePath::new(VPath::parse(text).unwrap()).is_err(), "{text}");
         }

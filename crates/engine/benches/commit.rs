@@ -135,6 +135,7 @@ fn commit(tools: &Tools<'_>, before: &StateDocument, proposed: &Proposed) -> Dur
         now: NOW,
         missing: MissingRule::Enforce,
         confirmation: Confirmation::Needed,
+        author: guard::Author::Model,
     })
     .unwrap();
     tools.mounts.replace(&path, transition.text().as_bytes(), expected).unwrap().unwrap();

@@ -2,26 +2,41 @@
 
 mod perform;
 pub(crate) mod request;
+mod shift;
 
 use crewagent_core::context::holds_object;
 use crewagent_core::event::{Fact, Phase, Reason};
 use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
-use crewagent_core::run::machine::{Ask, Effect, Input, Machine, Rest};
+use crewagent_core::package::Workflow;
+use crewagent_core::run::machine::{Ask, Effect, Input, Machine, Rest, Whereabouts};
+use crewagent_core::state::project_path::ProjectPath;
 use jiff::Timestamp;
 
 use crate::blobs::Blobs;
 use crate::control::{Control, Wish};
 use crate::model::{Again, Delta, Memo, Model, ModelError, ModelErrorKind, Progress};
-use crate::tools::Tools;
+use crate::mounts::Mounts;
+use crate::tools::{Recent, Tools};
 use crate::turn::{Halt, Recorded, Turn};
 
 /// What a driver works with.
 pub(crate) struct World<'w> {
     pub(crate) model: &'w dyn Model,
-    pub(crate) tools: Tools<'w>,
+    pub(crate) mounts: &'w Mounts,
+    /// The folder whose new files count as artifacts.
+    pub(crate) artifacts: &'w ProjectPath,
+    /// The state document as it was seen last.
+    pub(crate) recent: &'w Recent,
     pub(crate) blobs: &'w Blobs,
     pub(crate) control: &'w Control,
+}
+
+impl World<'_> {
+    /// The tools of the workflow that is active. The mounts are those of its call.
+    fn tools<'t>(&'t self, mounts: &'t Mounts, workflow: Option<&'t Workflow>) -> Tools<'t> {
+        Tools { mounts, workflow, artifacts: self.artifacts, recent: self.recent }
+    }
 }
 
 /// Where the program is, beside what the machine knows.
@@ -75,6 +90,7 @@ impl<T: Turn> Drive<'_, T> {
                     self.replay_ask(&ask)?;
                 }
                 Effect::Perform(job) => self.replay_perform(job)?,
+                Effect::Shift(shift) => self.replay_shift(&shift)?,
                 Effect::Rest(_) | Effect::Tell(_) => {
                     return Err(Halt::Unfit("it goes on where the run rests".to_owned()));
                 }
@@ -92,11 +108,14 @@ impl<T: Turn> Drive<'_, T> {
                     return Ok(rest);
                 }
                 Effect::Tell(_) => return Err(Halt::Unfit("nothing is open".to_owned())),
-                Effect::AskModel(_) | Effect::Perform(_) if world.control.wish() != Wish::Run => {
+                Effect::AskModel(_) | Effect::Perform(_) | Effect::Shift(_)
+                    if world.control.wish() != Wish::Run =>
+                {
                     return self.pause(world.control.wish());
                 }
                 Effect::AskModel(ask) => self.ask(&ask, world)?,
                 Effect::Perform(job) => self.perform(job, world)?,
+                Effect::Shift(shift) => self.shift(&shift, world)?,
             }
         }
     }
@@ -142,11 +161,12 @@ impl<T: Turn> Drive<'_, T> {
             self.feed(Input::Instructed(texts.collect()), time);
         } else if let Fact::SessionAgent { agent_id } = fact {
             self.feed(Input::Agent(agent_id.and_then(AgentId::new)), time);
-        } else if let Fact::RunResumed { state, settings, .. } = fact {
-            if state.is_some() {
+        } else if let Fact::RunResumed { state, callers, calls, settings, .. } = fact {
+            let place = state.map(|state| Whereabouts { state, callers, calls });
+            if place.is_some() {
                 self.course.announced = None;
             }
-            self.feed(Input::Resume { state, settings }, time);
+            self.feed(Input::Resume { place, settings }, time);
         }
     }
 

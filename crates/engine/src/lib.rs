@@ -9,6 +9,7 @@ pub mod clock;
 pub mod control;
 pub mod deadline;
 pub mod disk;
+mod documents;
 mod drive;
 mod durable;
 pub mod inspect;

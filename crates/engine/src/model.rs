@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crewagent_core::event::{Channel, Reply};
+use crewagent_core::id::WorkflowId;
 use crewagent_core::message::Message;
 use crewagent_core::tool::schema::ToolSpec;
 use serde_json::{Map, Value as Json};
@@ -66,9 +67,13 @@ pub struct Place {
     pub turn: u64,
     /// Whether this is a conversation, without a workflow.
     pub is_talk: bool,
+    /// The call of a workflow; none in the run's own.
+    pub call: Option<u64>,
+    /// The workflow that is active, where it has an id.
+    pub workflow: Option<WorkflowId>,
     /// The node; none after completion, and in a conversation.
     pub node_id: Option<String>,
-    /// The number of the request at this node, over all visits, from 1.
+    /// The number of the request at this node, over all visits of this call, from 1.
     pub node_turn: u64,
     /// What the user said last.
     pub input: Option<Arc<str>>,

@@ -54,11 +54,13 @@ pub struct Roots {
 }
 
 /// The open mounts of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Mounts {
     project: Arc<Dir>,
     package: Arc<Dir>,
     state: Arc<Dir>,
+    /// The document that `@state/workflow.md` stands for, unless it is the file of that name.
+    document: Option<VPath>,
     disk: Disk,
 }
 
@@ -79,8 +81,21 @@ impl Mounts {
             project: open(Mount::Project, &roots.project)?,
             package: open(Mount::Package, &roots.package)?,
             state: open(Mount::State, &roots.state)?,
+            document: None,
             disk,
         })
+    }
+
+    /// The same mounts, where `@state/workflow.md` stands for the document of this call, or for the run's own.
+    #[must_use]
+    pub fn of_call(&self, call: Option<u64>) -> Self {
+        let document = call.map(|call| VPath::state_document(Some(call)));
+        Self { document, ..self.clone() }
+    }
+
+    /// Where a path leads, before any link is followed.
+    fn real<'p>(&'p self, path: &'p VPath) -> &'p VPath {
+        self.document.as_ref().filter(|_| path.is_state_document()).unwrap_or(path)
     }
 
     /// The folder that a path is below.

@@ -17,6 +17,7 @@ pub use self::error::{ResumeError, StartError};
 pub use self::requests::PastRequest;
 pub use self::run::Run;
 use crate::clock::Clock;
+pub use crate::documents::NoDocument;
 use crate::store::{Installed, RunId, Store};
 
 /// Runs on a store.

@@ -29,6 +29,7 @@ pub use self::change::{Change, Images};
 use self::list::List;
 use self::search::{Case, DEFAULT_CONTEXT, DEFAULT_MATCHES, Search, Syntax};
 pub use self::state::Recent;
+pub(crate) use self::state::{change_of, with_project};
 use crate::deadline::Deadline;
 use crate::mounts::{self, MountError, MountErrorKind, Mounts};
 

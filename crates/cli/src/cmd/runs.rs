@@ -3,6 +3,7 @@
 mod account;
 mod list;
 mod logs;
+mod path;
 mod rm;
 mod show;
 

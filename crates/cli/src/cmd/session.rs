@@ -170,7 +170,7 @@ impl Session {
             node: Some(standing.current_node_id.as_str()).filter(|_| !standing.complete),
             spent: summary::spent(turns, &usage, Some(began.elapsed())),
             project: self.run.project_folder(),
-            artifacts: &standing.artifacts,
+            artifacts: &self.run.artifacts(),
             next: (&next.0, next.1),
         };
         match self.voice {
@@ -336,7 +336,8 @@ pub(crate) fn stage(
 ) -> Box<Stage> {
     let standing = run.standing().clone();
     let agent = run.facts().subject.agent_id().unwrap_or_default();
-    let screen = Screen::new(View::Live, paint::text_width(), names, standing, agent);
+    let screen =
+        Screen::new(View::Live, paint::text_width(), names, standing, agent).inside(run.callers());
     let view = terminal::is_live().then(|| store.runs().look(&run.facts().run_id));
     Box::new(match view {
         Some(Ok(view)) => Stage::live(screen, spinner, run.project_folder(), view.blobs, model),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crewagent_core::event::{Channel, Event, Fact, Finish, Phase, Reason, Reply, StateChange};
 use crewagent_core::payload::Payload;
 use crewagent_core::question::Question;
+use crewagent_core::state::call::{Caller, Frame};
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::source::bytes;
 
@@ -34,6 +35,8 @@ pub(crate) struct Screen {
     width: Width,
     names: Names,
     standing: Standing,
+    /// The calls of workflows that are open.
+    calls: Vec<Frame>,
     /// The node that the last heading named, if there was a heading; after completion none.
     heading: Option<Option<String>>,
     /// The agent that was named last.
@@ -87,6 +90,7 @@ impl Screen {
             width,
             names,
             standing,
+            calls: Vec::new(),
             heading: None,
             agent: agent.to_owned(),
             speech: None,
@@ -97,6 +101,11 @@ impl Screen {
             subject: Subject::Run,
             form: Form::Plain,
         }
+    }
+
+    /// The same inside of calls of workflows.
+    pub(crate) fn inside(self, callers: &[Caller]) -> Self {
+        Self { calls: frames(callers), ..self }
     }
 
     /// The same on a screen whose lines can be replaced: the model's Markdown is put into form.
@@ -138,7 +147,15 @@ impl Screen {
             | Fact::SessionStarted { .. }
             | Fact::SessionAgent { .. }
             | Fact::SessionRun { .. } => self.session(&event.fact, &mut out),
-            Fact::RunResumed { state, notes, epoch, .. } => {
+            Fact::WorkflowEntered { .. }
+            | Fact::WorkflowLeft { .. }
+            | Fact::WorkflowHeld { .. } => {
+                self.crossed(&event.fact, &mut out);
+            }
+            Fact::RunResumed { state, callers, notes, epoch, .. } => {
+                if state.is_some() {
+                    self.calls = frames(callers);
+                }
                 self.resumed(state.as_ref(), notes, *epoch, &event.time, &mut out);
             }
             Fact::UserInput { text, .. } => match std::mem::replace(&mut self.echo, Echo::On) {
@@ -204,6 +221,31 @@ impl Screen {
             }
         }
         out
+    }
+
+    /// Another workflow is active, or could not become so.
+    fn crossed(&mut self, fact: &Fact, out: &mut String) {
+        if let Fact::WorkflowEntered { frame, state, .. } = fact {
+            let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
+            let call = paint::styled(QUIET, format_args!("(call {})", frame.call));
+            self.lines(&format!("  {} {name} {call}\n", paint::styled(ACCENT, "↳")), out);
+            self.calls.push(frame.clone());
+            self.standing = state.clone();
+        } else if let Fact::WorkflowLeft { frame, failed, change } = fact {
+            let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
+            let (mark, how) = match failed {
+                None => (paint::styled(GOOD, "↰"), "is complete"),
+                Some(_) => (paint::styled(ERROR, "↰"), "could not be completed"),
+            };
+            self.lines(&format!("  {mark} {name} {}\n", paint::styled(QUIET, how)), out);
+            self.calls.pop();
+            self.standing = change.state.clone();
+        } else if let Fact::WorkflowHeld { message, .. } = fact {
+            let text = self.notice(WARNING, "!", message);
+            self.lines(&text, out);
+            return;
+        }
+        self.heading = None;
     }
 
     /// What happens in a conversation beside talk. Commands are answered by whoever drives it.
@@ -353,18 +395,22 @@ impl Screen {
 
     /// `● 1/6 step-01-select-story  Select the story`
     fn node_heading(&self, node: &str) -> String {
-        let title = match self.names.title(node) {
+        let called = self.calls.last().map(|frame| frame.workflow_id.as_str());
+        let title = match self.names.title(called, node) {
             "" => String::new(),
             title => format!("  {title}"),
         };
-        let place = match self.names.total() {
+        let place = match self.names.total(called) {
             0 => String::new(),
             total => format!("{}/{total} ", place_of(node, &self.standing.steps_completed)),
         };
+        let way: String =
+            self.calls.iter().map(|frame| format!("{} › ", frame.workflow_id)).collect();
         format!(
-            "{} {}{}{title}",
+            "{} {}{}{}{title}",
             paint::styled(ACCENT, "●"),
             paint::styled(QUIET, place),
+            paint::styled(QUIET, paint::printable(&way)),
             paint::styled(NAME, paint::printable(node))
         )
     }
@@ -446,6 +492,10 @@ impl Screen {
         out.push_str(text);
         self.last = Last::Block;
     }
+}
+
+fn frames(callers: &[Caller]) -> Vec<Frame> {
+    callers.iter().map(|caller| caller.frame.clone()).collect()
 }
 
 /// Where a node stands among those that are done: the next one, or its own place when it is visited again.

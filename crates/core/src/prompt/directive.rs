@@ -30,6 +30,19 @@ pub struct Directive<'a> {
     pub protocol: Protocol,
     /// How the state is changed.
     pub state: StateTool,
+    /// Who called it, if another workflow did.
+    pub caller: Option<CalledBy<'a>>,
+}
+
+/// The workflow that called another one.
+#[derive(Clone, Copy, Debug)]
+pub struct CalledBy<'a> {
+    /// The caller.
+    pub workflow: &'a Workflow,
+    /// Its node that calls.
+    pub node: &'a str,
+    /// The number of the call in the run.
+    pub call: u64,
 }
 
 /// How the state of a run is changed.
@@ -82,13 +95,12 @@ pub enum Protocol {
 /// The directive as a message to the model.
 pub fn run_directive(directive: &Directive<'_>) -> String {
     let workflow = directive.workflow;
-    let name = workflow.id.as_ref().map_or(workflow.document_path.as_str(), WorkflowId::as_str);
     let mut text = String::from("RUN_DIRECTIVE\n- runType: bmad-micro\n");
     let mut field = |name: &str, value: &str| {
         text.push_str(&format!("- {name}: {}\n", line(value, FIELD_BYTES)));
     };
     field("intent", intent_word(directive.intent));
-    field("workflow", name);
+    field("workflow", name(workflow));
     field("state", STATE_FILE);
     field("graph", &format!("@pkg/{}", workflow.graph_path));
     field("artifactsRoot", ARTIFACTS_ROOT);
@@ -97,9 +109,19 @@ pub fn run_directive(directive: &Directive<'_>) -> String {
     }
     field("effectiveAgentId", directive.agent.as_str());
     field("autopilot", autopilot_word(directive.autopilot));
+    if let Some(CalledBy { workflow, node, call }) = directive.caller {
+        field("calledBy", &format!("{} at {node} (call {call})", name(workflow)));
+    }
     text.push('\n');
     text.push_str(&protocol(directive));
+    if directive.caller.is_some() && directive.protocol == Protocol::Told {
+        text.push_str(CALLED);
+    }
     text
+}
+
+fn name(workflow: &Workflow) -> &str {
+    workflow.id.as_ref().map_or(workflow.document_path.as_str(), WorkflowId::as_str)
 }
 
 fn intent_word(intent: Intent) -> &'static str {
@@ -149,6 +171,9 @@ const PROTOCOL_MORE: &str = "\
 const AUTOPILOT: &str = "7) Autopilot is on: continue from node to node until you need user input or the workflow ends. Do not ask whether to continue.";
 
 const GUIDED: &str = "7) Autopilot is off: each move needs the user's word. Say in words what was done and what comes next, then make the move; the runtime asks the user and tells you the answer.";
+
+const CALLED: &str = "
+Another workflow has called this one. @state/workflow.md is the state of this call; when it is complete the runtime goes back to the caller by itself, with what is to be given back. If this workflow cannot be completed whatever you or the user do, set variables.workflowStatus to failed and variables.failureReason to one sentence.";
 
 const POST_RUN: &str = "\
 Protocol (post-run):

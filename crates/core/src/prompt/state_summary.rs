@@ -7,7 +7,7 @@ use crate::state::document::{COMPLETE, STATE_FILE};
 use crate::state::standing::Standing;
 
 /// The layer has at most this many bytes.
-pub const SUMMARY_MAX_BYTES: usize = 24 * 1024;
+pub const SUMMARY_MAX_BYTES: usize = 32 * 1024;
 
 /// The id of a node has at most this many bytes.
 const NODE_BYTES: usize = 256;
@@ -17,7 +17,7 @@ const NAME_BYTES: usize = 512;
 const VALUE_BYTES: usize = 1024;
 /// All variables together have at most this many bytes.
 const VARIABLES_BYTES: usize = 8 * 1024;
-/// The list of nodes and the list of files have at most this many bytes each.
+/// The list of nodes and each list of files have at most this many bytes each.
 const LIST_BYTES: usize = 6 * 1024;
 
 /// The standing as a message to the model.
@@ -34,6 +34,9 @@ pub fn state_summary(standing: &Standing) -> String {
     variables(&mut text, &standing.variables);
     text.push_str(&format!("- decisionLogCount: {}\n", standing.decisions));
     newest(&mut text, "artifacts", &standing.artifacts, NAME_BYTES);
+    if !standing.input_documents.is_empty() {
+        newest(&mut text, "inputDocuments", &standing.input_documents, NAME_BYTES);
+    }
     text.truncate(text.trim_end().len());
     text
 }

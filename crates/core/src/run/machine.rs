@@ -9,6 +9,7 @@ mod anchor;
 mod calls;
 mod limits;
 mod questions;
+mod shift;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use crate::package::agents::Agent;
 use crate::package::{Package, Workflow};
 use crate::policy::Policy;
 use crate::question::Question;
+use crate::state::call::{Caller, Frame};
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
 use crate::state::standing::Standing;
@@ -84,7 +86,7 @@ pub enum Input {
     /// The run goes on in another process.
     Resume {
         /// Where it stands, if that is not where it stood.
-        state: Option<Standing>,
+        place: Option<Whereabouts>,
         /// New settings.
         settings: Option<RunSettings>,
     },
@@ -107,6 +109,8 @@ pub enum Input {
     },
     /// A call asks the user.
     Asked(Question),
+    /// The active workflow changed, or could not.
+    Shifted(Shifted),
     /// A call makes a move that the user must agree to first.
     Proposed {
         /// The move.
@@ -114,6 +118,24 @@ pub enum Input {
         /// What the user is asked.
         question: Question,
     },
+}
+
+/// Where a run stands that was moved from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Whereabouts {
+    /// What the active document says.
+    pub state: Standing,
+    /// The workflows that wait for it, the run's own first.
+    pub callers: Vec<Caller>,
+    /// How many calls of workflows there were.
+    pub calls: u64,
+}
+
+impl From<Standing> for Whereabouts {
+    /// In the run's own workflow.
+    fn from(state: Standing) -> Self {
+        Self { state, ..Self::default() }
+    }
 }
 
 /// What is to be done.
@@ -125,8 +147,40 @@ pub enum Effect {
     AskModel(Ask),
     /// Perform a call; feeds [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
     Perform(Job),
+    /// Another workflow becomes active; feeds [`Input::Shifted`].
+    Shift(Shift),
     /// Do nothing until [`Input::User`] or [`Input::Resume`] comes.
     Rest(Rest),
+}
+
+/// A change of the active workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shift {
+    /// The current node calls a workflow.
+    Enter {
+        /// The call.
+        frame: Frame,
+    },
+    /// The active workflow is over.
+    Return {
+        /// The call that it was.
+        frame: Frame,
+        /// The number of the attempt in the run, from 1.
+        attempt: u64,
+        /// Why it could not be completed.
+        failed: Option<String>,
+    },
+}
+
+/// How such a change ended.
+#[derive(Clone, Debug)]
+pub enum Shifted {
+    /// The called workflow is active, and stands here.
+    Entered(Standing),
+    /// The caller is active again.
+    Left(Box<StateChange>),
+    /// It is not possible; the words say why.
+    Held(String),
 }
 
 /// A request that is due. What it holds is [`Machine::context`].
@@ -163,6 +217,8 @@ pub struct Job {
     pub moves: Moves,
     /// What happens when something that a node declares is missing.
     pub missing: MissingRule,
+    /// The call of a workflow whose state it sees; none for the run's own.
+    pub call_of: Option<u64>,
 }
 
 /// Whether a call came whole.
@@ -201,6 +257,7 @@ pub struct Rest {
 enum Stance {
     Asking(Ask),
     Performing,
+    Shifting(Shift),
     Resting(Rest),
 }
 
@@ -227,14 +284,15 @@ pub struct Machine {
     approved: Moves,
     created: Vec<ProjectPath>,
     replies: u64,
-    /// Replies at each node; those after completion under the blank name.
-    node_replies: BTreeMap<String, u64>,
+    /// Replies at each node of each call; those after completion under the blank name.
+    node_replies: BTreeMap<(Option<u64>, String), u64>,
     usage: Usage,
     allowance: Allowance,
     failing: calls::Failing,
     nudged: bool,
     /// How often the request that is due was too long.
     overflows: u32,
+    calls: shift::Calls,
 }
 
 impl Machine {
@@ -265,6 +323,7 @@ impl Machine {
             failing: calls::Failing::default(),
             nudged: false,
             overflows: 0,
+            calls: shift::Calls::default(),
         }
     }
 
@@ -280,13 +339,14 @@ impl Machine {
                 self.anchor();
                 self.ask_model(now, &mut effects);
             }
-            Input::Resume { state, settings } => self.resume(state, settings, now, &mut effects),
+            Input::Resume { place, settings } => self.resume(place, settings, now, &mut effects),
             Input::User(words) => self.user(words, now, &mut effects),
             Input::Instructed(texts) => self.instructed(&texts, now, &mut effects),
             Input::Agent(agent) => self.talk_to(agent, &mut effects),
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
             Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
             Input::Answered { answer, state } => self.answered(&answer, state, now, &mut effects),
+            Input::Shifted(shifted) => self.shifted(shifted, now, &mut effects),
             Input::Asked(question) => self.asked(question, None, &mut effects),
             Input::Proposed { moved, question } => {
                 self.asked(question, Some(moved), &mut effects);
@@ -303,6 +363,7 @@ impl Machine {
                 Some(job) => Effect::Perform(job),
                 None => Effect::Rest(Rest::of(Phase::Failed)),
             },
+            Stance::Shifting(shift) => Effect::Shift(shift.clone()),
             Stance::Resting(rest) => Effect::Rest(rest.clone()),
         }
     }
@@ -322,9 +383,14 @@ impl Machine {
         self.cast.package()
     }
 
-    /// The workflow; a conversation has none.
+    /// The workflow that is active; a conversation has none.
     pub fn workflow(&self) -> Option<&Workflow> {
-        self.cast.workflow()
+        self.workflow_at(self.callers().len())
+    }
+
+    /// Files that were created since the last transition.
+    pub fn created(&self) -> &[ProjectPath] {
+        &self.created
     }
 
     /// Where the run stands.
@@ -363,7 +429,8 @@ impl Machine {
         let agents = self.cast.package()?.agents();
         let find = |id: &AgentId| agents.iter().find(|agent| agent.id == *id);
         match &self.cast {
-            Cast::Workflow { agent, .. } => {
+            Cast::Workflow { .. } => {
+                let agent = self.agent_at(self.callers().len())?;
                 let node = self.workflow()?.graph.node(&self.standing.current_node_id);
                 let is_over = self.anchor.told == anchor::Told::Completed;
                 let named = node.filter(|_| !is_over).and_then(|node| node.agent_id.as_ref());
@@ -396,7 +463,7 @@ impl Machine {
     /// Another process takes over. What was open stays open; the model is told where it is.
     fn resume(
         &mut self,
-        state: Option<Standing>,
+        place: Option<Whereabouts>,
         settings: Option<RunSettings>,
         now: Timestamp,
         effects: &mut Vec<Effect>,
@@ -407,12 +474,12 @@ impl Machine {
         }
         self.allowance.renew(now);
         self.anchor.intent = anchor::Intent::Resume;
-        if let Some(state) = state {
-            self.relocate(state);
+        if let Some(place) = place {
+            self.relocate(place);
         }
         let goes_on = match &self.stance {
             Stance::Asking(_) => true,
-            Stance::Performing => false,
+            Stance::Performing | Stance::Shifting(_) => false,
             Stance::Resting(rest) => rest.reason.is_some_and(limits::is_limit),
         };
         if !matches!(self.stance, Stance::Resting(_)) {
@@ -436,8 +503,10 @@ impl Machine {
     }
 
     /// The document says that the run is elsewhere: its word counts, and the old context is of no use there.
-    fn relocate(&mut self, state: Standing) {
+    fn relocate(&mut self, place: Whereabouts) {
+        let Whereabouts { state, callers, calls } = place;
         self.standing = state;
+        self.place(callers, calls.max(self.calls.made));
         self.queue.clear();
         self.pending = None;
         self.created.clear();
@@ -447,7 +516,7 @@ impl Machine {
         self.approved = Moves::Ask;
         self.confirmation = Confirmation::Needed;
         match &self.stance {
-            Stance::Performing => self.stance = Stance::Asking(self.ask()),
+            Stance::Performing | Stance::Shifting(_) => self.stance = Stance::Asking(self.ask()),
             Stance::Resting(rest) if rest.question.is_some() => {
                 let reason = Some(Reason::StopPoint);
                 self.stance = Stance::Resting(Rest { reason, ..Rest::of(Phase::WaitingUser) });
@@ -485,7 +554,14 @@ impl Machine {
     /// A stop point: the workflow is complete, or the user is to speak.
     fn stop(&mut self, reason: Reason, message: Option<String>, effects: &mut Vec<Effect>) {
         let is_end = matches!(reason, Reason::StopPoint | Reason::EmptyReply);
-        let is_complete = self.standing.complete;
+        if is_end {
+            self.let_go();
+            if let Some(shift) = self.due() {
+                self.shift(shift, effects);
+                return;
+            }
+        }
+        let is_complete = self.standing.complete && self.callers().is_empty();
         let phase = if is_complete { Phase::Completed } else { Phase::WaitingUser };
         let reason = Some(reason).filter(|_| !(is_end && is_complete));
         self.rest(Rest { phase, reason, message, question: None }, effects);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
+use super::call::CALL_STACK;
 use super::edits::{self, merge_variables, push, set};
 pub use super::next::{Next, allowed_next};
 use crate::diagnostic::{Findings, Severity};
@@ -20,8 +21,17 @@ use crate::text::{LineIndex, Span};
 /// What the document is called where a model can see it.
 pub const STATE_FILE: &str = "@state/workflow.md";
 
+/// The key, or the variable, that says how the workflow is getting on.
+pub const STATUS: &str = "workflowStatus";
+
 /// The value of `workflowStatus` that ends a run.
 pub const COMPLETE: &str = "complete";
+
+/// The value of `workflowStatus` of a workflow that was called and cannot be completed.
+pub const FAILED: &str = "failed";
+
+/// The key, or the variable, that says why.
+pub const FAILURE_REASON: &str = "failureReason";
 
 /// How many mistakes of a document are spelled out.
 const SHOWN: usize = 50;
@@ -134,6 +144,9 @@ impl StateDocument {
             edits.push(set("currentNodeId", workflow.graph.entry().as_str()));
         }
         edits.extend(merge_variables(&template.front.variables, &facts.variables));
+        if template.source.tree().get(CALL_STACK).is_some() {
+            edits.push(set(CALL_STACK, Json::Array(Vec::new())));
+        }
         let mut fill = |key: &str, value: &str| {
             if !value.trim().is_empty() {
                 edits.push(set(key, value));
@@ -185,8 +198,8 @@ impl StateDocument {
 
     /// True when `workflowStatus` is `complete`, as a key of the frontmatter or as a variable.
     pub fn has_status_complete(&self) -> bool {
-        let key = self.source.tree().get("workflowStatus").and_then(|entry| entry.tree.as_str());
-        let variable = self.variables().get("workflowStatus").and_then(Json::as_str);
+        let key = self.source.tree().get(STATUS).and_then(|entry| entry.tree.as_str());
+        let variable = self.variables().get(STATUS).and_then(Json::as_str);
         [key, variable].into_iter().flatten().any(|status| status.trim() == COMPLETE)
     }
 
@@ -212,7 +225,7 @@ impl StateDocument {
             !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty())
         };
         let key = || {
-            let entry = self.source.tree().get(name).filter(|_| name == "workflowStatus");
+            let entry = self.source.tree().get(name).filter(|_| name == STATUS);
             entry.is_some_and(|entry| is_set(&entry.tree.to_json()))
         };
         self.variables().get(name).is_some_and(is_set) || key()

@@ -49,6 +49,17 @@ pub struct Proposal<'a> {
     pub missing: MissingRule,
     /// Whether the user has agreed to change a completed workflow.
     pub confirmation: Confirmation,
+    /// Who wants it.
+    pub author: Author,
+}
+
+/// Who proposes a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// A model, through some tool.
+    Model,
+    /// The runtime, when a workflow that was called is complete.
+    Runtime,
 }
 
 /// What happens when a node is left, or the end node completed, while something that it declares is missing.
@@ -221,7 +232,7 @@ fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<Verdict<
     }
     let change = Change::between(&proposal.workflow.graph, proposal.old, new)
         .ok_or_else(|| answer::lost(proposal))?;
-    let mut violations = rules::broken(&change);
+    let mut violations = rules::broken(&change, proposal);
     let edge = match route::taken(&change) {
         Ok(edge) => edge,
         Err(violation) => {

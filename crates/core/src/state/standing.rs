@@ -24,8 +24,14 @@ pub struct Standing {
     /// The files that were made, from the root of the project.
     #[serde(default)]
     pub artifacts: Vec<String>,
+    /// Documents that come from outside, such as the artifacts of a calling workflow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub input_documents: Vec<String>,
     /// Whether the workflow is complete.
     pub complete: bool,
+    /// Why it cannot be completed, where its status says so. It counts for a workflow that was called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
 }
 
 impl Standing {
@@ -40,7 +46,9 @@ impl Standing {
             variables: front.variables.clone(),
             decisions: front.decision_log.len(),
             artifacts: front.artifacts.clone(),
+            input_documents: front.input_documents.clone(),
             complete: document.is_complete(graph),
+            failed: document.failure(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The run machine: what it wants next after everything that can happen to a run.
 
+mod calls;
 mod law;
 
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use serde_json::Map;
 
 use crate::support::{checked, example};
 
-/// A run of create-story-micro with its clock.
+/// A run of an example with its clock.
 struct Play {
     machine: Machine,
     now: i64,
@@ -31,10 +32,14 @@ impl Play {
     }
 
     fn with(settings: RunSettings) -> Self {
-        let package = Arc::new(checked(&example("create-story-micro")).package.unwrap());
+        Self::of("create-story-micro", settings)
+    }
+
+    fn of(package: &str, settings: RunSettings) -> Self {
+        let package = Arc::new(checked(&example(package)).package.unwrap());
         let agent = package.agents()[0].id.clone();
-        let standing =
-            Standing { current_node_id: "step-01-select-story".to_owned(), ..Standing::default() };
+        let current_node_id = package.workflows()[0].graph.entry().to_string();
+        let standing = Standing { current_node_id, ..Standing::default() };
         let machine = Machine::new(
             Cast::Workflow { package, workflow: 0, agent, data: None },
             settings,
@@ -92,13 +97,13 @@ impl Play {
         state.steps_completed.push(from.clone());
         state.current_node_id = to.to_owned();
         let moved = Some(Moved { from, to: to.to_owned(), label: "next".to_owned() });
-        self.changed(StateChange { state, moved, recorded: Vec::new(), warnings: Vec::new() })
+        self.changed(StateChange { state, moved, ..StateChange::default() })
     }
 
     fn completed(&mut self) -> Effect {
         let mut state = self.machine.standing().clone();
         state.complete = true;
-        self.changed(StateChange { state, moved: None, recorded: Vec::new(), warnings: Vec::new() })
+        self.changed(StateChange { state, ..StateChange::default() })
     }
 
     fn changed(&mut self, change: StateChange) -> Effect {
@@ -147,6 +152,10 @@ fn check_open(machine: &Machine, open: &Effect) {
         }
         (Effect::Perform(one), Effect::Perform(other)) => {
             assert_eq!(one.call, other.call);
+            assert_eq!(phase, Phase::Running);
+        }
+        (Effect::Shift(one), Effect::Shift(other)) => {
+            assert_eq!(*one, other);
             assert_eq!(phase, Phase::Running);
         }
         (Effect::Rest(one), Effect::Rest(other)) => {
@@ -383,7 +392,7 @@ fn limits_stop_the_run_with_their_reason_and_a_resume_or_a_word_renews_them() {
     assert_eq!((stopped.phase, stopped.reason), (Phase::WaitingUser, Some(Reason::LimitTurns)));
     let mut other = Play { machine: play.machine.clone(), now: play.now, told: Vec::new() };
     check_asks(&play.user("Go on."), 3, Some("step-01-select-story"), "sm");
-    let resumed = other.step(Input::Resume { state: None, settings: None });
+    let resumed = other.step(Input::Resume { place: None, settings: None });
     check_asks(&resumed, 3, Some("step-01-select-story"), "sm");
 }
 
@@ -496,13 +505,13 @@ fn guided_mode_asks_before_each_move() {
 fn a_resume_keeps_what_is_open_and_tells_the_model() {
     let mut play = Play::new();
     play.calls(&[("fs.read", "{}"), ("fs.list", "{}")]);
-    let open = job(play.step(Input::Resume { state: None, settings: None }));
+    let open = job(play.step(Input::Resume { place: None, settings: None }));
     assert_eq!(open.call.name, "fs.read");
     play.answered();
     play.answered();
     assert!(play.last_directive().contains("- intent: resume"));
 
-    let resumed = play.step(Input::Resume { state: None, settings: None });
+    let resumed = play.step(Input::Resume { place: None, settings: None });
     check_asks(&resumed, 2, Some("step-01-select-story"), "sm");
     assert!(play.last_directive().contains("- intent: resume"));
 }
@@ -513,7 +522,7 @@ fn a_document_that_says_otherwise_wins() {
     play.calls(&[("fs.read", "{}"), ("fs.list", "{}")]);
     let state =
         Standing { current_node_id: "step-03-extract-context".to_owned(), ..Standing::default() };
-    let asked = play.step(Input::Resume { state: Some(state), settings: None });
+    let asked = play.step(Input::Resume { place: Some(state.into()), settings: None });
     check_asks(&asked, 2, Some("step-03-extract-context"), "sm");
     assert!(!play.sent().iter().any(|line| line.starts_with("tool")));
 }
@@ -526,14 +535,14 @@ fn a_document_that_says_otherwise_takes_nothing_along() {
     rest(play.step(Input::Asked(confirm("Well?"))));
     let state =
         Standing { current_node_id: "step-03-extract-context".to_owned(), ..Standing::default() };
-    let waiting = rest(play.step(Input::Resume { state: Some(state), settings: None }));
+    let waiting = rest(play.step(Input::Resume { place: Some(state.into()), settings: None }));
     assert_eq!((waiting.reason, waiting.question), (Some(Reason::StopPoint), None));
 
     let mut play = Play::new();
     play.calls(&[("fs.read", "{}")]);
     play.user("Mind the gap.");
     let state = Some(play.machine.standing().clone());
-    play.step(Input::Resume { state, settings: None });
+    play.step(Input::Resume { place: state.map(Into::into), settings: None });
     assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
 }
 
@@ -580,7 +589,7 @@ fn a_completed_run_waits_for_the_user_and_says_so_when_a_limit_ends_it() {
     let stopped = rest(play.completed());
     assert_eq!((stopped.phase, stopped.reason), (Phase::Completed, Some(Reason::LimitTurns)));
     assert!(stopped.message.unwrap().contains("asked once"));
-    check_asks(&play.step(Input::Resume { state: None, settings: None }), 2, None, "sm");
+    check_asks(&play.step(Input::Resume { place: None, settings: None }), 2, None, "sm");
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn standing(node: &str, done: &[&str], variables: Json, artifacts: &[&str]) -> S
         decisions: 0,
         artifacts: texts(artifacts),
         complete: false,
+        ..Standing::default()
     }
 }
 
@@ -61,6 +62,7 @@ fn composed(package: &Package, standing: &Standing, intent: Intent) -> Context {
         autopilot: Autopilot::On,
         protocol: Protocol::Told,
         state: StateTool::Patch,
+        caller: None,
     };
     let mut anchor = vec![run_directive(&directive)];
     if !standing.complete {
@@ -152,6 +154,7 @@ fn a_later_anchor_at_the_same_node_repeats_neither_protocol_nor_step() {
         autopilot: Autopilot::Off,
         protocol: Protocol::StandsAbove,
         state: StateTool::Patch,
+        caller: None,
     });
     let brief = node_brief(workflow, node, &Map::new(), StepText::StandsAbove);
     insta::assert_snapshot!(format!("{directive}\n=====\n{brief}"));
@@ -185,6 +188,7 @@ fn long_variables_are_cut_and_counted() {
         decisions: 3,
         artifacts: many(3),
         complete: false,
+        ..Standing::default()
     };
     let summary = state_summary(&standing);
     // The middle of the lists is of no interest here.

@@ -215,6 +215,7 @@ proptest! {
             autopilot: Autopilot::On,
             protocol: Protocol::Told,
             state: StateTool::Patch,
+            caller: None,
         });
         prop_assert!(directive.len() <= DIRECTIVE_MAX_BYTES);
         let expected = ["runType", "intent", "workflow", "state", "graph", "artifactsRoot", "currentNodeId", "effectiveAgentId", "autopilot"];
@@ -225,7 +226,7 @@ proptest! {
     fn a_hostile_state_cannot_leave_its_fields(
         node in hostile(), steps in hostile_list(), artifacts in hostile_list(), variables in hostile_variables(), decisions in any::<usize>()
     ) {
-        let standing = Standing { current_node_id: node, steps_completed: steps, variables, decisions, artifacts, complete: false };
+        let standing = Standing { current_node_id: node, steps_completed: steps, variables, decisions, artifacts, complete: false, ..Standing::default() };
         let summary = state_summary(&standing);
         prop_assert!(summary.len() <= SUMMARY_MAX_BYTES, "{}", summary.len());
         prop_assert_eq!(fields(&summary), ["currentNodeId", "stepsCompleted", "variables", "decisionLogCount", "artifacts"]);

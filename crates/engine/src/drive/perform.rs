@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use super::{Drive, World, request, unexpected, unrecorded};
 use crate::clock;
 use crate::deadline::Deadline;
-use crate::tools::{self, Change, Occasion, Plan};
+use crate::tools::{self, Change, Occasion, Plan, Tools};
 use crate::turn::{Halt, Moment, Recorded, Turn};
 
 /// A change that is recorded as an intent.
@@ -56,8 +56,10 @@ impl<T: Turn> Drive<'_, T> {
             return self.carry_out(&done(&key), &job, &call, announced, world);
         }
         let mut planned = None;
+        let mounts = world.mounts.of_call(job.call_of);
+        let tools = world.tools(&mounts, self.machine.workflow());
         let recorded = self.turn.step(&key, &mut |moment| {
-            let (fact, change) = plan(&job, &call, moment, world)?;
+            let (fact, change) = plan(&job, &call, moment, world, &tools)?;
             planned = change;
             Ok(fact)
         })?;
@@ -95,6 +97,8 @@ impl<T: Turn> Drive<'_, T> {
         let Announced { intent, planned } = &announced;
         // The reply and the intent must survive whatever the change does not.
         self.turn.flush()?;
+        let mounts = world.mounts.of_call(job.call_of);
+        let tools = world.tools(&mounts, self.machine.workflow());
         let recorded = self.turn.step(key, &mut |moment| {
             let answer = match call {
                 Ok(call) => {
@@ -104,7 +108,7 @@ impl<T: Turn> Drive<'_, T> {
                     if let Some(change) = planned {
                         keep_before_images(change, world)?;
                     }
-                    world.tools.carry_out(call, intent, planned.as_deref(), &occasion)?.answer
+                    tools.carry_out(call, intent, planned.as_deref(), &occasion)?.answer
                 }
                 Err(refusal) => Answer::from(refusal),
             };
@@ -177,6 +181,7 @@ fn plan(
     call: &Result<Call, Refusal>,
     moment: &mut Moment<'_>,
     world: &World<'_>,
+    tools: &Tools<'_>,
 ) -> Result<(Fact, Option<Box<Change>>), Halt> {
     let call = match call {
         Ok(call) => call,
@@ -190,7 +195,7 @@ fn plan(
     }
     let now = clock::for_people(moment.now);
     let deadline = deadline(job, world);
-    let plan = world.tools.plan(call, &occasion(job, &now, &deadline));
+    let plan = tools.plan(call, &occasion(job, &now, &deadline));
     // What a call gives that was broken off is not its answer.
     let plan = if deadline.is_late() {
         Plan::Answer(Answer::from(&too_late(job)))

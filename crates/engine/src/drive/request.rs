@@ -53,6 +53,8 @@ pub(crate) fn of(
         place: Place {
             turn: ask.turn,
             is_talk: machine.workflow().is_none(),
+            call: machine.call(),
+            workflow: machine.workflow().and_then(|workflow| workflow.id.clone()),
             node_id: ask.node_id.clone(),
             node_turn: ask.node_turn,
             input: machine.input().cloned(),
@@ -73,9 +75,11 @@ pub(super) fn check(machine: &mut Machine) -> Result<(), Halt> {
 
 /// What everyone is told about it.
 pub(super) fn told(machine: &mut Machine, ask: &Ask, request: &Request) -> Fact {
+    let call = machine.call();
     let context = machine.context_mut();
     Fact::TurnStarted {
         turn: ask.turn,
+        call,
         node_id: ask.node_id.clone(),
         agent_id: ask.agent_id.as_ref().map(ToString::to_string),
         request: RequestFacts {

@@ -27,6 +27,9 @@ pub(super) fn each<E>(
         | Fact::SessionAgent { .. }
         | Fact::SessionRun { .. }
         | Fact::RunResumed { .. }
+        | Fact::WorkflowEntered { .. }
+        | Fact::WorkflowLeft { .. }
+        | Fact::WorkflowHeld { .. }
         | Fact::AssistantDelta { .. }
         | Fact::ModelRetried { .. }
         | Fact::ModelOverflowed { .. }

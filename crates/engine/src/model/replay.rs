@@ -125,6 +125,9 @@ impl Recording {
             | Fact::SessionInstructed { .. }
             | Fact::SessionRun { .. }
             | Fact::RunResumed { .. }
+            | Fact::WorkflowEntered { .. }
+            | Fact::WorkflowLeft { .. }
+            | Fact::WorkflowHeld { .. }
             | Fact::AssistantDelta { .. }
             | Fact::ModelRetried { .. }
             | Fact::ModelOverflowed { .. }

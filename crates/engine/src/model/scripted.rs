@@ -78,7 +78,7 @@ impl Scripted {
     fn line(&self, view: &View<'_>) -> Result<&Line, ModelError> {
         let place = view.place();
         let turns = match &place.node_id {
-            Some(node) => self.scenario.nodes.get(node).map(Vec::as_slice).unwrap_or_default(),
+            Some(node) => self.at_node(place, node),
             None if place.is_talk => &self.scenario.chat,
             None => &self.scenario.complete,
         };
@@ -86,6 +86,17 @@ impl Scripted {
             Some(turn) => self.choice(turn, view),
             None => self.scenario.otherwise.as_ref().ok_or_else(|| self.nothing_left(place)),
         }
+    }
+
+    /// What it says at a node: for this very call, for this workflow, or for any node of that name.
+    fn at_node(&self, place: &Place, node: &str) -> &[Turn] {
+        let nodes = &self.scenario.nodes;
+        let of_workflow = place.workflow.as_ref().and_then(|workflow| {
+            let of_call =
+                place.call.and_then(|call| nodes.get(&format!("{workflow}#{call}/{node}")));
+            of_call.or_else(|| nodes.get(&format!("{workflow}/{node}")))
+        });
+        of_workflow.or_else(|| nodes.get(node)).map(Vec::as_slice).unwrap_or_default()
     }
 
     fn choice<'s>(&'s self, turn: &'s Turn, view: &View<'_>) -> Result<&'s Line, ModelError> {
@@ -157,7 +168,10 @@ fn at(turns: &[Turn], number: u64) -> Option<&Turn> {
 
 fn whereabouts(place: &Place) -> String {
     let node = match &place.node_id {
-        Some(node) => format!("at node `{node}`"),
+        Some(node) => match (&place.workflow, place.call) {
+            (Some(workflow), Some(call)) => format!("at node `{workflow}#{call}/{node}`"),
+            (_, _) => format!("at node `{node}`"),
+        },
         None if place.is_talk => "in the conversation".to_owned(),
         None => "after completion".to_owned(),
     };

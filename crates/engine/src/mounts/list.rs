@@ -52,9 +52,10 @@ pub struct Stat {
 impl Mounts {
     /// What is at a path; a refusal when nothing is, or when the path leads out.
     pub fn stat(&self, path: &VPath) -> Answer<Stat> {
+        let real = self.real(path);
         let metadata = self
             .disk
-            .run(path, Deed::Look, || self.root(path).metadata(system_path(path.relative())));
+            .run(real, Deed::Look, || self.root(real).metadata(system_path(real.relative())));
         settle(
             metadata
                 .map_err(|error| self.stop("look at", path, error))
@@ -74,9 +75,10 @@ impl Mounts {
     /// Whether two paths lead to one file, whatever their mounts: the project may hold the folder of the state.
     pub fn is_same_file(&self, one: &VPath, other: &VPath) -> Answer<bool> {
         let identity = |path: &VPath| {
+            let real = self.real(path);
             let metadata = self
                 .disk
-                .run(path, Deed::Look, || self.root(path).metadata(system_path(path.relative())));
+                .run(real, Deed::Look, || self.root(real).metadata(system_path(real.relative())));
             metadata
                 .map(|metadata| (metadata.dev(), metadata.ino()))
                 .map_err(|error| self.stop("look at", path, error))

@@ -34,8 +34,9 @@ impl Mounts {
         if path.relative().is_empty() {
             return Err(folder(path).into());
         }
-        let opened = self.disk.run(path, Deed::Open, || {
-            let file = self.root(path).open_with(path.relative(), &reading(FollowSymlinks::Yes))?;
+        let real = self.real(path);
+        let opened = self.disk.run(real, Deed::Open, || {
+            let file = self.root(real).open_with(real.relative(), &reading(FollowSymlinks::Yes))?;
             let metadata = file.metadata()?;
             Ok((file, metadata))
         });

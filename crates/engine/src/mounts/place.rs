@@ -68,18 +68,19 @@ impl Opened {
 impl Mounts {
     /// Follows a path to where a write to it goes. Nothing is changed.
     pub(super) fn place(&self, path: &VPath) -> Result<Place, Stop> {
+        let real = self.real(path);
         let mut way = Way {
             disk: &self.disk,
             path,
-            open: vec![self.root(path).clone()],
+            open: vec![self.root(real).clone()],
             names: Vec::new(),
             todo: VecDeque::new(),
             links: 0,
         };
-        if path.relative().split('/').count() > MAX_DEPTH {
+        if real.relative().split('/').count() > MAX_DEPTH {
             return Err(too_deep(path).into());
         }
-        way.todo.extend(path.relative().split('/').map(Step::named));
+        way.todo.extend(real.relative().split('/').map(Step::named));
         way.walk()
     }
 }

@@ -13,7 +13,7 @@ impl Mounts {
     pub(super) fn allowed_place(&self, path: &WritablePath) -> Result<Place, Stop> {
         check(path)?;
         let place = self.place(path.path())?;
-        if place.path != *path.path() {
+        if place.path != *self.real(path.path()) {
             check(&WritablePath::new(place.path.clone())?)?;
         }
         Ok(place)

@@ -18,6 +18,8 @@ pub(crate) struct Tree<'m> {
     disk: &'m Disk,
     mount: Mount,
     root: &'m Dir,
+    /// What the state document really is, where this mount has it.
+    document: Option<&'m VPath>,
 }
 
 /// What to do when a folder is a link to another folder in the mount.
@@ -30,7 +32,8 @@ pub(crate) enum Links {
 impl Mounts {
     /// The mount that a path is in.
     pub(crate) fn tree(&self, path: &VPath) -> Tree<'_> {
-        Tree { disk: &self.disk, mount: path.mount(), root: self.root(path) }
+        let document = self.document.as_ref().filter(|real| real.mount() == path.mount());
+        Tree { disk: &self.disk, mount: path.mount(), root: self.root(path), document }
     }
 
     /// A file that was named by the model, opened under the rules of reading, and its size.
@@ -71,6 +74,8 @@ impl Tree<'_> {
 
     /// A regular file and its size. `None` when it is something else by now.
     pub(crate) fn file(self, path: &str) -> io::Result<Option<(std::fs::File, u64)>> {
+        let named = |_: &&VPath| VPath::state_document(None).relative() == path;
+        let path = self.document.filter(named).map_or(path, VPath::relative);
         self.run(path, Deed::Open, || {
             regular(self.root.open_with(path, &reading(FollowSymlinks::No))?)
         })

@@ -110,7 +110,8 @@ impl Mounts {
                 Some(FileContent { bytes, sha256: measured.sha256, size: measured.size })
             }
         };
-        Ok(Target { path: place.path, old })
+        let path = if place.path == *self.real(path) { path.clone() } else { place.path };
+        Ok(Target { path, old })
     }
 
     fn try_remove(&self, path: &WritablePath, content: Digest) -> Result<(), Stop> {

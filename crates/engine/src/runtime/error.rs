@@ -1,9 +1,10 @@
 //! Why a run cannot be started or taken over. For the user, never for a model.
 
-use crewagent_core::state::document::{ChangeError, DocumentError};
+use crewagent_core::state::document::ChangeError;
 use thiserror::Error;
 
-use crate::mounts::{MountError, OpenError};
+use crate::documents::NoDocument;
+use crate::mounts::OpenError;
 use crate::store::{ProjectError, RunError, StoreError};
 use crate::turn::Halt;
 
@@ -64,15 +65,9 @@ pub enum ResumeError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The state document is not there, or cannot be read.
-    #[error("the state document of the run cannot be used: {0}")]
-    NoState(String),
-    /// The state document is damaged.
-    #[error("the state document of the run is damaged: {0}")]
-    State(#[from] DocumentError),
-    /// The disk failed.
+    /// A state document cannot be used.
     #[error(transparent)]
-    Mount(#[from] MountError),
+    State(#[from] NoDocument),
     /// The journal cannot be written.
     #[error(transparent)]
     Halt(#[from] Halt),

@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use crewagent_core::event::{Event, Fact};
 use crewagent_core::id::AgentId;
-use crewagent_core::integrity::Digest;
 use crewagent_core::package::Workflow;
 use crewagent_core::payload::Payload;
-use crewagent_core::run::machine::{Cast, Machine};
+use crewagent_core::run::machine::{Cast, Machine, Whereabouts};
 use crewagent_core::run::settings::RunSettings;
-use crewagent_core::state::document::{STATE_FILE, StateDocument};
-use crewagent_core::state::standing::Standing;
-use crewagent_core::vpath::VPath;
+use crewagent_core::state::document::STATE_FILE;
 use jiff::Timestamp;
 
 use super::run::{Parts, Run};
@@ -19,11 +16,9 @@ use super::start::load;
 use super::{ResumeError, SettingsChange};
 use crate::blobs::Blobs;
 use crate::clock::Clock;
+use crate::documents::{Documents, Found};
 use crate::mounts::Mounts;
 use crate::store::{RunFolder, RunId, RunRecord, Runs, Store, Subject};
-
-/// More is no state document of ours.
-const MAX_DOCUMENT: usize = 16 << 20;
 
 pub(super) fn resume(
     store: &Store,
@@ -37,16 +32,16 @@ pub(super) fn resume(
     let mounts = folder.mounts(&roots)?;
     let data = data_of(&folder.recovered.events, &folder.blobs);
     let cast = cast(store, &folder.facts, data)?;
-    let found = match cast.workflow() {
-        Some(workflow) => Found::of(&state_document(&mounts)?, workflow),
-        None => Found { standing: Standing::default(), sha256: Digest::of(b"") },
+    let found = match (&cast, cast.workflow()) {
+        (Cast::Workflow { package, .. }, Some(own)) => Documents(&mounts).find(package, own)?,
+        (Cast::Workflow { .. } | Cast::Talk { .. }, _) => Found::default(),
     };
     let mut recovered = std::mem::take(&mut folder.recovered);
     let lost = words_at_hand(&mut recovered.events, &folder.blobs);
     recovered.notes.extend(lost);
     let mut system = store.settings().for_runs();
     system.window_tokens = change.window.unwrap_or(system.window_tokens);
-    let past = Past::of(recovered.events, &found.standing, &system);
+    let past = Past::of(recovered.events, &found, &system);
     let notes = recovered.notes;
     let taken = Taken { folder, mounts, cast, project: roots.project, clock: clock.clone() };
     taken.over(past, found, notes, &|settings| today(&change.on(settings), &system))
@@ -55,35 +50,39 @@ pub(super) fn resume(
 /// What a journal says about the part of a run that can be gone through again.
 pub(super) struct Past {
     pub(super) settings: RunSettings,
-    pub(super) standing: Standing,
+    pub(super) place: Whereabouts,
     pub(super) started: Option<Timestamp>,
     pub(super) events: Vec<Event>,
 }
 
 impl Past {
     /// From the start, or from where it was last begun anew.
-    pub(super) fn of(mut events: Vec<Event>, found: &Standing, system: &RunSettings) -> Self {
+    pub(super) fn of(mut events: Vec<Event>, found: &Found, system: &RunSettings) -> Self {
         let begins = |event: &Event| {
             if let Fact::RunStarted { settings, state, .. } = &event.fact {
-                Some((settings.clone(), state.clone()))
+                Some((settings.clone(), state.clone().into()))
             } else if let Fact::SessionStarted { settings, .. } = &event.fact {
-                Some((settings.clone(), Standing::default()))
-            } else if let Fact::RunResumed { fresh: true, settings, state, .. } = &event.fact {
+                Some((settings.clone(), Whereabouts::default()))
+            } else if let Fact::RunResumed {
+                fresh: true, settings, state, callers, calls, ..
+            } = &event.fact
+            {
                 let settings = settings.clone().unwrap_or_else(|| system.clone());
-                Some((settings, state.clone().unwrap_or_default()))
+                let state = state.clone().unwrap_or_default();
+                Some((settings, Whereabouts { state, callers: callers.clone(), calls: *calls }))
             } else {
                 None
             }
         };
         let beginning = events.iter().rposition(|event| begins(event).is_some());
         let Some(at) = beginning else {
-            let (settings, standing) = (system.clone(), found.clone());
-            return Self { settings, standing, started: None, events: Vec::new() };
+            let (settings, place) = (system.clone(), found.place.clone());
+            return Self { settings, place, started: None, events: Vec::new() };
         };
         let events = events.split_off(at);
-        let (settings, standing) = begins(&events[0]).unwrap_or_default();
+        let (settings, place) = begins(&events[0]).unwrap_or_default();
         let started = events[0].time.parse().ok();
-        Self { settings, standing, started, events }
+        Self { settings, place, started, events }
     }
 }
 
@@ -120,21 +119,6 @@ fn today(settings: &RunSettings, system: &RunSettings) -> RunSettings {
     }
 }
 
-/// What the state document says.
-struct Found {
-    standing: Standing,
-    sha256: Digest,
-}
-
-impl Found {
-    fn of(document: &StateDocument, workflow: &Workflow) -> Self {
-        Self {
-            standing: Standing::of(document, &workflow.graph),
-            sha256: Digest::of(document.text().as_bytes()),
-        }
-    }
-}
-
 /// A run whose folder is ours.
 struct Taken {
     folder: RunFolder,
@@ -154,8 +138,8 @@ impl Taken {
     ) -> Result<Run, ResumeError> {
         let Self { folder, mounts, cast, project, clock } = self;
         let epoch = folder.epoch;
-        let Past { settings, standing, started, events } = past;
-        let machine = Machine::new(cast.clone(), settings, standing);
+        let Past { settings, place, started, events } = past;
+        let machine = Machine::at(cast.clone(), settings, place);
         let parts = Parts { folder, mounts, machine, project, clock };
         let mut run = Run::of(parts, events);
         let mut opening = Vec::new();
@@ -166,31 +150,45 @@ impl Taken {
         let settings_now = changed(run.settings());
         let changed = Some(settings_now.clone()).filter(|new| new != run.settings());
         let resumed = match replayed {
-            Ok(()) if run.will_stand_at(&found.standing, found.sha256) => {
-                Fact::RunResumed { epoch, fresh: false, state: None, settings: changed, notes }
-            }
+            Ok(()) if run.will_stand_at(&found) => resumed(epoch, None, changed, notes),
             Ok(()) => {
                 notes.push(format!(
                     "{STATE_FILE} was changed outside of the run; what it says counts"
                 ));
-                let state = Some(found.standing);
-                Fact::RunResumed { epoch, fresh: false, state, settings: changed, notes }
+                resumed(epoch, Some(found.place.clone()), changed, notes)
             }
             Err(why) => {
                 notes.push(format!(
                     "the conversation with the model begins anew at the current node, because the journal cannot be gone through again: {why}"
                 ));
-                let standing = found.standing;
-                let (state, settings) = (Some(standing.clone()), Some(settings_now.clone()));
-                let machine = Machine::new(cast, settings_now, standing);
+                let machine = Machine::at(cast, settings_now.clone(), found.place.clone());
                 run.start_anew(machine, &mut |event| opening.push(event.clone()));
-                Fact::RunResumed { epoch, fresh: true, state, settings, notes }
+                let mut resumed =
+                    resumed(epoch, Some(found.place.clone()), Some(settings_now), notes);
+                if let Fact::RunResumed { fresh, .. } = &mut resumed {
+                    *fresh = true;
+                }
+                resumed
             }
         };
         run.take_over(resumed, &mut |event| opening.push(event.clone()))?;
         run.set_opening(opening);
         Ok(run)
     }
+}
+
+/// A process takes over, at another place if there is one.
+fn resumed(
+    epoch: u64,
+    place: Option<Whereabouts>,
+    settings: Option<RunSettings>,
+    notes: Vec<String>,
+) -> Fact {
+    let (state, callers, calls) = match place {
+        Some(Whereabouts { state, callers, calls }) => (Some(state), callers, calls),
+        None => (None, Vec::new(), 0),
+    };
+    Fact::RunResumed { epoch, fresh: false, state, callers, calls, settings, notes }
 }
 
 /// Who plays what in a run, or who is talked to in a conversation.
@@ -232,13 +230,4 @@ pub(super) fn data_of(events: &[Event], blobs: &Blobs) -> Option<Arc<str>> {
         data.as_ref()
     });
     blobs.resolve(data?).ok()
-}
-
-fn state_document(mounts: &Mounts) -> Result<StateDocument, ResumeError> {
-    let no_state = |why: String| ResumeError::NoState(why);
-    let path = VPath::parse(STATE_FILE).map_err(|refusal| no_state(refusal.message))?;
-    let content = mounts.read(&path, MAX_DOCUMENT)?.map_err(|refusal| no_state(refusal.message))?;
-    let text = String::from_utf8(content.bytes)
-        .map_err(|_| no_state(format!("{STATE_FILE} is not UTF-8 text")))?;
-    Ok(StateDocument::read(text)?)
 }

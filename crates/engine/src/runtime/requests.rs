@@ -2,10 +2,10 @@
 
 use crewagent_core::event::{Event, Fact};
 use crewagent_core::run::machine::Machine;
-use crewagent_core::state::standing::Standing;
 
 use super::ResumeError;
 use super::open::{Past, cast, data_of, words_at_hand};
+use crate::documents::Found;
 use crate::drive::request::{self, Toolbox};
 use crate::drive::{Course, Drive};
 use crate::model::Request;
@@ -31,10 +31,10 @@ pub(super) fn requests(
     let mut events = view.recovered.events;
     let cast = cast(store, &view.facts, data_of(&events, &view.blobs))?;
     words_at_hand(&mut events, &view.blobs);
-    let past = Past::of(events, &Standing::default(), &store.settings().for_runs());
+    let past = Past::of(events, &Found::default(), &store.settings().for_runs());
     let digests = digests(&past.events);
     let Some(started) = past.started else { return Ok(Vec::new()) };
-    let mut machine = Machine::new(cast, past.settings, past.standing);
+    let mut machine = Machine::at(cast, past.settings, past.place);
     let mut turn = Replayed::new(past.events);
     let mut course = Course::default();
     let mut drive = Drive { machine: &mut machine, turn: &mut turn, course: &mut course };

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crewagent_core::event::{Event, Fact, Phase};
-use crewagent_core::integrity::Digest;
 use crewagent_core::package::agents::Agent;
 use crewagent_core::package::{Package, Workflow};
-use crewagent_core::run::machine::{Effect, Machine, Rest};
+use crewagent_core::run::machine::{Effect, Machine, Rest, Shift};
 use crewagent_core::run::settings::RunSettings;
 use crewagent_core::run::usage::Usage;
+use crewagent_core::state::call::{Caller, Frame};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::standing::Standing;
 use jiff::Timestamp;
@@ -17,11 +17,12 @@ use jiff::Timestamp;
 use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::control::{Control, Wish};
+use crate::documents::Found;
 use crate::drive::{Course, Drive, World};
 use crate::model::{Model, ModelErrorKind};
 use crate::mounts::Mounts;
 use crate::store::{RunFolder, RunOwner, RunRecord};
-use crate::tools::{Recent, Tools};
+use crate::tools::Recent;
 use crate::turn::journaled::{Journaled, Records};
 use crate::turn::{Halt, Turn as _};
 
@@ -120,9 +121,23 @@ impl Run {
         self.drive_with(tell, |drive| drive.take_over(resumed))
     }
 
-    /// Whether the run is where the document says, or will be when the change in hand is settled.
-    pub(super) fn will_stand_at(&self, found: &Standing, document: Digest) -> bool {
-        self.machine.standing() == found || self.course.leads_to(document)
+    /// Whether the run is where the documents say, or will be when what is in hand is settled.
+    pub(super) fn will_stand_at(&self, found: &Found) -> bool {
+        let frames = |callers: &[Caller]| -> Vec<Frame> {
+            callers.iter().map(|caller| caller.frame.clone()).collect()
+        };
+        let (mut own, there) = (frames(self.machine.callers()), frames(&found.place.callers));
+        if own == there {
+            let leads = |document| self.course.leads_to(document);
+            return *self.machine.standing() == found.place.state
+                || found.sha256.is_some_and(leads);
+        }
+        match self.machine.open() {
+            Effect::Shift(Shift::Enter { frame }) => own.push(frame),
+            Effect::Shift(Shift::Return { .. }) => drop(own.pop()),
+            Effect::Tell(_) | Effect::AskModel(_) | Effect::Perform(_) | Effect::Rest(_) => {}
+        }
+        own == there
     }
 
     /// What it runs with.
@@ -164,7 +179,12 @@ impl Run {
         self.machine.standing()
     }
 
-    /// What it is a run of; a conversation has no workflow.
+    /// The workflows that wait for one that they called, the run's own first.
+    pub fn callers(&self) -> &[Caller] {
+        self.machine.callers()
+    }
+
+    /// The workflow that is active; a conversation has none.
     pub fn workflow(&self) -> Option<&Workflow> {
         self.machine.workflow()
     }
@@ -203,7 +223,7 @@ impl Run {
     pub fn rest(&self) -> Option<Rest> {
         match self.machine.open() {
             Effect::Rest(rest) => Some(rest),
-            Effect::Tell(_) | Effect::AskModel(_) | Effect::Perform(_) => None,
+            Effect::Tell(_) | Effect::AskModel(_) | Effect::Perform(_) | Effect::Shift(_) => None,
         }
     }
 
@@ -217,10 +237,8 @@ impl Run {
         if self.is_broken {
             return Err(Halt::Broken);
         }
-        let workflow = self.machine.workflow().cloned();
         let Self { machine, course, records, mounts, blobs, artifacts, recent, .. } = self;
-        let tools = Tools { mounts, workflow: workflow.as_ref(), artifacts, recent };
-        let world = World { model, tools, blobs, control };
+        let world = World { model, mounts, artifacts, recent, blobs, control };
         let mut turn = Journaled::new(records, tell);
         let mut drive = Drive { machine, turn: &mut turn, course };
         match drive.run(&world) {
@@ -279,12 +297,24 @@ impl Run {
         self.drive_with(tell, |drive| drive.choose(chosen))
     }
 
+    /// The files that were made so far, also by workflows that wait for the active one.
+    pub fn artifacts(&self) -> Vec<String> {
+        let states = self.machine.callers().iter().map(|caller| &caller.state);
+        let mut all: Vec<String> = Vec::new();
+        for path in states.chain([self.standing()]).flat_map(|state| &state.artifacts) {
+            if !all.contains(path) {
+                all.push(path.clone());
+            }
+        }
+        all
+    }
+
     /// The process leaves the run as it is.
     pub fn finish(&mut self, rest: &Rest, tell: &mut dyn FnMut(&Event)) -> Result<(), Halt> {
         let fact = Fact::RunFinished {
             phase: rest.phase,
             reason: rest.reason,
-            artifacts: self.standing().artifacts.clone(),
+            artifacts: self.artifacts(),
             turns: self.machine.turns(),
             usage: self.machine.usage(),
         };

@@ -357,6 +357,9 @@ fn last_epoch(events: &[Event]) -> u64 {
         | Fact::SessionInstructed { .. }
         | Fact::SessionRun { .. }
         | Fact::UserInput { .. }
+        | Fact::WorkflowEntered { .. }
+        | Fact::WorkflowLeft { .. }
+        | Fact::WorkflowHeld { .. }
         | Fact::TurnStarted { .. }
         | Fact::AssistantDelta { .. }
         | Fact::ModelRetried { .. }

@@ -183,7 +183,7 @@ impl Tools<'_> {
         let limit = occasion.policy.fs.max_write_bytes;
         let target = self.aim(job.path, KEPT.max(usize::try_from(limit).unwrap_or(usize::MAX)))?;
         let mut transition = None;
-        let after: Arc<[u8]> = if super::state::is_state(job.path.path()) {
+        let after: Arc<[u8]> = if job.path.path().is_state_document() {
             let state = StateFile { tools: self, occasion, now };
             let made = state.transition(job, &target)?;
             let text = made.text().clone();
@@ -222,11 +222,10 @@ impl Tools<'_> {
     /// The state document has one name, so that nothing gets around the guard.
     pub(super) fn check_target(&self, path: &WritablePath, target: &Target) -> Result<(), Halt> {
         super::state::check_name(path, &target.path)?;
-        if target.old.is_none() || super::state::is_state(path.path()) {
+        if target.old.is_none() || path.path().is_state_document() {
             return Ok(());
         }
-        let Some(state) = super::state::path() else { return Ok(()) };
-        match self.mounts.is_same_file(path.path(), &state)? {
+        match self.mounts.is_same_file(path.path(), &VPath::state_document(None))? {
             Ok(true) => Err(super::state::other_name(path).into()),
             Ok(false) | Err(_) => Ok(()),
         }

@@ -20,7 +20,7 @@ use super::change::{Job, Work, moved};
 use super::patch::about;
 use super::write::{check_limit, check_match, exists};
 use super::{Halt, Occasion, Tools};
-use crate::mounts::{MountError, MountErrorKind, Target};
+use crate::mounts::{self, MountError, MountErrorKind, Mounts, Target};
 
 /// The state document as it was last read or worked out. The same bytes are not parsed again, and what others write in
 /// between is seen.
@@ -46,27 +46,15 @@ impl Recent {
     }
 }
 
-/// Where the document is in its mount.
-const RELATIVE: &str = "workflow.md";
-
-/// Whether a path is the name of the state document.
-pub(super) fn is_state(path: &VPath) -> bool {
-    path.mount() == Mount::State && path.relative() == RELATIVE
-}
-
-/// The name of the state document.
-pub(super) fn path() -> Option<VPath> {
-    VPath::new(Mount::State, RELATIVE)
-}
-
 /// The document is written under its own name, and nothing else is written in its place. A link may not lead to it
 /// or away from it, nor may another spelling that some file system takes for the same name.
 pub(super) fn check_name(path: &WritablePath, place: &VPath) -> Result<(), Refusal> {
     let twin = |path: &VPath| {
         path.mount() == Mount::State
-            && PackagePath::new(path.relative()).is_ok_and(|path| path.folded() == RELATIVE)
+            && PackagePath::new(path.relative())
+                .is_ok_and(|path| path.folded() == VPath::state_document(None).relative())
     };
-    let (named, there) = (is_state(path.path()), is_state(place));
+    let (named, there) = (path.path().is_state_document(), place.is_state_document());
     if named == there && (named || !(twin(path.path()) || twin(place))) {
         return Ok(());
     }
@@ -112,31 +100,20 @@ impl StateFile<'_, '_> {
                 StateDocument::from_frontmatter(update.apply(&old)?)
             }
         };
-        let failure: RefCell<Option<MountError>> = RefCell::new(None);
-        let exists = |path: &ProjectPath| match self.tools.mounts.exists(path.vpath()) {
-            Ok(found) => found == Ok(true),
-            Err(error) => {
-                if error.kind != MountErrorKind::Denied {
-                    failure.replace(Some(error));
-                }
-                false
-            }
-        };
-        let result = guard::check(&Proposal {
-            old: &old,
-            new: &new,
-            workflow,
-            exists: &exists,
-            created: self.occasion.created,
-            now: self.now,
-            missing: self.occasion.missing,
-            confirmation: self.occasion.confirmation,
+        let judged = with_project(self.tools.mounts, |exists| {
+            guard::check(&Proposal {
+                old: &old,
+                new: &new,
+                workflow,
+                exists,
+                created: self.occasion.created,
+                now: self.now,
+                missing: self.occasion.missing,
+                confirmation: self.occasion.confirmation,
+                author: guard::Author::Model,
+            })
         });
-        // A disk that could not be looked at is no reason to tell the model that a file is missing.
-        match failure.into_inner() {
-            Some(error) => Err(error.into()),
-            None => Ok(result?),
-        }
+        Ok(judged??)
     }
 
     /// The document as it is on the disk.
@@ -159,6 +136,28 @@ impl StateFile<'_, '_> {
             let why = error.refusal().message;
             lost(&format!("cannot be read ({})", why.trim_end_matches('.')))
         })
+    }
+}
+
+/// Judges something that depends on which files are in the project. A disk that could not be looked at is no reason to
+/// say that a file is missing.
+pub(crate) fn with_project<T>(
+    mounts: &Mounts,
+    judge: impl FnOnce(&dyn Fn(&ProjectPath) -> bool) -> Result<T, Refusal>,
+) -> mounts::Answer<T> {
+    let failure: RefCell<Option<MountError>> = RefCell::new(None);
+    let result = judge(&|path| match mounts.exists(path.vpath()) {
+        Ok(found) => found == Ok(true),
+        Err(error) => {
+            if error.kind != MountErrorKind::Denied {
+                failure.replace(Some(error));
+            }
+            false
+        }
+    });
+    match failure.into_inner() {
+        Some(error) => Err(error),
+        None => Ok(result),
     }
 }
 
@@ -228,8 +227,9 @@ fn patched(
 }
 
 /// What a transition is in the words of an event.
-pub(super) fn change_of(workflow: &Workflow, transition: &Transition) -> StateChange {
+pub(crate) fn change_of(workflow: &Workflow, transition: &Transition) -> StateChange {
     StateChange {
+        call: None,
         state: Standing::of(transition.document(), &workflow.graph),
         moved: moved(transition),
         recorded: transition.recorded().iter().map(|made| made.key.to_owned()).collect(),

@@ -308,7 +308,13 @@ fn long_texts_are_kept_as_blobs() {
     };
     let facts = [
         Fact::UserInput { text: long.as_str().into(), for_node_id: None, call_id: None },
-        Fact::TurnStarted { turn: 1, node_id: None, agent_id: Some("a".into()), request },
+        Fact::TurnStarted {
+            turn: 1,
+            call: None,
+            node_id: None,
+            agent_id: Some("a".into()),
+            request,
+        },
         Fact::AssistantMessage {
             turn: 1,
             reply: Reply { tool_calls: vec![call(&long), call("{}")], ..Reply::default() },
@@ -387,6 +393,7 @@ fn typical(seq: u64) -> Event {
     let turn = seq / 4 + 1;
     let fact = match seq % 4 {
         0 => Fact::TurnStarted {
+            call: None,
             turn,
             node_id: Some("write-story".into()),
             agent_id: Some("author".into()),

@@ -1,5 +1,7 @@
 //! What a run cost: by turn, by node, and in all.
 
+use std::collections::BTreeMap;
+
 use anstyle::Style;
 use crewagent_core::event::Fact;
 use crewagent_core::run::usage::Usage;
@@ -17,6 +19,8 @@ const COMPLETE: &str = "complete";
 pub(super) struct Account {
     /// Where the request that is open was made.
     place: Option<String>,
+    /// The workflow of each call.
+    calls: BTreeMap<u64, String>,
     turns: Vec<Turn>,
 }
 
@@ -50,8 +54,14 @@ impl Sum {
 impl Account {
     /// Notes a reply; other facts do not cost anything.
     pub(super) fn take(&mut self, fact: &Fact) {
-        if let Fact::TurnStarted { node_id, .. } = fact {
-            self.place.clone_from(node_id);
+        if let Fact::WorkflowEntered { frame, .. } = fact {
+            self.calls.insert(frame.call, frame.workflow_id.clone());
+        } else if let Fact::TurnStarted { node_id, call, .. } = fact {
+            let workflow = call.and_then(|call| self.calls.get(&call));
+            self.place = node_id.as_ref().map(|node| match workflow {
+                Some(workflow) => format!("{workflow}/{node}"),
+                None => node.clone(),
+            });
         } else if let Fact::AssistantMessage { turn, reply } = fact {
             self.turns.push(Turn {
                 number: *turn,
@@ -211,7 +221,13 @@ mod tests {
             let request =
                 RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
             let (node_id, agent_id) = (node.map(str::to_owned), "bob".to_owned());
-            account.take(&Fact::TurnStarted { turn, node_id, agent_id: Some(agent_id), request });
+            account.take(&Fact::TurnStarted {
+                turn,
+                call: None,
+                node_id,
+                agent_id: Some(agent_id),
+                request,
+            });
             let from = Some("openai/small".to_owned());
             let reply = Reply { usage: *usage, from, ..Reply::default() };
             account.take(&Fact::AssistantMessage { turn, reply });

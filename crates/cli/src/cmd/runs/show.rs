@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::question::Question;
 use crewagent_core::run::settings::Limits;
-use crewagent_core::state::standing::Standing;
 use crewagent_engine::store::{RunSummary, RunView, Status, Store};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::account::Account;
+use super::path::Path;
 use super::{phase, word};
 use crate::again::Again;
 use crate::args::RunsShow;
 use crate::cmd::session;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::paint::{self, ACCENT, GOOD, NAME, QUIET, WARNING};
+use crate::paint::{self, NAME, QUIET, WARNING};
 use crate::render::flow::indented;
 use crate::render::header::header;
 use crate::render::names::Names;
@@ -50,9 +50,7 @@ pub(super) fn run(
 /// What the events of a run come to.
 #[derive(Default)]
 struct Story {
-    standing: Standing,
-    /// The nodes in the order in which they were entered, with the label of the edge that led there.
-    path: Vec<(String, Option<String>)>,
+    path: Path,
     account: Account,
     limits: Limits,
     /// Why it rests, in words.
@@ -72,31 +70,25 @@ impl Story {
 
     fn take(&mut self, fact: &Fact) {
         self.account.take(fact);
+        self.path.take(fact);
         if let Fact::RunStarted { settings, .. }
         | Fact::RunResumed { settings: Some(settings), .. } = fact
         {
             self.limits = settings.limits;
         }
         match fact {
-            Fact::RunStarted { state, .. } | Fact::RunResumed { state: Some(state), .. } => {
-                if self.path.last().is_none_or(|(node, _)| *node != state.current_node_id) {
-                    self.path.push((state.current_node_id.clone(), None));
-                }
-                self.standing = state.clone();
-            }
-            Fact::StateChanged(change) => {
-                if let Some(moved) = &change.moved {
-                    self.path.push((moved.to.clone(), Some(moved.label.clone())));
-                }
-                self.standing = change.state.clone();
-            }
             Fact::Question { question, moved, .. } => {
                 let asker = if moved.is_some() { Asker::Runtime } else { Asker::Model };
                 self.question = Some((question.clone(), asker));
             }
             Fact::UserInput { .. } => self.question = None,
             Fact::PhaseChanged { message, .. } => self.why = message.clone(),
-            Fact::RunResumed { state: None, .. }
+            Fact::RunStarted { .. }
+            | Fact::RunResumed { .. }
+            | Fact::WorkflowEntered { .. }
+            | Fact::WorkflowLeft { .. }
+            | Fact::WorkflowHeld { .. }
+            | Fact::StateChanged(_)
             | Fact::SessionStarted { .. }
             | Fact::SessionAgent { .. }
             | Fact::SessionCommand { .. }
@@ -132,7 +124,7 @@ impl Report<'_> {
         let project = project.unwrap_or_else(|| facts.project_id.to_string());
         let mut text = header(facts, names, &project);
         text.push_str(&self.status());
-        text.push_str(&self.way(names));
+        text.push_str(&self.story.path.human(names));
         text.push_str(&self.variables());
         text.push_str(&self.artifacts());
         text.push_str(&self.story.account.human());
@@ -183,26 +175,8 @@ impl Report<'_> {
         text
     }
 
-    /// The nodes it went through.
-    fn way(&self, names: &Names) -> String {
-        let mut text = format!("\n{}\n", paint::styled(NAME, "Path"));
-        let last = self.story.path.len().saturating_sub(1);
-        for (at, (node, label)) in self.story.path.iter().enumerate() {
-            let is_here = at == last && !self.story.standing.complete;
-            let mark =
-                if is_here { paint::styled(ACCENT, "●") } else { paint::styled(GOOD, "✓") };
-            let title = paint::styled(QUIET, names.title(node));
-            let label = label.as_ref().map(|label| format!("  ({})", paint::printable(label)));
-            let label = paint::styled(QUIET, label.unwrap_or_default());
-            let line = format!("  {mark} {}  {title}{label}", paint::printable(node));
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text
-    }
-
     fn variables(&self) -> String {
-        let variables = &self.story.standing.variables;
+        let variables = &self.story.path.standing().variables;
         if variables.is_empty() {
             return String::new();
         }
@@ -217,7 +191,7 @@ impl Report<'_> {
     }
 
     fn artifacts(&self) -> String {
-        let artifacts = &self.story.standing.artifacts;
+        let artifacts = &self.story.path.standing().artifacts;
         if artifacts.is_empty() {
             return String::new();
         }
@@ -265,15 +239,10 @@ impl Report<'_> {
     }
 
     fn json(&self) -> Json {
-        let path: Vec<Json> = self
-            .story
-            .path
-            .iter()
-            .map(|(node, label)| json!({ "node": node, "label": label }))
-            .collect();
         let artifacts: Vec<Json> = self
             .story
-            .standing
+            .path
+            .standing()
             .artifacts
             .iter()
             .map(|artifact| json!({ "path": artifact, "file": self.path_of(artifact) }))
@@ -286,8 +255,9 @@ impl Report<'_> {
             "updated": self.summary.updated,
             "holder": self.view.holder,
             "project": self.project,
-            "state": self.story.standing,
-            "path": path,
+            "state": self.story.path.standing(),
+            "callStack": self.story.path.open(),
+            "path": self.story.path.json(),
             "artifacts": artifacts,
             "question": self.story.question.as_ref().filter(|_| self.waits()).map(|(asked, _)| asked),
             "turns": self.story.account.turns(),

@@ -104,7 +104,10 @@ impl Session {
             true => "complete".to_owned(),
             false => {
                 let total = self.run.workflow().map_or(0, |workflow| workflow.graph.nodes().len());
-                format!("{}/{total} {node}", place_of(node, &standing.steps_completed))
+                let callers = self.run.callers().iter();
+                let way: String =
+                    callers.map(|caller| format!("{} › ", caller.frame.workflow_id)).collect();
+                format!("{}/{total} {way}{node}", place_of(node, &standing.steps_completed))
             }
         };
         let rows = [

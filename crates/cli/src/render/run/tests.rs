@@ -31,6 +31,7 @@ fn check_lines(facts: Vec<Fact>, expected: &str) {
 fn turn(node: Option<&str>, agent: &str) -> Fact {
     let request = RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
     Fact::TurnStarted {
+        call: None,
         turn: 1,
         node_id: node.map(str::to_owned),
         agent_id: Some(agent.into()),
@@ -153,8 +154,8 @@ fn a_move_is_shown_with_its_label_and_what_was_let_pass() {
     let change = StateChange {
         state: Standing::default(),
         moved,
-        recorded: Vec::new(),
         warnings: vec!["`artifacts/a.md` is missing".into()],
+        ..StateChange::default()
     };
     check_lines(
         vec![Fact::StateChanged(Box::new(change))],
@@ -221,6 +222,8 @@ fn a_record_tells_resumes_and_failures() {
         epoch: 2,
         fresh: false,
         state: None,
+        callers: Vec::new(),
+        calls: 0,
         settings: None,
         notes: vec!["the last line was torn".into()],
     };

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use super::{Ask, Cast, Effect, Machine, Stance, tell};
 use crate::context::{Cut, Keep};
 use crate::event::{Fact, Phase, Reason};
-use crate::prompt::{self, Autopilot, Directive, Place, Protocol, StateTool, StepText};
+use crate::prompt::{self, Autopilot, CalledBy, Directive, Place, Protocol, StateTool, StepText};
 use crate::run::settings::Mode;
+use crate::state::call::Caller;
 
 pub(super) use crate::prompt::Intent;
 
@@ -42,6 +43,10 @@ const MOST_OVERFLOWS: u32 = 3;
 impl Machine {
     /// Appends directive, brief and summary. What stands in the context already is not repeated.
     pub(super) fn anchor(&mut self) {
+        // Before the model is asked another workflow becomes active, and that has its own place.
+        if self.due().is_some() {
+            return;
+        }
         let Some(texts) = self.place_in_words() else { return };
         self.context.anchor(texts);
     }
@@ -69,6 +74,7 @@ impl Machine {
             },
             protocol: if is_known { Protocol::StandsAbove } else { Protocol::Told },
             state: if self.settings.policy.strict { StateTool::Runtime } else { StateTool::Patch },
+            caller: self.called_by(),
         };
         let mut texts = vec![prompt::run_directive(&directive)];
         if let Place::Node(node) = place {
@@ -88,8 +94,19 @@ impl Machine {
         Some(texts)
     }
 
+    /// The workflow that called the active one.
+    fn called_by(&self) -> Option<CalledBy<'_>> {
+        let Caller { frame, .. } = self.callers().last()?;
+        let workflow = self.workflow_at(self.callers().len() - 1)?;
+        Some(CalledBy { workflow, node: &frame.node_id, call: frame.call })
+    }
+
     /// Asks the model, unless a limit says no.
     pub(super) fn ask_model(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        if let Some(shift) = self.due() {
+            self.shift(shift, effects);
+            return;
+        }
         if let Some((reason, message)) = self.allowance.exceeded(&self.settings.limits, now) {
             self.stop(reason, Some(message), effects);
             return;
@@ -155,11 +172,16 @@ impl Machine {
         let node = self.node_name();
         Ask {
             turn: self.replies + 1,
-            node_turn: self.node_replies.get(node.unwrap_or_default()).copied().unwrap_or(0) + 1,
+            node_turn: self.node_replies.get(&self.stop_name()).copied().unwrap_or(0) + 1,
             node_id: node.map(str::to_owned),
             agent_id: self.agent().map(|agent| agent.id.clone()),
             overflows: self.overflows,
         }
+    }
+
+    /// What replies at this node are counted under: each call of a workflow counts its own.
+    pub(super) fn stop_name(&self) -> (Option<u64>, String) {
+        (self.call(), self.node_name().unwrap_or_default().to_owned())
     }
 
     /// The node that is worked on; none after completion, and in a conversation.

@@ -56,8 +56,7 @@ pub(super) struct Failing {
 
 impl Machine {
     pub(super) fn replied(&mut self, mut reply: Reply, now: Timestamp, effects: &mut Vec<Effect>) {
-        let node = self.node_name().unwrap_or_default().to_owned();
-        *self.node_replies.entry(node).or_default() += 1;
+        *self.node_replies.entry(self.stop_name()).or_default() += 1;
         self.replies += 1;
         self.overflows = 0;
         // What was added belongs to the request that is answered here; a process that replays tells nobody.
@@ -128,6 +127,7 @@ impl Machine {
             effects.push(Effect::Perform(job));
             return;
         }
+        self.let_go();
         let asked = self.batch.asked;
         self.batch_done();
         if asked > MOST_CALLS {
@@ -166,6 +166,7 @@ impl Machine {
             confirmation: self.confirmation,
             moves: self.moves(),
             missing: self.settings.missing,
+            call_of: self.call(),
         })
     }
 
@@ -201,6 +202,7 @@ impl Machine {
             self.batch.left = Left::ByLastCall;
         }
         self.standing = change.state.clone();
+        let change = StateChange { call: self.call(), ..change };
         effects.push(tell(Fact::StateChanged(Box::new(change))));
     }
 

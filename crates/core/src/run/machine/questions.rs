@@ -56,6 +56,7 @@ impl Machine {
         self.input = Some(words.clone());
         self.failing = Failing::default();
         self.nudged = false;
+        self.forget_hold();
         match self.pending.take() {
             Some(pending) => self.answer(pending, &words, now, effects),
             None if self.queue.is_empty() => {
@@ -89,7 +90,12 @@ impl Machine {
     }
 
     /// Puts the user's words before the model, after telling it where it is.
-    pub(super) fn say(&mut self, words: &str) {
+    pub(super) fn say(&mut self, words: &Arc<str>) {
+        // They are for the workflow that becomes active before the model is asked.
+        if self.due().is_some() {
+            self.waiting.push(words.clone());
+            return;
+        }
         if self.standing.complete && self.anchor.told != Told::Completed {
             self.leave_node(Keep::Words);
         }

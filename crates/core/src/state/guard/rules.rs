@@ -4,9 +4,11 @@ use serde::Serialize;
 
 use super::change::{Change, is_same, kept};
 use super::route::is_about;
+use super::{Author, Proposal};
 use crate::refusal::RefusalCode;
 use crate::shape::quoted;
-use crate::state::document::COMPLETE;
+use crate::state::call::CALL_STACK;
+use crate::state::document::{COMPLETE, StateDocument};
 use crate::state::project_path::ProjectPath;
 use crate::state::words::{joined, ticked};
 
@@ -25,6 +27,7 @@ pub(super) enum Rule {
     DecisionFits,
     CompleteAtTheEnd,
     ArtifactPath,
+    CallReturns,
 }
 
 impl Rule {
@@ -40,7 +43,8 @@ impl Rule {
             | Self::NodeIsDone
             | Self::ProtectedKey
             | Self::DecisionFits
-            | Self::CompleteAtTheEnd => RefusalCode::Transition,
+            | Self::CompleteAtTheEnd
+            | Self::CallReturns => RefusalCode::Transition,
         }
     }
 }
@@ -59,7 +63,7 @@ impl Violation {
 }
 
 /// All rules but those about the edge, which [`super::route`] knows.
-pub(super) fn broken(change: &Change<'_>) -> Vec<Violation> {
+pub(super) fn broken(change: &Change<'_>, proposal: &Proposal<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     one_move(change, &mut found);
     only_nodes_that_are_done(change, &mut found);
@@ -68,6 +72,10 @@ pub(super) fn broken(change: &Change<'_>) -> Vec<Violation> {
     decision_fits_the_move(change, &mut found);
     complete_only_at_the_end(change, &mut found);
     artifacts_are_project_paths(change, &mut found);
+    if proposal.author == Author::Model {
+        a_call_is_left_by_returning(change, proposal, &mut found);
+        the_call_stack_is_the_runtimes(change, &mut found);
+    }
     found
 }
 
@@ -230,5 +238,30 @@ fn artifacts_are_project_paths(change: &Change<'_>, found: &mut Vec<Violation>) 
             quoted(written)
         );
         found.push(Violation::new(Rule::ArtifactPath, message));
+    }
+}
+
+/// A node that calls a workflow is completed by the runtime, when that workflow is.
+fn a_call_is_left_by_returning(
+    change: &Change<'_>,
+    proposal: &Proposal<'_>,
+    found: &mut Vec<Violation>,
+) {
+    let Some(node) = change.left() else { return };
+    let Some(call) = proposal.workflow.calls.get(&node.id) else { return };
+    let message = format!(
+        "`{}` calls the workflow `{}`: the runtime makes the call, and moves on by itself when that workflow is complete.",
+        node.id, call.workflow
+    );
+    found.push(Violation::new(Rule::CallReturns, message));
+}
+
+fn the_call_stack_is_the_runtimes(change: &Change<'_>, found: &mut Vec<Violation>) {
+    let stack = |document: &StateDocument| {
+        document.frontmatter().tree().get(CALL_STACK).map(|entry| entry.tree.to_json())
+    };
+    if stack(change.old) != stack(change.new) {
+        let message = format!("`{CALL_STACK}` is kept by the runtime; leave it as it is.");
+        found.push(Violation::new(Rule::ProtectedKey, message));
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::{Confirmation, MissingRule, Proposal, Transition, check};
+use super::{Author, Confirmation, MissingRule, Proposal, Transition, check};
 use crate::package::Workflow;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{Proposed, RunFacts, StateDocument};
@@ -95,6 +95,7 @@ impl Run {
             now: NOW,
             missing: self.missing,
             confirmation: self.confirmation,
+            author: Author::Model,
         })
     }
 

@@ -3,8 +3,9 @@
 use crewagent_core::event::{Answer, Finish, Moved, Reply, StateChange};
 use crewagent_core::message::ToolCall;
 use crewagent_core::refusal::RefusalCode;
-use crewagent_core::run::machine::{Effect, Input, Machine};
+use crewagent_core::run::machine::{Effect, Input, Machine, Shift, Shifted, Whereabouts};
 use crewagent_core::run::settings::{Mode, RunSettings};
+use crewagent_core::state::standing::Standing;
 use proptest::prelude::*;
 use serde_json::Map;
 
@@ -39,16 +40,32 @@ fn random_input(machine: &Machine, choice: u16) -> Input {
             let nodes = machine.workflow().unwrap().graph.nodes();
             state.current_node_id = nodes[usize::from(choice) % nodes.len()].id.to_string();
             state.complete = choice.is_multiple_of(11);
+            state.failed = choice.is_multiple_of(17).then(|| "no reason".to_owned());
             let moved = choice.is_multiple_of(2).then(|| Moved {
                 from: machine.standing().current_node_id.clone(),
                 to: state.current_node_id.clone(),
                 label: String::new(),
             });
-            let change = StateChange { state, moved, recorded: Vec::new(), warnings: Vec::new() };
+            let change = StateChange { state, moved, ..StateChange::default() };
             let refused = (choice % 5 == 1).then_some(RefusalCode::NotFound);
             let answer = Answer { result: "{}".into(), refused, created: Vec::new() };
             let state = (choice % 5 == 2).then_some(change);
             Input::Answered { answer, state }
+        }
+        Effect::Shift(_) if choice.is_multiple_of(4) => {
+            Input::Shifted(Shifted::Held("It cannot be done.".to_owned()))
+        }
+        Effect::Shift(Shift::Enter { frame }) => {
+            let child = machine.package().unwrap().workflow(&frame.workflow_id).unwrap();
+            let current_node_id = child.graph.entry().to_string();
+            Input::Shifted(Shifted::Entered(Standing { current_node_id, ..Standing::default() }))
+        }
+        Effect::Shift(Shift::Return { .. }) => {
+            let depth = machine.callers().len() - 1;
+            let nodes = machine.workflow_at(depth).unwrap().graph.nodes();
+            let current_node_id = nodes[usize::from(choice) % nodes.len()].id.to_string();
+            let state = Standing { current_node_id, ..Standing::default() };
+            Input::Shifted(Shifted::Left(Box::new(StateChange { state, ..StateChange::default() })))
         }
         Effect::Rest(_) | Effect::Tell(_) => {
             Input::User(["yes", "no", "whatever"][usize::from(choice % 3)].into())
@@ -63,14 +80,20 @@ proptest! {
     fn a_run_never_rests_in_running_and_always_has_one_open_effect(
         choices in proptest::collection::vec(any::<u16>(), 1..60),
         guided in any::<bool>(),
+        nested in any::<bool>(),
     ) {
         let mode = if guided { Mode::Guided } else { Mode::Autopilot };
-        let mut play = Play::with(RunSettings { mode, ..RunSettings::default() });
+        let package = if nested { "nested-review" } else { "create-story-micro" };
+        let mut play = Play::of(package, RunSettings { mode, ..RunSettings::default() });
         for choice in choices {
             // A process may end and another one take over at any time.
             if choice.is_multiple_of(13) {
-                let state = choice.is_multiple_of(26).then(|| play.machine.standing().clone());
-                play.step(Input::Resume { state, settings: None });
+                let place = choice.is_multiple_of(26).then(|| Whereabouts {
+                    state: play.machine.standing().clone(),
+                    callers: play.machine.callers().to_vec(),
+                    calls: 0,
+                });
+                play.step(Input::Resume { place, settings: None });
             }
             let input = random_input(&play.machine, choice);
             play.step(input);

@@ -17,7 +17,13 @@ fn event(fact: Fact) -> Event {
 fn started(turn: u64, sha256: &str, added: Vec<Message>) -> Event {
     let request = RequestFacts { messages: 3, bytes: 20, sha256: sha256.to_owned(), added };
     let node_id = Some("a".to_owned());
-    event(Fact::TurnStarted { turn, node_id, agent_id: Some("bob".to_owned()), request })
+    event(Fact::TurnStarted {
+        turn,
+        call: None,
+        node_id,
+        agent_id: Some("bob".to_owned()),
+        request,
+    })
 }
 
 fn message(turn: u64, reply: Reply) -> Event {
@@ -49,8 +55,15 @@ fn asked(calls: Vec<ToolCall>) -> Message {
 /// A run of two turns with a restart between them.
 fn recording() -> Vec<Event> {
     let first = vec![Message::system("Rules."), Message::user(BRIEF)];
-    let resumed =
-        Fact::RunResumed { epoch: 2, fresh: false, state: None, settings: None, notes: Vec::new() };
+    let resumed = Fact::RunResumed {
+        epoch: 2,
+        fresh: false,
+        state: None,
+        callers: Vec::new(),
+        calls: 0,
+        settings: None,
+        notes: Vec::new(),
+    };
     vec![
         started(1, "one", first),
         message(1, Reply { tool_calls: vec![call("{}".into())], ..Reply::default() }),

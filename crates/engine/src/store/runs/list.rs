@@ -227,6 +227,9 @@ fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> b
         Fact::RunStarted { .. }
         | Fact::SessionInstructed { .. }
         | Fact::UserInput { .. }
+        | Fact::WorkflowEntered { .. }
+        | Fact::WorkflowLeft { .. }
+        | Fact::WorkflowHeld { .. }
         | Fact::TurnStarted { .. }
         | Fact::AssistantDelta { .. }
         | Fact::ModelRetried { .. }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crewagent_core::event::{Event, Fact, Reply, StateChange};
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
+use crewagent_core::state::call::Frame;
 use serde_json::json;
 
 /// A line of the transcript has at most this many characters of a longer text.
@@ -60,8 +61,29 @@ fn line(fact: &Fact, text: &mut String) {
             let words = shown(words);
             writeln!(text, "user (for {for_node_id:?}, call {call_id:?}): {words}")
         }
-        Fact::TurnStarted { turn, node_id, agent_id, request } => {
+        Fact::WorkflowEntered { frame, depth, agent_id, state } => {
+            let Frame { workflow_id, node_id, call } = frame;
+            let at = &state.current_node_id;
+            writeln!(
+                text,
+                "entered: call {call} of {workflow_id} by {node_id}, depth {depth}, as {agent_id} at {at}"
+            )
+        }
+        Fact::WorkflowLeft { frame, failed, change } => {
+            let at = &change.state.current_node_id;
+            writeln!(
+                text,
+                "left: call {} of {} {failed:?}, back at {at}",
+                frame.call, frame.workflow_id
+            )
+        }
+        Fact::WorkflowHeld { frame, message } => {
+            writeln!(text, "held: call {} of {}: {message}", frame.call, frame.workflow_id)
+        }
+        Fact::TurnStarted { turn, call, node_id, agent_id, request } => {
             let node = node_id.as_deref().unwrap_or("completed");
+            let node =
+                call.map_or_else(|| node.to_owned(), |call| format!("{node} of call {call}"));
             let count = request.messages;
             let agent_id = agent_id.as_deref().unwrap_or("nobody");
             let _ = writeln!(text, "turn {turn} at {node} as {agent_id}, {count} messages");

@@ -6,7 +6,7 @@ use std::fs;
 use crewagent_core::event::{Event, Fact};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::journal::recover;
-use crewagent_engine::runtime::ResumeError;
+use crewagent_engine::runtime::{NoDocument, ResumeError};
 
 use super::kill::Calm;
 use super::record;
@@ -247,7 +247,7 @@ fn without_a_readable_document_a_run_is_not_taken_over_and_nothing_is_spoiled() 
     fs::remove_file(&path).unwrap();
     let process = scene.process(Disk::real(), &clock(1));
     assert!(
-        matches!(process.end, Err(Stopped::Resume(ResumeError::NoState(_)))),
+        matches!(process.end, Err(Stopped::Resume(ResumeError::State(NoDocument::Unusable(_))))),
         "{:?}",
         process.end
     );
@@ -255,10 +255,7 @@ fn without_a_readable_document_a_run_is_not_taken_over_and_nothing_is_spoiled() 
         fs::write(&path, bad).unwrap();
         let process = scene.process(Disk::real(), &clock(1));
         assert!(
-            matches!(
-                process.end,
-                Err(Stopped::Resume(ResumeError::State(_) | ResumeError::NoState(_)))
-            ),
+            matches!(process.end, Err(Stopped::Resume(ResumeError::State(_)))),
             "{:?}",
             process.end
         );

@@ -1,6 +1,6 @@
 //! The events of a run as a tape: who said what, in the order in which a scenario counts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crewagent_core::event::{Answer, Event, Fact, Reason, Reply};
 use crewagent_core::payload::Payload;
@@ -63,6 +63,8 @@ struct Hand {
     /// The place of the last reply.
     place: Option<Option<String>>,
     visits: Vec<Option<String>>,
+    /// The workflow of each call.
+    workflows: BTreeMap<u64, String>,
     said: Vec<Payload>,
     /// Calls of the last reply that had words or calls.
     calls: usize,
@@ -119,8 +121,18 @@ impl Tape {
                 self.inputs.push(text.clone());
                 self.hand.said.push(text.clone());
             }
-            Fact::TurnStarted { turn, node_id, .. } => {
-                self.hand.open = Some((*turn, node_id.clone()));
+            Fact::WorkflowEntered { frame, .. } => {
+                self.hand.workflows.insert(frame.call, frame.workflow_id.clone());
+                self.hand.forget();
+            }
+            Fact::WorkflowLeft { .. } => self.hand.forget(),
+            Fact::TurnStarted { turn, node_id, call, .. } => {
+                let workflow = call.and_then(|call| Some((call, self.hand.workflows.get(&call)?)));
+                let named = |node: &String| match workflow {
+                    Some((call, workflow)) => format!("{workflow}#{call}/{node}"),
+                    None => node.clone(),
+                };
+                self.hand.open = Some((*turn, node_id.as_ref().map(named)));
                 self.hand.failure = None;
             }
             Fact::AssistantMessage { reply, .. } => self.replied(reply),
@@ -152,6 +164,7 @@ impl Tape {
             | Fact::AssistantDelta { .. }
             | Fact::ModelRetried { .. }
             | Fact::Question { .. }
+            | Fact::WorkflowHeld { .. }
             | Fact::RunFinished { .. } => {}
         }
     }
@@ -177,6 +190,7 @@ impl Tape {
                 | Reason::StopPoint
                 | Reason::Question
                 | Reason::Loop
+                | Reason::Call
                 | Reason::EmptyReply
                 | Reason::Paused
                 | Reason::Stopped

@@ -47,7 +47,7 @@ fn started() -> Fact {
 fn asked(node: Option<&str>) -> Fact {
     let request = RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
     let node_id = node.map(str::to_owned);
-    Fact::TurnStarted { turn: 1, node_id, agent_id: Some("host".to_owned()), request }
+    Fact::TurnStarted { turn: 1, call: None, node_id, agent_id: Some("host".to_owned()), request }
 }
 
 fn replied(reply: Reply) -> Fact {
@@ -239,7 +239,13 @@ fn replies_are_counted_over_all_visits_and_processes() {
             label: "next".to_owned(),
         };
         let (recorded, warnings) = (Vec::new(), Vec::new());
-        Fact::StateChanged(Box::new(StateChange { state, moved: Some(moved), recorded, warnings }))
+        Fact::StateChanged(Box::new(StateChange {
+            call: None,
+            state,
+            moved: Some(moved),
+            recorded,
+            warnings,
+        }))
     };
     let resumed = |state: Option<Standing>| Fact::RunResumed {
         epoch: 2,

@@ -1,0 +1,228 @@
+//! Workflows that call workflows: when another one becomes active, and what follows from that.
+
+use jiff::Timestamp;
+
+use super::anchor::Told;
+use super::{Cast, Effect, Machine, Moves, Rest, Shift, Shifted, Stance, Whereabouts, tell};
+use crate::context::Keep;
+use crate::event::{Fact, Phase, Reason, StateChange};
+use crate::id::AgentId;
+use crate::package::{Call, Workflow};
+use crate::prompt;
+use crate::run::settings::RunSettings;
+use crate::state::call::{Caller, DEEPEST, Frame};
+use crate::state::guard::Confirmation;
+
+/// Which workflow is active.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Calls {
+    /// Workflows that wait for one that they called, the run's own first.
+    pub(super) callers: Vec<Caller>,
+    /// The highest number that a call has had.
+    pub(super) made: u64,
+    /// How often a return was tried.
+    returns: u64,
+    hold: Hold,
+}
+
+/// What is known of a return that was held up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Hold {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The model was told and has the floor; until it is done nothing is tried.
+    Told,
+    /// The model was told and did something. If that did not help, the user is asked.
+    Again,
+}
+
+impl Machine {
+    /// A run that stands somewhere inside its calls and has not begun.
+    pub fn at(cast: Cast, settings: RunSettings, place: Whereabouts) -> Self {
+        let mut machine = Self::new(cast, settings, place.state);
+        machine.place(place.callers, place.calls);
+        machine
+    }
+
+    /// Workflows that wait for one that they called, the run's own first.
+    pub fn callers(&self) -> &[Caller] {
+        &self.calls.callers
+    }
+
+    /// The call whose workflow is active; none while that is the run's own.
+    pub fn call(&self) -> Option<u64> {
+        self.calls.callers.last().map(|caller| caller.frame.call)
+    }
+
+    /// The workflow at this depth: 0 is the run's own.
+    pub fn workflow_at(&self, depth: usize) -> Option<&Workflow> {
+        match depth.checked_sub(1) {
+            None => self.cast.workflow(),
+            Some(above) => {
+                let frame = &self.calls.callers.get(above)?.frame;
+                self.cast.package()?.workflow(&frame.workflow_id)
+            }
+        }
+    }
+
+    /// The agent of the workflow at this depth, where its nodes name none: whoever speaks at the node that calls it.
+    pub fn agent_at(&self, depth: usize) -> Option<&AgentId> {
+        let Cast::Workflow { agent, .. } = &self.cast else { return None };
+        let mut active = agent;
+        for (above, caller) in self.calls.callers.iter().take(depth).enumerate() {
+            let node = self.workflow_at(above)?.graph.node(&caller.frame.node_id);
+            active = node.and_then(|node| node.agent_id.as_ref()).unwrap_or(active);
+        }
+        Some(active)
+    }
+
+    /// The call that a frame is of, as its caller's package says.
+    pub fn call_of(&self, depth: usize, frame: &Frame) -> Option<&Call> {
+        self.workflow_at(depth)?.calls.get(frame.node_id.as_str())
+    }
+
+    pub(super) fn place(&mut self, callers: Vec<Caller>, calls: u64) {
+        let made = callers.iter().map(|caller| caller.frame.call).max().unwrap_or(0).max(calls);
+        self.calls = Calls { callers, made, returns: self.calls.returns, hold: Hold::Nothing };
+    }
+
+    /// Whether the active workflow changes before the model is asked again, and how.
+    pub(super) fn due(&self) -> Option<Shift> {
+        let calls = &self.calls;
+        if let Some(Caller { frame, .. }) = calls.callers.last() {
+            let failed = self.standing.failed.clone().filter(|_| !self.standing.complete);
+            let is_over = self.standing.complete || failed.is_some();
+            if is_over && calls.hold != Hold::Told {
+                let (frame, attempt) = (frame.clone(), calls.returns + 1);
+                return Some(Shift::Return { frame, attempt, failed });
+            }
+        }
+        if self.standing.complete {
+            return None;
+        }
+        let node_id = self.standing.current_node_id.as_str();
+        let called = self.workflow()?.calls.get(node_id)?;
+        let workflow_id = called.workflow.to_string();
+        let (node_id, call) = (node_id.to_owned(), calls.made + 1);
+        Some(Shift::Enter { frame: Frame { workflow_id, node_id, call } })
+    }
+
+    /// The active workflow changes. Nothing is asked before that.
+    pub(super) fn shift(&mut self, shift: Shift, effects: &mut Vec<Effect>) {
+        if let (Shift::Enter { frame }, true) = (&shift, self.calls.callers.len() >= DEEPEST) {
+            let message = format!(
+                "`{}` would call the workflow `{}`, but {DEEPEST} calls are open already, and there may be no more.",
+                frame.node_id, frame.workflow_id
+            );
+            self.call_stops(message, effects);
+            return;
+        }
+        self.enter(Phase::Running, effects);
+        self.stance = Stance::Shifting(shift.clone());
+        effects.push(Effect::Shift(shift));
+    }
+
+    pub(super) fn shifted(&mut self, shifted: Shifted, now: Timestamp, effects: &mut Vec<Effect>) {
+        let Stance::Shifting(shift) = self.stance.clone() else {
+            effects.push(self.open());
+            return;
+        };
+        match (shifted, shift) {
+            (Shifted::Entered(state), Shift::Enter { frame }) => {
+                self.calls.made = frame.call;
+                let caller = std::mem::replace(&mut self.standing, state);
+                self.calls.callers.push(Caller { frame, state: caller });
+                self.elsewhere();
+                self.go_on(now, effects);
+            }
+            (Shifted::Left(change), Shift::Return { frame, failed, .. }) => {
+                self.left(&frame, *change, failed, now, effects);
+            }
+            (Shifted::Held(why), Shift::Enter { .. }) => self.call_stops(why, effects),
+            (Shifted::Held(why), Shift::Return { .. }) => self.return_is_held(why, now, effects),
+            (Shifted::Entered(_) | Shifted::Left(_), _) => effects.push(self.open()),
+        }
+    }
+
+    fn left(
+        &mut self,
+        frame: &Frame,
+        change: StateChange,
+        failed: Option<String>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.calls.callers.pop();
+        self.calls.returns += 1;
+        self.standing = change.state.clone();
+        self.elsewhere();
+        effects
+            .push(tell(Fact::StateChanged(Box::new(StateChange { call: self.call(), ..change }))));
+        match failed {
+            None => self.go_on(now, effects),
+            Some(why) => {
+                let message = format!(
+                    "The workflow `{}`, called by `{}`, could not be completed: {}. Say what is to be done, and it is called again.",
+                    frame.workflow_id,
+                    frame.node_id,
+                    why.trim_end_matches('.')
+                );
+                self.call_stops(message, effects);
+            }
+        }
+    }
+
+    /// The model may be able to put it right. If it did not, the user is asked.
+    fn return_is_held(&mut self, why: String, now: Timestamp, effects: &mut Vec<Effect>) {
+        self.calls.returns += 1;
+        let waiting = std::mem::take(&mut self.waiting);
+        if self.calls.hold == Hold::Again && waiting.is_empty() {
+            self.calls.hold = Hold::Nothing;
+            self.call_stops(why, effects);
+            return;
+        }
+        self.calls.hold = Hold::Told;
+        self.context.nudge(prompt::return_held(&why));
+        waiting.iter().for_each(|words| self.say(words));
+        self.ask_model(now, effects);
+    }
+
+    /// The model did something: a return that was held up is tried again.
+    pub(super) fn let_go(&mut self) {
+        if self.calls.hold == Hold::Told {
+            self.calls.hold = Hold::Again;
+        }
+    }
+
+    /// The user spoke, and the model is told anew what holds the return up.
+    pub(super) fn forget_hold(&mut self) {
+        self.calls.hold = Hold::Nothing;
+    }
+
+    fn call_stops(&mut self, message: String, effects: &mut Vec<Effect>) {
+        let (phase, reason) = (Phase::WaitingUser, Some(Reason::Call));
+        self.rest(Rest { phase, reason, message: Some(message), question: None }, effects);
+    }
+
+    /// Another workflow is active. What was said about the old place is of no use here.
+    fn elsewhere(&mut self) {
+        self.calls.hold = Hold::Nothing;
+        self.created.clear();
+        self.approved = Moves::Ask;
+        self.confirmation = Confirmation::Needed;
+        self.leave_node(Keep::Words);
+        self.anchor.told = Told::Nothing;
+    }
+
+    /// Goes on at a new place, with what the user said on the way.
+    fn go_on(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        let waiting =
+            if self.due().is_some() { Vec::new() } else { std::mem::take(&mut self.waiting) };
+        if waiting.is_empty() {
+            self.anchor();
+        }
+        waiting.iter().for_each(|words| self.say(words));
+        self.ask_model(now, effects);
+    }
+}

@@ -1,0 +1,165 @@
+//! Workflows that call workflows, on nested-review.
+
+use crewagent_core::event::{Fact, Moved, Phase, Reason, StateChange};
+use crewagent_core::run::machine::{Effect, Input, Shift, Shifted, Whereabouts};
+use crewagent_core::run::settings::RunSettings;
+use crewagent_core::state::standing::Standing;
+
+use super::{Play, check_asks, rest};
+
+const CHILD: &str = "document-review";
+
+fn shift(effect: Effect) -> Shift {
+    match effect {
+        Effect::Shift(shift) => shift,
+        other => panic!("the active workflow does not change: {other:?}"),
+    }
+}
+
+fn at(node: &str) -> Standing {
+    Standing { current_node_id: node.to_owned(), ..Standing::default() }
+}
+
+/// A run that has just called the review of the release notes.
+fn called() -> Play {
+    let mut play = Play::of("nested-review", RunSettings::default());
+    play.calls(&[("fs.apply_patch", "{}")]);
+    let Shift::Enter { frame } = shift(play.moved("call-02-review-notes")) else {
+        panic!("nothing is called")
+    };
+    assert_eq!((frame.workflow_id.as_str(), frame.call), (CHILD, 1));
+    play
+}
+
+fn inside() -> Play {
+    let mut play = called();
+    let asked = play.step(Input::Shifted(Shifted::Entered(at("step-01-read"))));
+    check_asks(&asked, 2, Some("step-01-read"), "reviewer");
+    play
+}
+
+fn left(to: &str) -> Input {
+    let moved = Moved { from: String::new(), to: to.to_owned(), label: "next".to_owned() };
+    let change = StateChange { state: at(to), moved: Some(moved), ..StateChange::default() };
+    Input::Shifted(Shifted::Left(Box::new(change)))
+}
+
+#[test]
+fn a_node_that_calls_is_never_shown_to_the_model() {
+    let play = inside();
+    let directive = play.last_directive();
+    assert!(directive.contains("- workflow: document-review\n"), "{directive}");
+    assert!(directive.contains("- calledBy: release-readiness at call-02-review-notes (call 1)"));
+    assert!(directive.contains("graph: @pkg/workflows/document-review/workflow.graph.json"));
+    let sent = play.sent();
+    assert_eq!(sent.iter().filter(|line| *line == "RUN_DIRECTIVE").count(), 1, "{sent:?}");
+}
+
+#[test]
+fn a_complete_child_returns_before_anybody_speaks() {
+    let mut play = inside();
+    play.calls(&[("fs.apply_patch", "{}")]);
+    let Shift::Return { frame, attempt, failed } = shift(play.completed()) else {
+        panic!("it does not return")
+    };
+    assert_eq!((frame.call, attempt, failed), (1, 1, None));
+    let asked = play.step(left("step-03-record-notes"));
+    check_asks(&asked, 3, Some("step-03-record-notes"), "release-manager");
+    assert!(play.machine.callers().is_empty());
+    assert!(!play.last_directive().contains("calledBy"));
+    // The second call of the same workflow has another number, and counts its own turns.
+    play.calls(&[("fs.apply_patch", "{}")]);
+    let entered = shift(play.moved("call-04-review-rollback"));
+    assert!(matches!(entered, Shift::Enter { frame } if frame.call == 2));
+    let asked = play.step(Input::Shifted(Shifted::Entered(at("step-01-read"))));
+    assert!(matches!(asked, Effect::AskModel(ask) if ask.node_turn == 1 && ask.turn == 4));
+}
+
+#[test]
+fn a_failed_child_leaves_its_caller_waiting_and_is_called_again_with_the_users_words() {
+    let mut play = inside();
+    play.calls(&[("fs.apply_patch", "{}")]);
+    let failed =
+        Standing { failed: Some("the document is empty".to_owned()), ..at("step-01-read") };
+    let shifted = shift(play.changed(StateChange { state: failed, ..StateChange::default() }));
+    assert!(matches!(shifted, Shift::Return { failed: Some(_), .. }));
+    let change = StateChange { state: at("call-02-review-notes"), ..StateChange::default() };
+    let waits = rest(play.step(Input::Shifted(Shifted::Left(Box::new(change)))));
+    assert_eq!((waits.phase, waits.reason), (Phase::WaitingUser, Some(Reason::Call)));
+    assert!(waits.message.unwrap().contains("the document is empty"));
+    // Another process changes nothing about that.
+    let waits = rest(play.step(Input::Resume { place: None, settings: None }));
+    assert_eq!(waits.reason, Some(Reason::Call));
+    let again = shift(play.user("It is in docs/notes.md."));
+    assert!(matches!(again, Shift::Enter { frame } if frame.call == 2));
+    let asked = play.step(Input::Shifted(Shifted::Entered(at("step-01-read"))));
+    check_asks(&asked, 3, Some("step-01-read"), "reviewer");
+    assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
+}
+
+#[test]
+fn a_return_that_is_held_is_told_to_the_model_once_and_then_to_the_user() {
+    let held = || Input::Shifted(Shifted::Held("`artifacts/reviews/x.md` is missing.".to_owned()));
+    let mut play = inside();
+    play.calls(&[("fs.apply_patch", "{}")]);
+    shift(play.completed());
+    let asked = play.step(held());
+    check_asks(&asked, 3, None, "reviewer");
+    assert_eq!(play.sent().last().unwrap(), "RETURN_HELD");
+    // It does something, and the return is tried again.
+    play.calls(&[("fs.write", "{}")]);
+    assert!(matches!(shift(play.answered()), Shift::Return { attempt: 2, .. }));
+    let waits = rest(play.step(held()));
+    assert_eq!((waits.phase, waits.reason), (Phase::WaitingUser, Some(Reason::Call)));
+    // The user's words reach the model with the reason, if the return is still held.
+    assert!(matches!(shift(play.user("Write it yourself.")), Shift::Return { attempt: 3, .. }));
+    // No node is active, so the agent of the workflow speaks: that of the node which calls it.
+    check_asks(&play.step(held()), 4, None, "release-manager");
+    let sent = play.sent();
+    assert_eq!(sent[sent.len() - 1], "USER_INPUT", "{sent:?}");
+    assert!(sent.iter().rev().take(4).any(|line| line == "RETURN_HELD"), "{sent:?}");
+    // Words alone end in another try, which works this time.
+    assert!(matches!(shift(play.says("Done.")), Shift::Return { attempt: 4, .. }));
+    check_asks(
+        &play.step(left("step-03-record-notes")),
+        5,
+        Some("step-03-record-notes"),
+        "release-manager",
+    );
+}
+
+#[test]
+fn words_on_the_way_are_said_where_the_run_arrives() {
+    let mut play = called();
+    play.step(Input::Resume { place: None, settings: None });
+    let open = play.user("Mind the gap.");
+    assert!(matches!(open, Effect::Shift(_)), "{open:?}");
+    play.step(Input::Shifted(Shifted::Entered(at("step-01-read"))));
+    assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
+}
+
+#[test]
+fn what_the_documents_say_counts_also_about_calls() {
+    let mut play = inside();
+    let place = Whereabouts {
+        state: at("decide-02-verdict"),
+        callers: play.machine.callers().to_vec(),
+        calls: 7,
+    };
+    let asked = play.step(Input::Resume { place: Some(place), settings: None });
+    check_asks(&asked, 2, Some("decide-02-verdict"), "reviewer");
+    let place = Whereabouts { calls: 7, ..Whereabouts::from(at("call-04-review-rollback")) };
+    let entered = shift(play.step(Input::Resume { place: Some(place), settings: None }));
+    assert!(matches!(entered, Shift::Enter { frame } if frame.call == 8));
+}
+
+#[test]
+fn state_changes_say_which_call_they_are_of() {
+    let mut play = inside();
+    play.told.clear();
+    play.calls(&[("fs.apply_patch", "{}")]);
+    play.moved("decide-02-verdict");
+    let of_call =
+        |fact: &Fact| matches!(fact, Fact::StateChanged(change) if change.call == Some(1));
+    assert!(play.told.iter().any(of_call), "{:?}", play.told);
+}
