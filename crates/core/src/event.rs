@@ -157,6 +157,17 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call_id: Option<String>,
     },
+    /// A node is about to call another workflow, or that is about to return: what will be written.
+    #[serde(rename = "workflow.planned")]
+    WorkflowPlanned {
+        /// The call.
+        #[serde(flatten)]
+        frame: Frame,
+        /// The state documents, in the order in which they are changed.
+        files: Vec<FileIntent>,
+        /// When it was planned; the guard's clock.
+        at: String,
+    },
     /// A node calls another workflow, which is active from here on.
     #[serde(rename = "workflow.entered")]
     WorkflowEntered {

@@ -1,9 +1,11 @@
 //! The state documents of a run: its own, and one for each call of a workflow.
 //!
-//! Entering a call and leaving it are each done by one write, that of the caller's document. Both may be done again
-//! after a crash at any point: what is done already is found, and told as it is.
+//! Entering a call and leaving it are each decided by one write, that of the caller's document. Both are planned first,
+//! so that they can be recorded, and both may be carried out again after a crash at any point.
 
-use crewagent_core::event::{Moved, StateChange};
+use std::sync::Arc;
+
+use crewagent_core::event::{FileIntent, Moved, StateChange};
 use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::{Call, Package, Workflow};
@@ -52,6 +54,55 @@ pub(crate) struct Crossing<'c> {
     pub(crate) now: &'c str,
 }
 
+/// Which way it goes.
+#[derive(Clone, Copy)]
+pub(crate) enum Way<'w> {
+    /// Into the child, whose agent this is.
+    Enter(&'w AgentId),
+    /// Back, with what the child gives.
+    Leave(Terms<'w>),
+    /// Back, as if nothing had been called.
+    GiveUp,
+}
+
+/// What will be written.
+pub(crate) struct Plan {
+    writes: Vec<Write>,
+    crossed: Crossed,
+}
+
+impl Plan {
+    /// The same for the record.
+    pub(crate) fn files(&self) -> Vec<FileIntent> {
+        self.writes.iter().map(Write::intent).collect()
+    }
+}
+
+struct Write {
+    call: Option<u64>,
+    before: Option<Digest>,
+    text: Arc<str>,
+}
+
+impl Write {
+    fn intent(&self) -> FileIntent {
+        FileIntent {
+            path: VPath::state_document(self.call).to_string(),
+            before: self.before.map(|digest| digest.to_string()),
+            after: Digest::of(self.text.as_bytes()).to_string(),
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) enum Crossed {
+    /// The child is active, and stands here.
+    Entered(Standing),
+    /// The caller is active again.
+    Left(StateChange),
+}
+
 /// What a return must hold to.
 #[derive(Clone, Copy)]
 pub(crate) struct Terms<'t> {
@@ -92,7 +143,9 @@ impl From<NoDocument> for Stuck {
     fn from(error: NoDocument) -> Self {
         match error {
             NoDocument::Mount(error) => Self::Failed(error),
-            other => Self::Held(sentence(&other.to_string())),
+            error @ (NoDocument::Unusable(_) | NoDocument::Damaged(_)) => {
+                Self::Held(sentence(&error.to_string()))
+            }
         }
     }
 }
@@ -132,40 +185,91 @@ impl Documents<'_> {
         }
     }
 
-    /// Makes the call, and gives where the child stands.
-    pub(crate) fn enter(self, crossing: &Crossing<'_>, agent: &AgentId) -> Result<Standing, Stuck> {
+    /// Works out what is written when a call is made or left. Nothing is touched.
+    pub(crate) fn plan(self, crossing: &Crossing<'_>, way: Way<'_>) -> Result<Plan, Stuck> {
         let Crossing { frame, call, caller, caller_call, child, now } = *crossing;
         let before = self.read(caller_call)?;
-        let standing = |document: &StateDocument| Standing::of(document, &child.graph);
-        if before.open_call(caller).as_ref() == Some(frame) {
-            return Ok(standing(&self.read(Some(frame.call))?));
-        }
-        if before.current_node_id(&caller.graph) != frame.node_id {
+        let is_open = before.open_call(caller).as_ref() == Some(frame);
+        let is_here = before.current_node_id(&caller.graph) == frame.node_id;
+        if !is_here || is_open == matches!(way, Way::Enter(_)) {
             return Err(elsewhere(frame));
         }
-        let document = call::child_document(&before, call, child, agent, now)?;
-        self.write(Some(frame.call), &document, Before::Anything)?;
-        let after = call::with_frame(&before, frame, now)?;
-        self.write(caller_call, &after, same(&before))?;
-        Ok(standing(&document))
+        let standing = |document: &StateDocument| Standing::of(document, &caller.graph);
+        let mut writes = Vec::new();
+        let (after, crossed) = match way {
+            Way::Enter(agent) => {
+                let document = call::child_document(&before, call, child, agent, now)?;
+                let state = Standing::of(&document, &child.graph);
+                writes.push(self.write_of(Some(frame.call), &document)?);
+                (call::with_frame(&before, frame, now)?, Crossed::Entered(state))
+            }
+            Way::Leave(terms) => {
+                let (after, change) = self.returned(crossing, &before, terms)?;
+                (after, Crossed::Left(change))
+            }
+            Way::GiveUp => {
+                let after = call::without_frame(&before, now)?;
+                let change = StateChange { state: standing(&after), ..StateChange::default() };
+                (after, Crossed::Left(change))
+            }
+        };
+        // This one makes the call, or ends it, so it comes last.
+        writes.push(self.write_of(caller_call, &after)?);
+        Ok(Plan { writes, crossed })
     }
 
-    /// Goes back to the caller, which gets what the child gives back and moves along its edge.
-    pub(crate) fn leave(
+    /// Writes what was planned, as far as it is not written. `intended` is what was recorded of the plan, and the time
+    /// of the crossing is that of the plan, so that the same comes out.
+    pub(crate) fn carry_out(
         self,
         crossing: &Crossing<'_>,
-        terms: Terms<'_>,
-    ) -> Result<StateChange, Stuck> {
-        let Crossing { frame, call, caller, caller_call, now, .. } = *crossing;
-        let before = self.read(caller_call)?;
-        if before.open_call(caller).as_ref() != Some(frame) {
-            return settled(&before, frame, caller);
+        way: Way<'_>,
+        intended: &[FileIntent],
+    ) -> Result<Crossed, Stuck> {
+        let Some(last) = intended.last() else { return Err(elsewhere(crossing.frame)) };
+        if self.digest(crossing.caller_call)?.map(|digest| digest.to_string()).as_ref()
+            == Some(&last.after)
+        {
+            self.flush(crossing.caller_call)?;
+            return self.settled(crossing, way);
         }
+        let plan = self.plan(crossing, way)?;
+        let same = plan.writes.len() == intended.len()
+            && plan
+                .writes
+                .iter()
+                .zip(intended)
+                .all(|(write, file)| write.intent().after == file.after);
+        if !same {
+            return Err(elsewhere(crossing.frame));
+        }
+        for write in &plan.writes {
+            let after = Digest::of(write.text.as_bytes());
+            if write.before == Some(after) {
+                // Written by a process that may have died before it was sure.
+                self.flush(write.call)?;
+                continue;
+            }
+            let path = WritablePath::state_document(write.call);
+            let before = write.before.map_or(Before::Nothing, Before::Sha256);
+            self.0.replace(&path, write.text.as_bytes(), before)??;
+        }
+        Ok(plan.crossed)
+    }
+
+    /// The caller's document with what the child gives back, as the guard lets it pass.
+    fn returned(
+        self,
+        crossing: &Crossing<'_>,
+        before: &StateDocument,
+        terms: Terms<'_>,
+    ) -> Result<(StateDocument, StateChange), Stuck> {
+        let Crossing { frame, call, caller, now, .. } = *crossing;
         let child = self.read(Some(frame.call))?;
-        let proposed = call::returned(&before, &child, call, &caller.graph)?;
+        let proposed = call::returned(before, &child, call, &caller.graph)?;
         let transition = with_project(self.0, |exists| {
             guard::check(&Proposal {
-                old: &before,
+                old: before,
                 new: &proposed.document,
                 workflow: caller,
                 exists,
@@ -176,25 +280,33 @@ impl Documents<'_> {
                 author: Author::Runtime,
             })
         })??;
-        self.write(caller_call, transition.document(), same(&before))?;
         let mut change = change_of(caller, &transition);
         change.warnings.extend(proposed.warnings);
-        Ok(change)
+        Ok((transition.into_document(), change))
     }
 
-    /// Goes back to the caller, which stays where it is.
-    pub(crate) fn give_up(self, crossing: &Crossing<'_>) -> Result<StateChange, Stuck> {
-        let Crossing { frame, caller, caller_call, now, .. } = *crossing;
-        let before = self.read(caller_call)?;
-        let after = if before.open_call(caller).as_ref() == Some(frame) {
-            let after = call::without_frame(&before, now)?;
-            self.write(caller_call, &after, same(&before))?;
-            after
-        } else {
-            before
-        };
+    /// Everything was written, by a process that died before it could say so.
+    fn settled(self, crossing: &Crossing<'_>, way: Way<'_>) -> Result<Crossed, Stuck> {
+        let Crossing { frame, caller, caller_call, child, .. } = *crossing;
+        let after = self.read(caller_call)?;
         let state = Standing::of(&after, &caller.graph);
-        Ok(StateChange { state, ..StateChange::default() })
+        let moved = match way {
+            Way::Enter(_) => {
+                let document = self.read(Some(frame.call))?;
+                return Ok(Crossed::Entered(Standing::of(&document, &child.graph)));
+            }
+            Way::Leave(_) => {
+                let mut edges = caller.graph.outgoing(&frame.node_id);
+                edges.find(|edge| edge.to.as_str() == state.current_node_id)
+            }
+            Way::GiveUp => None,
+        };
+        let moved = moved.map(|edge| Moved {
+            from: edge.from.to_string(),
+            to: edge.to.to_string(),
+            label: edge.label.clone(),
+        });
+        Ok(Crossed::Left(StateChange { state, moved, ..StateChange::default() }))
     }
 
     fn read(self, call: Option<u64>) -> Result<StateDocument, NoDocument> {
@@ -206,14 +318,18 @@ impl Documents<'_> {
         Ok(StateDocument::read(text)?)
     }
 
-    fn write(
-        self,
-        call: Option<u64>,
-        document: &StateDocument,
-        before: Before,
-    ) -> Result<(), Stuck> {
-        let path = WritablePath::state_document(call);
-        Ok(self.0.replace(&path, document.text().as_bytes(), before)??)
+    fn write_of(self, call: Option<u64>, document: &StateDocument) -> Result<Write, Stuck> {
+        Ok(Write { call, before: self.digest(call)?, text: document.text().clone() })
+    }
+
+    /// What a document holds now, if it is there.
+    fn digest(self, call: Option<u64>) -> Result<Option<Digest>, Stuck> {
+        let target = self.0.target(&WritablePath::state_document(call), 0)??;
+        Ok(target.old.map(|old| old.sha256))
+    }
+
+    fn flush(self, call: Option<u64>) -> Result<(), Stuck> {
+        Ok(self.0.flush(&WritablePath::state_document(call))??)
     }
 
     /// The highest number that a call has had, by the folders that are there.
@@ -230,34 +346,11 @@ impl Documents<'_> {
     }
 }
 
-/// The caller has left the call already, by a process that died before it could say so.
-fn settled(
-    document: &StateDocument,
-    frame: &Frame,
-    caller: &Workflow,
-) -> Result<StateChange, Stuck> {
-    let state = Standing::of(document, &caller.graph);
-    let mut edges = caller.graph.outgoing(&frame.node_id);
-    let taken = edges.find(|edge| edge.to.as_str() == state.current_node_id);
-    let edge = taken.ok_or_else(|| elsewhere(frame))?;
-    let moved = Some(Moved {
-        from: edge.from.to_string(),
-        to: edge.to.to_string(),
-        label: edge.label.clone(),
-    });
-    Ok(StateChange { state, moved, ..StateChange::default() })
-}
-
 fn elsewhere(frame: &Frame) -> Stuck {
     Stuck::Held(format!(
         "The state of the workflow that calls `{}` was changed outside of the run: it no longer stands at `{}`. Stop the run and resume it; what {STATE_FILE} says counts.",
         frame.workflow_id, frame.node_id
     ))
-}
-
-/// The file must still say this.
-fn same(document: &StateDocument) -> Before {
-    Before::Sha256(Digest::of(document.text().as_bytes()))
 }
 
 /// An error as a sentence.

@@ -46,6 +46,8 @@ pub(crate) struct Course {
     inputs: u64,
     /// A change that was announced and is not carried out.
     announced: Option<perform::Announced>,
+    /// The same for a change of the active workflow.
+    planned: Option<shift::Planned>,
     toolbox: request::Toolbox,
     /// What the model keeps between two requests.
     memo: Memo,
@@ -165,6 +167,7 @@ impl<T: Turn> Drive<'_, T> {
             let place = state.map(|state| Whereabouts { state, callers, calls });
             if place.is_some() {
                 self.course.announced = None;
+                self.course.planned = None;
             }
             self.feed(Input::Resume { place, settings }, time);
         }

@@ -97,7 +97,9 @@ impl Setting<'_> {
                 let names = names_of(&run.facts, package);
                 let agent = run.facts.subject.agent_id().unwrap_or_default();
                 let (width, standing) = (paint::text_width(), Standing::default());
-                (Screen::new(View::Live, width, names, standing, agent), Some(run.blobs))
+                let screen = Screen::new(View::Live, width, names, standing, agent)
+                    .after(&run.recovered.events);
+                (screen, Some(run.blobs))
             }
             None => {
                 let talk = look(store.conversations().runs());

@@ -108,6 +108,25 @@ impl Screen {
         Self { calls: frames(callers), ..self }
     }
 
+    /// The same after what has happened already, which is not shown.
+    pub(crate) fn after(mut self, events: &[Event]) -> Self {
+        for event in events {
+            if let Fact::RunStarted { state, .. } = &event.fact {
+                self.standing = state.clone();
+            } else if let Fact::StateChanged(change) = &event.fact {
+                self.standing = change.state.clone();
+            } else if let Fact::RunResumed { state: Some(state), callers, .. } = &event.fact {
+                (self.standing, self.calls) = (state.clone(), frames(callers));
+            } else if let Fact::WorkflowEntered { frame, state, .. } = &event.fact {
+                self.calls.push(frame.clone());
+                self.standing = state.clone();
+            } else if let Fact::WorkflowLeft { .. } = &event.fact {
+                self.calls.pop();
+            }
+        }
+        self
+    }
+
     /// The same on a screen whose lines can be replaced: the model's Markdown is put into form.
     pub(crate) fn with_markdown(self) -> Self {
         Self { form: Form::Markdown, ..self }
@@ -152,12 +171,7 @@ impl Screen {
             | Fact::WorkflowHeld { .. } => {
                 self.crossed(&event.fact, &mut out);
             }
-            Fact::RunResumed { state, callers, notes, epoch, .. } => {
-                if state.is_some() {
-                    self.calls = frames(callers);
-                }
-                self.resumed(state.as_ref(), notes, *epoch, &event.time, &mut out);
-            }
+            Fact::RunResumed { .. } => self.resumed(event, &mut out),
             Fact::UserInput { text, .. } => match std::mem::replace(&mut self.echo, Echo::On) {
                 Echo::On => self.block(&user(text), &mut out),
                 Echo::Off => self.last = Last::Block,
@@ -165,7 +179,7 @@ impl Screen {
             Fact::TurnStarted { node_id, agent_id, .. } => {
                 self.turn(node_id.as_deref(), agent_id.as_deref().unwrap_or_default(), &mut out);
             }
-            Fact::AssistantDelta { .. } => {}
+            Fact::AssistantDelta { .. } | Fact::WorkflowPlanned { .. } => {}
             Fact::AssistantMessage { turn, reply } => self.message(*turn, reply, &mut out),
             Fact::ToolStarted { call_id, subject, .. } => {
                 if let Some(subject) = subject {
@@ -199,14 +213,7 @@ impl Screen {
             }
             Fact::ModelOverflowed { turn, message } => self.void(*turn, message, "", &mut out),
             Fact::Error { message, partial } => {
-                if self.view == View::Record {
-                    if let Some(words) = partial.as_deref().filter(|words| !words.is_empty()) {
-                        out.push_str(&self.speak(Channel::Text, words.trim_end()));
-                        out.push_str(&self.break_off());
-                    }
-                    let text = self.notice(ERROR, "✗", message);
-                    self.lines(&text, &mut out);
-                }
+                self.failed(message, partial.as_deref(), &mut out);
             }
             Fact::RunFinished { phase, reason, turns, usage, .. } => {
                 if self.view == View::Record {
@@ -246,6 +253,19 @@ impl Screen {
             return;
         }
         self.heading = None;
+    }
+
+    /// What failed is told live by whoever drives the run.
+    fn failed(&mut self, message: &str, partial: Option<&str>, out: &mut String) {
+        if self.view == View::Live {
+            return;
+        }
+        if let Some(words) = partial.filter(|words| !words.is_empty()) {
+            out.push_str(&self.speak(Channel::Text, words.trim_end()));
+            out.push_str(&self.break_off());
+        }
+        let text = self.notice(ERROR, "✗", message);
+        self.lines(&text, out);
     }
 
     /// What happens in a conversation beside talk. Commands are answered by whoever drives it.
@@ -428,20 +448,16 @@ impl Screen {
         }
     }
 
-    fn resumed(
-        &mut self,
-        state: Option<&Standing>,
-        notes: &[String],
-        epoch: u64,
-        time: &str,
-        out: &mut String,
-    ) {
+    fn resumed(&mut self, event: &Event, out: &mut String) {
+        let Fact::RunResumed { state, callers, notes, epoch, .. } = &event.fact else { return };
         if let Some(state) = state {
             self.standing = state.clone();
+            self.calls = frames(callers);
             self.heading = None;
         }
         if self.view == View::Record {
-            let line = format!("resumed {}, process {epoch} of this run\n", paint::printable(time));
+            let time = paint::printable(&event.time);
+            let line = format!("resumed {time}, process {epoch} of this run\n");
             self.block(&paint::styled(QUIET, line), out);
         }
         for note in notes {

@@ -3,6 +3,7 @@
 
 mod bad_packages;
 mod bad_runs;
+mod calls;
 mod commands;
 mod crash;
 mod demo;

@@ -156,3 +156,105 @@ impl StateDocument {
         (text(STATUS) == Some(FAILED)).then(|| reason.unwrap_or("it gives no reason").to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::WorkflowId;
+    use crate::state::fixture;
+
+    const NOW: &str = "2026-11-15T10:00:00Z";
+
+    fn call(results: &[&str]) -> Call {
+        Call {
+            workflow: WorkflowId::new("review").unwrap(),
+            pass_context: true,
+            result_variables: results.iter().map(|name| (*name).to_owned()).collect(),
+        }
+    }
+
+    fn frame(node: &str) -> Frame {
+        Frame { workflow_id: "review".into(), node_id: node.into(), call: 3 }
+    }
+
+    fn document(front: &str) -> StateDocument {
+        let text = format!("---\nschemaVersion: \"1.2\"\nworkflowType: t\n{front}---\nBody.\n");
+        StateDocument::read(text).unwrap()
+    }
+
+    fn caller() -> StateDocument {
+        document(
+            "currentNodeId: step-01-select-story\nstepsCompleted: []\nvariables:\n  topic: login\n  workflowStatus: running\n  failureReason: none\nartifacts: [artifacts/a.md]\nrunId: run-1\n",
+        )
+    }
+
+    #[test]
+    fn a_child_gets_the_callers_context_but_not_how_the_caller_is_getting_on() {
+        let child = fixture::create_story();
+        let agent = AgentId::new("sm").unwrap();
+        let made = child_document(&caller(), &call(&[]), &child, &agent, NOW).unwrap();
+        assert_eq!(Json::from(made.variables().clone()), json!({ "topic": "login" }));
+        assert_eq!(made.front().input_documents, ["artifacts/a.md"]);
+        assert!(made.front().artifacts.is_empty());
+        assert_eq!(made.front().run_id.as_deref(), Some("run-1"));
+        assert_eq!(made.front().active_agent_id.as_deref(), Some("sm"));
+        let alone = Call { pass_context: false, ..call(&[]) };
+        let made = child_document(&caller(), &alone, &child, &agent, NOW).unwrap();
+        assert!(made.variables().is_empty() && made.front().input_documents.is_empty());
+    }
+
+    #[test]
+    fn a_return_brings_results_artifacts_and_the_move() {
+        let child = document(
+            "currentNodeId: end-99\nstepsCompleted: [end-99]\nvariables: {verdict: pass, other: 1}\nartifacts: [artifacts/a.md, artifacts/b.md]\n",
+        );
+        let graph = fixture::create_story().graph;
+        let open = with_frame(&caller(), &frame("step-01-select-story"), NOW).unwrap();
+        let Return { document, warnings } =
+            returned(&open, &child, &call(&["verdict", "score"]), &graph).unwrap();
+        let after = document.unwrap();
+        assert_eq!(after.variables()["verdict"], "pass");
+        assert!(!after.variables().contains_key("other"));
+        assert_eq!(after.front().artifacts, ["artifacts/a.md", "artifacts/b.md"]);
+        assert_eq!(after.front().steps_completed, ["step-01-select-story"]);
+        assert_eq!(after.front().current_node_id, "step-02-discover-inputs");
+        assert!(after.text().contains("callStack: []"), "{}", after.text());
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].contains("`score`"), "{warnings:?}");
+    }
+
+    fn check_failure(front: &str, expected: Option<&str>) {
+        let text = format!("currentNodeId: a\nstepsCompleted: []\n{front}");
+        assert_eq!(document(&text).failure().as_deref(), expected, "{front}");
+    }
+
+    #[test]
+    fn a_workflow_says_that_it_failed_as_a_key_or_as_a_variable() {
+        check_failure("", None);
+        check_failure("workflowStatus: running\nfailureReason: old\n", None);
+        check_failure("workflowStatus: failed\n", Some("it gives no reason"));
+        check_failure("workflowStatus: failed\nfailureReason: No file.\n", Some("No file."));
+        check_failure(
+            "variables: {workflowStatus: failed, failureReason: \"No file.\"}\n",
+            Some("No file."),
+        );
+    }
+
+    #[test]
+    fn only_the_frame_of_the_current_node_counts() {
+        let mut workflow = fixture::create_story();
+        let node = workflow.graph.entry().clone();
+        let other = "step-02-discover-inputs";
+        workflow.calls = std::sync::Arc::new([(node.clone(), call(&[]))].into());
+        let open = with_frame(&caller(), &frame(node.as_str()), NOW).unwrap();
+        assert_eq!(open.open_call(&workflow), Some(frame(node.as_str())));
+        let closed = without_frame(&open, NOW).unwrap();
+        assert_eq!(closed.open_call(&workflow), None);
+        let elsewhere = with_frame(&caller(), &frame(other), NOW).unwrap();
+        assert_eq!(elsewhere.open_call(&workflow), None);
+        for stack in ["callStack: 3\n", "callStack: [1]\n", "callStack: [{call: 0}]\n"] {
+            let text = format!("currentNodeId: {node}\nstepsCompleted: []\n{stack}");
+            assert_eq!(document(&text).open_call(&workflow), None, "{stack}");
+        }
+    }
+}

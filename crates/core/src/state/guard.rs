@@ -250,7 +250,7 @@ fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<Verdict<
         MissingRule::Warn | MissingRule::Off => Vec::new(),
     };
     if !violations.is_empty() || !demanded.is_empty() {
-        let refusal = answer::refusal(&change, &violations, &demanded);
+        let refusal = answer::refusal(proposal, &change, &violations, &demanded);
         return Err(answer::situated(refusal, proposal, new));
     }
     let warnings = needs.iter().flat_map(Needs::warnings).collect();

@@ -145,7 +145,7 @@ impl<T: Turn> Drive<'_, T> {
 }
 
 /// The key of the second step of a change.
-fn done(key: &str) -> String {
+pub(super) fn done(key: &str) -> String {
     format!("{key}/done")
 }
 

@@ -1,13 +1,21 @@
-//! Entering a workflow that a node calls, and going back. One step each, which may be done again without harm.
+//! Entering a workflow that a node calls, and going back. As with every change of files, one step announces it and
+//! another one does it.
 
-use crewagent_core::event::Fact;
+use crewagent_core::event::{Fact, FileIntent};
 use crewagent_core::run::machine::{Input, Machine, Shift, Shifted};
 use crewagent_core::state::call::Frame;
 
 use super::{Drive, World, unexpected, unrecorded};
 use crate::clock;
-use crate::documents::{Crossing, Documents, Stuck, Terms};
-use crate::turn::{Halt, Moment, Recorded, Turn};
+use crate::documents::{Crossed, Crossing, Documents, Stuck, Terms, Way};
+use crate::turn::{Halt, Recorded, Turn};
+
+/// A change of the active workflow that is recorded and not carried out.
+pub(super) struct Planned {
+    files: Vec<FileIntent>,
+    /// When it was planned, as RFC 3339.
+    at: String,
+}
 
 impl<T: Turn> Drive<'_, T> {
     pub(super) fn replay_shift(&mut self, shift: &Shift) -> Result<(), Halt> {
@@ -17,25 +25,33 @@ impl<T: Turn> Drive<'_, T> {
     }
 
     pub(super) fn shift(&mut self, shift: &Shift, world: &World<'_>) -> Result<(), Halt> {
-        // What led here must survive whatever the documents do not say.
+        // What led here, or the plan, must survive whatever the documents do not say.
         self.turn.flush()?;
         let key = self.shift_key(shift);
-        let machine = &*self.machine;
-        let recorded =
-            self.turn.step(&key, &mut |moment| match cross(machine, shift, moment, world) {
+        let (machine, planned) = (&*self.machine, self.course.planned.as_ref());
+        let recorded = self.turn.step(&key, &mut |moment| {
+            let fact = match planned {
+                None => plan(machine, shift, clock::for_people(moment.now), world),
+                Some(planned) => carry_out(machine, shift, planned, world),
+            };
+            match fact {
                 Ok(fact) => Ok(fact),
                 Err(Stuck::Held(message)) => {
-                    let frame = frame(shift).clone();
-                    Ok(Fact::WorkflowHeld { frame, message })
+                    Ok(Fact::WorkflowHeld { frame: frame(shift).clone(), message })
                 }
                 Err(Stuck::Failed(error)) => Err(error.into()),
-            })?;
+            }
+        })?;
         self.shifted(recorded)
     }
 
     fn shifted(&mut self, recorded: Recorded) -> Result<(), Halt> {
         let Recorded { fact, time } = recorded;
-        let shifted = if let Fact::WorkflowEntered { state, .. } = fact {
+        self.course.planned = None;
+        let shifted = if let Fact::WorkflowPlanned { files, at, .. } = fact {
+            self.course.planned = Some(Planned { files, at });
+            return Ok(());
+        } else if let Fact::WorkflowEntered { state, .. } = fact {
             Shifted::Entered(state)
         } else if let Fact::WorkflowLeft { change, .. } = fact {
             Shifted::Left(change)
@@ -50,12 +66,13 @@ impl<T: Turn> Drive<'_, T> {
 
     fn shift_key(&self, shift: &Shift) -> String {
         let inputs = self.course.inputs;
-        match shift {
+        let key = match shift {
             Shift::Enter { frame } => format!("t{inputs}/enter/{}", frame.call),
             Shift::Return { frame, attempt, .. } => {
                 format!("t{inputs}/return/{}/{attempt}", frame.call)
             }
-        }
+        };
+        if self.course.planned.is_some() { super::perform::done(&key) } else { key }
     }
 }
 
@@ -65,51 +82,67 @@ fn frame(shift: &Shift) -> &Frame {
     }
 }
 
-/// Does it, and gives what is recorded.
-fn cross(
+/// The first step: what will be written.
+fn plan(machine: &Machine, shift: &Shift, at: String, world: &World<'_>) -> Result<Fact, Stuck> {
+    let (crossing, way) = crossing(machine, shift, &at).ok_or_else(|| unknown(shift))?;
+    let files = Documents(world.mounts).plan(&crossing, way)?.files();
+    Ok(Fact::WorkflowPlanned { frame: frame(shift).clone(), files, at })
+}
+
+/// The second step: it is written, as far as it is not.
+fn carry_out(
     machine: &Machine,
     shift: &Shift,
-    moment: &Moment<'_>,
+    planned: &Planned,
     world: &World<'_>,
 ) -> Result<Fact, Stuck> {
+    let (crossing, way) = crossing(machine, shift, &planned.at).ok_or_else(|| unknown(shift))?;
+    let crossed = Documents(world.mounts).carry_out(&crossing, way, &planned.files)?;
+    let frame = frame(shift).clone();
+    Ok(match (crossed, way, shift) {
+        (Crossed::Entered(state), Way::Enter(agent), _) => {
+            let (depth, agent_id) = (machine.callers().len() + 1, agent.to_string());
+            Fact::WorkflowEntered { frame, depth, agent_id, state }
+        }
+        (Crossed::Left(change), _, Shift::Return { failed, .. }) => {
+            Fact::WorkflowLeft { frame, failed: failed.clone(), change: Box::new(change) }
+        }
+        (_, _, _) => return Err(unknown(shift)),
+    })
+}
+
+/// The call in question, and which way it goes.
+fn crossing<'c>(
+    machine: &'c Machine,
+    shift: &'c Shift,
+    now: &'c str,
+) -> Option<(Crossing<'c>, Way<'c>)> {
     let frame = frame(shift);
-    let waiting = machine.callers().len();
-    let depth = match shift {
-        Shift::Enter { .. } => waiting,
-        Shift::Return { .. } => waiting.saturating_sub(1),
-    };
-    let now = clock::for_people(moment.now);
     let callers = machine.callers();
-    let known = || {
-        let caller = machine.workflow_at(depth)?;
-        let call = caller.calls.get(frame.node_id.as_str())?;
-        let child = machine.package()?.workflow(call.workflow.as_str())?;
-        let caller_call = depth.checked_sub(1).and_then(|above| callers.get(above));
-        let caller_call = caller_call.map(|caller| caller.frame.call);
-        Some(Crossing { frame, call, caller, caller_call, child, now: &now })
+    let depth = match shift {
+        Shift::Enter { .. } => callers.len(),
+        Shift::Return { .. } => callers.len().checked_sub(1)?,
     };
-    let crossing = known().ok_or_else(|| {
-        Stuck::Held(format!("The package has no workflow `{}`.", frame.workflow_id))
-    })?;
-    let documents = Documents(world.mounts);
-    match shift {
+    let caller = machine.workflow_at(depth)?;
+    let call = caller.calls.get(frame.node_id.as_str())?;
+    let child = machine.package()?.workflow(call.workflow.as_str())?;
+    let above = depth.checked_sub(1).and_then(|above| callers.get(above));
+    let caller_call = above.map(|caller| caller.frame.call);
+    let way = match shift {
         Shift::Enter { .. } => {
-            let node = crossing.caller.graph.node(&frame.node_id);
+            let node = caller.graph.node(&frame.node_id);
             let own = node.and_then(|node| node.agent_id.as_ref());
-            let agent = own.or_else(|| machine.agent_at(depth));
-            let agent = agent.ok_or_else(|| Stuck::Held("No agent is active.".to_owned()))?;
-            let state = documents.enter(&crossing, agent)?;
-            let (frame, agent_id) = (frame.clone(), agent.to_string());
-            Ok(Fact::WorkflowEntered { frame, depth: depth + 1, agent_id, state })
+            Way::Enter(own.or_else(|| machine.agent_at(depth))?)
         }
-        Shift::Return { failed, .. } => {
-            let terms = Terms { created: machine.created(), missing: machine.settings().missing };
-            let change = match failed {
-                None => documents.leave(&crossing, terms)?,
-                Some(_) => documents.give_up(&crossing)?,
-            };
-            let (frame, failed) = (frame.clone(), failed.clone());
-            Ok(Fact::WorkflowLeft { frame, failed, change: Box::new(change) })
+        Shift::Return { failed: None, .. } => {
+            Way::Leave(Terms { created: machine.created(), missing: machine.settings().missing })
         }
-    }
+        Shift::Return { failed: Some(_), .. } => Way::GiveUp,
+    };
+    Some((Crossing { frame, call, caller, caller_call, child, now }, way))
+}
+
+fn unknown(shift: &Shift) -> Stuck {
+    let workflow = &frame(shift).workflow_id;
+    Stuck::Held(format!("The package has no workflow `{workflow}` that could be called here."))
 }

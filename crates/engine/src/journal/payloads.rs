@@ -27,6 +27,7 @@ pub(super) fn each<E>(
         | Fact::SessionAgent { .. }
         | Fact::SessionRun { .. }
         | Fact::RunResumed { .. }
+        | Fact::WorkflowPlanned { .. }
         | Fact::WorkflowEntered { .. }
         | Fact::WorkflowLeft { .. }
         | Fact::WorkflowHeld { .. }

@@ -125,6 +125,7 @@ impl Recording {
             | Fact::SessionInstructed { .. }
             | Fact::SessionRun { .. }
             | Fact::RunResumed { .. }
+            | Fact::WorkflowPlanned { .. }
             | Fact::WorkflowEntered { .. }
             | Fact::WorkflowLeft { .. }
             | Fact::WorkflowHeld { .. }

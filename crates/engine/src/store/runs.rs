@@ -357,6 +357,7 @@ fn last_epoch(events: &[Event]) -> u64 {
         | Fact::SessionInstructed { .. }
         | Fact::SessionRun { .. }
         | Fact::UserInput { .. }
+        | Fact::WorkflowPlanned { .. }
         | Fact::WorkflowEntered { .. }
         | Fact::WorkflowLeft { .. }
         | Fact::WorkflowHeld { .. }

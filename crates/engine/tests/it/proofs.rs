@@ -4,6 +4,7 @@ mod damage;
 mod faults;
 mod kept;
 mod kill;
+mod nested;
 mod power;
 pub(crate) mod record;
 mod recovery;

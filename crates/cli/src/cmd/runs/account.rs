@@ -58,10 +58,12 @@ impl Account {
             self.calls.insert(frame.call, frame.workflow_id.clone());
         } else if let Fact::TurnStarted { node_id, call, .. } = fact {
             let workflow = call.and_then(|call| self.calls.get(&call));
-            self.place = node_id.as_ref().map(|node| match workflow {
-                Some(workflow) => format!("{workflow}/{node}"),
-                None => node.clone(),
-            });
+            self.place = match (workflow, node_id) {
+                (Some(workflow), node) => {
+                    Some(format!("{workflow}/{}", node.as_deref().unwrap_or(COMPLETE)))
+                }
+                (None, node) => node.clone(),
+            };
         } else if let Fact::AssistantMessage { turn, reply } = fact {
             self.turns.push(Turn {
                 number: *turn,

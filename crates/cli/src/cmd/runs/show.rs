@@ -85,6 +85,7 @@ impl Story {
             Fact::PhaseChanged { message, .. } => self.why = message.clone(),
             Fact::RunStarted { .. }
             | Fact::RunResumed { .. }
+            | Fact::WorkflowPlanned { .. }
             | Fact::WorkflowEntered { .. }
             | Fact::WorkflowLeft { .. }
             | Fact::WorkflowHeld { .. }

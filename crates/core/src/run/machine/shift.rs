@@ -183,8 +183,8 @@ impl Machine {
             return;
         }
         self.calls.hold = Hold::Told;
-        self.context.nudge(prompt::return_held(&why));
         waiting.iter().for_each(|words| self.say(words));
+        self.context.nudge(prompt::return_held(&why));
         self.ask_model(now, effects);
     }
 

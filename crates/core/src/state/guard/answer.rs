@@ -13,6 +13,7 @@ use crate::state::words::{joined, ticked};
 
 /// One refusal for everything that is wrong. Rules count before what is missing.
 pub(super) fn refusal(
+    proposal: &Proposal<'_>,
     change: &Change<'_>,
     violations: &[Violation],
     demanded: &[&Needs],
@@ -37,7 +38,7 @@ pub(super) fn refusal(
     }
     if !violations.is_empty() {
         hint.push(' ');
-        hint.push_str(&ways(change));
+        hint.push_str(&ways(proposal, change));
     }
     let mut refusal = Refusal::new(code, message).hint(hint);
     if !violations.is_empty() {
@@ -48,8 +49,11 @@ pub(super) fn refusal(
 }
 
 /// Where the run may go, in words.
-fn ways(change: &Change<'_>) -> String {
+fn ways(proposal: &Proposal<'_>, change: &Change<'_>) -> String {
     let from = change.from.id.as_str();
+    if proposal.workflow.calls.contains_key(from) {
+        return "Nothing is to be done on this node; the workflow that it calls begins with the next request.".to_owned();
+    }
     let next = allowed_next(change.graph, from, change.new.variables());
     if next.is_empty() {
         return format!(

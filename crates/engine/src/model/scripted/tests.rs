@@ -22,6 +22,8 @@ fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {
         messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
         tools: Arc::from([]),
         place: Place {
+            call: None,
+            workflow: None,
             is_talk: false,
             turn: node_turn + 10,
             node_id: Some(node.to_owned()),

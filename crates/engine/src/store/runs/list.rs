@@ -227,6 +227,7 @@ fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> b
         Fact::RunStarted { .. }
         | Fact::SessionInstructed { .. }
         | Fact::UserInput { .. }
+        | Fact::WorkflowPlanned { .. }
         | Fact::WorkflowEntered { .. }
         | Fact::WorkflowLeft { .. }
         | Fact::WorkflowHeld { .. }

@@ -127,4 +127,7 @@ recorded! {
     several_calls_are_recorded = "007-several-calls";
     every_refusal_is_recorded = "008-every-illegal-move";
     a_hostile_run_is_recorded = "009-hostile";
+    two_calls_of_one_workflow_are_recorded = "012-nested-review";
+    a_call_that_fails_is_recorded = "014-child-fails";
+    calls_in_calls_are_recorded = "015-three-levels";
 }

@@ -61,24 +61,12 @@ fn line(fact: &Fact, text: &mut String) {
             let words = shown(words);
             writeln!(text, "user (for {for_node_id:?}, call {call_id:?}): {words}")
         }
-        Fact::WorkflowEntered { frame, depth, agent_id, state } => {
-            let Frame { workflow_id, node_id, call } = frame;
-            let at = &state.current_node_id;
-            writeln!(
-                text,
-                "entered: call {call} of {workflow_id} by {node_id}, depth {depth}, as {agent_id} at {at}"
-            )
-        }
-        Fact::WorkflowLeft { frame, failed, change } => {
-            let at = &change.state.current_node_id;
-            writeln!(
-                text,
-                "left: call {} of {} {failed:?}, back at {at}",
-                frame.call, frame.workflow_id
-            )
-        }
-        Fact::WorkflowHeld { frame, message } => {
-            writeln!(text, "held: call {} of {}: {message}", frame.call, frame.workflow_id)
+        Fact::WorkflowPlanned { .. }
+        | Fact::WorkflowEntered { .. }
+        | Fact::WorkflowLeft { .. }
+        | Fact::WorkflowHeld { .. } => {
+            call_line(fact, text);
+            Ok(())
         }
         Fact::TurnStarted { turn, call, node_id, agent_id, request } => {
             let node = node_id.as_deref().unwrap_or("completed");
@@ -108,17 +96,8 @@ fn line(fact: &Fact, text: &mut String) {
             writeln!(text, "  {tool} {verdict}: {}", shown(&answer.result))
         }
         Fact::StateChanged(change) => {
-            let StateChange { state, moved, recorded, .. } = &**change;
-            let moved = moved.as_ref().map_or_else(
-                || "not".to_owned(),
-                |moved| format!("{} -> {} ({})", moved.from, moved.to, moved.label),
-            );
-            let (at, done) = (&state.current_node_id, &state.steps_completed);
-            let complete = state.complete;
-            writeln!(
-                text,
-                "state: at {at}, moved {moved}, completed {done:?}, complete {complete}, recorded {recorded:?}"
-            )
+            state_line(change, text);
+            Ok(())
         }
         Fact::Question { question, moved, .. } => {
             let (kind, moves) = (question.kind, moved.is_some());
@@ -134,6 +113,46 @@ fn line(fact: &Fact, text: &mut String) {
         Fact::RunFinished { phase, artifacts, turns, .. } => {
             writeln!(text, "run finished: {phase:?}, {turns} turns, artifacts {artifacts:?}")
         }
+    };
+}
+
+fn state_line(change: &StateChange, text: &mut String) {
+    let StateChange { state, moved, recorded, .. } = change;
+    let moved = moved.as_ref().map_or_else(
+        || "not".to_owned(),
+        |moved| format!("{} -> {} ({})", moved.from, moved.to, moved.label),
+    );
+    let (at, done) = (&state.current_node_id, &state.steps_completed);
+    let complete = state.complete;
+    let _ = writeln!(
+        text,
+        "state: at {at}, moved {moved}, completed {done:?}, complete {complete}, recorded {recorded:?}"
+    );
+}
+
+/// What happened to the active workflow.
+fn call_line(fact: &Fact, text: &mut String) {
+    let _ = match fact {
+        Fact::WorkflowEntered { frame, depth, agent_id, state } => {
+            let Frame { workflow_id, node_id, call } = frame;
+            let at = &state.current_node_id;
+            writeln!(
+                text,
+                "entered: call {call} of {workflow_id} by {node_id}, depth {depth}, as {agent_id} at {at}"
+            )
+        }
+        Fact::WorkflowLeft { frame, failed, change } => {
+            let at = &change.state.current_node_id;
+            writeln!(
+                text,
+                "left: call {} of {} {failed:?}, back at {at}",
+                frame.call, frame.workflow_id
+            )
+        }
+        Fact::WorkflowHeld { frame, message } => {
+            writeln!(text, "held: call {} of {}: {message}", frame.call, frame.workflow_id)
+        }
+        _ => Ok(()),
     };
 }
 

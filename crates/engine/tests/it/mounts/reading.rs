@@ -4,7 +4,10 @@ use std::fs::{self, File};
 
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
-use crewagent_engine::mounts::{Kind, MountErrorKind, Mounts, Roots};
+use crewagent_core::vpath::{VPath, WritablePath};
+use crewagent_engine::deadline::Deadline;
+use crewagent_engine::mounts::{Before, Kind, MountErrorKind, Mounts, Roots};
+use crewagent_engine::tools::search::{Search, search};
 
 use super::world::{World, check_code, vpath};
 use crate::support::write;
@@ -136,4 +139,35 @@ fn a_folder_that_cannot_be_mounted_is_told_to_the_user() {
     })
     .unwrap_err();
     assert!(error.to_string().contains("nowhere` as @pkg: "), "{error}");
+}
+
+/// Whatever tool is used, `@state/workflow.md` is the document of the call that is active.
+#[test]
+fn the_state_document_is_that_of_the_active_call() {
+    let world = World::new();
+    let state = world.scratch.path().join("state");
+    write(&state, "workflow.md", "own\n");
+    write(&state, "calls/2/workflow.md", "called\n");
+    let path = VPath::state_document(None);
+    let of_call = world.mounts.of_call(Some(2));
+    let read = |mounts: &Mounts| mounts.read(&path, 100).unwrap().unwrap().bytes;
+    assert_eq!((read(&world.mounts), read(&of_call)), (b"own\n".to_vec(), b"called\n".to_vec()));
+    assert_eq!(of_call.stat(&path).unwrap().unwrap().size, 7);
+    let call = VPath::state_document(Some(2));
+    assert_eq!(of_call.is_same_file(&path, &call).unwrap(), Ok(true));
+    assert_eq!(world.mounts.is_same_file(&path, &call).unwrap(), Ok(false));
+    let found = of_call.target(&WritablePath::state_document(None), 100).unwrap().unwrap();
+    assert_eq!((found.path, found.old.unwrap().bytes), (path.clone(), b"called\n".to_vec()));
+    of_call
+        .replace(&WritablePath::new(path.clone()).unwrap(), b"new\n", Before::Anything)
+        .unwrap()
+        .unwrap();
+    assert_eq!(fs::read(state.join("workflow.md")).unwrap(), b"own\n");
+    assert_eq!(fs::read(state.join("calls/2/workflow.md")).unwrap(), b"new\n");
+    let query = Search::new("new", vpath("@state"));
+    let matches = search(&of_call, &query, &Deadline::default()).unwrap().unwrap().matches;
+    let paths: Vec<String> = matches.iter().map(|found| found.path.to_string()).collect();
+    assert_eq!(paths, ["@state/workflow.md", "@state/calls/2/workflow.md"]);
+    // A call without a document has none; the caller's does not stand in for it.
+    assert!(world.mounts.of_call(Some(7)).read(&path, 100).unwrap().is_err());
 }

@@ -9,7 +9,7 @@ use crewagent_engine::journal::Rest;
 
 use super::record::{Scale, scale};
 use super::scene::{Picture, Scene, check_kept, clock};
-use super::twelve::twelve;
+use super::twelve::{Piece, twelve};
 use super::{record, spread};
 use crate::probe::{Fault, Recorder};
 
@@ -60,6 +60,8 @@ pub(crate) fn told_once(events: &[Event]) -> BTreeMap<&'static str, usize> {
             Fact::AssistantMessage { .. } => "assistant.message",
             Fact::ToolFinished { .. } => "tool.finished",
             Fact::StateChanged(_) => "state.changed",
+            Fact::WorkflowEntered { .. } => "workflow.entered",
+            Fact::WorkflowLeft { .. } => "workflow.left",
             Fact::Question { .. } => "question",
             _ => continue,
         };
@@ -124,9 +126,9 @@ fn at(fault: Fault) -> usize {
     }
 }
 
-#[test]
-fn a_run_that_is_killed_at_any_operation_loses_nothing_and_does_nothing_twice() {
-    let scene = Scene::new(twelve());
+/// Kills a run at every operation, and gives the number of deaths and of operations.
+pub(crate) fn check_every_death(piece: fn() -> Piece) -> (usize, usize) {
+    let scene = Scene::new(piece());
     let calm = Calm::of(&scene);
     let mut cases: Vec<Fault> = Vec::new();
     for n in 0..calm.operations {
@@ -139,13 +141,17 @@ fn a_run_that_is_killed_at_any_operation_loses_nothing_and_does_nothing_twice() 
             cases.push(Fault::Torn(n));
         }
     }
-    let points = cases.len();
-    spread(twelve, &cases, |scene, fault| check_kill(scene, &calm, *fault));
+    spread(piece, &cases, |scene, fault| check_kill(scene, &calm, *fault));
+    (cases.len(), calm.operations)
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_operation_loses_nothing_and_does_nothing_twice() {
+    let (points, operations) = check_every_death(twelve);
     record::proven(
         "D1",
         &format!(
-            "{points} points: before, after and in the middle of each of {} operations; 0 failures",
-            calm.operations
+            "{points} points: before, after and in the middle of each of {operations} operations; 0 failures"
         ),
     );
 }

@@ -192,9 +192,13 @@ impl Scene {
     pub(crate) fn picture(&self) -> Picture {
         let run = self.run_folder().expect("there is a run");
         let id = run.file_name().unwrap().to_string_lossy().into_owned();
-        let text = fs::read_to_string(run.join("state/workflow.md")).unwrap();
-        let document = StateDocument::read(text.as_str()).unwrap();
-        let artifacts = document.front().artifacts.clone();
+        let own = fs::read_to_string(run.join("state/workflow.md")).unwrap();
+        let artifacts = StateDocument::read(own.as_str()).unwrap().front().artifacts.clone();
+        let calls = tree(&run.join("state/calls"));
+        let calls = calls
+            .iter()
+            .map(|(name, text)| format!("\n== {name}\n{}", String::from_utf8_lossy(text)));
+        let text: String = std::iter::once(own).chain(calls).collect();
         Picture {
             project: tree(&self.project()),
             document: without_times(&text.replace(&id, "RUN")),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crewagent_core::event::Reply;
 use crewagent_core::message::{Message, ToolCall};
-use crewagent_engine::model::{Cancel, Memo, Model, ModelError, Progress, Request};
+use crewagent_engine::model::{Cancel, Memo, Model, ModelError, Place, Progress, Request};
 use crewagent_testkit::package::generated;
 use serde_json::{Map, Value as Json, json};
 
@@ -24,9 +24,27 @@ pub(crate) struct Piece {
     nodes: BTreeMap<String, Vec<Reaction>>,
 }
 
+impl Piece {
+    /// A piece. Nodes of workflows that are called are named with their workflow: `review/read`.
+    pub(super) fn new(
+        package: Vec<(String, String)>,
+        project: Vec<(String, String)>,
+        nodes: BTreeMap<String, Vec<Reaction>>,
+    ) -> Self {
+        Self { package, project, nodes }
+    }
+
+    fn reactions(&self, place: &Place) -> &[Reaction] {
+        let node = place.node_id.as_deref().unwrap_or_default();
+        let of_workflow = place.workflow.as_ref();
+        let named = of_workflow.and_then(|workflow| self.nodes.get(&format!("{workflow}/{node}")));
+        named.unwrap_or_else(|| &self.nodes[node])
+    }
+}
+
 /// One reply. It counts as done when all of its calls were answered well.
 #[derive(Clone, Debug)]
-enum Reaction {
+pub(super) enum Reaction {
     Calls(Vec<(&'static str, Json)>),
     /// Words without a call, so that the user has to speak.
     Words(&'static str),
@@ -41,7 +59,7 @@ fn long(seed: &str) -> String {
     (0..1100).map(|line| format!("{seed} line {line:05} of a long text\n")).collect()
 }
 
-fn write(path: &str, content: &str, mode: &str) -> (&'static str, Json) {
+pub(super) fn write(path: &str, content: &str, mode: &str) -> (&'static str, Json) {
     ("fs.write", json!({ "path": path, "content": content, "mode": mode }))
 }
 
@@ -53,7 +71,7 @@ fn edit(path: &str, old: &str, new: &str) -> Json {
     json!({ "path": path, "operation": "replace", "edits": [{ "old": old, "new": new }] })
 }
 
-fn update(update: Json) -> (&'static str, Json) {
+pub(super) fn update(update: Json) -> (&'static str, Json) {
     let path = "@state/workflow.md";
     ("fs.apply_patch", json!({ "path": path, "operation": "updateFrontmatter", "update": update }))
 }
@@ -65,7 +83,7 @@ fn next(from: usize, to: usize) -> Reaction {
     }))])
 }
 
-fn calls(calls: impl IntoIterator<Item = (&'static str, Json)>) -> Reaction {
+pub(super) fn calls(calls: impl IntoIterator<Item = (&'static str, Json)>) -> Reaction {
     Reaction::Calls(calls.into_iter().collect())
 }
 
@@ -293,8 +311,11 @@ impl Model for Player {
         self.asked.lock().unwrap().push(place.turn);
         let (good, answer) = seen(request);
         let words = |text: &str| Reply { content: Some(text.to_owned()), ..Reply::default() };
-        let Some(node) = &place.node_id else { return Ok(words("It is done.")) };
-        for reaction in &self.piece.nodes[node] {
+        if place.node_id.is_none() {
+            return Ok(words("It is done."));
+        }
+        let key = place.variables.get("docKey").and_then(Json::as_str).unwrap_or_default();
+        for reaction in self.piece.reactions(place) {
             match reaction {
                 Reaction::Words(text) => {
                     let input = place.input.as_deref();
@@ -306,7 +327,8 @@ impl Model for Player {
                     let due: Vec<(&str, String)> = calls
                         .iter()
                         .map(|(name, arguments)| {
-                            (*name, arguments.to_string().replace("{answer}", &answer))
+                            let arguments = arguments.to_string();
+                            (*name, arguments.replace("{answer}", &answer).replace("{docKey}", key))
                         })
                         .filter(|(name, arguments)| !good.contains(&format!("{name} {arguments}")))
                         .collect();

@@ -121,6 +121,9 @@ impl Tape {
                 self.inputs.push(text.clone());
                 self.hand.said.push(text.clone());
             }
+            Fact::WorkflowPlanned { at, .. } => {
+                self.passing.times.insert(at.clone());
+            }
             Fact::WorkflowEntered { frame, .. } => {
                 self.hand.workflows.insert(frame.call, frame.workflow_id.clone());
                 self.hand.forget();

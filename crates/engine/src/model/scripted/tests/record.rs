@@ -128,6 +128,7 @@ fn story() -> Vec<Fact> {
             ])
         }),
         Fact::StateChanged(Box::new(StateChange {
+            call: None,
             state: Standing { complete: true, ..Standing::default() },
             moved: None,
             recorded: Vec::new(),
@@ -251,6 +252,8 @@ fn replies_are_counted_over_all_visits_and_processes() {
         epoch: 2,
         fresh: state.is_some(),
         state,
+        callers: Vec::new(),
+        calls: 0,
         settings: None,
         notes: Vec::new(),
     };

@@ -148,19 +148,27 @@ fn read(bytes: &[u8]) -> Told {
     let judged = recover(bytes);
     let mut may_hold: BTreeMap<String, Vec<Option<Digest>>> = BTreeMap::new();
     let mut open: BTreeMap<String, Vec<FileIntent>> = BTreeMap::new();
-    let (mut blobs, mut replies) = (Vec::new(), Vec::new());
+    let (mut blobs, mut replies, mut active) = (Vec::new(), Vec::new(), Vec::new());
     let digest = |text: &String| Digest::parse(text).unwrap();
     for event in &judged.events {
         collect_blobs(event, &mut blobs);
         match &event.fact {
             Fact::AssistantMessage { turn, .. } => replies.push(*turn),
             Fact::ToolStarted { call_id, intent: Some(intent), .. } => {
-                for file in &intent.files {
-                    let before = file.before.as_ref().map(digest);
-                    may_hold.insert(file.path.clone(), vec![before, Some(digest(&file.after))]);
+                let mut files = intent.files.clone();
+                for file in &mut files {
+                    // The state document is that of the call which is active.
+                    if let (Some(call), "@state/workflow.md") = (active.last(), file.path.as_str())
+                    {
+                        file.path = format!("@state/calls/{call}/workflow.md");
+                    }
                 }
-                open.insert(call_id.clone(), intent.files.clone());
+                intended(&files, &mut may_hold);
+                open.insert(call_id.clone(), files);
             }
+            Fact::WorkflowPlanned { files, .. } => intended(files, &mut may_hold),
+            Fact::WorkflowEntered { frame, .. } => active.push(frame.call),
+            Fact::WorkflowLeft { .. } => drop(active.pop()),
             Fact::ToolFinished { call_id, answer, .. } if answer.refused.is_none() => {
                 for file in open.remove(call_id).unwrap_or_default() {
                     may_hold.insert(file.path.clone(), vec![Some(digest(&file.after))]);
@@ -170,6 +178,15 @@ fn read(bytes: &[u8]) -> Told {
         }
     }
     Told { events: judged.events.len(), replies, may_hold, blobs }
+}
+
+/// Until they are told to be written, the files may be as before or as after.
+fn intended(files: &[FileIntent], may_hold: &mut BTreeMap<String, Vec<Option<Digest>>>) {
+    let digest = |text: &String| Digest::parse(text).unwrap();
+    for file in files {
+        let before = file.before.as_ref().map(digest);
+        may_hold.insert(file.path.clone(), vec![before, Some(digest(&file.after))]);
+    }
 }
 
 /// The blobs that an event cannot do without.
