@@ -48,7 +48,8 @@ pub(crate) fn run(
     {
         let events = store.runs().look(&id).map(|view| view.recovered.events).unwrap_or_default();
         let asked = rest.question.as_ref().map(|question| (question, asker(&events)));
-        console.text(&stage.screen.recall(last_words(&events), asked));
+        let why = rest.message.as_deref();
+        console.text(&stage.screen.recall(last_words(&events), why, asked));
     }
     let answers = answers(&args.conversation);
     let desk = session::desk(answers, &run, home)?;

@@ -319,10 +319,11 @@ impl Screen {
         self.echo = Echo::Off;
     }
 
-    /// Where the run is and what was said last, so that nobody has to answer from memory.
+    /// Where the run is, what was said last and why it rests, so that nobody has to answer from memory.
     pub(crate) fn recall(
         &mut self,
         words: Option<&str>,
+        why: Option<&str>,
         asked: Option<(&Question, Asker)>,
     ) -> String {
         let mut out = String::new();
@@ -335,6 +336,10 @@ impl Screen {
         if let Some(words) = words {
             out.push_str(&self.speak(Channel::Text, words));
             out.push_str(&self.hush());
+        }
+        if let Some(why) = why {
+            let text = self.notice(WARNING, "!", why);
+            self.lines(&text, &mut out);
         }
         if let Some((asked, asker)) = asked {
             self.block(&question::question(asked, asker, self.width), &mut out);

@@ -50,6 +50,15 @@ fn a_run_shows_which_workflow_is_active_and_where_it_failed() {
 ";
     assert!(shown.contains(path), "{shown}");
 
+    // Whoever comes back is told why it waits.
+    let ran = nested.run(&["resume", "--no-input"], &[]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(
+        ran.out.contains("could not be completed: There is no file docs/lost.md."),
+        "{}",
+        ran.out
+    );
+
     // The second call is another branch of the tree, and the run goes on behind it.
     let ran = nested.run(&["resume"], &["Take docs/notes.md instead."]);
     assert_eq!(ran.code, 3, "{ran:?}");
