@@ -1,8 +1,14 @@
 //! A question to the user: what is asked, and what counts as an answer.
 
+pub mod form;
+mod pick;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+
+use self::form::Form;
+use self::pick::Named;
 
 /// What the user is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +27,7 @@ pub struct Question {
     pub multi: bool,
     /// The JSON Schema of a form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub schema: Option<Json>,
+    pub schema: Option<Form>,
 }
 
 /// What kind of answer is wanted.
@@ -63,6 +69,16 @@ impl Choice {
     }
 }
 
+impl Named for Choice {
+    fn value(&self) -> &str {
+        &self.value
+    }
+
+    fn shown(&self) -> &str {
+        Choice::shown(self)
+    }
+}
+
 impl Question {
     /// A question for a yes or a no.
     pub fn confirm(words: impl Into<String>) -> Self {
@@ -84,82 +100,45 @@ impl Question {
             QuestionKind::Text => Ok(text.into()),
             QuestionKind::Choice if self.multi => self.several(text),
             QuestionKind::Choice => self.one(text).map(|choice| choice.value.as_str().into()),
-            QuestionKind::Confirm => confirmed(text).map(Json::Bool),
-            QuestionKind::Form => form(text),
-        }
-    }
-
-    /// Options by number, value or label, with commas between them. An option may have a comma in its own name.
-    fn several(&self, text: &str) -> Result<Json, String> {
-        let mut chosen: Vec<&str> = Vec::new();
-        if let Ok(only) = self.one(text) {
-            chosen.push(&only.value);
-        } else {
-            let parts = text.split([',', '，', '、', ';', '；', '\n']).map(str::trim);
-            for part in parts.filter(|part| !part.is_empty()) {
-                let value = self.one(part)?.value.as_str();
-                if !chosen.contains(&value) {
-                    chosen.push(value);
-                }
+            QuestionKind::Confirm => {
+                confirmed(text).map(Json::Bool).ok_or_else(|| "Please answer yes or no.".to_owned())
             }
+            QuestionKind::Form => match &self.schema {
+                Some(form) => form.answer(text),
+                None => Err("This question has no form, so nothing can answer it.".to_owned()),
+            },
         }
+    }
+
+    /// Options by number, value or label, with commas between them.
+    fn several(&self, text: &str) -> Result<Json, String> {
+        let chosen = pick::several(&self.options, text).map_err(|part| self.not_offered(part))?;
         if chosen.is_empty() {
-            return Err(format!("Nothing is chosen; please choose from: {}.", self.offered()));
+            let offered = pick::offered(&self.options);
+            return Err(format!("Nothing is chosen; please choose from: {offered}."));
         }
-        Ok(chosen.into())
+        Ok(chosen.into_iter().map(|at| self.options[at].value.as_str()).collect())
     }
 
-    /// An option by its value, its label, or its number. Capital letters matter only if they decide.
+    /// An option by its value, its label, or its number.
     fn one(&self, text: &str) -> Result<&Choice, String> {
-        let wanted = text.trim();
-        let lower = wanted.to_lowercase();
-        let exact = |choice: &&Choice| choice.value == wanted || choice.shown() == wanted;
-        let alike = |choice: &&Choice| {
-            choice.value.to_lowercase() == lower || choice.shown().to_lowercase() == lower
-        };
-        if let Some(choice) = self.options.iter().find(exact) {
-            return Ok(choice);
-        }
-        let mut similar = self.options.iter().filter(alike);
-        if let (Some(choice), None) = (similar.next(), similar.next()) {
-            return Ok(choice);
-        }
-        let number = wanted.trim_end_matches(['.', ')', '。']).parse::<usize>().ok();
-        let choice = number.and_then(|number| self.options.get(number.checked_sub(1)?));
-        choice.ok_or_else(|| {
-            let shown = crate::shape::quoted(wanted);
-            format!("{shown} is not one of the options; please choose from: {}.", self.offered())
-        })
+        let chosen = pick::one(&self.options, text).map(|at| &self.options[at]);
+        chosen.ok_or_else(|| self.not_offered(text.trim()))
     }
 
-    fn offered(&self) -> String {
-        const SHOWN: usize = 20;
-        let numbered = (1..).zip(&self.options).take(SHOWN);
-        let mut names: Vec<String> =
-            numbered.map(|(number, choice)| format!("{number} {}", choice.shown())).collect();
-        if self.options.len() > SHOWN {
-            names.push(format!("and {} more", self.options.len() - SHOWN));
-        }
-        names.join(", ")
+    fn not_offered(&self, words: &str) -> String {
+        let (shown, offered) = (crate::shape::quoted(words), pick::offered(&self.options));
+        format!("{shown} is not one of the options; please choose from: {offered}.")
     }
 }
 
-fn confirmed(text: &str) -> Result<bool, String> {
+/// Yes or no, in the spellings that people use.
+fn confirmed(text: &str) -> Option<bool> {
     let word = text.trim().trim_end_matches(['.', '!', '。', '！']).to_lowercase();
     match word.as_str() {
-        "yes" | "y" | "true" | "是" => Ok(true),
-        "no" | "n" | "false" | "否" => Ok(false),
-        _ => Err("Please answer yes or no.".to_owned()),
-    }
-}
-
-fn form(text: &str) -> Result<Json, String> {
-    match serde_json::from_str::<Json>(text) {
-        Ok(form @ Json::Object(_)) => Ok(form),
-        Ok(_) => Err("The answer must be a JSON object, such as {\"name\": \"value\"}.".to_owned()),
-        Err(error) => Err(format!(
-            "The answer must be a JSON object, such as {{\"name\": \"value\"}}; this is not JSON: {error}."
-        )),
+        "yes" | "y" | "true" | "是" => Some(true),
+        "no" | "n" | "false" | "否" => Some(false),
+        _ => None,
     }
 }
 
@@ -242,12 +221,5 @@ mod tests {
         for text in ["", "maybe", "1", "yes but later"] {
             check_refused(QuestionKind::Confirm, false, text, "yes or no");
         }
-    }
-
-    #[test]
-    fn a_form_is_an_object() {
-        check(QuestionKind::Form, r#"{"a": [1]}"#, json!({"a": [1]}));
-        check_refused(QuestionKind::Form, false, "[1]", "must be a JSON object");
-        check_refused(QuestionKind::Form, false, "a: 1", "not JSON");
     }
 }

@@ -294,7 +294,7 @@ impl<'s> Talk<'s> {
             });
         };
         loop {
-            return Ok(match desk.ask(question.as_ref())? {
+            return Ok(match desk.ask(question.as_ref(), console)? {
                 Said::Words(words) => Some(words),
                 Said::Command(TalkCommand::Session(name), rest) => Some(format!("{name} {rest}")),
                 Said::Command(TalkCommand::Last, _) => {

@@ -1,6 +1,10 @@
 //! A question as a block of its own, with what can be answered.
 
+use crewagent_core::question::form::{Field, FieldKind, Form, Unsaid};
 use crewagent_core::question::{Choice, Question, QuestionKind};
+
+use serde_json::Value as Json;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::flow::{Flow, Width};
 use crate::paint::{self, ACCENT, NAME, QUIET};
@@ -19,38 +23,137 @@ pub(crate) enum Asker {
 
 /// The lines of a question.
 pub(crate) fn question(question: &Question, asker: Asker, width: Width) -> String {
-    let mut lines = Vec::new();
-    // The bar and the blanks around it.
-    let inner = match width {
-        Width::Columns(columns) => Width::Columns(columns.saturating_sub(4)),
-        Width::Endless => Width::Endless,
-    };
-    let mut flow = Flow::new(inner, "");
-    let words = flow.push(&question.question) + &flow.finish();
-    lines.extend(words.lines().map(|line| paint::styled(NAME, line)));
+    let inner = inside(width);
+    let mut lines = titled(&question.question, inner);
     if !question.options.is_empty() {
         lines.push(String::new());
-        lines.extend((1..).zip(&question.options).map(|(number, choice)| option(number, choice)));
+        let numbered = (1..).zip(&question.options);
+        lines.extend(numbered.flat_map(|(number, choice)| option(number, choice, inner)));
+    }
+    if let Some(form) = &question.schema {
+        lines.push(String::new());
+        lines.extend(form.fields().iter().flat_map(|field| summary(field, inner)));
     }
     if let Some(how) = how(question, asker) {
-        lines.push(paint::styled(QUIET, how));
+        lines.extend(quiet(&how, inner));
     }
+    barred(&lines)
+}
+
+/// The lines of one field of a form, when it is asked for.
+pub(crate) fn field(form: &Form, at: usize, width: Width) -> String {
+    let Some(field) = form.fields().get(at) else { return String::new() };
+    let inner = inside(width);
+    let mut lines = titled(field.shown(), inner);
+    if let [_, _, ..] = form.fields()
+        && let Some(first) = lines.first_mut()
+    {
+        let place = format!("{}/{} ", at + 1, form.fields().len());
+        *first = paint::styled(QUIET, place) + first;
+    }
+    if let Some(description) = &field.description {
+        lines.extend(wrapped(description, inner));
+    }
+    for (number, offer) in (1..).zip(field.offers()) {
+        let number = paint::styled(ACCENT, format_args!("{number:>2}"));
+        lines.push(format!("{number}  {}", paint::printable(&offer.text)));
+    }
+    let blank = match &field.unsaid {
+        Unsaid::Refused => String::new(),
+        Unsaid::LeftOut => "; Enter alone leaves it out".to_owned(),
+        Unsaid::Is(value) if value.is_null() => "; Enter alone leaves it empty".to_owned(),
+        Unsaid::Is(value) => format!("; Enter alone takes {}", plain(value)),
+    };
+    lines.extend(quiet(&(wanted(field) + &blank), inner));
+    barred(&lines)
+}
+
+/// What the bar and the blanks around it leave.
+fn inside(width: Width) -> Width {
+    match width {
+        Width::Columns(columns) => Width::Columns(columns.saturating_sub(4)),
+        Width::Endless => Width::Endless,
+    }
+}
+
+fn barred(lines: &[String]) -> String {
     let bar = paint::styled(ACCENT, BAR);
     lines.iter().map(|line| format!("  {bar} {line}").trim_end().to_owned() + "\n").collect()
 }
 
-fn option(number: usize, choice: &Choice) -> String {
+fn wrapped(text: &str, width: Width) -> Vec<String> {
+    let mut flow = Flow::new(width, "");
+    (flow.push(text) + &flow.finish()).lines().map(str::to_owned).collect()
+}
+
+fn titled(text: &str, width: Width) -> Vec<String> {
+    wrapped(text, width).iter().map(|line| paint::styled(NAME, line)).collect()
+}
+
+fn quiet(text: &str, width: Width) -> Vec<String> {
+    wrapped(text, width).iter().map(|line| paint::styled(QUIET, line)).collect()
+}
+
+/// An option in one line, or with its description below if that does not fit.
+fn option(number: usize, choice: &Choice, width: Width) -> Vec<String> {
+    /// Where the label begins.
+    const MARGIN: usize = 4;
     let label = paint::printable(choice.shown());
     let mut text = format!("{}  {label}", paint::styled(ACCENT, format_args!("{number:>2}")));
+    let mut used = MARGIN + label.width();
     if choice.shown() != choice.value {
         let value = paint::printable(&choice.value);
+        used += 2 + value.width();
         text.push_str(&paint::styled(QUIET, format_args!("  {value}")));
     }
-    if let Some(description) = choice.description.as_deref().filter(|text| !text.is_empty()) {
-        let description = paint::printable(description);
-        text.push_str(&paint::styled(QUIET, format_args!("  {description}")));
+    let about = choice.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let Some(about) = about.map(paint::printable) else { return vec![text] };
+    match width {
+        Width::Columns(columns) if used + 2 + about.width() > columns => {
+            let narrow = Width::Columns(columns.saturating_sub(MARGIN));
+            let below = quiet(&about, narrow).into_iter().map(|line| format!("    {line}"));
+            std::iter::once(text).chain(below).collect()
+        }
+        Width::Columns(_) | Width::Endless => {
+            text.push_str(&paint::styled(QUIET, format_args!("  {about}")));
+            vec![text]
+        }
     }
-    text
+}
+
+/// A field among others: what it is called in the answer, and what fits.
+fn summary(field: &Field, width: Width) -> Vec<String> {
+    let unsaid = match &field.unsaid {
+        Unsaid::Refused => String::new(),
+        Unsaid::Is(value) if !value.is_null() => format!(", else {}", plain(value)),
+        Unsaid::LeftOut | Unsaid::Is(_) => ", may be left out".to_owned(),
+    };
+    wrapped(&format!("- {}: {}{unsaid}", field.name, field.wanted()), width)
+}
+
+/// What fits into a field whose options are listed already.
+fn wanted(field: &Field) -> String {
+    let count = field.how_many();
+    match &field.kind {
+        FieldKind::One(_) => format!("{count} of them, by number or name"),
+        FieldKind::Several { .. } => {
+            format!("{count} of them, by number or name, with commas between them")
+        }
+        FieldKind::Text(_) | FieldKind::Number(_) | FieldKind::Integer(_) | FieldKind::YesNo => {
+            field.wanted()
+        }
+    }
+}
+
+/// A value as people write it.
+fn plain(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Bool(true) => "yes".to_owned(),
+        Json::Bool(false) => "no".to_owned(),
+        Json::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Json::Null | Json::Number(_) | Json::Object(_) => value.to_string(),
+    }
 }
 
 /// What counts as an answer, where the question does not say so itself.
@@ -65,22 +168,9 @@ fn how(question: &Question, asker: Asker) -> Option<String> {
             Some("one or several, by number or name, with commas between them".to_owned())
         }
         QuestionKind::Choice => Some("one of them, by number or name".to_owned()),
-        QuestionKind::Form => Some(match fields(question) {
-            Some(fields) => format!("a JSON object with {fields}"),
-            None => "a JSON object".to_owned(),
+        QuestionKind::Form => question.schema.as_ref().map(|form| match form.fields() {
+            [_] => "the value alone, or a JSON object".to_owned(),
+            _ => "one after the other; with --input as lines such as `name: value`, or as a JSON object".to_owned(),
         }),
     }
-}
-
-/// The fields of a form, as its schema names them.
-fn fields(question: &Question) -> Option<String> {
-    let properties = question.schema.as_ref()?.get("properties")?.as_object()?;
-    let names: Vec<String> = properties
-        .iter()
-        .map(|(name, schema)| {
-            let kind = schema.get("type").and_then(|kind| kind.as_str()).unwrap_or("value");
-            paint::printable(&format!("{name} ({kind})"))
-        })
-        .collect();
-    (!names.is_empty()).then(|| names.join(", "))
 }

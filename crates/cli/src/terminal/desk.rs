@@ -2,12 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use crewagent_core::question::form::{Field, Form};
 use crewagent_core::question::{Question, QuestionKind};
+use serde_json::{Map, Value as Json};
 
 use super::commands::{Commands, Meant};
 use super::completion::Vocabulary;
 use super::editor::Editor;
 use crate::ask::Heard;
+use crate::console::Console;
+use crate::paint;
+use crate::render::question;
 
 /// What came of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +32,24 @@ pub(crate) struct Desk<A> {
     editor: Editor,
     commands: Commands<A>,
     blank: Blank,
+    /// The form that a command came in between of.
+    draft: Option<Draft>,
+}
+
+/// A form that is filled in so far.
+struct Draft {
+    form: Form,
+    /// The fields that were asked for, in their order.
+    answers: Vec<Option<Json>>,
+}
+
+impl Draft {
+    /// What stands in the form.
+    fn object(self) -> Json {
+        let names = self.form.fields().iter().map(|field| field.name.clone());
+        let given = names.zip(self.answers).filter_map(|(name, value)| Some((name, value?)));
+        Json::Object(given.collect::<Map<_, _>>())
+    }
 }
 
 /// What an empty line is.
@@ -48,7 +71,8 @@ impl<A: Copy + 'static> Desk<A> {
     ) -> anyhow::Result<Self> {
         let names = commands.names().map(str::to_owned);
         let vocabulary = Vocabulary::new(names.chain(words).collect(), project);
-        Ok(Self { editor: Editor::open(history, vocabulary)?, commands, blank: Blank::IsSlip })
+        let editor = Editor::open(history, vocabulary)?;
+        Ok(Self { editor, commands, blank: Blank::IsSlip, draft: None })
     }
 
     /// The same, with another meaning of an empty line.
@@ -56,8 +80,51 @@ impl<A: Copy + 'static> Desk<A> {
         Self { blank, ..self }
     }
 
-    /// Asks for words; with a question, for words that answer it. A command is always taken.
-    pub(crate) fn ask(&mut self, question: Option<&Question>) -> anyhow::Result<Said<A>> {
+    /// Asks for words; with a question, for words that answer it; with a form, for one field after the other. A command
+    /// is always taken.
+    pub(crate) fn ask(
+        &mut self,
+        question: Option<&Question>,
+        console: &mut Console,
+    ) -> anyhow::Result<Said<A>> {
+        match question.and_then(|question| question.schema.as_ref()) {
+            Some(form) => self.fill_in(form, console),
+            None => self.ask_words(question),
+        }
+    }
+
+    /// Asks for the fields of a form. After a command it goes on where it was.
+    fn fill_in(&mut self, form: &Form, console: &mut Console) -> anyhow::Result<Said<A>> {
+        let draft = self.draft.take().filter(|draft| draft.form == *form);
+        let mut draft = draft.unwrap_or_else(|| Draft { form: form.clone(), answers: Vec::new() });
+        while let Some(field) = form.fields().get(draft.answers.len()) {
+            console.text(&question::field(form, draft.answers.len(), paint::text_width()));
+            console.line("");
+            console.show();
+            match self.ask_field(field)? {
+                Said::Words(words) => draft.answers.push(field.hear(&words).unwrap_or_default()),
+                Said::Command(act, rest) => {
+                    self.draft = Some(draft);
+                    return Ok(Said::Command(act, rest));
+                }
+                left @ (Said::Leave | Said::Interrupt) => return Ok(left),
+            }
+            console.line("");
+        }
+        Ok(Said::Words(draft.object().to_string()))
+    }
+
+    fn ask_field(&mut self, field: &Field) -> anyhow::Result<Said<A>> {
+        let (commands, own) = (self.commands.clone(), field.clone());
+        let check = move |words: &str| match commands.meant(words) {
+            Meant::Command(..) => Ok(()),
+            Meant::Words(words) | Meant::Unknown(words) => own.hear(words).map(drop),
+        };
+        let heard = self.editor.ask("Your answer:", check)?;
+        Ok(self.said(heard))
+    }
+
+    fn ask_words(&mut self, question: Option<&Question>) -> anyhow::Result<Said<A>> {
         let prompt = if question.is_some() { "Your answer:" } else { "You:" };
         // Whether a yes or something else is wanted depends on who asks; the run says so itself.
         let own = question.filter(|question| question.kind != QuestionKind::Confirm).cloned();
@@ -75,14 +142,19 @@ impl<A: Copy + 'static> Desk<A> {
                 None => Ok(()),
             },
         };
-        Ok(match self.editor.ask(prompt, check)? {
+        let heard = self.editor.ask(prompt, check)?;
+        Ok(self.said(heard))
+    }
+
+    fn said(&self, heard: Heard) -> Said<A> {
+        match heard {
             Heard::Words(words) => match self.commands.meant(&words) {
                 Meant::Command(act, rest) => Said::Command(act, rest.to_owned()),
                 Meant::Unknown(_) | Meant::Words(_) => Said::Words(words),
             },
             Heard::Leave => Said::Leave,
             Heard::Interrupt => Said::Interrupt,
-        })
+        }
     }
 
     /// What works now.

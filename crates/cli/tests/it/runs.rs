@@ -242,3 +242,45 @@ fn words_of_a_model_cannot_steer_the_terminal() {
     }
     assert!(ran.out.contains("a\u{fffd}[31m"), "{}", ran.out);
 }
+
+/// A model that asks for a form and then says what it got.
+pub(crate) const FORM: &str = r#"scenario: form
+nodes:
+  step-01-ask:
+    - calls:
+        - ui.ask_user:
+            question: "For whom is it?"
+            kind: form
+            schema:
+              properties:
+                name: { type: string, title: "Your name", description: "As it stands on the door" }
+                age: { type: integer, minimum: 18 }
+                size: { enum: [small, large], default: small }
+                extras: { type: array, items: { enum: [tea, cake, jam] } }
+              required: [name, age]
+    - when: { answers: ok }
+      say: "For {{last.answer.name}} of {{last.answer.age}}, {{last.answer.size}}."
+"#;
+
+#[test]
+fn a_form_is_answered_in_another_process() {
+    let world = World::with_tiny();
+    world.write("form.yaml", FORM);
+    let asked = world.run_tiny("form.yaml", &[]);
+    assert_eq!(asked.code, 3, "{asked:?}");
+    assert_transcript!("run_asks_with_a_form", asked.out);
+    let answer = |input: &str, more: &[&str]| {
+        world.run(&[&["resume", "--model", "scripted:form.yaml", "--input", input], more].concat())
+    };
+    let wrong = answer("name: Ada\nage: 12\nsize: huge", &[]);
+    assert_eq!(wrong.code, 3, "{wrong:?}");
+    let told = "`age` must be at least 18; you wrote 12. `size` must be one of: 1 small, 2 large; you wrote \"huge\".";
+    assert!(wrong.out.replace("\n    ", " ").contains(told), "{}", wrong.out);
+    let wrong = answer(r#"{"name": "Ada", "age": 12}"#, &["--json"]);
+    assert!(
+        wrong.out.contains(r#""message":"`age` must be at least 18; you wrote 12.""#),
+        "{wrong:?}"
+    );
+    let right = answer("your name: Ada\nage: 36", &[]);
+    assert!(right.out.contains("For Ada of 36, small."), "{right:?}");
+}

@@ -433,3 +433,62 @@ fn setting_up_a_model_can_be_left_and_removing_one_asks_first() {
     assert_eq!(ended(terminal).0, 0);
     assert_eq!(std::fs::read_to_string(world.path("store/config.toml")).unwrap().trim(), "");
 }
+
+#[test]
+fn a_form_is_filled_in_field_by_field() {
+    let world = World::with_tiny();
+    world.write("form.yaml", crate::runs::FORM);
+    let mut terminal = start_in(&world, &run_of("scripted:form.yaml"), 90, 70);
+    terminal.wait_for("1/4 Your name").unwrap();
+    prompt(&mut terminal);
+    assert!(
+        terminal.screen.text().contains("┃ As it stands on the door\n"),
+        "{:?}",
+        terminal.screen
+    );
+    terminal.press("\r").unwrap();
+    terminal.wait_for("`name` is missing").unwrap();
+    terminal.press("Ada\r").unwrap();
+    terminal.wait_for("2/4 age").unwrap();
+    prompt(&mut terminal);
+    terminal.press("12\r").unwrap();
+    terminal.wait_for("`age` must be at least 18; you wrote 12.").unwrap();
+    terminal.press("\u{3}").unwrap();
+    prompt(&mut terminal);
+    // A command in between does not lose what was filled in.
+    terminal.press("/status\r").unwrap();
+    terminal.wait_for("1/3 step-01-ask").unwrap();
+    prompt(&mut terminal);
+    terminal.press("36\r").unwrap();
+    terminal.wait_for("3/4 size").unwrap();
+    terminal.wait_for("Enter alone takes small").unwrap();
+    prompt(&mut terminal);
+    terminal.press("2\r").unwrap();
+    terminal.wait_for("4/4 extras").unwrap();
+    prompt(&mut terminal);
+    terminal.press("1,3\r").unwrap();
+    terminal.wait_for("For Ada of 36, large.").unwrap();
+    prompt(&mut terminal);
+    terminal.press("\u{4}").unwrap();
+    assert_eq!(ended(terminal).0, 3);
+    let logs = world.run(&["runs", "logs", "--json"]).out;
+    let typed = r#"{\"name\":\"Ada\",\"age\":36,\"size\":\"large\",\"extras\":[\"tea\",\"jam\"]}"#;
+    assert!(logs.contains(typed), "{logs}");
+}
+
+#[test]
+fn a_form_that_is_left_waits_for_its_answer() {
+    let world = World::with_tiny();
+    world.write("form.yaml", crate::runs::FORM);
+    let mut terminal = start_in(&world, &run_of("scripted:form.yaml"), 90, 70);
+    terminal.wait_for("1/4 Your name").unwrap();
+    prompt(&mut terminal);
+    terminal.press("Ada\r").unwrap();
+    terminal.wait_for("2/4 age").unwrap();
+    prompt(&mut terminal);
+    terminal.press("\u{1b}").unwrap();
+    assert_eq!(ended(terminal).0, 3);
+    let input = r#"{"name": "Bob", "age": 40}"#;
+    let ran = world.run(&["resume", "--model", "scripted:form.yaml", "--input", input]);
+    assert!(ran.out.contains("For Bob of 40, small."), "{ran:?}");
+}

@@ -209,7 +209,7 @@ fn ask() -> Json {
         }),
     );
     let schema = json!({
-        "type": "object", "description": "For form: a JSON Schema of the answer", "properties": {}, "required": [],
+        "type": "object", "description": "For form: a JSON Schema of one flat object. A property is a string (minLength, maxLength, pattern), number or integer (minimum, maximum), boolean, has an enum, or is an array whose items have an enum; with title, description, default", "properties": {}, "required": [],
     });
     object(
         &["question"],

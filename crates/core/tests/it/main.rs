@@ -8,6 +8,7 @@
 )]
 
 mod chat;
+mod forms;
 mod hostile;
 mod laws;
 mod machine;

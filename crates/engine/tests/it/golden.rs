@@ -142,6 +142,7 @@ golden_runs! {
     a_model_that_tries_every_illegal_move_gets_home = "008-every-illegal-move";
     a_hostile_model_gets_nowhere = "009-hostile";
     a_strict_run_changes_its_state_by_tools_alone = "010-strict";
+    a_form_is_asked_until_it_fits = "011-form";
     one_child_is_called_twice = "012-nested-review";
     a_child_waits_for_the_user = "013-child-waits";
     a_child_fails_and_is_called_again = "014-child-fails";

@@ -72,7 +72,7 @@ impl Session {
             });
         };
         let next = loop {
-            let command = match desk.ask(rest.question.as_ref())? {
+            let command = match desk.ask(rest.question.as_ref(), console)? {
                 Said::Words(words) => break Next::Say(words),
                 Said::Leave => break Next::End,
                 Said::Interrupt => break Next::Interrupted,

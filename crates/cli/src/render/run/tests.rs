@@ -1,6 +1,7 @@
 //! Events in, lines out.
 
 use crewagent_core::event::{Answer, Moved, RequestFacts};
+use crewagent_core::question::form::Form;
 use crewagent_core::question::{Choice, QuestionKind};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use serde_json::json;
@@ -190,15 +191,26 @@ fn a_question_stands_alone_with_what_can_be_answered() {
 
 #[test]
 fn a_form_names_its_fields() {
+    let schema = json!({
+        "properties": {
+            "name": { "type": "string" },
+            "size": { "enum": ["S", "L"], "default": "S" },
+            "age": { "type": "integer", "minimum": 18 },
+        },
+        "required": ["name", "size"],
+    });
     let question = Question {
         question: "Who?".into(),
         kind: QuestionKind::Form,
         options: Vec::new(),
         multi: false,
-        schema: Some(json!({ "properties": { "name": { "type": "string" }, "age": {} } })),
+        schema: Form::read(&schema).ok(),
     };
     let asked = Fact::Question { call_id: "c".into(), moved: None, question };
-    check_lines(vec![asked], "  ┃ Who?\n  ┃ a JSON object with name (string), age (value)\n");
+    check_lines(
+        vec![asked],
+        "  ┃ Who?\n  ┃\n  ┃ - name: text\n  ┃ - size: one of: 1 S, 2 L, else S\n  ┃ - age: a whole number of at least 18, may be left out\n  ┃ one after the other; with --input as lines such as\n  ┃ `name: value`, or as a JSON object\n",
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::Tool;
 use super::params::{Params, Problems};
+use crate::question::form::Form;
 use crate::question::{Choice, Question, QuestionKind};
 use crate::shape::quoted;
 
@@ -44,17 +45,12 @@ pub(super) fn ask(arguments: &Map<String, Json>, problems: &mut Problems) -> Opt
         None => QuestionKind::Text,
     };
     let multi = params.flag("multi", problems);
-    check_kind(kind, &options, multi, schema.as_ref(), problems);
-    Some(Question { question: question?.to_owned(), kind, options, multi, schema })
+    check_kind(kind, &options, multi, problems);
+    let form = form(kind, schema.as_ref(), problems);
+    Some(Question { question: question?.to_owned(), kind, options, multi, schema: form })
 }
 
-fn check_kind(
-    kind: QuestionKind,
-    options: &[Choice],
-    multi: bool,
-    schema: Option<&Json>,
-    problems: &mut Problems,
-) {
+fn check_kind(kind: QuestionKind, options: &[Choice], multi: bool, problems: &mut Problems) {
     let is_choice = kind == QuestionKind::Choice;
     if is_choice && options.is_empty() {
         problems.mistake(
@@ -67,21 +63,27 @@ fn check_kind(
     if !is_choice && multi {
         problems.mistake("`multi` belongs to a question of kind `choice`");
     }
-    match schema {
-        Some(_) if kind != QuestionKind::Form => {
-            problems.mistake("`schema` belongs to a question of kind `form`");
-        }
-        Some(schema) if !schema.is_object() => {
-            problems.mistake("`schema` must be a JSON Schema, which is an object");
-        }
-        Some(schema) if schema.to_string().len() > MAX_SCHEMA => {
-            problems.mistake(format!("`schema` has more than {MAX_SCHEMA} bytes"));
-        }
-        None if kind == QuestionKind::Form => problems.mistake(
+}
+
+/// The form, where there has to be one.
+fn form(kind: QuestionKind, schema: Option<&Json>, problems: &mut Problems) -> Option<Form> {
+    match (kind, schema) {
+        (QuestionKind::Form, None) => problems.mistake(
             "a question of kind `form` needs `schema`, such as {\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}}}",
         ),
-        Some(_) | None => {}
+        (QuestionKind::Form, Some(schema)) if schema.to_string().len() > MAX_SCHEMA => {
+            problems.mistake(format!("`schema` has more than {MAX_SCHEMA} bytes"));
+        }
+        (QuestionKind::Form, Some(schema)) => match Form::read(schema) {
+            Ok(form) => return Some(form),
+            Err(mistakes) => mistakes.into_iter().for_each(|mistake| problems.mistake(mistake)),
+        },
+        (QuestionKind::Text | QuestionKind::Choice | QuestionKind::Confirm, Some(_)) => {
+            problems.mistake("`schema` belongs to a question of kind `form`");
+        }
+        (QuestionKind::Text | QuestionKind::Choice | QuestionKind::Confirm, None) => {}
     }
+    None
 }
 
 fn options(params: &Params<'_>, problems: &mut Problems) -> Vec<Choice> {

@@ -347,7 +347,7 @@ fn a_question_is_checked_before_it_is_asked() {
     assert_eq!(ask(json!({"question": "Sure?", "kind": "confirm"})).kind, QuestionKind::Confirm);
     let schema = json!({"type": "object", "properties": {"n": {"type": "string"}}});
     let form = ask(json!({"question": "Fill in", "kind": "form", "schema": schema}));
-    assert_eq!(form.schema, Some(schema.clone()));
+    assert_eq!(form.schema.map(|form| form.schema().clone()), Some(schema.clone()));
     // What a model fills in because the schema has it.
     let filled =
         json!({"question": "x", "kind": "text", "options": [], "multi": false, "schema": {}});
@@ -373,6 +373,11 @@ fn a_question_is_checked_before_it_is_asked() {
             "`options[4].value` is empty",
             "unknown key \"id\" in `options[5]`",
         ],
+    );
+    check_invalid(
+        "ui.ask_user",
+        json!({"question": "x", "schema": {"properties": {"a": {"type": "object"}, "b": {"oneOf": []}}}}),
+        &["`schema.properties.a` is an object", "`schema.properties.b` has \"oneOf\""],
     );
     let many: Vec<String> = (0..101).map(|index| index.to_string()).collect();
     check_invalid("ui.ask_user", json!({"question": "x", "options": many}), &["more than 100"]);

@@ -115,7 +115,7 @@ fn samples(tool: &ToolSpec) -> Vec<Json> {
             choice["multi"] = true.into();
             let mut form = whole(&["options", "multi"]);
             form["kind"] = "form".into();
-            form["schema"] = json!({"type": "object"});
+            form["schema"] = json!({"type": "object", "properties": {"n": {}}});
             vec![choice, form]
         }
         _ => vec![whole(&[])],

@@ -1,0 +1,308 @@
+//! What counts as an answer to a form, and what a person is told who gave another.
+
+use serde_json::{Map, Number, Value as Json};
+
+use super::range::{EXACT, Range};
+use super::{Field, FieldKind, Form, Offer, TextRule, Unsaid};
+use crate::question::{confirmed, pick};
+use crate::shape::{nearest, quoted};
+
+/// How many mistakes are spelled out.
+const SHOWN: usize = 20;
+
+/// What was said about the fields, and what about nothing that is a field.
+struct Heard<'w> {
+    /// One for each field.
+    fields: Vec<Option<Said<'w>>>,
+    mistakes: Vec<String>,
+}
+
+/// What was said about a field.
+enum Said<'w> {
+    Words(&'w str),
+    Json(Json),
+}
+
+impl Form {
+    /// The object that the user's words mean: JSON; or a line such as `name: value` for each field; or, where there is
+    /// only one field, its value alone. The error is all sentences that the user needs.
+    pub fn answer(&self, text: &str) -> Result<Json, String> {
+        let text = text.trim();
+        let heard = match serde_json::from_str::<Json>(text) {
+            Ok(Json::Object(given)) => self.object(given),
+            Err(error) if text.starts_with('{') && self.fields.len() > 1 => {
+                return Err(format!(
+                    "The answer begins like a JSON object, but it is not JSON: {error}. {}",
+                    self.how()
+                ));
+            }
+            Ok(_) | Err(_) => match &self.fields[..] {
+                [_] => Heard { fields: vec![Some(Said::Words(text))], mistakes: Vec::new() },
+                _ => self.lines(text),
+            },
+        };
+        self.settle(heard)
+    }
+
+    /// What an answer looks like.
+    pub fn how(&self) -> String {
+        match &self.fields[..] {
+            [only] => format!("Write the value alone, or {{\"{}\": …}}.", only.name),
+            [first, second, ..] => format!(
+                "Write a line for each field, such as `{}: …`, or a JSON object such as {{\"{}\": …, \"{}\": …}}.",
+                first.name, first.name, second.name
+            ),
+            [] => String::new(),
+        }
+    }
+
+    fn heard<'w>(&self) -> Heard<'w> {
+        Heard { fields: self.fields.iter().map(|_| None).collect(), mistakes: Vec::new() }
+    }
+
+    fn object<'w>(&self, given: Map<String, Json>) -> Heard<'w> {
+        let mut heard = self.heard();
+        for (name, value) in given {
+            match self.fields.iter().position(|field| field.name == name) {
+                Some(at) => heard.fields[at] = Some(Said::Json(value)),
+                None => heard.mistakes.push(self.unknown(&name)),
+            }
+        }
+        heard
+    }
+
+    fn lines<'w>(&self, text: &'w str) -> Heard<'w> {
+        let mut heard = self.heard();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let Some((name, words)) = line.split_once([':', '：']) else {
+                let line = quoted(line);
+                heard
+                    .mistakes
+                    .push(format!("{line} does not say which field it is for. {}", self.how()));
+                continue;
+            };
+            match pick::named(&self.fields, name) {
+                Some(at) if heard.fields[at].is_some() => {
+                    let name = &self.fields[at].name;
+                    heard.mistakes.push(format!("`{name}` is there twice."));
+                }
+                Some(at) => heard.fields[at] = Some(Said::Words(words)),
+                None => heard.mistakes.push(self.unknown(name.trim())),
+            }
+        }
+        heard
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let names = || self.fields.iter().map(|field| field.name.as_str());
+        let meant = match nearest(name, names()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => {
+                let names: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+                format!("the fields are {}.", names.join(", "))
+            }
+        };
+        format!("There is no field {}; {meant}", quoted(name))
+    }
+
+    fn settle(&self, heard: Heard<'_>) -> Result<Json, String> {
+        let Heard { fields, mut mistakes } = heard;
+        let mut answer = Map::new();
+        for (field, said) in self.fields.iter().zip(fields) {
+            let value = match said {
+                None => field.unsaid(),
+                Some(Said::Words(words)) => field.hear(words),
+                Some(Said::Json(Json::Null)) => field.unsaid(),
+                Some(Said::Json(value)) => field.value(&value).map(Some),
+            };
+            match value {
+                Ok(Some(value)) => drop(answer.insert(field.name.clone(), value)),
+                Ok(None) => {}
+                Err(mistake) => mistakes.push(mistake),
+            }
+        }
+        if mistakes.is_empty() {
+            return Ok(Json::Object(answer));
+        }
+        let more = mistakes.len().saturating_sub(SHOWN);
+        mistakes.truncate(SHOWN);
+        if more > 0 {
+            mistakes.push(format!("And {more} more."));
+        }
+        Err(mistakes.join(" "))
+    }
+}
+
+impl Field {
+    /// The value that some words mean. Blank words say nothing about it.
+    pub fn hear(&self, words: &str) -> Result<Option<Json>, String> {
+        let words = words.trim();
+        if words.is_empty() {
+            return self.unsaid();
+        }
+        let value = match &self.kind {
+            FieldKind::Text(rule) => self.text(rule, words),
+            FieldKind::Number(range) => self.number(range, read_number(words), || quoted(words)),
+            FieldKind::Integer(range) => self.integer(range, read_number(words), || quoted(words)),
+            FieldKind::YesNo => confirmed(words)
+                .map(Json::Bool)
+                .ok_or_else(|| self.wrong("yes or no", &quoted(words))),
+            FieldKind::One(offers) => self.one(offers, words),
+            FieldKind::Several { offers, least, most } => match pick::several(offers, words) {
+                Ok(chosen) => self.several(offers, *least, *most, &chosen),
+                Err(part) => Err(self.not_offered(offers, part)),
+            },
+        };
+        value.map(Some)
+    }
+
+    /// The value that some JSON means. Numbers and yes or no may be written as text, too.
+    pub(super) fn value(&self, json: &Json) -> Result<Json, String> {
+        let shown = || json.as_str().map_or_else(|| cut(&json.to_string()), quoted);
+        match (&self.kind, json) {
+            (FieldKind::Text(rule), Json::String(text)) => {
+                // An empty text is a text, unless something has to be said.
+                let is_missing = text.trim().is_empty() && self.unsaid == Unsaid::Refused;
+                if is_missing { Err(self.missing()) } else { self.text(rule, text) }
+            }
+            (FieldKind::Text(_), _) => Err(self.wrong("text, in quotes", &shown())),
+            (FieldKind::Number(range), Json::Number(number)) => {
+                self.number(range, Some(number.clone()), shown)
+            }
+            (FieldKind::Integer(range), Json::Number(number)) => {
+                self.integer(range, Some(number.clone()), shown)
+            }
+            (FieldKind::YesNo, Json::Bool(_)) => Ok(json.clone()),
+            (FieldKind::One(offers), Json::Number(_) | Json::Bool(_)) => {
+                self.one(offers, &json.to_string())
+            }
+            (FieldKind::Several { offers, least, most }, Json::Array(items)) => {
+                let mut chosen = Vec::new();
+                for item in items {
+                    let text = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+                    let at =
+                        pick::one(offers, &text).ok_or_else(|| self.not_offered(offers, &text))?;
+                    if !chosen.contains(&at) {
+                        chosen.push(at);
+                    }
+                }
+                self.several(offers, *least, *most, &chosen)
+            }
+            (_, Json::String(words)) if words.trim().is_empty() => Err(self.missing()),
+            (_, Json::String(words)) => {
+                self.hear(words).and_then(|value| value.ok_or_else(|| self.missing()))
+            }
+            (_, _) => Err(self.wrong(&self.wanted(), &shown())),
+        }
+    }
+
+    fn unsaid(&self) -> Result<Option<Json>, String> {
+        match &self.unsaid {
+            Unsaid::Refused => Err(self.missing()),
+            Unsaid::LeftOut => Ok(None),
+            Unsaid::Is(value) => Ok(Some(value.clone())),
+        }
+    }
+
+    fn missing(&self) -> String {
+        format!("`{}` is missing: it must be {}.", self.name, self.wanted())
+    }
+
+    fn wrong(&self, must_be: &str, wrote: &str) -> String {
+        format!("`{}` must be {must_be}; you wrote {wrote}.", self.name)
+    }
+
+    fn text(&self, rule: &TextRule, text: &str) -> Result<Json, String> {
+        let length = text.chars().count() as u64;
+        let characters = |count: u64| if count == 1 { "character" } else { "characters" };
+        let name = &self.name;
+        if length < rule.least {
+            let least = rule.least;
+            return Err(format!(
+                "`{name}` must have at least {least} {}; you wrote {length}.",
+                characters(least)
+            ));
+        }
+        if let Some(most) = rule.most.filter(|most| length > *most) {
+            return Err(format!(
+                "`{name}` must have at most {most} {}; you wrote {length}.",
+                characters(most)
+            ));
+        }
+        match &rule.pattern {
+            Some(pattern) if !pattern.regex.is_match(text) => {
+                let (shape, wrote) = (&pattern.text, quoted(text));
+                Err(format!("`{name}` must match the pattern {shape}; you wrote {wrote}."))
+            }
+            Some(_) | None => Ok(text.into()),
+        }
+    }
+
+    fn number(
+        &self,
+        range: &Range,
+        number: Option<Number>,
+        wrote: impl Fn() -> String,
+    ) -> Result<Json, String> {
+        let Some(number) = number else { return Err(self.wrong("a number", &wrote())) };
+        match number.as_f64().and_then(|value| range.refuses(value)) {
+            Some(must_be) => Err(self.wrong(&must_be, &number.to_string())),
+            None => Ok(number.into()),
+        }
+    }
+
+    fn integer(
+        &self,
+        range: &Range,
+        number: Option<Number>,
+        wrote: impl Fn() -> String,
+    ) -> Result<Json, String> {
+        let value = number.and_then(|number| number.as_f64());
+        let value = value.filter(|value| value.fract() == 0.0 && value.abs() <= EXACT);
+        match value {
+            Some(value) => self.number(range, Some((value as i64).into()), wrote),
+            None => Err(self.wrong("a whole number", &wrote())),
+        }
+    }
+
+    fn one(&self, offers: &[Offer], words: &str) -> Result<Json, String> {
+        let chosen = pick::one(offers, words).map(|at| offers[at].value.clone());
+        chosen.ok_or_else(|| self.not_offered(offers, words))
+    }
+
+    fn not_offered(&self, offers: &[Offer], words: &str) -> String {
+        self.wrong(&format!("one of: {}", pick::offered(offers)), &quoted(words))
+    }
+
+    fn several(
+        &self,
+        offers: &[Offer],
+        least: usize,
+        most: usize,
+        chosen: &[usize],
+    ) -> Result<Json, String> {
+        let count = chosen.len();
+        if count < least || count > most {
+            return Err(format!("`{}` must be {}; you chose {count}.", self.name, self.wanted()));
+        }
+        Ok(chosen.iter().map(|at| offers[*at].value.clone()).collect())
+    }
+}
+
+/// A number as people write it.
+fn read_number(words: &str) -> Option<Number> {
+    match words.parse::<i64>() {
+        Ok(number) => Some(number.into()),
+        Err(_) => words.parse::<f64>().ok().and_then(Number::from_f64),
+    }
+}
+
+/// As much of some JSON as belongs into a sentence.
+fn cut(json: &str) -> String {
+    const SHOWN: usize = 60;
+    let mut text: String = json.chars().take(SHOWN).collect();
+    if text.len() < json.len() {
+        text.push('…');
+    }
+    text
+}

@@ -1,0 +1,118 @@
+//! Which numbers fit into a field.
+
+use serde_json::Number;
+
+/// The largest whole number that every reader of JSON tells from its neighbours.
+pub(super) const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The numbers between two bounds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Range {
+    lower: Option<Bound>,
+    upper: Option<Bound>,
+}
+
+/// An end of a range.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bound {
+    /// As it is shown.
+    pub(super) number: Number,
+    /// As it is compared.
+    pub(super) value: f64,
+    pub(super) edge: Edge,
+}
+
+/// Whether a bound belongs to its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edge {
+    Inside,
+    Outside,
+}
+
+impl Range {
+    /// The range within all of these bounds.
+    pub(super) fn within(lower: Vec<Bound>, upper: Vec<Bound>) -> Self {
+        let outside_last = |edge: Edge| edge == Edge::Outside;
+        let lower = lower.into_iter().max_by(|one, other| {
+            one.value
+                .total_cmp(&other.value)
+                .then(outside_last(one.edge).cmp(&outside_last(other.edge)))
+        });
+        let upper = upper.into_iter().min_by(|one, other| {
+            one.value
+                .total_cmp(&other.value)
+                .then(outside_last(other.edge).cmp(&outside_last(one.edge)))
+        });
+        Self { lower, upper }
+    }
+
+    /// Whether no number is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
+        let is_point = lower.edge == Edge::Inside && upper.edge == Edge::Inside;
+        lower.value > upper.value || (lower.value == upper.value && !is_point)
+    }
+
+    /// Whether no whole number is in it.
+    pub(super) fn has_no_integer(&self) -> bool {
+        let first = self.lower.as_ref().map_or(-EXACT, |bound| match bound.edge {
+            Edge::Outside if bound.value.fract() == 0.0 => bound.value + 1.0,
+            Edge::Outside | Edge::Inside => bound.value.ceil(),
+        });
+        let last = self.upper.as_ref().map_or(EXACT, |bound| match bound.edge {
+            Edge::Outside if bound.value.fract() == 0.0 => bound.value - 1.0,
+            Edge::Outside | Edge::Inside => bound.value.floor(),
+        });
+        first.max(-EXACT) > last.min(EXACT)
+    }
+
+    /// What a number must be that is not in it.
+    pub(super) fn refuses(&self, number: f64) -> Option<String> {
+        if let Some(Bound { number: least, value, edge }) = &self.lower {
+            match edge {
+                Edge::Inside if number < *value => return Some(format!("at least {least}")),
+                Edge::Outside if number <= *value => return Some(format!("more than {least}")),
+                Edge::Inside | Edge::Outside => {}
+            }
+        }
+        if let Some(Bound { number: most, value, edge }) = &self.upper {
+            match edge {
+                Edge::Inside if number > *value => return Some(format!("at most {most}")),
+                Edge::Outside if number >= *value => return Some(format!("less than {most}")),
+                Edge::Inside | Edge::Outside => {}
+            }
+        }
+        None
+    }
+
+    /// The range as it follows `a number`.
+    pub(super) fn wanted(&self) -> String {
+        match (&self.lower, &self.upper) {
+            (None, None) => String::new(),
+            (Some(lower), Some(upper))
+                if lower.edge == Edge::Inside && upper.edge == Edge::Inside =>
+            {
+                format!(" from {} to {}", lower.number, upper.number)
+            }
+            (Some(lower), Some(upper)) => format!(" {} and {}", lower.above(), upper.below()),
+            (Some(lower), None) => format!(" {}", lower.above()),
+            (None, Some(upper)) => format!(" {}", upper.below()),
+        }
+    }
+}
+
+impl Bound {
+    fn above(&self) -> String {
+        match self.edge {
+            Edge::Inside => format!("of at least {}", self.number),
+            Edge::Outside => format!("of more than {}", self.number),
+        }
+    }
+
+    fn below(&self) -> String {
+        match self.edge {
+            Edge::Inside => format!("of at most {}", self.number),
+            Edge::Outside => format!("of less than {}", self.number),
+        }
+    }
+}

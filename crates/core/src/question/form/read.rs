@@ -1,0 +1,399 @@
+//! Reads a form out of a JSON Schema. What is outside of the part that we know is a mistake, because a rule that is
+//! not enforced is worse than one that is refused.
+
+use serde_json::{Map, Value as Json};
+
+use super::range::{Bound, Edge};
+use super::{Field, FieldKind, Offer, Pattern, Range, TextRule, Unsaid};
+use crate::shape::quoted;
+use crate::state::patch::kind;
+
+/// A form may have this many fields.
+const MAX_FIELDS: usize = 50;
+/// A name may have this many bytes.
+const MAX_NAME: usize = 128;
+/// A field may offer this many values.
+const MAX_OFFERS: usize = 100;
+/// An offered value may have this many bytes.
+const MAX_OFFER: usize = 1024;
+/// A pattern may have this many bytes.
+const MAX_PATTERN: usize = 1024;
+/// And this many when it is compiled.
+const MAX_COMPILED: usize = 256 * 1024;
+
+/// What only tells readers something.
+const NOTES: [&str; 12] = [
+    "$comment",
+    "$id",
+    "$schema",
+    "deprecated",
+    "description",
+    "examples",
+    "format",
+    "placeholder",
+    "propertyOrdering",
+    "readOnly",
+    "title",
+    "writeOnly",
+];
+/// What the form itself may say.
+const FORM: [&str; 4] = ["additionalProperties", "properties", "required", "type"];
+const TEXT: [&str; 5] = ["default", "maxLength", "minLength", "pattern", "type"];
+const NUMBER: [&str; 6] =
+    ["default", "exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "type"];
+const PLAIN: [&str; 2] = ["default", "type"];
+const ENUM: [&str; 3] = ["default", "enum", "type"];
+const LIST: [&str; 6] = ["default", "items", "maxItems", "minItems", "type", "uniqueItems"];
+const ITEMS: [&str; 2] = ["enum", "type"];
+
+/// The fields of a form, or everything that is wrong with the schema.
+pub(super) fn fields(schema: &Json) -> Result<Vec<Field>, Vec<String>> {
+    let mut reader = Reader::default();
+    let fields = reader.form(schema).unwrap_or_default();
+    if reader.mistakes.is_empty() { Ok(fields) } else { Err(reader.mistakes) }
+}
+
+#[derive(Default)]
+struct Reader {
+    mistakes: Vec<String>,
+}
+
+/// The type of a value, and whether null will do as well.
+#[derive(Clone, Copy)]
+struct Typed<'s> {
+    name: Option<&'s str>,
+    nullable: bool,
+}
+
+/// An object of the schema, and where it stands.
+#[derive(Clone, Copy)]
+struct Part<'s> {
+    keys: &'s Map<String, Json>,
+    at: &'s str,
+}
+
+impl Reader {
+    fn mistake(&mut self, mistake: impl Into<String>) {
+        self.mistakes.push(mistake.into());
+    }
+
+    fn form(&mut self, schema: &Json) -> Option<Vec<Field>> {
+        let part = self.part(schema, "schema")?;
+        self.keywords(part, &FORM, "a form");
+        if part.keys.get("type").is_some_and(|of| of != "object") {
+            self.mistake("`schema.type` must be `object`: a form is one object, and each field is one of its `properties`");
+        }
+        let properties = part.keys.get("properties").and_then(Json::as_object);
+        let Some(properties) = properties.filter(|properties| !properties.is_empty()) else {
+            self.mistake("`schema.properties` must name the fields of the form, such as {\"name\":{\"type\":\"string\"}}");
+            return None;
+        };
+        if properties.len() > MAX_FIELDS {
+            self.mistake(format!("`schema.properties` has more than {MAX_FIELDS} fields"));
+            return None;
+        }
+        let required = self.required(part, properties);
+        let fields = properties
+            .iter()
+            .filter_map(|(name, schema)| self.field(name, schema, required.contains(&&**name)))
+            .collect();
+        Some(fields)
+    }
+
+    fn part<'s>(&mut self, value: &'s Json, at: &'s str) -> Option<Part<'s>> {
+        if !value.is_object() {
+            self.mistake(format!("`{at}` must be an object, but it is {}", kind(value)));
+        }
+        value.as_object().map(|keys| Part { keys, at })
+    }
+
+    fn keywords(&mut self, part: Part<'_>, known: &[&str], what: &str) {
+        let is_known =
+            |key: &str| known.contains(&key) || NOTES.contains(&key) || key.starts_with("x-");
+        let listed = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        for key in part.keys.keys().filter(|key| !is_known(key)) {
+            let at = part.at;
+            self.mistake(format!(
+                "`{at}` has {}, which is not supported there; {what} may have {listed}, `title`, `description`",
+                quoted(key)
+            ));
+        }
+    }
+
+    fn required<'s>(&mut self, part: Part<'s>, properties: &Map<String, Json>) -> Vec<&'s str> {
+        let Some(required) = part.keys.get("required").filter(|list| !list.is_null()) else {
+            return Vec::new();
+        };
+        let names = required.as_array().and_then(|names| names.iter().map(Json::as_str).collect());
+        let Some(names): Option<Vec<&str>> = names else {
+            self.mistake("`schema.required` must be a list of names");
+            return Vec::new();
+        };
+        for name in names.iter().filter(|name| !properties.contains_key(**name)) {
+            self.mistake(format!(
+                "`schema.required` names {}, which is not in `schema.properties`",
+                quoted(name)
+            ));
+        }
+        names
+    }
+
+    fn field(&mut self, name: &str, schema: &Json, is_required: bool) -> Option<Field> {
+        if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(['\n', '\r']) {
+            self.mistake(format!(
+                "the field name {} must be one line of 1 to {MAX_NAME} bytes",
+                quoted(name)
+            ));
+            return None;
+        }
+        let at = format!("schema.properties.{name}");
+        let part = self.part(schema, &at)?;
+        let typed = self.typed(part)?;
+        let field_kind = self.kind(part, typed)?;
+        let has_null = part
+            .keys
+            .get("enum")
+            .and_then(Json::as_array)
+            .is_none_or(|values| values.contains(&Json::Null));
+        let unsaid = match is_required {
+            true if typed.nullable && has_null => Unsaid::Is(Json::Null),
+            true => Unsaid::Refused,
+            false => Unsaid::LeftOut,
+        };
+        let words = |key: &str| {
+            let text = part.keys.get(key).and_then(Json::as_str).map(str::trim);
+            text.filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let (title, description) = (words("title"), words("description"));
+        let mut field =
+            Field { name: name.to_owned(), title, description, kind: field_kind, unsaid };
+        let default = part.keys.get("default").filter(|value| !value.is_null() && **value != "");
+        if let Some(default) = default {
+            match field.value(default) {
+                Ok(value) => field.unsaid = Unsaid::Is(value),
+                Err(why) => self.mistake(format!(
+                    "`{at}.default` does not fit its own field: {}",
+                    why.trim_end_matches('.')
+                )),
+            }
+        }
+        Some(field)
+    }
+
+    fn typed<'s>(&mut self, part: Part<'s>) -> Option<Typed<'s>> {
+        match part.keys.get("type") {
+            None => Some(Typed { name: None, nullable: false }),
+            Some(Json::String(name)) => Some(Typed { name: Some(name), nullable: false }),
+            Some(Json::Array(names)) => {
+                let nullable = names.iter().any(|name| name == "null");
+                let mut others = names.iter().filter(|name| *name != "null").map(Json::as_str);
+                if let (Some(Some(name)), None) = (others.next(), others.next()) {
+                    return Some(Typed { name: Some(name), nullable });
+                }
+                self.mistake(format!("`{}.type` must be one type", part.at));
+                None
+            }
+            Some(_) => {
+                self.mistake(format!("`{}.type` must be one type", part.at));
+                None
+            }
+        }
+    }
+
+    fn kind(&mut self, part: Part<'_>, typed: Typed<'_>) -> Option<FieldKind> {
+        let Part { keys, at } = part;
+        match typed.name {
+            Some("string" | "number" | "integer" | "boolean") | None
+                if keys.contains_key("enum") =>
+            {
+                self.keywords(part, &ENUM, "a field with `enum`");
+                self.offers(part, typed).map(FieldKind::One)
+            }
+            Some("string") | None => {
+                let what = "a field of type `string`";
+                self.keywords(part, &TEXT, what);
+                self.text(part).map(FieldKind::Text)
+            }
+            Some("number") => {
+                self.keywords(part, &NUMBER, "a field of type `number`");
+                let range = self.range(part)?;
+                if range.is_empty() {
+                    self.mistake(format!(
+                        "no number fits `{at}`: its bounds leave nothing between them"
+                    ));
+                    return None;
+                }
+                Some(FieldKind::Number(range))
+            }
+            Some("integer") => {
+                self.keywords(part, &NUMBER, "a field of type `integer`");
+                let range = self.range(part)?;
+                if range.is_empty() || range.has_no_integer() {
+                    self.mistake(format!(
+                        "no whole number fits `{at}`: its bounds leave none between them"
+                    ));
+                    return None;
+                }
+                Some(FieldKind::Integer(range))
+            }
+            Some("boolean") => {
+                self.keywords(part, &PLAIN, "a field of type `boolean`");
+                Some(FieldKind::YesNo)
+            }
+            Some("array") => {
+                self.keywords(part, &LIST, "a field of type `array`");
+                self.several(part)
+            }
+            Some("object") => {
+                self.mistake(format!(
+                    "`{at}` is an object; a form is flat, so make each of its parts a field of its own"
+                ));
+                None
+            }
+            Some(other) => {
+                self.mistake(format!(
+                    "`{at}.type` must be `string`, `number`, `integer`, `boolean`, or `array` of an `enum`, but it is {}",
+                    quoted(other)
+                ));
+                None
+            }
+        }
+    }
+
+    fn text(&mut self, part: Part<'_>) -> Option<TextRule> {
+        let least = self.count(part, "minLength")?.unwrap_or(0);
+        let most = self.count(part, "maxLength")?;
+        if most.is_some_and(|most| most < least || most == 0) {
+            self.mistake(format!("no text fits `{}`: `maxLength` is too small", part.at));
+            return None;
+        }
+        let format = part.keys.get("format").and_then(Json::as_str).map(str::to_owned);
+        let pattern = match part.keys.get("pattern") {
+            None => None,
+            Some(Json::String(text)) => Some(self.pattern(part, text)?),
+            Some(_) => {
+                self.mistake(format!("`{}.pattern` must be a string", part.at));
+                return None;
+            }
+        };
+        Some(TextRule { least, most, pattern, format })
+    }
+
+    /// JSON Schema writes patterns as JavaScript does. Those that need to go back and try again are refused.
+    fn pattern(&mut self, part: Part<'_>, text: &str) -> Option<Pattern> {
+        let compiled =
+            jsonschema_regex::to_rust_regex(text).ok().filter(|_| text.len() <= MAX_PATTERN);
+        let regex = compiled.and_then(|text| {
+            let mut builder = regex::RegexBuilder::new(&text);
+            builder.size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED).build().ok()
+        });
+        if regex.is_none() {
+            self.mistake(format!(
+                "`{}.pattern` {} is not a regular expression that can be used: at most {MAX_PATTERN} bytes, without look-around and back-references",
+                part.at,
+                quoted(text)
+            ));
+        }
+        Some(Pattern { text: text.to_owned(), regex: regex? })
+    }
+
+    fn range(&mut self, part: Part<'_>) -> Option<Range> {
+        let ends = [
+            ("minimum", Edge::Inside),
+            ("exclusiveMinimum", Edge::Outside),
+            ("maximum", Edge::Inside),
+            ("exclusiveMaximum", Edge::Outside),
+        ];
+        let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        for (key, edge) in ends {
+            let Some(end) = part.keys.get(key) else { continue };
+            let number = match end {
+                Json::Number(number) => number.as_f64().map(|value| (number, value)),
+                Json::Null | Json::Bool(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => {
+                    None
+                }
+            };
+            let Some((number, value)) = number else {
+                self.mistake(format!(
+                    "`{}.{key}` must be a number, but it is {}",
+                    part.at,
+                    kind(end)
+                ));
+                return None;
+            };
+            let bound = Bound { number: number.clone(), value, edge };
+            if key.ends_with("inimum") { lower.push(bound) } else { upper.push(bound) }
+        }
+        Some(Range::within(lower, upper))
+    }
+
+    /// A count that may be absent; no value at all when it is no count.
+    fn count(&mut self, part: Part<'_>, key: &str) -> Option<Option<u64>> {
+        let Some(value) = part.keys.get(key) else { return Some(None) };
+        if value.as_u64().is_none() {
+            self.mistake(format!("`{}.{key}` must be a whole number from 0", part.at));
+        }
+        value.as_u64().map(Some)
+    }
+
+    fn offers(&mut self, part: Part<'_>, typed: Typed<'_>) -> Option<Vec<Offer>> {
+        let at = part.at;
+        let values = part.keys.get("enum").and_then(Json::as_array);
+        let values = values.filter(|values| !values.is_empty() && values.len() <= MAX_OFFERS);
+        let Some(values) = values else {
+            self.mistake(format!("`{at}.enum` must be a list of 1 to {MAX_OFFERS} values"));
+            return None;
+        };
+        let mut offers: Vec<Offer> = Vec::new();
+        for value in values.iter().filter(|value| !(typed.nullable && value.is_null())) {
+            let fits = match value {
+                Json::String(_) => matches!(typed.name, None | Some("string")),
+                Json::Number(number) => match typed.name {
+                    Some("integer") => number.as_f64().is_some_and(|value| value.fract() == 0.0),
+                    other => matches!(other, None | Some("number")),
+                },
+                Json::Bool(_) => matches!(typed.name, None | Some("boolean")),
+                Json::Null | Json::Array(_) | Json::Object(_) => false,
+            };
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if !fits || text.trim().is_empty() || text.len() > MAX_OFFER {
+                let what = typed.name.unwrap_or("string, number or boolean");
+                self.mistake(format!(
+                    "`{at}.enum` has {}, which is not a {what} of 1 to {MAX_OFFER} bytes",
+                    quoted(&text)
+                ));
+            } else if offers.iter().any(|other| other.text == text) {
+                self.mistake(format!("`{at}.enum` has {} twice", quoted(&text)));
+            }
+            offers.push(Offer { value: value.clone(), text });
+        }
+        if offers.is_empty() {
+            self.mistake(format!("`{at}.enum` offers nothing"));
+        }
+        Some(offers)
+    }
+
+    fn several(&mut self, part: Part<'_>) -> Option<FieldKind> {
+        let at = format!("{}.items", part.at);
+        let items = part.keys.get("items").and_then(Json::as_object);
+        let Some(keys) = items.filter(|keys| keys.contains_key("enum")) else {
+            self.mistake(format!(
+                "`{at}` must have an `enum`: a field of type `array` lets the user choose several values; for a list of free text use a field of type `string`"
+            ));
+            return None;
+        };
+        let items = Part { keys, at: &at };
+        self.keywords(items, &ITEMS, "`items`");
+        let typed = self.typed(items)?;
+        let offers = self.offers(items, typed)?;
+        let size =
+            |count: Option<u64>| count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let least = size(self.count(part, "minItems")?).unwrap_or(0);
+        let most = size(self.count(part, "maxItems")?).unwrap_or(usize::MAX);
+        if least > most || least > offers.len() {
+            self.mistake(format!("nothing fits `{}`: `minItems` is too large", part.at));
+            return None;
+        }
+        Some(FieldKind::Several { offers, least, most })
+    }
+}
