@@ -23,7 +23,7 @@ pub(crate) use self::runs::{
     Forget, Projects, ProjectsCommand, ProjectsList, Relink, Runs, RunsCommand, RunsList, RunsLogs,
     RunsRm, RunsShow,
 };
-pub(crate) use self::system::{Completions, Config, ConfigCommand, Doctor};
+pub(crate) use self::system::{Completions, Config, ConfigCommand, Doctor, Ui};
 pub(crate) use self::talk::{
     Agent, Chat, Chats, ChatsCommand, ChatsList, ChatsRm, ChatsSearch, ChatsShow,
 };
@@ -47,18 +47,23 @@ Exit codes:
     about,
     propagate_version = true,
     disable_help_subcommand = true,
+    subcommand_required = false,
+    arg_required_else_help = false,
     after_help = EXIT_CODES
 )]
 pub(crate) struct Args {
     /// Where CrewAgent keeps packages and runs [default: the platform's data folder]
     #[arg(long, global = true, env = "CREWAGENT_HOME", value_name = "DIR", hide_env_values = true)]
     pub(crate) home: Option<PathBuf>,
+    /// Without a command, the app is opened in the browser: the same as `ui`
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Open the app in the browser, served by this computer for you alone
+    Ui(Ui),
     /// Watch a workflow run from its first node to its last, offline, in a scratch folder
     Demo,
     /// Run a workflow of a package on a project
@@ -90,6 +95,13 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Print a script that completes commands in your shell
     Completions(Completions),
+}
+
+impl Default for Command {
+    /// What is done when no command is named.
+    fn default() -> Self {
+        Self::Ui(Ui::default())
+    }
 }
 
 #[cfg(test)]

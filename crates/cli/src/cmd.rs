@@ -16,6 +16,7 @@ mod run;
 mod runs;
 mod session;
 mod talk;
+mod ui;
 
 use crate::args::{Args, Command};
 use crate::console::Console;
@@ -23,7 +24,8 @@ use crate::outcome::Outcome;
 
 pub(crate) fn run(args: Args, console: &mut Console) -> anyhow::Result<Outcome> {
     let home = args.home;
-    match args.command {
+    match args.command.unwrap_or_default() {
+        Command::Ui(args) => ui::run(&args, home, console),
         Command::Demo => demo::run(console),
         Command::Run(args) => run::run(*args, home, console),
         Command::Resume(args) => resume::run(*args, home, console),

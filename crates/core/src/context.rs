@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Map;
 
 pub use check::{Problem, check_messages};
-pub use cut::{Cut, KEPT_WORDS_BYTES, Keep};
+pub use cut::{Cut, KEPT_WORDS_BYTES, Keep, tokens_of};
 pub use fingerprint::tools_digest;
 
 use self::block::{Block, Entry, Exchange, Group};

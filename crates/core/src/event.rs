@@ -16,6 +16,7 @@ use crate::state::standing::Standing;
 /// One event. In the journal it is one line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Event {
     /// Its number in the run, from 1. A piece of an event that is still to come (`assistant.delta`) has that
     /// event's number, and `part` counts the pieces.
@@ -39,6 +40,7 @@ pub struct Event {
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Fact {
     /// A run begins.
     #[serde(rename = "run.started")]
@@ -356,6 +358,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// Something that the user can choose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Choice {
     /// What is typed to choose it.
     pub answer: String,
@@ -365,6 +368,7 @@ pub struct Choice {
 
 /// What a request holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RequestFacts {
     /// How many messages.
     pub messages: usize,
@@ -380,6 +384,7 @@ pub struct RequestFacts {
 /// Whom the words of a model are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Channel {
     /// The user.
     #[default]
@@ -391,6 +396,7 @@ pub enum Channel {
 /// What a model replied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Reply {
     /// Its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -418,6 +424,7 @@ pub struct Reply {
 /// Why a reply ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Finish {
     /// The model was done, or wants its tools to run.
     #[default]
@@ -430,6 +437,7 @@ pub enum Finish {
 
 /// A change of files that is about to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Intent {
     /// The files, in the order in which they are changed.
     pub files: Vec<FileIntent>,
@@ -444,6 +452,7 @@ pub struct Intent {
 
 /// One file of an intent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FileIntent {
     /// The mount path.
     pub path: String,
@@ -456,6 +465,7 @@ pub struct FileIntent {
 
 /// What a tool answered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Answer {
     /// The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
     pub result: Payload,
@@ -480,6 +490,7 @@ impl From<&Refusal> for Answer {
 
 /// A change of the state document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct StateChange {
     /// The call of a workflow whose state it is; none for the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -499,6 +510,7 @@ pub struct StateChange {
 
 /// A move along an edge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Moved {
     /// The node that was left.
     pub from: String,
@@ -517,6 +529,7 @@ impl Moved {
 
 /// The phases of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Phase {
     /// It works, or was cut off while it did.
     Running,
@@ -533,6 +546,7 @@ pub enum Phase {
 /// Why a run rests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Reason {
     /// The model spoke without calling a tool.
     StopPoint,

@@ -11,6 +11,7 @@ use crate::payload::Payload;
 /// One message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "role", rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Message {
     /// Rules of the runtime.
     System {
@@ -48,6 +49,13 @@ pub enum Message {
 /// A call of a tool, as the model wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "WireCall", into = "WireCall")]
+#[cfg_attr(
+    feature = "ts",
+    derive(ts_rs::TS),
+    ts(
+        type = "{ id: string, type: \"function\", function: { name: string, arguments: Payload } }"
+    )
+)]
 pub struct ToolCall {
     /// The call's id, unique within its reply.
     pub id: String,

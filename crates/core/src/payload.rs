@@ -9,6 +9,11 @@ use crate::integrity::Digest;
 
 /// A text, or where it is kept. Equal means: the same place and the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "ts",
+    derive(ts_rs::TS),
+    ts(type = "string | { blob: string, bytes: number }")
+)]
 pub enum Payload {
     /// The text itself.
     Inline(Arc<str>),

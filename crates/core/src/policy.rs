@@ -8,6 +8,7 @@ use crate::package::agents::AgentTools;
 /// What a model may do with tools.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Policy {
     /// File tools.
     pub fs: FsPolicy,
@@ -23,6 +24,7 @@ pub struct Policy {
 /// What a model may do with files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FsPolicy {
     /// Whether there are file tools.
     pub enabled: bool,
@@ -35,6 +37,7 @@ pub struct FsPolicy {
 /// What a model may do with MCP servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct McpPolicy {
     /// Whether there are tools of MCP servers.
     pub enabled: bool,

@@ -13,6 +13,7 @@ use self::pick::Named;
 /// What the user is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Question {
     /// The words.
     pub question: String,
@@ -33,6 +34,7 @@ pub struct Question {
 /// What kind of answer is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum QuestionKind {
     /// Any text.
     #[default]
@@ -47,6 +49,7 @@ pub enum QuestionKind {
 
 /// Something that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "QuestionOption"))]
 pub struct Choice {
     /// What the model gets.
     pub value: String,

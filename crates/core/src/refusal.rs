@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json, json};
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum RefusalCode {
     /// Nothing is there.
     #[serde(rename = "ENOENT")]

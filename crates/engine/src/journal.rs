@@ -1,6 +1,7 @@
 //! The journal of a run: one event a line, flushed before anything depends on it, repaired when it is opened.
 
 mod payloads;
+mod reader;
 mod scan;
 mod tail;
 
@@ -10,6 +11,7 @@ use std::io::{self, Seek, SeekFrom};
 use crewagent_core::event::{Event, Fact};
 use thiserror::Error;
 
+pub use self::reader::Reader;
 pub use self::scan::{Judged, LineEnd, MAX_RECORD, Rest, recover};
 pub use self::tail::{Tail, tail};
 

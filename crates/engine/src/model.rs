@@ -1,6 +1,7 @@
 //! The model, behind one small port: a request goes in, a whole and valid reply comes out.
 
 pub mod chat;
+mod named;
 pub mod replay;
 pub mod scripted;
 
@@ -16,6 +17,8 @@ use crewagent_core::tool::schema::ToolSpec;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 use tokio::sync::Notify;
+
+pub use self::named::{NamedError, NamedModel, OpenedModel};
 
 /// Something that answers requests. Many runs may use one at the same time.
 pub trait Model: Send + Sync {

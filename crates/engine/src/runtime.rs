@@ -16,6 +16,7 @@ use serde_json::{Map, Value as Json};
 pub use self::error::{ResumeError, StartError};
 pub use self::requests::PastRequest;
 pub use self::run::Run;
+pub use self::start::default_agent;
 use crate::clock::Clock;
 pub use crate::documents::NoDocument;
 use crate::store::{Installed, RunId, Store};
@@ -64,6 +65,8 @@ pub struct Data {
 /// What a conversation begins with.
 #[derive(Clone, Debug)]
 pub struct StartTalk {
+    /// Its id, where others know it already.
+    pub id: Option<RunId>,
     /// The package whose agents can be talked to.
     pub package: Option<Installed>,
     /// The agent that is talked to.

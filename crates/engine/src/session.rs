@@ -225,19 +225,24 @@ impl<'s> Session<'s> {
 
     /// Leaves the conversation as it is. One in which nothing was said is removed.
     /// Says whether it is kept.
-    pub fn close(mut self, tell: Tell<'_>) -> Result<bool, SessionError> {
+    pub fn close(self, tell: Tell<'_>) -> Result<bool, SessionError> {
+        let (store, id) = (self.store, self.talk.facts().run_id.clone());
+        let is_empty = self.release(tell)?;
+        if is_empty {
+            store.conversations().runs().remove(&id)?;
+        }
+        Ok(!is_empty)
+    }
+
+    /// Leaves the conversation as it is, so that others can have it. Says whether nothing was said in it.
+    pub fn release(mut self, tell: Tell<'_>) -> Result<bool, SessionError> {
         self.leave(tell, Keep::Active)?;
         let id = self.talk.facts().run_id.clone();
         let is_empty = self.store.conversations().is_empty(&id)?;
         if let Some(rest) = self.talk.rest().filter(|_| !is_empty) {
             self.talk.finish(&rest, tell)?;
         }
-        let store = self.store;
-        drop(self);
-        if is_empty {
-            store.conversations().runs().remove(&id)?;
-        }
-        Ok(!is_empty)
+        Ok(is_empty)
     }
 
     /// Whether the conversation waits for the answer to a question.

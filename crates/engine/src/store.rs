@@ -137,6 +137,14 @@ impl Store {
         &self.settings
     }
 
+    /// What steps may call the user: the setting, else the login name, else nothing.
+    pub fn user_name(&self) -> String {
+        let login = || {
+            ["USER", "USERNAME", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok())
+        };
+        self.settings.run.user_name.clone().or_else(login).unwrap_or_default()
+    }
+
     /// The keys of models.
     pub fn secrets(&self) -> Secrets {
         Secrets::of(self.layout.home())

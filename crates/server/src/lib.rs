@@ -1,2 +1,158 @@
-//! The local HTTP server and the web app it serves. Empty until part 6 of the plan; the crate holds the place
-//! so that nothing else ever depends on axum.
+//! The local server: the web app, its API and its stream of events, for one person on one computer.
+//!
+//! [`open`] gives a server that is ready to serve, or the address of the one that serves this store already.
+
+mod access;
+mod api;
+mod app;
+mod assets;
+mod endpoint;
+mod gate;
+mod instance;
+mod listen;
+mod openapi;
+mod problem;
+mod secret;
+mod stage;
+mod stream;
+pub mod wire;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crewagent_engine::store::{Store, StoreError};
+use thiserror::Error;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+use self::access::Access;
+use self::app::App;
+use self::instance::{Claim, Instance};
+use self::stage::Stage;
+
+/// The port that is tried first.
+pub const DEFAULT_PORT: u16 = 4747;
+/// How many ports behind it are tried when it is taken.
+const PORTS: u16 = 50;
+/// Requests that wait for the disk at the same time.
+const BLOCKING_THREADS: usize = 64;
+
+/// What came of the wish to serve.
+#[derive(Debug)]
+pub enum Opened {
+    /// This process serves.
+    Here(Server),
+    /// Another process serves this store already; its page opens with this address, once.
+    Elsewhere(String),
+}
+
+/// Why there is no server.
+#[derive(Debug, Error)]
+pub enum ServerError {
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The files of the server cannot be used.
+    #[error("cannot {action} `{}`: {error}; check its permissions", path.display())]
+    Files {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Every port is taken.
+    #[error(
+        "no port from {first} to {last} is free on 127.0.0.1: {error}; name another with --port"
+    )]
+    Ports {
+        /// The first that was tried.
+        first: u16,
+        /// The last.
+        last: u16,
+        /// What the system said about the last.
+        error: io::Error,
+    },
+    /// Another process has the store and does not answer.
+    #[error(
+        "another `crewagent` serves this store and does not answer ({0}); end it, or choose another store with --home"
+    )]
+    Mute(String),
+    /// The threads of the server cannot be started.
+    #[error("the server cannot be started: {0}")]
+    Start(io::Error),
+}
+
+/// A server that holds its port and its store.
+#[derive(Debug)]
+pub struct Server {
+    runtime: Runtime,
+    listener: std::net::TcpListener,
+    app: Arc<App>,
+    url: String,
+    closing: watch::Sender<bool>,
+    _instance: Instance,
+}
+
+/// Ends a server from another thread.
+#[derive(Clone, Debug)]
+pub struct Shutdown(watch::Sender<bool>);
+
+impl Shutdown {
+    /// Runs are paused, streams are told, and [`Server::serve`] returns. Says whether this was asked before.
+    pub fn begin(&self) -> bool {
+        self.0.send_replace(true)
+    }
+}
+
+/// Gets ready to serve a store, from this port on or from any if it is 0.
+pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
+    let home = match home {
+        Some(home) => home,
+        None => Store::default_home()?,
+    };
+    // A mistake in the settings is told now.
+    Store::open(Some(home.clone()))?;
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(BLOCKING_THREADS)
+        .thread_name("server")
+        .enable_all()
+        .build()
+        .map_err(ServerError::Start)?;
+    let claim = match instance::claim(&home, &runtime)? {
+        Claim::Ours(claim) => claim,
+        Claim::Theirs(url) => return Ok(Opened::Elsewhere(url)),
+    };
+    let listener = listen::bind(port)?;
+    let port = listener.local_addr().map_err(ServerError::Start)?.port();
+    let access = Access::open(&claim.folder, port)?;
+    let instance = claim.sign(port, access.secret())?;
+    let closing = watch::Sender::new(false);
+    let app = Arc::new(App::new(home.clone(), port, access, Stage::new(home), closing.subscribe()));
+    let url = app.fresh_url();
+    Ok(Opened::Here(Server { runtime, listener, app, url, closing, _instance: instance }))
+}
+
+impl Server {
+    /// The address that opens the page, once.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Ends this server from another thread.
+    pub fn shutdown(&self) -> Shutdown {
+        Shutdown(self.closing.clone())
+    }
+
+    /// Serves until it is told to end. Then runs are stopped where nothing is lost.
+    pub fn serve(self) -> Result<(), ServerError> {
+        let Self { runtime, listener, app, closing, .. } = self;
+        let served = runtime.block_on(listen::serve(listener, Arc::clone(&app), closing));
+        app.stage.close();
+        runtime.shutdown_timeout(listen::PATIENCE);
+        served.map_err(ServerError::Start)
+    }
+}

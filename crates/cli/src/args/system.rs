@@ -1,4 +1,4 @@
-//! The arguments of `crewagent config`, `crewagent doctor` and `crewagent completions`.
+//! The arguments of `crewagent ui`, `crewagent config`, `crewagent doctor` and `crewagent completions`.
 
 use clap::Subcommand;
 use clap_complete::Shell;
@@ -44,4 +44,20 @@ pub(crate) struct Completions {
     /// For which shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Ui {
+    /// The port to serve at; the next free one when it is taken, any when it is 0
+    #[arg(long, value_name = "N", default_value_t = crewagent_server::DEFAULT_PORT)]
+    pub(crate) port: u16,
+    /// Do not open the browser; the link is printed all the same
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self { port: crewagent_server::DEFAULT_PORT, no_open: false }
+    }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crewagent_core::package::Package;
 use crewagent_core::package::agents::Agent as Persona;
+use crewagent_engine::model::OpenedModel;
 use crewagent_engine::runtime::{Runtime, StartTalk};
 use crewagent_engine::session::Session;
 use crewagent_engine::store::Store;
@@ -16,7 +17,7 @@ use crate::again::Again;
 use crate::args::Agent;
 use crate::ask::Heard;
 use crate::console::Console;
-use crate::model::{self, Opened};
+use crate::model;
 use crate::outcome::{Outcome, Usage};
 use crate::render::menu;
 use crate::terminal::completion::Vocabulary;
@@ -57,10 +58,11 @@ pub(crate) fn run(
         }
     };
     // What is wrong with the model is told before a conversation begins.
-    let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
+    let OpenedModel { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
     let mut settings = bounded(store.settings().for_runs(), &args.bounds);
     settings.window_tokens = store.settings().run.window(window);
     let plan = StartTalk {
+        id: None,
         package: Some(installed.clone()),
         agent: Some(agent.id.to_string()),
         project,

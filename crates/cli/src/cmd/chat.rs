@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crewagent_engine::model::OpenedModel;
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartTalk};
 use crewagent_engine::session::Session;
 use crewagent_engine::store::Store;
@@ -12,7 +13,7 @@ use super::talk::{self, Talk};
 use crate::again::Again;
 use crate::args::Chat;
 use crate::console::Console;
-use crate::model::{self, Opened};
+use crate::model;
 use crate::outcome::Outcome;
 
 pub(crate) fn run(
@@ -26,7 +27,7 @@ pub(crate) fn run(
         Some(reference) => Some(super::chats::find(reference, &store)?),
         None => None,
     };
-    let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
+    let OpenedModel { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
     let window = store.settings().run.window(window);
     let mut settings = bounded(store.settings().for_runs(), &args.bounds);
     settings.window_tokens = window;
@@ -40,7 +41,7 @@ pub(crate) fn run(
         None => {
             let project = args.project.unwrap_or_else(|| PathBuf::from("."));
             project_folder(&project)?;
-            let plan = StartTalk { package: None, agent: None, project, settings };
+            let plan = StartTalk { id: None, package: None, agent: None, project, settings };
             Session::begin(&store, runtime, &plan, guest)?
         }
     };

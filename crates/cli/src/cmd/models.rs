@@ -9,11 +9,12 @@ mod test;
 
 use std::path::PathBuf;
 
+use crewagent_engine::model::NamedModel;
 use crewagent_engine::store::{ChosenModel, Settings, SettingsFile, Store, Surroundings};
 
 use crate::args::{Models, ModelsCommand, ModelsUse};
 use crate::console::Console;
-use crate::model::{self, Choice};
+use crate::model;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME};
 
@@ -73,8 +74,8 @@ fn over_the_network(name: Option<&str>, store: &Store) -> Result<Box<ChosenModel
         ))
     };
     match model::choose(name, store)? {
-        Choice::Chat(chosen) => Ok(chosen),
-        Choice::Scripted(file) => Err(of_a_file(format!("scripted:{file}"))),
-        Choice::Replay(run) => Err(of_a_file(format!("replay:{run}"))),
+        NamedModel::Chat(chosen) => Ok(chosen),
+        NamedModel::Scripted(file) => Err(of_a_file(format!("scripted:{file}"))),
+        NamedModel::Replay(run) => Err(of_a_file(format!("replay:{run}"))),
     }
 }

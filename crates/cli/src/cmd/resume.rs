@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::run::settings::Mode;
 use crewagent_engine::control::Control;
+use crewagent_engine::model::OpenedModel;
 use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::{Of, RunId, Store};
 
@@ -15,7 +16,6 @@ use crate::again::Again;
 use crate::args::{Bounds, Resume};
 use crate::console::Console;
 use crate::model;
-use crate::model::Opened;
 use crate::outcome::{Outcome, Usage};
 use crate::render::question::Asker;
 use crate::render::summary;
@@ -30,7 +30,7 @@ pub(crate) fn run(
         .with_record(args.recording.record.as_ref());
     let store = Store::open(home.clone())?;
     let id = chosen(&args, &store)?;
-    let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
+    let OpenedModel { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
     let window = Some(store.settings().run.window(window));
     let recorder = Recorder::going_on(&args.recording, &id, &store)?;
     let run =

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
-use crewagent_engine::model::Model;
+use crewagent_engine::model::{Model, OpenedModel};
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::{ImportError, Installed, Store};
 
@@ -14,7 +14,6 @@ use super::session::{self, Answers, Parting, Session, Voice};
 use crate::again::Again;
 use crate::args::{Bounds, Conversation, Run};
 use crate::console::Console;
-use crate::model::Opened;
 use crate::outcome::{Outcome, Usage};
 use crate::render::{self, Manner};
 use crate::terminal::spinner::Spinner;
@@ -30,7 +29,7 @@ pub(crate) fn run(
         .with_record(args.recording.record.as_ref());
     let store = Store::open(home.clone())?;
     // What is wrong with the command line is told before anything is made.
-    let Opened { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
+    let OpenedModel { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
     let project = args.project.unwrap_or_else(|| PathBuf::from("."));
     project_folder(&project)?;
     let recorder = Recorder::open(&args.recording)?;
@@ -47,7 +46,7 @@ pub(crate) fn run(
             window_tokens: store.settings().run.window(window),
             ..bounded(store.settings().for_runs(), &args.bounds)
         },
-        user_name: user_name(&store),
+        user_name: store.user_name(),
         id: None,
         conversation: None,
         data: None,
@@ -161,13 +160,6 @@ pub(crate) fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings
     limits.cost = bounds.max_cost.map(f64::from).or(limits.cost);
     limits.seconds = bounds.timeout.map(|timeout| timeout.seconds()).or(limits.seconds);
     settings
-}
-
-/// What steps may call the user: the setting, else the login name.
-pub(crate) fn user_name(store: &Store) -> String {
-    let login =
-        || ["USER", "USERNAME", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-    store.settings().run.user_name.clone().or_else(login).unwrap_or_default()
 }
 
 /// The package in the store that PACKAGE means; files and folders are imported first. When it has errors they are

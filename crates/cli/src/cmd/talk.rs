@@ -21,7 +21,7 @@ use crewagent_engine::store::{Installed, RunId, Runs, Store};
 use crewagent_engine::turn::Halt;
 
 use self::prompt::TalkCommand;
-use super::run::{answers, user_name};
+use super::run::answers;
 use super::session::{Answers, names_of, print_json};
 use crate::again::Again;
 use crate::args::Conversation;
@@ -119,7 +119,7 @@ impl Setting<'_> {
 
 /// The user at this terminal.
 pub(crate) fn guest(store: &Store, settings: RunSettings) -> Guest {
-    Guest { user_name: user_name(store), surface: Surface::Ide, settings }
+    Guest { user_name: store.user_name(), surface: Surface::Ide, settings }
 }
 
 /// A package of the store, if this version of the program finds no errors in it.

@@ -14,6 +14,7 @@ mod models;
 mod record;
 mod records;
 mod runs;
+mod server;
 mod support;
 mod system;
 mod talk;

@@ -12,6 +12,12 @@ pub const KEPT_WORDS_BYTES: u64 = 64 * 1024;
 
 /// A token is taken for this many bytes: English has more, Chinese, digests and dense JSON about as many.
 const TOKEN_BYTES: u64 = 3;
+
+/// How many tokens so many bytes are taken for.
+pub fn tokens_of(bytes: u64) -> u64 {
+    bytes.div_ceil(TOKEN_BYTES)
+}
+
 /// What a message costs beside its text: its role and the marks around it.
 const MESSAGE_BYTES: u64 = 16;
 /// The part of the window that stays free for the answer and the tools: a quarter, but no more tokens than this.

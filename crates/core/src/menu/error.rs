@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// The kinds of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum MenuErrorCode {
     /// The package has no such workflow.
     UnknownWorkflow,
@@ -24,6 +25,7 @@ pub enum MenuErrorCode {
 /// A command that cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize, JsonSchema)]
 #[error("{message} {hint}")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MenuError {
     /// Which kind.
     pub code: MenuErrorCode,

@@ -9,6 +9,7 @@ use crate::state::guard::MissingRule;
 /// The settings of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunSettings {
     /// Whether it asks before each move.
     pub mode: Mode,
@@ -40,6 +41,7 @@ impl Default for RunSettings {
 /// Whether a run asks before each move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Mode {
     /// It asks only for what is missing.
     #[default]
@@ -51,6 +53,7 @@ pub enum Mode {
 /// What stops a run. Each counts from the user's last input.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Limits {
     /// Requests to the model.
     pub turns: u64,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Tokens, and money where the prices are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Usage {
     /// Tokens that were sent.
     pub input_tokens: u64,

@@ -65,6 +65,7 @@ pub enum Author {
 /// What happens when a node is left, or the end node completed, while something that it declares is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum MissingRule {
     /// The change is refused.
     #[default]

@@ -10,6 +10,7 @@ use crate::package::graph::Graph;
 /// The facts of a state document that the runtime acts on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Standing {
     /// The node the run is at.
     pub current_node_id: String,

@@ -160,6 +160,11 @@ impl Run {
         self.facts.run_id.as_str()
     }
 
+    /// Which process of this run this is, from 1.
+    pub fn epoch(&self) -> u64 {
+        self.records.epoch()
+    }
+
     /// What it is.
     pub fn facts(&self) -> &RunRecord {
         &self.facts
@@ -210,7 +215,7 @@ impl Run {
     }
 
     /// Whether something failed, so that it must be taken over anew.
-    pub(crate) fn is_broken(&self) -> bool {
+    pub fn is_broken(&self) -> bool {
         self.is_broken
     }
 

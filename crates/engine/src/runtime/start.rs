@@ -120,11 +120,15 @@ fn choose_agent(
     workflow: usize,
     asked: Option<&str>,
 ) -> Result<AgentId, StartError> {
-    let agents = package.agents();
-    if let Some(asked) = asked {
-        return choose_by_name(package, asked);
+    match asked {
+        Some(asked) => choose_by_name(package, asked),
+        None => Ok(default_agent(package, &package.workflows()[workflow])),
     }
-    let workflow = &package.workflows()[workflow];
+}
+
+/// The agent that runs a workflow when none is named: the first whose menu starts it, else the first.
+pub fn default_agent(package: &Package, workflow: &Workflow) -> AgentId {
+    let agents = package.agents();
     let starts = |target: Option<&String>| {
         target.is_some_and(|target| {
             let target = target.trim().trim_start_matches("./");
@@ -138,5 +142,5 @@ fn choose_agent(
             .iter()
             .any(|item| starts(item.target.workflow.as_ref()) || starts(item.target.exec.as_ref()))
     });
-    Ok(by_menu.unwrap_or(&agents[0]).id.clone())
+    by_menu.unwrap_or(&agents[0]).id.clone()
 }

@@ -25,7 +25,7 @@ pub(super) fn begin(store: &Store, clock: &Clock, plan: &StartTalk) -> Result<Ru
     let project = store.projects().of(&plan.project)?;
     let folder = project.folder()?.to_owned();
     let now = clock.now();
-    let id = RunId::fresh(now);
+    let id = plan.id.clone().unwrap_or_else(|| RunId::fresh(now));
     let started = Event {
         seq: 1,
         part: None,

@@ -15,6 +15,7 @@ use super::ids::ProjectId;
 use super::runs::lock;
 use super::{Flaw, Store};
 use crate::disk::{Deed, DiskError, Folder, Opening};
+use crate::mounts::{Mounts, Roots};
 
 /// Held while projects are changed.
 const LOCK: &str = ".lock";
@@ -26,6 +27,9 @@ pub(super) const REMOVED: &str = ".removed-";
 pub(super) const RUNS: &str = "runs";
 /// Where its conversations are.
 pub(super) const CONVERSATIONS: &str = "conversations";
+
+/// A folder without anything in it.
+const NOTHING: &str = ".nothing";
 
 /// A project: a folder of the user that is known to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,6 +148,19 @@ impl<'s> Projects<'s> {
                 candidates: found.iter().map(|project| project.id.to_string()).collect(),
             }),
         }
+    }
+
+    /// The files of a project, for the person whose project it is: its own mount, and two that are empty.
+    pub fn mounts(&self, project: &Project) -> Result<Mounts, ProjectError> {
+        let nothing = self.folder().join(project.id.as_str()).join(NOTHING);
+        nothing.ensure()?;
+        let roots = Roots {
+            project: project.folder()?.to_owned(),
+            package: nothing.path().to_owned(),
+            state: nothing.path().to_owned(),
+        };
+        Mounts::open_with(&roots, self.store.disk.clone())
+            .map_err(|error| ProjectError::Folder { path: error.path, error: error.error })
     }
 
     /// Says where the folder of a project is now.

@@ -25,7 +25,7 @@ use super::packages::Installed;
 use super::projects::{CONVERSATIONS, Project, ProjectError, Projects, REMOVED, RUNS};
 use crate::blobs::Blobs;
 use crate::disk::{DiskError, Folder};
-use crate::journal::{Journal, Recovered};
+use crate::journal::{Journal, Reader, Recovered};
 use crate::mounts::{Mounts, OpenError, Roots};
 
 /// What stands in a run's folder.
@@ -169,6 +169,16 @@ impl<'s> Runs<'s> {
             blobs: Blobs::new(folder.join(BLOBS)),
             holder: lock::holder(&folder)?,
         })
+    }
+
+    /// The events of a run, for one who reads along. Nobody needs to own it.
+    pub fn journal(&self, id: &RunId) -> Result<Reader, RunError> {
+        Ok(Reader::new(folder_of(&self.folder(id)?, LOGS)))
+    }
+
+    /// What a run is.
+    pub fn facts(&self, id: &RunId) -> Result<RunRecord, RunError> {
+        self.record(&self.folder(id)?, id)
     }
 
     /// The run that a person means: by its id, its beginning, or its last letters.

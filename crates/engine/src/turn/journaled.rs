@@ -40,6 +40,11 @@ impl Records {
         self.past = Past::default();
     }
 
+    /// Which process of this run this is.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// The time.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()

@@ -85,6 +85,7 @@ impl Scene {
         let package =
             package.map(|path| store.packages().import(&path, &mut || {}).unwrap().installed);
         let plan = StartTalk {
+            id: None,
             package,
             agent: self.script.agent.clone(),
             project: self.project(),

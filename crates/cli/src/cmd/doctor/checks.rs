@@ -3,12 +3,13 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
+use crewagent_engine::model::NamedModel;
 use crewagent_engine::runtime_version;
 use crewagent_engine::source::bytes;
 use crewagent_engine::store::{Of, Settings, Status, Store, StoreError, Surroundings};
 
 use super::Check;
-use crate::model::{Choice, key_words};
+use crate::model::key_words;
 use crate::{model, paint};
 
 /// Less free space than this will soon be a problem.
@@ -82,8 +83,8 @@ fn settings(home: &Path) -> Check {
 fn model(store: &Store) -> Check {
     const NAME: &str = "model";
     let chosen = match model::choose(None, store) {
-        Ok(Choice::Chat(chosen)) => chosen,
-        Ok(Choice::Scripted(_) | Choice::Replay(_)) => {
+        Ok(NamedModel::Chat(chosen)) => chosen,
+        Ok(NamedModel::Scripted(_) | NamedModel::Replay(_)) => {
             return match model::open(None, store) {
                 Ok(opened) => Check::ok(NAME, opened.model.name().to_owned()),
                 Err(error) => Check::warn(NAME, format!("{error:#}")),

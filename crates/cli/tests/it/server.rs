@@ -1,0 +1,92 @@
+//! The server through real sockets, against the real binary.
+
+mod client;
+mod path;
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value as Json, json};
+
+use self::client::{Answer, Browser};
+use crate::support::World;
+
+/// A server that was started for a test, and is killed with it.
+pub(crate) struct Served {
+    child: Child,
+    /// The link that it printed.
+    pub(crate) url: String,
+    pub(crate) port: u16,
+}
+
+impl Served {
+    /// Starts `crewagent ui` at this port, or at any if it is 0.
+    pub(crate) fn start(world: &World, port: u16) -> Self {
+        Self::of(world.command(), port)
+    }
+
+    pub(crate) fn of(mut command: Command, port: u16) -> Self {
+        command.args(["ui", "--no-open", "--port", &port.to_string()]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        let url = url.trim().to_owned();
+        let rest = url.strip_prefix("http://127.0.0.1:").unwrap_or_else(|| panic!("{url:?}"));
+        let port = rest.split('/').next().unwrap().parse().unwrap();
+        Self { child, url, port }
+    }
+
+    /// A browser that has used the link.
+    pub(crate) fn browser(&self) -> Browser {
+        let mut browser = Browser::new(self.port);
+        let entered = browser.get(self.url.split_once(&self.port.to_string()).unwrap().1);
+        assert_eq!(entered.status, 303, "{entered:?}");
+        browser.keep_cookie(&entered);
+        browser
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it without a word, as a power cut would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Answer {
+    /// The JSON of a good answer.
+    pub(crate) fn good(&self) -> Json {
+        assert_eq!(self.status, 200, "{}", self.text());
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{}", self.text()))
+    }
+
+    /// The code of a bad one.
+    pub(crate) fn code(&self) -> String {
+        let fault: Json = serde_json::from_slice(&self.body).unwrap_or_default();
+        assert!(fault["message"].as_str().is_some_and(|text| !text.is_empty()), "{}", self.text());
+        fault["code"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// A world with the tiny package imported, a project, and a scenario.
+pub(crate) fn tiny() -> World {
+    let world = World::with_tiny();
+    assert_eq!(world.run(&["package", "import", "tiny"]).code, 0);
+    world
+}
+
+/// The body that starts a run of the tiny package.
+pub(crate) fn tiny_run(world: &World, project: &Json, scenario: &str) -> Json {
+    let model = format!("scripted:{}", world.path(scenario).display());
+    json!({ "project": project["id"], "package": "tiny", "model": model })
+}

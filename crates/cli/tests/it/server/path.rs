@@ -1,0 +1,31 @@
+//! The whole path: a link, a cookie, a run, its events, an answer, the end.
+
+use serde_json::json;
+
+use super::client::Browser;
+use super::{Served, tiny, tiny_run};
+
+#[test]
+fn a_run_goes_from_its_start_to_its_end() {
+    let world = tiny();
+    let served = Served::start(&world, 0);
+    let browser = served.browser();
+    let facts = browser.get("/api/app").good();
+    assert_eq!(facts["version"], env!("CARGO_PKG_VERSION"));
+    let project = browser
+        .post("/api/projects", &json!({ "path": world.path("project").to_str().unwrap() }))
+        .good();
+    let started = browser.post("/api/runs", &tiny_run(&world, &project, "tiny.yaml")).good();
+    let id = started["runId"].as_str().unwrap().to_owned();
+    let mut events = browser.stream(&format!("run/{id}"), None);
+    assert_eq!(events.next().unwrap().name, "hello");
+    let question = events.by_ref().find(|frame| frame.data["event"]["type"] == "question").unwrap();
+    assert_eq!(question.data["event"]["question"], "What should be made, and for whom?");
+    events.by_ref().find(|frame| frame.data["event"]["phase"] == "WaitingUser").unwrap();
+    let said = json!({ "text": "a brief for Ana" });
+    let answer = browser.post(&format!("/api/runs/{id}/say"), &said);
+    assert_eq!(answer.good(), json!({ "kind": "work" }));
+    events.by_ref().find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
+    assert!(world.path("project/artifacts/brief.md").is_file());
+    assert_eq!(Browser::new(served.port).get("/api/app").code(), "unauthorized");
+}

@@ -1,0 +1,114 @@
+//! The API: every endpoint, and the router that is made of them.
+
+mod conversations;
+mod files;
+mod models;
+mod packages;
+mod projects;
+mod runs;
+mod settings;
+mod system;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router, middleware};
+use schemars::SchemaGenerator;
+use serde::Deserialize;
+
+use crate::app::App;
+use crate::endpoint::{Content, Endpoint};
+use crate::instance::LINK_PATH;
+use crate::problem::Problem;
+use crate::wire::{Code, FreshLink, Nothing, Watch};
+use crate::{assets, gate, openapi, stream};
+
+/// The id in a path.
+#[derive(Deserialize)]
+struct Id {
+    id: String,
+}
+
+/// A long text in a path.
+#[derive(Deserialize)]
+struct Blob {
+    id: String,
+    sha256: String,
+}
+
+/// A request in a path.
+#[derive(Deserialize)]
+struct Turn {
+    id: String,
+    turn: u64,
+}
+
+/// Everything that can be asked.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let mut all = system::endpoints();
+    all.extend(projects::endpoints());
+    all.extend(files::endpoints());
+    all.extend(packages::endpoints());
+    all.extend(conversations::endpoints());
+    all.extend(runs::endpoints());
+    all.extend(models::endpoints());
+    all.extend(settings::endpoints());
+    all.extend([
+        Endpoint {
+            method: Method::GET,
+            path: "/api/events",
+            summary: "The stream of events of one tab; resumable by `Last-Event-ID`",
+            query: Some(SchemaGenerator::subschema_for::<Watch>),
+            body: Content::Nothing,
+            answer: Content::Bytes("text/event-stream"),
+            route: get(stream::open),
+        },
+        Endpoint {
+            method: Method::POST,
+            path: "/api/leave",
+            summary: "Takes the cookie of this browser away",
+            query: None,
+            body: Content::Nothing,
+            answer: Content::Json(SchemaGenerator::subschema_for::<Nothing>),
+            route: post(assets::leave),
+        },
+    ]);
+    all
+}
+
+/// The whole server.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    let endpoints = endpoints();
+    let document = Arc::new(openapi::document(&endpoints));
+    let described = get(move || async move { Json(Arc::clone(&document)) });
+    let mut router = Router::new()
+        .route("/enter", get(assets::enter))
+        .route(LINK_PATH, post(link))
+        .route("/api/openapi.json", described);
+    for Endpoint { path, route, .. } in endpoints {
+        router = router.route(path, route);
+    }
+    router
+        .route("/api/{*rest}", axum::routing::any(unknown))
+        .fallback(get(assets::serve))
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), gate::keep))
+        .with_state(app)
+}
+
+/// A link for a second start on the same store; the gate has seen its secret.
+async fn link(State(app): State<Arc<App>>) -> Json<FreshLink> {
+    Json(FreshLink { url: app.fresh_url() })
+}
+
+async fn unknown() -> Problem {
+    Problem::missing("there is no such request").hint("/api/openapi.json lists what there is.")
+}
+
+async fn wrong_method() -> Response {
+    let problem = Problem::new(Code::WrongMethod, "this address does not take this method");
+    (StatusCode::METHOD_NOT_ALLOWED, problem).into_response()
+}

@@ -1,0 +1,189 @@
+//! Conversations: begin them, speak in them, look at them.
+
+use crewagent_core::event::Fact;
+use crewagent_core::menu::{Surface, menu_of};
+use crewagent_core::package::check;
+use crewagent_engine::control::Control;
+use crewagent_engine::runtime::StartTalk;
+use crewagent_engine::runtime_version;
+use crewagent_engine::store::{self, Of, ProjectId, RunId, RunView, Store};
+use jiff::Timestamp;
+
+use super::packages::agent;
+use super::projects::project;
+use super::runs::{bounded, change, kept, page};
+use super::{Blob, Id};
+use crate::app::App;
+use crate::endpoint::{Asked, Endpoint, delete, get, patch, post};
+use crate::problem::Problem;
+use crate::stage::Task;
+use crate::wire::{
+    Agent, Came, Conversation, ConversationDetail, ConversationList, ConversationQuery, EventPage,
+    EventQuery, FileText, GoOn, Halting, Journal, NewConversation, Nothing, RemovedConversation,
+    StartedConversation, TalkMode, Title, Words,
+};
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/conversations", "Lists or searches conversations", list),
+        post("/api/conversations", "Begins a conversation", begin),
+        get("/api/conversations/{id}", "Shows a conversation", show),
+        patch("/api/conversations/{id}", "Gives a conversation another title", rename),
+        delete("/api/conversations/{id}", "Removes a conversation and its runs", remove),
+        get("/api/conversations/{id}/events", "Reads events of a conversation", events),
+        get("/api/conversations/{id}/blobs/{sha256}", "Reads a long text of an event", blob),
+        post(
+            "/api/conversations/{id}/say",
+            "Says something: a command such as `/menu`, a choice, an answer, or just words",
+            say,
+        ),
+        post("/api/conversations/{id}/resume", "Goes on where it stands", resume),
+        post("/api/conversations/{id}/pause", "Pauses it after the call in hand", pause),
+        post("/api/conversations/{id}/stop", "Stops it, and gives up the request", stop),
+    ]
+}
+
+fn journal(path: &Id) -> Result<Journal, Problem> {
+    Ok(Journal::conversation(RunId::parse(&path.id)?))
+}
+
+fn list(asked: Asked<(), ConversationQuery>) -> Result<ConversationList, Problem> {
+    let Asked { app, query, .. } = asked;
+    let store = app.store()?;
+    let project = query.project.as_deref().map(ProjectId::parse).transpose()?;
+    let of = project.as_ref().map_or(Of::All, Of::Project);
+    if let Some(words) = query.words.as_deref().map(str::trim).filter(|words| !words.is_empty()) {
+        let found = store.conversations().search(of, words)?.into_iter();
+        let conversations = found
+            .map(|(talk, place)| Conversation { found: Some(place), ..item(&app, talk) })
+            .collect();
+        return Ok(ConversationList { conversations, damaged: Vec::new() });
+    }
+    let listing = store.conversations().list(of)?;
+    Ok(ConversationList {
+        conversations: listing.conversations.into_iter().map(|talk| item(&app, talk)).collect(),
+        damaged: listing.damaged.into_iter().map(Into::into).collect(),
+    })
+}
+
+fn item(app: &App, talk: store::Conversation) -> Conversation {
+    let holder = talk.holder.filter(|holder| holder.pid != Some(std::process::id()));
+    Conversation {
+        at_work: app.stage.is_at_work(&Journal::conversation(talk.id.clone())),
+        id: talk.id.to_string(),
+        project: talk.project_id.to_string(),
+        title: talk.title,
+        package: talk.package,
+        agent_id: talk.agent_id,
+        created: talk.created.to_string(),
+        updated: talk.updated.map(|time| time.to_string()),
+        held_by: holder.map(|holder| holder.to_string()),
+        found: None,
+    }
+}
+
+fn begin(asked: Asked<(), (), NewConversation>) -> Result<StartedConversation, Problem> {
+    let Asked { app, body, .. } = asked;
+    let store = app.store()?;
+    let id = RunId::fresh(Timestamp::now());
+    let package = body.package.as_deref();
+    let plan = StartTalk {
+        id: Some(id.clone()),
+        package: package.map(|reference| store.packages().find(reference)).transpose()?,
+        agent: body.agent,
+        project: project(&store, &body.project)?.folder()?.to_owned(),
+        settings: bounded(&store, &body.bounds),
+    };
+    let journal = Journal::conversation(id);
+    app.stage.ask(&journal, Task::StartTalk(Box::new(plan)), body.model)?;
+    Ok(StartedConversation { id: journal.id.to_string() })
+}
+
+fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
+    let Asked { app, path, .. } = asked;
+    let (store, id) = (app.store()?, RunId::parse(&path.id)?);
+    let talks = store.conversations();
+    let view = talks.runs().look(&id)?;
+    let (agent, menu) = talked_to(&store, &view).unzip();
+    let active_run = talks.active_run(&id)?.map(|run| run.to_string());
+    Ok(ConversationDetail {
+        item: item(&app, talks.get(&id)?),
+        mode: match (&active_run, &agent) {
+            (Some(_), _) => TalkMode::Workflow,
+            (None, Some(_)) => TalkMode::Agent,
+            (None, None) => TalkMode::Chat,
+        },
+        agent,
+        menu: menu.unwrap_or_default(),
+        runs: talks.runs_of(&id)?.iter().map(ToString::to_string).collect(),
+        active_run,
+        blocked: talks.runs().roots(&view.facts).err().map(|error| error.to_string()),
+    })
+}
+
+/// The agent that is talked to, with its menu.
+fn talked_to(store: &Store, view: &RunView) -> Option<(Agent, Vec<crate::wire::MenuItem>)> {
+    let mut id = view.facts.subject.agent_id().map(str::to_owned);
+    for event in &view.recovered.events {
+        if let Fact::SessionAgent { agent_id } = &event.fact {
+            id.clone_from(agent_id);
+        }
+    }
+    let installed = store.conversations().runs().package(&view.facts).ok()??;
+    let source = store.packages().open(&installed).ok()?;
+    let package = check(&source, &runtime_version()).package?;
+    let found = package.agents().iter().find(|agent| Some(agent.id.as_str()) == id.as_deref())?;
+    let menu = menu_of(found, Surface::Ide).into_iter().map(Into::into).collect();
+    Some((agent(found), menu))
+}
+
+fn rename(asked: Asked<Id, (), Title>) -> Result<Conversation, Problem> {
+    let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
+    if asked.body.title.trim().is_empty() {
+        return Err(Problem::invalid("a title has at least one letter"));
+    }
+    store.conversations().rename(&id, &asked.body.title)?;
+    Ok(item(&asked.app, store.conversations().get(&id)?))
+}
+
+fn remove(asked: Asked<Id>) -> Result<RemovedConversation, Problem> {
+    let journal = journal(&asked.path)?;
+    let store = asked.app.store()?;
+    asked.app.stage.release(&journal)?;
+    let runs = store.conversations().remove(&journal.id)?;
+    let mut notices = asked.app.stage.notices();
+    notices.removed(&journal);
+    runs.iter().for_each(|run| notices.removed(&Journal::run(run.clone())));
+    Ok(RemovedConversation { runs: runs.iter().map(ToString::to_string).collect() })
+}
+
+fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem> {
+    let journal = journal(&asked.path)?;
+    let reader = asked.app.store()?.conversations().runs().journal(&journal.id)?;
+    page(&journal, reader, &asked.query)
+}
+
+fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
+    let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
+    kept(store.conversations().runs().look(&id)?.blobs, &asked.path.sha256)
+}
+
+fn say(asked: Asked<Id, (), Words>) -> Result<Came, Problem> {
+    let Asked { app, path, body, .. } = asked;
+    app.stage.ask(&journal(&path)?, Task::Say(body.text), body.model)
+}
+
+fn resume(asked: Asked<Id, (), GoOn>) -> Result<Came, Problem> {
+    let Asked { app, path, body, .. } = asked;
+    app.stage.ask(&journal(&path)?, Task::GoOn(change(&body.bounds)), body.model)
+}
+
+fn pause(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
+    let was_at_work = asked.app.stage.halt(&journal(&asked.path)?, Control::pause);
+    Ok(Halting { was_at_work })
+}
+
+fn stop(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
+    let was_at_work = asked.app.stage.halt(&journal(&asked.path)?, Control::stop);
+    Ok(Halting { was_at_work })
+}

@@ -1,0 +1,106 @@
+//! Files of a project, through the same gate that models go through.
+
+use crewagent_core::integrity::Digest;
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::vpath::{Mount, VPath, WritablePath};
+use crewagent_engine::mounts::{Answer, Before, Mounts};
+
+use super::Id;
+use super::projects::project;
+use crate::app::App;
+use crate::endpoint::{Asked, Endpoint, get, put};
+use crate::problem::Problem;
+use crate::wire::{Code, FileEntry, FileList, FileQuery, FileText, WriteFile};
+
+/// Names that are listed.
+const MAX_ENTRIES: usize = 5000;
+/// A longer text is not for an editor.
+const MAX_TEXT: usize = 4 << 20;
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/projects/{id}/files", "Lists a folder of a project", list),
+        get("/api/projects/{id}/file", "Reads a file of a project", read),
+        put("/api/projects/{id}/file", "Writes a file of a project, whole or not at all", write),
+    ]
+}
+
+/// The files of a project.
+pub(super) fn mounts(app: &App, id: &str) -> Result<Mounts, Problem> {
+    let store = app.store()?;
+    let project = project(&store, id)?;
+    Ok(store.projects().mounts(&project)?)
+}
+
+/// A place in the project.
+pub(super) fn place(path: &str) -> Result<VPath, Problem> {
+    VPath::new(Mount::Project, path).ok_or_else(|| {
+        Problem::invalid(format!("`{path}` is not a path in the project"))
+            .hint("Name it from the root of the project, with `/` and without `..`.")
+    })
+}
+
+/// What the mounts answer; a refusal is a problem here.
+pub(super) fn granted<T>(answer: Answer<T>) -> Result<T, Problem> {
+    answer?.map_err(refused)
+}
+
+fn refused(refusal: Refusal) -> Problem {
+    let code = match refusal.code {
+        RefusalCode::NotFound => Code::NotFound,
+        RefusalCode::Precondition => Code::Changed,
+        RefusalCode::ReadLimit | RefusalCode::WriteLimit => Code::TooLarge,
+        _ => Code::Refused,
+    };
+    let problem = Problem::new(code, refusal.message);
+    match refusal.hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
+
+fn list(asked: Asked<Id, FileQuery>) -> Result<FileList, Problem> {
+    let mounts = mounts(&asked.app, &asked.path.id)?;
+    let folder = asked.query.path.unwrap_or_default();
+    let listing = granted(mounts.list(&place(&folder)?, 1, MAX_ENTRIES))?;
+    let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    let mut entries: Vec<FileEntry> = listing
+        .entries
+        .iter()
+        .map(|entry| {
+            let name = entry.trim_end_matches('/').to_owned();
+            FileEntry { is_file: !entry.ends_with('/'), path: format!("{below}{name}"), name }
+        })
+        .collect();
+    entries.sort();
+    Ok(FileList { entries, more: listing.more })
+}
+
+fn read(asked: Asked<Id, FileQuery>) -> Result<FileText, Problem> {
+    let mounts = mounts(&asked.app, &asked.path.id)?;
+    let path = asked.query.path.unwrap_or_default();
+    text_of(&mounts, path)
+}
+
+fn text_of(mounts: &Mounts, path: String) -> Result<FileText, Problem> {
+    let content = granted(mounts.read(&place(&path)?, MAX_TEXT))?;
+    let (is_whole, sha256, bytes) = (content.is_whole(), content.sha256.to_string(), content.size);
+    let text = String::from_utf8(content.bytes).ok().filter(|_| is_whole);
+    Ok(FileText { path, sha256, bytes, text: text.filter(|text| !text.contains('\0')) })
+}
+
+fn write(asked: Asked<Id, (), WriteFile>) -> Result<FileText, Problem> {
+    let mounts = mounts(&asked.app, &asked.path.id)?;
+    let WriteFile { path, text, if_match_sha256 } = asked.body;
+    let target = WritablePath::new(place(&path)?).map_err(refused)?;
+    let before = match &if_match_sha256 {
+        Some(sha256) => Before::Sha256(digest(sha256)?),
+        None => Before::Nothing,
+    };
+    granted(mounts.replace(&target, text.as_bytes(), before))?;
+    text_of(&mounts, path)
+}
+
+pub(super) fn digest(text: &str) -> Result<Digest, Problem> {
+    Digest::parse(text).ok_or_else(|| Problem::invalid(format!("`{text}` is not a SHA-256")))
+}

@@ -1,0 +1,205 @@
+//! Packages: list them, look into them, check them, import them.
+
+mod content;
+mod upload;
+
+use std::path::Path;
+
+use crewagent_core::diagnostic::{Code, Severity};
+use crewagent_core::scaffold::{self, Plan, Shape};
+use crewagent_engine::inspect::{Rejection, inspect};
+use crewagent_engine::pack::{Output, PackError, pack};
+use crewagent_engine::runtime_version;
+use crewagent_engine::store::{Found, ImportError, Installed, Outcome, Store};
+use crewagent_engine::{author, store};
+use serde::Deserialize;
+
+pub(super) use self::content::{agent, picture};
+use self::content::{content, report};
+use super::projects::absolute;
+use crate::endpoint::{Asked, Endpoint, delete, get, post};
+use crate::problem::Problem;
+use crate::wire::{
+    self, CodePage, Flaw, ImportedPackage, NewPackage, Nothing, PackOrder, Package, PackageContent,
+    PackagePath, Packages, Packed, Report, Template,
+};
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let mut all = vec![
+        get("/api/packages", "Lists the packages of the store", list),
+        get("/api/packages/{reference}", "Shows what is in a package", show),
+        delete("/api/packages/{reference}", "Removes a package from the store", remove),
+        post("/api/packages/inspect", "Checks a file or folder; nothing is written", look),
+        post("/api/packages/import", "Imports a file or folder, if it has no errors", import),
+        post("/api/packages/new", "Writes a new package into a folder of its own", create),
+        post("/api/packages/pack", "Packs a folder into one file", pack_folder),
+        get("/api/codes", "Lists what can be wrong with a package", codes),
+        get("/api/codes/{code}", "Explains what is wrong, with an example and a fix", explain),
+    ];
+    all.extend(upload::endpoints());
+    all
+}
+
+/// The package in a path.
+#[derive(Deserialize)]
+struct Reference {
+    reference: String,
+}
+
+/// The code in a path.
+#[derive(Deserialize)]
+struct CodeName {
+    code: String,
+}
+
+fn list(asked: Asked) -> Result<Packages, Problem> {
+    let listing = asked.app.store()?.packages().list()?;
+    let damaged = listing.damaged.iter();
+    Ok(Packages {
+        packages: listing.installed.into_iter().map(item).collect(),
+        damaged: damaged
+            .map(|one| Flaw { name: one.folder_name(), reason: one.to_string() })
+            .collect(),
+    })
+}
+
+fn item(installed: Installed) -> Package {
+    Package {
+        reference: installed.reference(),
+        sha256: installed.digest.to_string(),
+        imported: installed.imported.to_string(),
+        version: installed.version.to_string(),
+        name: installed.name,
+        origin: installed.origin,
+        files: installed.files,
+        bytes: installed.bytes,
+    }
+}
+
+fn show(asked: Asked<Reference>) -> Result<PackageContent, Problem> {
+    let store = asked.app.store()?;
+    let installed = store.packages().find(&asked.path.reference)?;
+    let source = store.packages().open(&installed)?;
+    let package = crewagent_core::package::check(&source, &runtime_version()).package;
+    let package = package.ok_or_else(|| {
+        Problem::new(wire::Code::Refused, "this version of the program finds errors in it")
+            .hint("Check it with `crewagent package validate`, or remove it.")
+    })?;
+    Ok(content(&package))
+}
+
+fn remove(asked: Asked<Reference>) -> Result<Nothing, Problem> {
+    let store = asked.app.store()?;
+    let found: Found = store.packages().find_any(&asked.path.reference)?;
+    store.packages().remove(&found, &mut || {})?;
+    Ok(Nothing {})
+}
+
+fn look(asked: Asked<(), (), PackagePath>) -> Result<Report, Problem> {
+    let store = asked.app.store()?;
+    looked(&store, absolute(&asked.body.path)?)
+}
+
+fn import(asked: Asked<(), (), PackagePath>) -> Result<ImportedPackage, Problem> {
+    let store = asked.app.store()?;
+    imported(&store, absolute(&asked.body.path)?)
+}
+
+fn looked(store: &Store, path: &Path) -> Result<Report, Problem> {
+    let inspected = inspect(path, &store.settings().import)?;
+    Ok(report(&inspected.findings, &inspected.sources, inspected.package.as_ref()))
+}
+
+fn imported(store: &Store, path: &Path) -> Result<ImportedPackage, Problem> {
+    let prepared = match store.packages().prepare(path) {
+        Ok(prepared) => prepared,
+        Err(ImportError::Rejected(rejection)) => {
+            let Rejection { findings, sources } = *rejection;
+            let report = report(&findings, &sources, None);
+            return Ok(ImportedPackage { package: None, outcome: "rejected".to_owned(), report });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let content = content(prepared.package());
+    let store::Imported { installed, outcome, findings, sources } = prepared.commit(&mut || {})?;
+    let report = Report { content: Some(content), ..report(&findings, &sources, None) };
+    let outcome = match outcome {
+        Outcome::New => "new",
+        Outcome::AlreadyThere => "already-there",
+        Outcome::Repaired => "repaired",
+    };
+    Ok(ImportedPackage {
+        package: Some(item(installed)),
+        outcome: outcome.to_owned(),
+        report: Report { valid: true, ..report },
+    })
+}
+
+fn create(asked: Asked<(), (), NewPackage>) -> Result<PackageContent, Problem> {
+    let NewPackage { path, name, description, author, template } = asked.body;
+    let folder = absolute(&path)?;
+    let plan = Plan {
+        name,
+        description: description.unwrap_or_default(),
+        author: author.unwrap_or_default(),
+        shape: match template {
+            Template::Linear => Shape::Linear,
+            Template::Branch => Shape::Branch,
+            Template::Loop => Shape::Loop,
+        },
+    };
+    author::write(folder, &scaffold::files(&plan))?;
+    let inspected = inspect(folder, &asked.app.store()?.settings().import)?;
+    let package = inspected.package.as_ref().map(content);
+    package.ok_or_else(|| Problem::invalid("such a name makes no valid package"))
+}
+
+fn pack_folder(asked: Asked<(), (), PackOrder>) -> Result<Packed, Problem> {
+    let store = asked.app.store()?;
+    let folder = absolute(&asked.body.path)?;
+    let above = folder.parent().unwrap_or(folder);
+    let output = match &asked.body.output {
+        Some(file) => Output::File(absolute(file)?),
+        None => Output::Folder(above),
+    };
+    match pack(folder, output, &store.settings().import) {
+        Ok(packed) => Ok(Packed {
+            path: packed.path.display().to_string(),
+            sha256: packed.digest.to_string(),
+            bytes: packed.packed_bytes,
+        }),
+        Err(error @ PackError::Rejected(_)) => {
+            Err(Problem::from(error).hint("Inspect the folder to see what is wrong with it."))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn codes(_: Asked) -> Result<Vec<CodePage>, Problem> {
+    Ok(Code::ALL
+        .iter()
+        .map(|code| CodePage { explanation: String::new(), ..page(*code) })
+        .collect())
+}
+
+fn explain(asked: Asked<CodeName>) -> Result<CodePage, Problem> {
+    let code = Code::find(&asked.path.code);
+    code.map(page).ok_or_else(|| {
+        Problem::missing(format!("there is no code `{}`", asked.path.code))
+            .hint("/api/codes lists them all.")
+    })
+}
+
+fn page(code: Code) -> CodePage {
+    CodePage {
+        code: code.as_str().to_owned(),
+        name: code.name().to_owned(),
+        severity: severity(code.severity()),
+        summary: code.summary().to_owned(),
+        explanation: code.explanation().to_owned(),
+    }
+}
+
+fn severity(severity: Severity) -> String {
+    severity.word().to_owned()
+}

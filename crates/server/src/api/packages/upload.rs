@@ -1,0 +1,89 @@
+//! Packages that the browser sends as a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, header::CONTENT_TYPE};
+use axum::routing::post;
+use crewagent_engine::store::Store;
+use futures_util::StreamExt as _;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use tempfile::NamedTempFile;
+use tokio::io::AsyncWriteExt as _;
+
+use super::{imported, looked};
+use crate::app::App;
+use crate::endpoint::{BODY_TIME, Content, Endpoint, blocking, too_large, too_slow};
+use crate::problem::Problem;
+use crate::wire::{Code, ImportedPackage, Report};
+
+/// The largest file that is taken. What is in it has limits of its own.
+const MAX_UPLOAD: u64 = 64 << 20;
+/// What an upload is.
+const KIND: &str = "application/octet-stream";
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        endpoint::<Report>(
+            "/api/packages/inspect-file",
+            "Checks a `.bmad` file; nothing is kept",
+            looked,
+        ),
+        endpoint::<ImportedPackage>(
+            "/api/packages/import-file",
+            "Imports a `.bmad` file, if it has no errors",
+            imported,
+        ),
+    ]
+}
+
+fn endpoint<R: Serialize + JsonSchema + Send + 'static>(
+    path: &'static str,
+    summary: &'static str,
+    work: fn(&Store, &Path) -> Result<R, Problem>,
+) -> Endpoint {
+    let route = async move |State(app): State<Arc<App>>, headers: HeaderMap, body: Body| {
+        let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if kind != Some(KIND) {
+            return Err(Problem::new(Code::WrongType, format!("the body must be `{KIND}`")));
+        }
+        let file = receive(body).await?;
+        blocking(move || work(&app.store()?, file.path()).map(Json)).await
+    };
+    Endpoint {
+        method: Method::POST,
+        path,
+        summary,
+        query: None,
+        body: Content::Bytes(KIND),
+        answer: Content::Json(SchemaGenerator::subschema_for::<R>),
+        route: post(route),
+    }
+}
+
+/// Puts a body into a file that goes when the value does.
+async fn receive(body: Body) -> Result<NamedTempFile, Problem> {
+    let failed = |error: std::io::Error| {
+        Problem::new(Code::Disk, format!("the file cannot be kept for the check: {error}"))
+    };
+    let file = tempfile::Builder::new().suffix(".bmad").tempfile().map_err(failed)?;
+    let mut kept = tokio::fs::File::from_std(file.reopen().map_err(failed)?);
+    let received = async {
+        let (mut stream, mut size) = (body.into_data_stream(), 0_u64);
+        while let Some(piece) = stream.next().await {
+            let piece = piece.map_err(|_| too_large(MAX_UPLOAD))?;
+            size += piece.len() as u64;
+            if size > MAX_UPLOAD {
+                return Err(too_large(MAX_UPLOAD));
+            }
+            kept.write_all(&piece).await.map_err(failed)?;
+        }
+        kept.flush().await.map_err(failed)
+    };
+    tokio::time::timeout(BODY_TIME, received).await.map_err(|_| too_slow())??;
+    Ok(file)
+}

@@ -1,0 +1,133 @@
+//! Projects, and the folders they are chosen from.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crewagent_engine::store::{self, Of, ProjectId, Store};
+
+use super::Id;
+use crate::endpoint::{Asked, Endpoint, delete, get, post};
+use crate::problem::Problem;
+use crate::wire::{
+    Code, FolderEntry, FolderPath, FolderQuery, Folders, Nothing, Project, Projects,
+};
+
+/// Folders that are listed.
+const MAX_FOLDERS: usize = 1000;
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/projects", "Lists the projects, also those whose folder is gone", list),
+        post("/api/projects", "Opens a folder as a project", open),
+        get("/api/projects/{id}", "Shows a project", show),
+        delete("/api/projects/{id}", "Forgets a project with its runs; the folder stays", forget),
+        post("/api/projects/{id}/relink", "Says where the folder of a project is now", relink),
+        get("/api/folders", "Lists the folders in a folder, to choose a project from", folders),
+    ]
+}
+
+/// The project with this id.
+pub(super) fn project(store: &Store, id: &str) -> Result<store::Project, Problem> {
+    Ok(store.projects().get(&ProjectId::parse(id)?)?)
+}
+
+fn list(asked: Asked) -> Result<Projects, Problem> {
+    let store = asked.app.store()?;
+    let listing = store.projects().list()?;
+    let runs = store.runs().list(Of::All)?.runs;
+    let talks = store.conversations().list(Of::All)?.conversations;
+    let projects = listing.projects.into_iter().map(|project| {
+        let runs = runs.iter().filter(|run| run.project_id == project.id).count();
+        let talks = talks.iter().filter(|talk| talk.project_id == project.id).count();
+        shown(project, runs, talks, &store)
+    });
+    let projects = projects.collect();
+    Ok(Projects { projects, damaged: listing.damaged.into_iter().map(Into::into).collect() })
+}
+
+fn open(asked: Asked<(), (), FolderPath>) -> Result<Project, Problem> {
+    let store = asked.app.store()?;
+    let project = store.projects().of(absolute(&asked.body.path)?)?;
+    counted(project, &store)
+}
+
+fn show(asked: Asked<Id>) -> Result<Project, Problem> {
+    let store = asked.app.store()?;
+    counted(project(&store, &asked.path.id)?, &store)
+}
+
+fn relink(asked: Asked<Id, (), FolderPath>) -> Result<Project, Problem> {
+    let store = asked.app.store()?;
+    let id = ProjectId::parse(&asked.path.id)?;
+    let project = store.projects().relink(&id, absolute(&asked.body.path)?)?;
+    counted(project, &store)
+}
+
+fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
+    asked.app.store()?.projects().forget(&ProjectId::parse(&asked.path.id)?)?;
+    Ok(Nothing {})
+}
+
+fn counted(project: store::Project, store: &Store) -> Result<Project, Problem> {
+    let of = Of::Project(&project.id);
+    let runs = store.runs().list(of)?.runs.len();
+    let talks = store.conversations().list(of)?.conversations.len();
+    Ok(shown(project, runs, talks, store))
+}
+
+fn shown(project: store::Project, runs: usize, talks: usize, store: &Store) -> Project {
+    let store::Project { id, name, path, last_package, created } = project;
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Project {
+        id: id.to_string(),
+        name,
+        exists: path.is_dir(),
+        path: path.display().to_string(),
+        has_package: last_package.as_ref().is_some_and(|name| store.packages().find(name).is_ok()),
+        last_package,
+        created: created.to_string(),
+        runs: count(runs),
+        conversations: count(talks),
+    }
+}
+
+/// A path that does not depend on where the server was started.
+pub(super) fn absolute(path: &str) -> Result<&Path, Problem> {
+    let path = Path::new(path);
+    if path.is_absolute() {
+        return Ok(path);
+    }
+    Err(Problem::invalid("the path must begin at the root of the disk"))
+}
+
+fn folders(asked: Asked<(), FolderQuery>) -> Result<Folders, Problem> {
+    let path = match &asked.query.path {
+        Some(path) => absolute(path)?.to_owned(),
+        None => std::env::home_dir().unwrap_or_else(|| PathBuf::from("/")),
+    };
+    let failed = |error: std::io::Error| {
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => Code::NotFound,
+            _ => Code::Refused,
+        };
+        Problem::new(code, format!("the folder `{}` cannot be read: {error}", path.display()))
+    };
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(&path).map_err(failed)?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_listed = asked.query.hidden || !name.starts_with('.');
+        // A link to a folder is a folder to the one who chooses.
+        if is_listed && entry.path().is_dir() {
+            folders.push(FolderEntry { name, path: entry.path().display().to_string() });
+        }
+    }
+    folders.sort();
+    let truncated = folders.len() > MAX_FOLDERS;
+    folders.truncate(MAX_FOLDERS);
+    Ok(Folders {
+        parent: path.parent().map(|parent| parent.display().to_string()),
+        path: path.display().to_string(),
+        folders,
+        truncated,
+    })
+}

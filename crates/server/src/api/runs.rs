@@ -1,0 +1,125 @@
+//! Runs: start them, speak to them, halt them, look at them.
+
+mod changes;
+mod look;
+mod requests;
+
+use crewagent_core::run::settings::RunSettings;
+use crewagent_engine::control::Control;
+use crewagent_engine::runtime::{SettingsChange, StartRun};
+use crewagent_engine::store::{RunId, Store};
+use jiff::Timestamp;
+
+pub(super) use self::look::{kept, page};
+use super::Id;
+use super::projects::project;
+use crate::app::App;
+use crate::endpoint::{Asked, Endpoint, delete, get, post};
+use crate::problem::Problem;
+use crate::stage::Task;
+use crate::wire::{Bounds, Came, GoOn, Halting, Journal, NewRun, Nothing, StartedRun, Words};
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/runs", "Lists runs, the newest first", look::list),
+        post("/api/runs", "Starts a run of a workflow", start),
+        get("/api/runs/{id}", "Shows a run: where it stands, its way, its graph", look::show),
+        delete("/api/runs/{id}", "Removes a run; what it wrote into the project stays", remove),
+        get("/api/runs/{id}/events", "Reads events of a run", look::events),
+        get("/api/runs/{id}/blobs/{sha256}", "Reads a long text of an event", look::blob),
+        get("/api/runs/{id}/state", "Reads the state document of a run", look::state),
+        get("/api/runs/{id}/requests", "Lists what the model was asked", requests::list),
+        get("/api/runs/{id}/requests/{turn}", "Shows one request by its layers", requests::show),
+        get("/api/runs/{id}/changes", "Lists the files that a run changed", changes::list),
+        get("/api/runs/{id}/changes/images", "Shows a file before and after", changes::images),
+        post("/api/runs/{id}/changes/revert", "Makes a file as it was before", changes::revert),
+        get("/api/runs/{id}/artifacts", "Lists the files that a run made", changes::artifacts),
+        post("/api/runs/{id}/say", "Says something to a run, or answers its question", say),
+        post("/api/runs/{id}/resume", "Goes on with a run where it stands", resume),
+        post("/api/runs/{id}/pause", "Pauses a run after the call in hand", pause),
+        post("/api/runs/{id}/stop", "Stops a run, and gives up the request to the model", stop),
+    ]
+}
+
+fn start(asked: Asked<(), (), NewRun>) -> Result<StartedRun, Problem> {
+    let Asked { app, body, .. } = asked;
+    let store = app.store()?;
+    let id = RunId::fresh(Timestamp::now());
+    let plan = StartRun {
+        id: Some(id.clone()),
+        package: store.packages().find(&body.package)?,
+        workflow: body.workflow,
+        agent: body.agent,
+        project: project(&store, &body.project)?.folder()?.to_owned(),
+        variables: body.variables.into_iter().collect(),
+        settings: bounded(&store, &body.bounds),
+        user_name: store.user_name(),
+        conversation: None,
+        data: None,
+    };
+    let journal = Journal::run(id);
+    app.stage.ask(&journal, Task::StartRun(Box::new(plan)), body.model)?;
+    Ok(StartedRun { run_id: journal.id.to_string() })
+}
+
+fn say(asked: Asked<Id, (), Words>) -> Result<Came, Problem> {
+    let Asked { app, path, body, .. } = asked;
+    app.stage.ask(&actor(&app, &path)?, Task::Say(body.text), body.model)
+}
+
+fn resume(asked: Asked<Id, (), GoOn>) -> Result<Came, Problem> {
+    let Asked { app, path, body, .. } = asked;
+    app.stage.ask(&actor(&app, &path)?, Task::GoOn(change(&body.bounds)), body.model)
+}
+
+fn pause(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
+    let was_at_work = asked.app.stage.halt(&actor(&asked.app, &asked.path)?, Control::pause);
+    Ok(Halting { was_at_work })
+}
+
+fn stop(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
+    let was_at_work = asked.app.stage.halt(&actor(&asked.app, &asked.path)?, Control::stop);
+    Ok(Halting { was_at_work })
+}
+
+fn remove(asked: Asked<Id>) -> Result<Nothing, Problem> {
+    let journal = Journal::run(RunId::parse(&asked.path.id)?);
+    let store = asked.app.store()?;
+    asked.app.stage.release(&actor(&asked.app, &asked.path)?)?;
+    asked.app.stage.release(&journal)?;
+    store.runs().remove(&journal.id)?;
+    asked.app.stage.notices().removed(&journal);
+    Ok(Nothing {})
+}
+
+/// Who plays a run: the conversation whose words go to it, else the run by itself.
+fn actor(app: &App, path: &Id) -> Result<Journal, Problem> {
+    let (store, id) = (app.store()?, RunId::parse(&path.id)?);
+    // One that cannot be read can still be removed.
+    let conversation = store.runs().facts(&id).ok().and_then(|facts| facts.conversation);
+    if let Some(talk) = conversation
+        && store.conversations().active_run(&talk).ok().flatten().as_ref() == Some(&id)
+    {
+        return Ok(Journal::conversation(talk));
+    }
+    Ok(Journal::run(id))
+}
+
+/// The settings with what the request says.
+pub(super) fn bounded(store: &Store, bounds: &Bounds) -> RunSettings {
+    change(bounds).on(&store.settings().for_runs())
+}
+
+/// What a request changes.
+pub(super) fn change(bounds: &Bounds) -> SettingsChange {
+    let Bounds { mode, strict, max_turns, max_seconds, max_tokens, max_cost } = bounds;
+    SettingsChange {
+        mode: *mode,
+        turns: max_turns.map(u64::from),
+        seconds: max_seconds.map(u64::from),
+        tokens: *max_tokens,
+        cost: *max_cost,
+        window: None,
+        strict: *strict,
+    }
+}

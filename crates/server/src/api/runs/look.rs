@@ -1,0 +1,205 @@
+//! Looking at runs: lists, one run, its events, its state document.
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::integrity::Digest;
+use crewagent_core::package::check;
+use crewagent_core::run::usage::Usage;
+use crewagent_core::state::document::STATE_FILE;
+use crewagent_core::vpath::VPath;
+use crewagent_engine::journal::Reader;
+use crewagent_engine::mounts::Mounts;
+use crewagent_engine::runtime_version;
+use crewagent_engine::store::{Of, ProjectId, RunId, RunRecord, RunSummary, Store};
+
+use crate::api::files::granted;
+use crate::api::packages::picture;
+use crate::api::{Blob, Id};
+use crate::app::App;
+use crate::endpoint::Asked;
+use crate::problem::Problem;
+use crate::stage::Position;
+use crate::stream::cursor;
+use crate::wire::{
+    EventPage, EventQuery, FileText, Journal, Picture, RunDetail, RunItem, RunList, RunQuery,
+    StateText, Visit,
+};
+
+/// Runs that are listed when nothing else is said.
+const RUNS: usize = 200;
+/// Events that are given when nothing else is said, and at most.
+const EVENTS: usize = 500;
+const MAX_EVENTS: usize = 5000;
+/// Bytes of a journal that are read at a time.
+const PIECE: usize = 1 << 20;
+/// More is no state document of ours.
+const MAX_DOCUMENT: usize = 16 << 20;
+
+pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
+    let Asked { app, query, .. } = asked;
+    let store = app.store()?;
+    let project = query.project.as_deref().map(ProjectId::parse).transpose()?;
+    let listing = store.runs().list(project.as_ref().map_or(Of::All, Of::Project))?;
+    let conversation = query.conversation.as_deref().map(RunId::parse).transpose()?;
+    let of_talk = match &conversation {
+        Some(id) => Some(store.conversations().runs_of(id)?),
+        None => None,
+    };
+    let mut runs: Vec<RunSummary> = listing.runs;
+    runs.retain(|run| {
+        query.status.is_none_or(|status| status == run.status.into())
+            && of_talk.as_ref().is_none_or(|ids| ids.contains(&run.run_id))
+    });
+    let total = u32::try_from(runs.len()).unwrap_or(u32::MAX);
+    runs.truncate(query.limit.map_or(RUNS, |limit| limit as usize));
+    let runs = runs.into_iter().map(|run| item(&app, &store, run)).collect();
+    Ok(RunList { runs, total, damaged: listing.damaged.into_iter().map(Into::into).collect() })
+}
+
+fn item(app: &App, store: &Store, run: RunSummary) -> RunItem {
+    let facts = store.runs().facts(&run.run_id).ok();
+    let conversation = facts.and_then(|facts| facts.conversation);
+    let own = Journal::run(run.run_id.clone());
+    let talk = conversation.clone().map(Journal::conversation);
+    let at_work =
+        app.stage.is_at_work(&own) || talk.is_some_and(|talk| app.stage.is_at_work(&talk));
+    let holder = run.holder.filter(|holder| holder.pid != Some(std::process::id()));
+    RunItem {
+        id: run.run_id.to_string(),
+        project: run.project_id.to_string(),
+        package: run.package,
+        workflow: run.workflow,
+        agent_id: run.agent_id,
+        conversation: conversation.map(|id| id.to_string()),
+        created: run.created.to_string(),
+        updated: run.updated.map(|time| time.to_string()),
+        status: run.status.into(),
+        reason: run.reason,
+        message: run.message,
+        current_node: run.current_node,
+        steps_completed: u32::try_from(run.steps_completed).unwrap_or(u32::MAX),
+        at_work,
+        held_by: holder.map(|holder| holder.to_string()),
+        troubles: run.troubles,
+    }
+}
+
+pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
+    let Asked { app, path, .. } = asked;
+    let (store, id) = (app.store()?, RunId::parse(&path.id)?);
+    let view = store.runs().look(&id)?;
+    let item = item(&app, &store, store.runs().summary(&id)?);
+    let mut detail = RunDetail {
+        item,
+        state: None,
+        path: Vec::new(),
+        question: None,
+        turns: 0,
+        usage: Usage::default(),
+        graph: graph(&store, &view.facts),
+        blocked: store.runs().roots(&view.facts).err().map(|error| error.to_string()),
+    };
+    view.recovered.events.iter().for_each(|event| take(&mut detail, event));
+    Ok(detail)
+}
+
+fn take(detail: &mut RunDetail, event: &Event) {
+    match &event.fact {
+        Fact::RunStarted { state, .. } | Fact::RunResumed { state: Some(state), .. } => {
+            let node = &state.current_node_id;
+            if detail.path.last().is_none_or(|visit| visit.node != *node) {
+                detail.path.push(Visit { node: node.clone(), label: None });
+            }
+            detail.state = Some(state.clone());
+        }
+        Fact::StateChanged(change) => {
+            if let Some(moved) = &change.moved {
+                let label = Some(moved.label.clone());
+                detail.path.push(Visit { node: moved.to.clone(), label });
+            }
+            detail.state = Some(change.state.clone());
+        }
+        Fact::Question { question, .. } => detail.question = Some(question.clone()),
+        Fact::UserInput { .. } => detail.question = None,
+        Fact::AssistantMessage { reply, .. } => {
+            detail.turns += 1;
+            detail.usage += reply.usage;
+        }
+        _ => {}
+    }
+}
+
+/// The graph of a run's workflow, if its package is there and whole.
+fn graph(store: &Store, facts: &RunRecord) -> Option<Picture> {
+    let installed = store.runs().package(facts).ok()??;
+    let source = store.packages().open(&installed).ok()?;
+    let package = check(&source, &runtime_version()).package?;
+    let document = &facts.subject.workflow()?.document;
+    let mut all = package.workflows().iter();
+    let workflow = all.find(|one| one.document_path.as_str() == document)?;
+    Some(picture(workflow, &package))
+}
+
+pub(super) fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem> {
+    let id = RunId::parse(&asked.path.id)?;
+    let reader = asked.app.store()?.runs().journal(&id)?;
+    page(&Journal::run(id), reader, &asked.query)
+}
+
+/// Some events of a journal.
+pub(in crate::api) fn page(
+    journal: &Journal,
+    mut reader: Reader,
+    query: &EventQuery,
+) -> Result<EventPage, Problem> {
+    let after = query.after.unwrap_or_default();
+    let limit = query.limit.map_or(EVENTS, |limit| limit as usize).clamp(1, MAX_EVENTS);
+    let (mut events, mut epoch, mut more) = (Vec::new(), 1, false);
+    'all: loop {
+        let next = reader.next(PIECE)?;
+        if next.is_empty() {
+            break;
+        }
+        for event in next {
+            if events.len() == limit {
+                more = true;
+                break 'all;
+            }
+            if let Fact::RunResumed { epoch: later, .. } = &event.fact {
+                epoch = *later;
+            }
+            if event.seq > after {
+                events.push(event);
+            }
+        }
+    }
+    let seq = events.last().map_or(after, |event: &Event| event.seq);
+    let at = Position { epoch, seq, part: 0 };
+    Ok(EventPage { events, more, cursor: cursor::write(std::iter::once((journal, at))) })
+}
+
+pub(super) fn state(asked: Asked<Id>) -> Result<StateText, Problem> {
+    let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
+    let runs = store.runs();
+    let mounts = Mounts::open(&runs.roots(&runs.facts(&id)?)?)?;
+    let path = VPath::parse(STATE_FILE).map_err(|refusal| Problem::invalid(refusal.message))?;
+    let content = granted(mounts.read(&path, MAX_DOCUMENT))?;
+    let text = String::from_utf8_lossy(&content.bytes).into_owned();
+    Ok(StateText { text, sha256: content.sha256.to_string() })
+}
+
+pub(super) fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
+    let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
+    kept(store.runs().look(&id)?.blobs, &asked.path.sha256)
+}
+
+/// A long text that an event names.
+pub(in crate::api) fn kept(
+    blobs: crewagent_engine::blobs::Blobs,
+    sha256: &str,
+) -> Result<FileText, Problem> {
+    let digest = Digest::parse(sha256).ok_or_else(|| Problem::missing("this is not a digest"))?;
+    let bytes = blobs.get(digest).map_err(|_| Problem::missing("there is no such text"))?;
+    let (size, sha256) = (bytes.len() as u64, sha256.to_owned());
+    let text = String::from_utf8(bytes).ok();
+    Ok(FileText { path: sha256.clone(), sha256, bytes: size, text })
+}

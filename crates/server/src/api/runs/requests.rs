@@ -1,0 +1,70 @@
+//! What a model was told in a run: the requests, made again from the journal.
+
+use crewagent_core::context::tokens_of;
+use crewagent_core::message::Message;
+use crewagent_engine::runtime::{PastRequest, Runtime};
+use crewagent_engine::store::RunId;
+
+use crate::api::{Id, Turn};
+use crate::endpoint::Asked;
+use crate::problem::Problem;
+use crate::wire::{Layer, RequestDetail, RequestItem, RequestMessage, Requests};
+
+pub(super) fn list(asked: Asked<Id>) -> Result<Requests, Problem> {
+    let store = asked.app.store()?;
+    let found = Runtime::new(&store).requests(&RunId::parse(&asked.path.id)?)?;
+    Ok(Requests { requests: found.iter().map(item).collect() })
+}
+
+pub(super) fn show(asked: Asked<Turn>) -> Result<RequestDetail, Problem> {
+    let store = asked.app.store()?;
+    let found = Runtime::new(&store).requests(&RunId::parse(&asked.path.id)?)?;
+    // A request that was answered with an error was made again under the same number.
+    let meant = found.iter().rev().find(|one| one.request.place.turn == asked.path.turn);
+    let past = meant.ok_or_else(|| Problem::missing("there is no request with this number"))?;
+    Ok(RequestDetail {
+        item: item(past),
+        messages: past.request.messages.iter().map(|message| shown(message)).collect(),
+        tools: past.request.tools.iter().map(|tool| tool.name.to_string()).collect(),
+    })
+}
+
+fn item(past: &PastRequest) -> RequestItem {
+    let request = &past.request;
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    RequestItem {
+        turn: u32::try_from(request.place.turn).unwrap_or(u32::MAX),
+        node_id: request.place.node_id.clone(),
+        messages: number(request.messages.len()),
+        tokens: request.messages.iter().map(|message| tokens(message)).sum(),
+        exact: past.recorded_sha256.as_ref() == Some(&request.sha256),
+    }
+}
+
+fn shown(message: &Message) -> RequestMessage {
+    RequestMessage { layer: layer(message), tokens: tokens(message), message: message.clone() }
+}
+
+/// Which part of the prompt a message is: the runtime begins its own with a heading.
+fn layer(message: &Message) -> Layer {
+    let content = match message {
+        Message::System { .. } => return Layer::System,
+        Message::Assistant { .. } | Message::Tool { .. } => return Layer::History,
+        Message::User { content } => content,
+    };
+    let heading = content.lines().next().unwrap_or_default();
+    [
+        ("RUN_DIRECTIVE", Layer::Directive),
+        ("NODE_BRIEF", Layer::Brief),
+        ("STATE_SUMMARY", Layer::State),
+        ("DATA_CONTEXT", Layer::Data),
+        ("USER_INPUT", Layer::Input),
+    ]
+    .into_iter()
+    .find(|(name, _)| heading.contains(name))
+    .map_or(Layer::Runtime, |(_, layer)| layer)
+}
+
+fn tokens(message: &Message) -> u32 {
+    u32::try_from(tokens_of(message.bytes())).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,44 @@
+//! The program itself.
+
+use crewagent_engine::model::NamedModel;
+
+use crate::assets;
+use crate::endpoint::{Asked, Endpoint, get};
+use crate::problem::Problem;
+use crate::wire::{AppFacts, Health};
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/app", "What program this is, and whether it is set up", app),
+        get("/api/health", "How the server is", health),
+    ]
+}
+
+fn app(asked: Asked) -> Result<AppFacts, Problem> {
+    let store = asked.app.store()?;
+    let (model, model_problem) = match NamedModel::of(None, &store) {
+        Ok(NamedModel::Scripted(file)) => (Some(format!("scripted:{file}")), None),
+        Ok(NamedModel::Replay(run)) => (Some(format!("replay:{run}")), None),
+        Ok(NamedModel::Chat(chosen)) => (Some(chosen.name.clone()), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    Ok(AppFacts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        platform: std::env::consts::OS.to_owned(),
+        home: asked.app.home().display().to_string(),
+        user_name: store.user_name(),
+        model,
+        model_problem,
+        has_web: assets::is_built(),
+    })
+}
+
+fn health(asked: Asked) -> Result<Health, Problem> {
+    let seconds = asked.app.began.elapsed().as_secs();
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(Health {
+        uptime_seconds: u32::try_from(seconds).unwrap_or(u32::MAX),
+        at_work: count(asked.app.stage.at_work()),
+        streams: count(asked.app.stage.notices().listeners()),
+    })
+}

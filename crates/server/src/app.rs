@@ -1,0 +1,50 @@
+//! What every request can reach.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crewagent_engine::store::Store;
+use tokio::sync::watch;
+
+use crate::access::Access;
+use crate::problem::Problem;
+use crate::stage::Stage;
+
+/// What every request can reach.
+#[derive(Debug)]
+pub(crate) struct App {
+    home: PathBuf,
+    pub(crate) port: u16,
+    pub(crate) access: Access,
+    pub(crate) stage: Stage,
+    /// Becomes true when the server ends.
+    pub(crate) closing: watch::Receiver<bool>,
+    pub(crate) began: Instant,
+}
+
+impl App {
+    pub(crate) fn new(
+        home: PathBuf,
+        port: u16,
+        access: Access,
+        stage: Stage,
+        closing: watch::Receiver<bool>,
+    ) -> Self {
+        Self { home, port, access, stage, closing, began: Instant::now() }
+    }
+
+    /// The store, with its settings as they are now.
+    pub(crate) fn store(&self) -> Result<Store, Problem> {
+        Ok(Store::open(Some(self.home.clone()))?)
+    }
+
+    /// The folder of the store.
+    pub(crate) fn home(&self) -> &PathBuf {
+        &self.home
+    }
+
+    /// An address that opens the page, once.
+    pub(crate) fn fresh_url(&self) -> String {
+        format!("http://127.0.0.1:{}/enter?token={}", self.port, self.access.fresh_link())
+    }
+}

@@ -1,0 +1,114 @@
+//! The files of the web app, from the binary itself.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE,
+};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+use crewagent_core::integrity::Digest;
+use serde::Deserialize;
+
+use crate::app::App;
+use crate::gate;
+use crate::problem::Problem;
+use crate::wire::Code;
+
+/// A file of the web app.
+#[derive(Clone, Copy, Debug)]
+struct Asset {
+    path: &'static str,
+    bytes: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/web.rs"));
+
+/// Whether the web app is in this build.
+pub(crate) fn is_built() -> bool {
+    !WEB.is_empty()
+}
+
+/// What stands in for a web app that is not in this build, and for links that no longer work.
+const STAND_IN: &[Asset] = &[
+    Asset { path: "index.html", bytes: include_bytes!("assets/missing.html") },
+    Asset { path: "stand-in.css", bytes: include_bytes!("assets/stand-in.css") },
+];
+const USED: &[u8] = include_bytes!("assets/used.html");
+
+/// A file, or the page itself for every address that looks like a place in the app.
+pub(crate) async fn serve(uri: Uri, headers: HeaderMap) -> Response {
+    let path = uri.path().trim_start_matches('/');
+    let found = find(path).or_else(|| if path.contains('.') { None } else { find("index.html") });
+    match found {
+        Some(asset) => file(asset, &headers),
+        None => Problem::new(Code::NotFound, "there is no such file").into_response(),
+    }
+}
+
+fn find(path: &str) -> Option<Asset> {
+    let all = WEB.iter().chain(STAND_IN);
+    all.into_iter().find(|asset| asset.path == path).copied()
+}
+
+fn file(asset: Asset, headers: &HeaderMap) -> Response {
+    let tag = format!("\"{}\"", Digest::of(asset.bytes));
+    // The name of such a file changes with its content.
+    let is_hashed = asset.path.starts_with("assets/");
+    let cache = if is_hashed { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    if known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag)) {
+        return (StatusCode::NOT_MODIFIED, [(ETAG, tag), (CACHE_CONTROL, cache.to_owned())])
+            .into_response();
+    }
+    let head = [(CONTENT_TYPE, kind(asset.path)), (CACHE_CONTROL, cache)];
+    (head, [(ETAG, tag)], asset.bytes).into_response()
+}
+
+fn kind(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" | "map" => "application/json",
+        "webmanifest" => "application/manifest+json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+/// The word in a link.
+#[derive(Deserialize)]
+pub(crate) struct Token {
+    #[serde(default)]
+    token: String,
+}
+
+/// Exchanges the word in a link for a cookie, once, and goes to the page.
+pub(crate) async fn enter(
+    State(app): State<Arc<App>>,
+    Query(token): Query<Token>,
+    headers: HeaderMap,
+) -> Response {
+    let to_page = (LOCATION, "/".to_owned());
+    let cookie = app.access.enter(&token.token);
+    match cookie {
+        Some(cookie) => (StatusCode::SEE_OTHER, [to_page, (SET_COOKIE, cookie)]).into_response(),
+        // Somebody who is in already has used this link before.
+        None if gate::has_cookie(&app, &headers) => {
+            (StatusCode::SEE_OTHER, [to_page]).into_response()
+        }
+        None => (StatusCode::FORBIDDEN, [(CONTENT_TYPE, kind("used.html"))], USED).into_response(),
+    }
+}
+
+/// Takes the cookie of this browser away.
+pub(crate) async fn leave(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let cookies = headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    ([(SET_COOKIE, app.access.leave(cookies))], axum::Json(crate::wire::Nothing {})).into_response()
+}

@@ -1,0 +1,117 @@
+//! What a request must show before anything looks at it, and what every answer says to the browser.
+//!
+//! Any program on this computer can send requests here, and any page in the browser can make the browser do so. A page
+//! that is not ours is kept out by `Host` (a name that was bent to this address), by `Origin` and `Sec-Fetch-Site`, and
+//! by a cookie that the browser sends for our own pages alone. Another user of the computer does not have the cookie.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::app::App;
+use crate::instance::LINK_PATH;
+use crate::problem::Problem;
+use crate::wire::Code;
+
+/// Scripts, styles and connections from here alone; nothing may put the page into a frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// Lets a request pass, or answers it.
+pub(crate) async fn keep(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let mut response = match judge(&app, &request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "no-referrer"),
+        (OPENER_POLICY, "same-origin"),
+        (RESOURCE_POLICY, "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // Files of the page say themselves how long they last.
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+fn judge(app: &App, request: &Request) -> Result<(), Problem> {
+    let (headers, path) = (request.headers(), request.uri().path());
+    let own = is_own_host(request, app.port);
+    if !own {
+        return Err(Problem::new(Code::Forbidden, "the Host of the request is not this server")
+            .hint(format!("Open http://127.0.0.1:{}/ itself.", app.port)));
+    }
+    if path == LINK_PATH {
+        return judge_secret(app, headers);
+    }
+    let is_api = path == "/api" || path.starts_with("/api/");
+    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
+    if (is_api || !is_safe) && !is_own_page(headers, app.port) {
+        return Err(Problem::new(Code::Forbidden, "the request comes from another page"));
+    }
+    if is_api && !has_cookie(app, headers) {
+        return Err(Problem::new(Code::Unauthorized, "this browser was not let in")
+            .hint("Run `crewagent` in a terminal; it opens a link that lets this browser in."));
+    }
+    Ok(())
+}
+
+/// A second start on the same store shows the secret of the store. A browser never does.
+fn judge_secret(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
+    let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let secret = shown.and_then(|value| value.strip_prefix("Bearer "));
+    let is_browser = headers.contains_key(ORIGIN) || headers.contains_key(FETCH_SITE);
+    match secret {
+        Some(secret) if !is_browser && app.access.secret().is(secret) => Ok(()),
+        _ => Err(Problem::new(Code::Forbidden, "the secret of the store is missing or wrong")),
+    }
+}
+
+/// Whether the request names this server and no other, also where it stands in the request line.
+fn is_own_host(request: &Request, port: u16) -> bool {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let is_own = |host: &str| {
+        ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
+            host.strip_prefix(name).and_then(|rest| rest.strip_prefix(':'))
+                == Some(port.to_string().as_str())
+        })
+    };
+    let named = request.uri().authority();
+    host.to_str().is_ok_and(is_own) && named.is_none_or(|named| is_own(named.as_str()))
+}
+
+/// Whether a request comes from our own page, or from no page at all.
+fn is_own_page(headers: &HeaderMap, port: u16) -> bool {
+    let site = headers.get(FETCH_SITE).map(HeaderValue::as_bytes);
+    if !matches!(site, None | Some(b"same-origin" | b"none")) {
+        return false;
+    }
+    let mut origins = headers.get_all(ORIGIN).iter();
+    let origin = origins.next();
+    let is_own = |origin: &str| {
+        ["127.0.0.1", "localhost", "[::1]"]
+            .iter()
+            .any(|name| origin == format!("http://{name}:{port}"))
+    };
+    origins.next().is_none() && origin.is_none_or(|origin| origin.to_str().is_ok_and(is_own))
+}
+
+pub(crate) fn has_cookie(app: &App, headers: &HeaderMap) -> bool {
+    let mut cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    cookies.any(|cookies| app.access.admits(cookies))
+}

@@ -1,0 +1,97 @@
+//! The OpenAPI document, made from the endpoints themselves.
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value as Json, json};
+
+use crate::endpoint::{Content, Endpoint};
+use crate::wire::Fault;
+
+/// Describes the whole API.
+pub(crate) fn document(endpoints: &[Endpoint]) -> Json {
+    let settings = SchemaSettings::draft2020_12()
+        .with(|settings| settings.definitions_path = "/components/schemas".into());
+    let mut generator = settings.into_generator();
+    let fault = generator.subschema_for::<Fault>();
+    let mut paths = Map::new();
+    for endpoint in endpoints {
+        let mut operation = Map::new();
+        operation.insert("operationId".into(), operation_id(endpoint).into());
+        operation.insert("summary".into(), endpoint.summary.into());
+        let mut parameters: Vec<Json> = in_path(endpoint.path)
+            .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+            .collect();
+        if let Some(query) = endpoint.query {
+            // A schema of its own: its properties are the parameters.
+            let schema = query(
+                &mut SchemaSettings::draft2020_12()
+                    .with(|settings| settings.inline_subschemas = true)
+                    .into_generator(),
+            );
+            parameters.extend(in_query(schema.as_value()));
+        }
+        if !parameters.is_empty() {
+            operation.insert("parameters".into(), parameters.into());
+        }
+        if let Some(content) = content(endpoint.body, &mut generator) {
+            operation.insert("requestBody".into(), json!({ "required": true, "content": content }));
+        }
+        let mut good = json!({ "description": "Done." });
+        if let Some(content) = content(endpoint.answer, &mut generator) {
+            good["content"] = content;
+        }
+        let bad = json!({
+            "description": "Not granted: the code says why.",
+            "content": { "application/json": { "schema": fault } },
+        });
+        operation.insert("responses".into(), json!({ "200": good, "default": bad }));
+        let methods = paths.entry(endpoint.path.to_owned()).or_insert_with(|| json!({}));
+        methods[endpoint.method.as_str().to_lowercase()] = operation.into();
+    }
+    let schemas = generator.take_definitions(true);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "CrewAgent",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The local API of CrewAgent. Every request needs the cookie that a link from `crewagent ui` is exchanged for.",
+        },
+        "paths": paths,
+        "components": { "schemas": schemas },
+    })
+}
+
+fn content(content: Content, generator: &mut schemars::SchemaGenerator) -> Option<Json> {
+    match content {
+        Content::Nothing => None,
+        Content::Json(schema) => {
+            Some(json!({ "application/json": { "schema": schema(generator) } }))
+        }
+        Content::Bytes(kind) => Some(json!({ kind: {} })),
+    }
+}
+
+/// The names between braces.
+fn in_path(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn in_query(schema: &Json) -> Vec<Json> {
+    let required = |name: &str| {
+        schema["required"].as_array().is_some_and(|names| names.iter().any(|one| one == name))
+    };
+    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
+    let parameter = |(name, schema): (&String, &Json)| json!({ "name": name, "in": "query", "required": required(name), "schema": schema });
+    properties.iter().map(parameter).collect()
+}
+
+/// Such as `postRunsIdSay`.
+fn operation_id(endpoint: &Endpoint) -> String {
+    let mut id = endpoint.method.as_str().to_lowercase();
+    for part in endpoint.path.trim_start_matches("/api/").split(['/', '-', '.']) {
+        let part = part.trim_matches(['{', '}']);
+        let mut letters = part.chars();
+        id.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        id.push_str(letters.as_str());
+    }
+    id
+}

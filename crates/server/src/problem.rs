@@ -1,0 +1,213 @@
+//! What a request gets that cannot be granted: one shape for all of them.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use crewagent_engine::author::NewError;
+use crewagent_engine::blobs::BlobError;
+use crewagent_engine::journal::JournalError;
+use crewagent_engine::model::{ModelError, NamedError};
+use crewagent_engine::mounts::{MountError, OpenError};
+use crewagent_engine::pack::PackError;
+use crewagent_engine::runtime::{ResumeError, StartError};
+use crewagent_engine::session::SessionError;
+use crewagent_engine::source::SourceError;
+use crewagent_engine::store::{
+    BadId, FindError, ImportError, ProjectError, RunError, SecretError, SettingsError, StoreError,
+    UnknownModel,
+};
+use crewagent_engine::turn::Halt;
+
+use crate::wire::{Code, Fault};
+
+/// Why a request is not granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem(Fault);
+
+impl Problem {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self(Fault { code, message: message.into(), hint: None })
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The request says something that makes no sense.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Code::Invalid, message)
+    }
+
+    /// What was asked for is not there.
+    pub(crate) fn missing(message: impl Into<String>) -> Self {
+        Self::new(Code::NotFound, message)
+    }
+
+    fn status(&self) -> StatusCode {
+        match self.0.code {
+            Code::Invalid => StatusCode::BAD_REQUEST,
+            Code::Unauthorized => StatusCode::UNAUTHORIZED,
+            Code::Forbidden => StatusCode::FORBIDDEN,
+            Code::NotFound => StatusCode::NOT_FOUND,
+            Code::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
+            Code::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Code::Busy | Code::InUse | Code::Changed => StatusCode::CONFLICT,
+            Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Code::WrongType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Code::Refused | Code::Model => StatusCode::UNPROCESSABLE_ENTITY,
+            Code::Disk | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Code::Closing => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        (self.status(), Json(self.0)).into_response()
+    }
+}
+
+impl From<RunError> for Problem {
+    fn from(error: RunError) -> Self {
+        let code = match &error {
+            RunError::Unknown { .. } => Code::NotFound,
+            RunError::InUse { .. } => Code::InUse,
+            RunError::Ambiguous { .. } => Code::Invalid,
+            RunError::Exists(_)
+            | RunError::Damaged { .. }
+            | RunError::Newer { .. }
+            | RunError::NoProject { .. }
+            | RunError::PackageGone { .. } => Code::Refused,
+            _ => Code::Disk,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<ProjectError> for Problem {
+    fn from(error: ProjectError) -> Self {
+        let code = match &error {
+            ProjectError::Unknown { .. } => Code::NotFound,
+            ProjectError::Disk(_) => Code::Disk,
+            _ => Code::Refused,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<StartError> for Problem {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Project(error) => error.into(),
+            StartError::Run(error) => error.into(),
+            StartError::Store(error) => error.into(),
+            StartError::Workflow { .. } | StartError::Agent { .. } => {
+                Self::invalid(error.to_string())
+            }
+            StartError::Package(_) | StartError::Document(_) | StartError::Mounts(_) => {
+                Self::new(Code::Refused, error.to_string())
+            }
+        }
+    }
+}
+
+impl From<ResumeError> for Problem {
+    fn from(error: ResumeError) -> Self {
+        match error {
+            ResumeError::Run(error) => error.into(),
+            ResumeError::Store(error) => error.into(),
+            ResumeError::Halt(halt) => halt.into(),
+            ResumeError::Mount(_) => Self::new(Code::Disk, error.to_string()),
+            ResumeError::Package(_)
+            | ResumeError::Workflow(_)
+            | ResumeError::Mounts(_)
+            | ResumeError::NoState(_)
+            | ResumeError::State(_) => Self::new(Code::Refused, error.to_string()),
+        }
+    }
+}
+
+impl From<SessionError> for Problem {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Start(error) => error.into(),
+            SessionError::Resume(error) => error.into(),
+            SessionError::Store(error) => error.into(),
+            SessionError::Halt(halt) => halt.into(),
+        }
+    }
+}
+
+impl From<Halt> for Problem {
+    fn from(halt: Halt) -> Self {
+        let code = match &halt {
+            Halt::Model(_) => Code::Model,
+            Halt::TooLong { .. } => Code::TooLarge,
+            Halt::Mount(_) | Halt::Journal(_) | Halt::Blob(_) => Code::Disk,
+            Halt::Stopped | Halt::Broken => Code::Busy,
+            Halt::Unfit(_) => Code::Internal,
+        };
+        Self::new(code, halt.to_string())
+    }
+}
+
+impl From<NamedError> for Problem {
+    fn from(error: NamedError) -> Self {
+        let code = match &error {
+            NamedError::Replay(RunError::Unknown { .. }) | NamedError::Unknown(_) => Code::NotFound,
+            _ => Code::Model,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<ImportError> for Problem {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Source(error) => error.into(),
+            ImportError::Store(error) => error.into(),
+            other => Self::new(Code::Refused, other.to_string()),
+        }
+    }
+}
+
+impl From<SourceError> for Problem {
+    fn from(error: SourceError) -> Self {
+        let code = match &error {
+            SourceError::NotFound { .. } => Code::NotFound,
+            SourceError::NotAFile { .. } => Code::Invalid,
+            _ => Code::Disk,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// Errors that always mean the same.
+macro_rules! always {
+    ($($error:ty => $code:ident),* $(,)?) => {
+        $(impl From<$error> for Problem {
+            fn from(error: $error) -> Self {
+                Self::new(Code::$code, error.to_string())
+            }
+        })*
+    };
+}
+
+always! {
+    BadId => Invalid,
+    BlobError => Disk,
+    FindError => NotFound,
+    JournalError => Disk,
+    ModelError => Model,
+    MountError => Disk,
+    NewError => Refused,
+    OpenError => Refused,
+    PackError => Refused,
+    SecretError => Model,
+    SettingsError => Refused,
+    StoreError => Disk,
+    UnknownModel => NotFound,
+}

@@ -1,0 +1,275 @@
+//! What happens in one journal, for those who listen. Listeners pull, so a slow one costs nothing.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crewagent_core::event::{Channel, Event, Fact};
+use crewagent_engine::store::RunId;
+use tokio::sync::Notify;
+
+use crate::wire::{Journal, Told};
+
+/// Events that are kept at hand; older ones are in the journal.
+const MAX_RECENT: usize = 256;
+/// And their size, but for the last ones.
+const MAX_BYTES: usize = 1 << 20;
+const MIN_RECENT: usize = 16;
+/// Events that are given at once.
+const BATCH: usize = 64;
+
+/// How far somebody has followed a journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// The process that told it; each later one has a higher number.
+    pub(crate) epoch: u64,
+    /// The last whole event.
+    pub(crate) seq: u64,
+    /// How many pieces of the next one.
+    pub(crate) part: u64,
+}
+
+impl Position {
+    /// Nothing was followed yet.
+    pub(crate) fn is_start(self) -> bool {
+        self.seq == 0 && self.part == 0
+    }
+}
+
+/// An event as it is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) at: Position,
+    pub(crate) text: Arc<str>,
+    /// The run that a conversation goes on with from here.
+    pub(crate) brings: Option<RunId>,
+}
+
+impl Line {
+    /// A whole event, told by this process of its run.
+    pub(crate) fn of(journal: &Journal, event: Event, epoch: u64) -> Self {
+        let (seq, part) = match event.part {
+            Some(part) => (event.seq.saturating_sub(1), part),
+            None => (event.seq, 0),
+        };
+        let brings = match &event.fact {
+            Fact::SessionRun { id: Some(id) } => RunId::parse(id).ok(),
+            _ => None,
+        };
+        let told = Told { journal: journal.clone(), event };
+        let text = serde_json::to_string(&told).unwrap_or_default().into();
+        Self { at: Position { epoch, seq, part }, text, brings }
+    }
+}
+
+/// What a feed has for a listener.
+#[derive(Debug)]
+pub(crate) enum Pulled {
+    /// Nothing new.
+    Nothing,
+    /// These.
+    Lines(Vec<Line>),
+    /// What comes before this event is in the journal alone. This process tells it.
+    Behind {
+        /// The first event that is at hand.
+        before: u64,
+        epoch: u64,
+    },
+    /// What the listener has may not be what became of it. The journal tells, up to what this process tells.
+    Doubt { epoch: u64 },
+    /// Nobody here is at work on it: the journal is all there is.
+    Asleep,
+}
+
+/// What happens in one journal.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    journal: Journal,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The processes whose events are known to follow on each other without a gap: from the first to the last.
+    /// 0 when this server has told nothing yet.
+    first_epoch: u64,
+    epoch: u64,
+    /// The last whole event.
+    last: u64,
+    recent: VecDeque<Line>,
+    bytes: usize,
+    /// The pieces of the event that is still to come.
+    pieces: Vec<Piece>,
+    is_awake: bool,
+    listeners: Vec<Weak<Notify>>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    event: Event,
+    part: u64,
+}
+
+impl Feed {
+    pub(crate) fn new(journal: Journal) -> Self {
+        Self { journal, state: Mutex::default() }
+    }
+
+    /// Rings when something happens.
+    pub(crate) fn listen(&self, bell: &Arc<Notify>) {
+        let mut state = self.state();
+        state.listeners.retain(|bell| bell.strong_count() > 0);
+        state.listeners.push(Arc::downgrade(bell));
+    }
+
+    /// Whether nobody needs it any more.
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.state();
+        !state.is_awake && state.listeners.iter().all(|bell| bell.strong_count() == 0)
+    }
+
+    /// A process of the run begins, with what it told so far.
+    pub(crate) fn wake(&self, epoch: u64, opening: &[Event]) {
+        let mut state = self.state();
+        let first = opening.iter().find(|event| event.part.is_none()).map(|event| event.seq);
+        // Nothing is lost between two processes if the second goes on where the first ended.
+        let follows = state.first_epoch > 0 && first == Some(state.last + 1);
+        if !follows {
+            state.first_epoch = epoch;
+            state.forget();
+        }
+        state.epoch = epoch;
+        state.is_awake = true;
+        for event in opening {
+            state.take(&self.journal, event);
+        }
+        state.ring();
+    }
+
+    /// Something happened.
+    pub(crate) fn tell(&self, event: &Event) {
+        let mut state = self.state();
+        // A run that is begun or gone on with in the middle of a conversation says itself which process it is.
+        match &event.fact {
+            Fact::RunStarted { .. } | Fact::SessionStarted { .. } if !state.is_awake => {
+                (state.first_epoch, state.epoch) = (1, 1);
+            }
+            Fact::RunResumed { epoch, .. } => {
+                if state.first_epoch == 0 || event.seq != state.last + 1 {
+                    state.first_epoch = *epoch;
+                    state.forget();
+                }
+                state.epoch = *epoch;
+            }
+            _ => {}
+        }
+        state.is_awake = true;
+        state.take(&self.journal, event);
+        state.ring();
+    }
+
+    /// The process leaves the run. What was told is in the journal, or else may be lost.
+    pub(crate) fn sleep(&self, is_kept: bool) {
+        let mut state = self.state();
+        state.is_awake = false;
+        if !is_kept {
+            state.first_epoch = 0;
+        }
+        let last = state.last;
+        state.forget();
+        state.last = last;
+        state.ring();
+    }
+
+    /// What comes behind a position.
+    pub(crate) fn pull(&self, at: Position) -> Pulled {
+        let state = self.state();
+        if !state.is_awake {
+            return Pulled::Asleep;
+        }
+        let is_known =
+            (state.first_epoch..=state.epoch).contains(&at.epoch) && at.seq <= state.last;
+        if !at.is_start() && !is_known {
+            return Pulled::Doubt { epoch: state.epoch };
+        }
+        if at.seq == state.last {
+            return state.pieces_behind(&self.journal, at.part);
+        }
+        match state.recent.front() {
+            Some(line) if line.at.seq <= at.seq + 1 => {
+                let skipped = (at.seq + 1 - line.at.seq) as usize;
+                Pulled::Lines(state.recent.iter().skip(skipped).take(BATCH).cloned().collect())
+            }
+            Some(line) => Pulled::Behind { before: line.at.seq, epoch: state.epoch },
+            None => Pulled::Behind { before: state.last + 1, epoch: state.epoch },
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take(&mut self, journal: &Journal, event: &Event) {
+        if let Some(part) = event.part {
+            self.pieces.push(Piece { event: event.clone(), part });
+            return;
+        }
+        // Whatever came is the whole of it, or makes it void.
+        self.pieces.clear();
+        self.last = event.seq;
+        let line = Line::of(journal, event.clone(), self.epoch);
+        self.bytes += line.text.len();
+        self.recent.push_back(line);
+        while self.recent.len() > MAX_RECENT
+            || (self.bytes > MAX_BYTES && self.recent.len() > MIN_RECENT)
+        {
+            let Some(old) = self.recent.pop_front() else { break };
+            self.bytes -= old.text.len();
+        }
+    }
+
+    fn forget(&mut self) {
+        self.recent.clear();
+        self.pieces.clear();
+        (self.bytes, self.last) = (0, 0);
+    }
+
+    fn ring(&self) {
+        self.listeners.iter().filter_map(Weak::upgrade).for_each(|bell| bell.notify_one());
+    }
+
+    /// The pieces that somebody has not seen; those for the same ear as one.
+    fn pieces_behind(&self, journal: &Journal, seen: u64) -> Pulled {
+        let mut merged: Vec<Event> = Vec::new();
+        for piece in self.pieces.iter().filter(|piece| piece.part > seen) {
+            match (merged.last_mut(), channel(&piece.event)) {
+                (Some(last), Some(ear)) if channel(last) == Some(ear) => join(last, &piece.event),
+                _ => merged.push(piece.event.clone()),
+            }
+        }
+        if merged.is_empty() {
+            return Pulled::Nothing;
+        }
+        Pulled::Lines(
+            merged.into_iter().map(|event| Line::of(journal, event, self.epoch)).collect(),
+        )
+    }
+}
+
+fn channel(event: &Event) -> Option<Channel> {
+    match &event.fact {
+        Fact::AssistantDelta { channel, .. } => Some(*channel),
+        _ => None,
+    }
+}
+
+/// Adds the words of a piece to those of the piece before it, whose number becomes that of the later one.
+fn join(last: &mut Event, next: &Event) {
+    if let (Fact::AssistantDelta { text, .. }, Fact::AssistantDelta { text: more, .. }) =
+        (&mut last.fact, &next.fact)
+    {
+        text.push_str(more);
+        last.part = next.part;
+    }
+}

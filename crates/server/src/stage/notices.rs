@@ -1,0 +1,123 @@
+//! How runs and conversations are now, for lists that are kept live.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use crewagent_core::event::{Event, Fact, Phase};
+use tokio::sync::Notify;
+
+use crate::wire::{Journal, Notice};
+
+/// Notices that are kept; lists are fetched anew now and then anyway.
+const MAX_NOTICES: usize = 4096;
+
+/// The last notice of each run and conversation of this server.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    version: u64,
+    notices: BTreeMap<Journal, (u64, Notice)>,
+    listeners: Vec<Weak<Notify>>,
+}
+
+impl Notices {
+    /// Rings when one changes.
+    pub(crate) fn listen(&mut self, bell: &Arc<Notify>) -> u64 {
+        self.listeners.retain(|bell| bell.strong_count() > 0);
+        self.listeners.push(Arc::downgrade(bell));
+        self.version
+    }
+
+    /// How many listen.
+    pub(crate) fn listeners(&self) -> usize {
+        self.listeners.iter().filter(|bell| bell.strong_count() > 0).count()
+    }
+
+    /// Those that changed since, and up to when they are known.
+    pub(crate) fn since(&self, version: u64) -> (Vec<Notice>, u64) {
+        let changed = self.notices.values().filter(|(at, _)| *at > version);
+        (changed.map(|(_, notice)| notice.clone()).collect(), self.version)
+    }
+
+    /// Something happened; it may matter to lists.
+    pub(crate) fn tell(&mut self, journal: &Journal, event: &Event) {
+        let notice = self.notice(journal);
+        match &event.fact {
+            Fact::RunStarted { state, .. } => {
+                notice.current_node = Some(state.current_node_id.clone());
+                notice.steps_completed = Some(count(state.steps_completed.len()));
+            }
+            Fact::StateChanged(change) => {
+                notice.current_node = Some(change.state.current_node_id.clone());
+                notice.steps_completed = Some(count(change.state.steps_completed.len()));
+            }
+            Fact::TurnStarted { turn, .. } => {
+                notice.turns = u32::try_from(*turn).ok();
+                notice.phase = Some(Phase::Running);
+                (notice.reason, notice.message) = (None, None);
+            }
+            Fact::PhaseChanged { phase, reason, message } => {
+                notice.phase = Some(*phase);
+                notice.reason = *reason;
+                notice.message.clone_from(message);
+            }
+            Fact::RunFinished { phase, turns, .. } => {
+                notice.phase = Some(*phase);
+                notice.turns = u32::try_from(*turns).ok();
+            }
+            _ => return,
+        }
+        notice.time.clone_from(&event.time);
+        self.touch(journal);
+    }
+
+    /// Whether a thread is at work on it.
+    pub(crate) fn at_work(&mut self, journal: &Journal, is_at_work: bool) {
+        self.notice(journal).at_work = is_at_work;
+        self.touch(journal);
+    }
+
+    /// It is no longer there.
+    pub(crate) fn removed(&mut self, journal: &Journal) {
+        let notice = self.notice(journal);
+        (notice.removed, notice.at_work, notice.phase) = (true, false, None);
+        self.touch(journal);
+    }
+
+    fn notice(&mut self, journal: &Journal) -> &mut Notice {
+        if self.notices.len() >= MAX_NOTICES && !self.notices.contains_key(journal) {
+            let oldest = self.notices.iter().min_by_key(|(_, (at, _))| *at);
+            if let Some(oldest) = oldest.map(|(journal, _)| journal.clone()) {
+                self.notices.remove(&oldest);
+            }
+        }
+        let fresh = || (0, fresh(journal));
+        &mut self.notices.entry(journal.clone()).or_insert_with(fresh).1
+    }
+
+    fn touch(&mut self, journal: &Journal) {
+        self.version += 1;
+        if let Some((at, _)) = self.notices.get_mut(journal) {
+            *at = self.version;
+        }
+        self.listeners.iter().filter_map(Weak::upgrade).for_each(|bell| bell.notify_one());
+    }
+}
+
+fn fresh(journal: &Journal) -> Notice {
+    Notice {
+        journal: journal.clone(),
+        phase: None,
+        reason: None,
+        message: None,
+        current_node: None,
+        steps_completed: None,
+        turns: None,
+        time: String::new(),
+        at_work: false,
+        removed: false,
+    }
+}
+
+fn count(steps: usize) -> u32 {
+    u32::try_from(steps).unwrap_or(u32::MAX)
+}

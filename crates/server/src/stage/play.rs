@@ -1,0 +1,301 @@
+//! The thread behind an act: opens it, does what it is told, drives it until it rests, and leaves soon after.
+
+use std::time::Duration;
+
+use crewagent_core::event::Event;
+use crewagent_core::menu::Surface;
+use crewagent_core::run::settings::RunSettings;
+use crewagent_engine::model::{NamedError, NamedModel, OpenedModel};
+use crewagent_engine::runtime::{Run, Runtime, SettingsChange};
+use crewagent_engine::session::{Guest, Heard, Session};
+use crewagent_engine::store::{RunId, Store};
+
+use super::Stage;
+use super::act::{Act, Job, Task};
+use crate::problem::Problem;
+use crate::wire::{Came, Code, Journal, Kind, MenuItem, Suggestion};
+
+/// A thread stays this long for the next words. Then the run is free for other processes, and costs nothing.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// Somebody who plays: a run by itself, or a conversation with the run it is about.
+enum Player<'s> {
+    Solo(Box<Run>),
+    Talk(Box<Session<'s>>),
+}
+
+/// How a player was left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// All that was told is in the journal.
+    Kept,
+    /// Something failed; what was told last may be lost.
+    Lost,
+}
+
+/// Gives the act back, also when the thread dies of a bug.
+struct Presence<'s>(&'s Stage, &'s Act);
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.1.abandon();
+            self.0.asleep(&self.1.journal, false);
+            self.0.notices().at_work(&self.1.journal, false);
+        }
+    }
+}
+
+/// Does what the act is given, until nothing comes any more.
+pub(super) fn play(stage: &Stage, act: &Act) {
+    let _presence = Presence(stage, act);
+    while let Some(job) = act.next_or_leave() {
+        let store = match stage.store() {
+            Ok(store) => store,
+            Err(problem) => {
+                job.answer(Err(problem));
+                continue;
+            }
+        };
+        let mut scene = Scene { stage, act, store: &store, model: None };
+        match scene.open(&job) {
+            Err(problem) => job.answer(Err(problem)),
+            Ok(player) => scene.perform(player, job),
+        }
+    }
+}
+
+/// One opening of an act.
+struct Scene<'s> {
+    stage: &'s Stage,
+    act: &'s Act,
+    store: &'s Store,
+    /// The model, when it was needed, under the name that was asked for.
+    model: Option<(Option<String>, OpenedModel)>,
+}
+
+impl<'s> Scene<'s> {
+    /// Takes the run or the conversation. What is wrong is told before anything is made.
+    fn open(&mut self, job: &Job) -> Result<Player<'s>, Problem> {
+        let name = self.act.model(job.model.as_ref());
+        let runtime = Runtime::new(self.store);
+        let player = match &job.task {
+            Task::StartRun(plan) => {
+                self.ready(name)?;
+                let mut plan = plan.clone();
+                plan.settings.window_tokens = self.window();
+                Player::Solo(Box::new(runtime.start(&plan)?))
+            }
+            Task::StartTalk(plan) => {
+                let mut plan = plan.clone();
+                plan.settings.window_tokens = self.window();
+                let guest = self.guest(plan.settings.clone());
+                Player::Talk(Box::new(Session::begin(self.store, runtime, &plan, guest)?))
+            }
+            Task::Say(_) => self.reopen(runtime, &SettingsChange::default())?,
+            Task::GoOn(change) => self.reopen(runtime, change)?,
+        };
+        for run in player.runs() {
+            self.stage.awake(&self.journal_of(run.facts().run_id.as_str()), run);
+        }
+        Ok(player)
+    }
+
+    fn reopen(&self, runtime: Runtime<'s>, change: &SettingsChange) -> Result<Player<'s>, Problem> {
+        let id = &self.act.journal.id;
+        let change = SettingsChange { window: Some(self.window()), ..change.clone() };
+        Ok(match self.act.journal.kind {
+            Kind::Run => Player::Solo(Box::new(runtime.resume(id, &change)?)),
+            Kind::Conversation => {
+                let settings = change.on(&self.store.settings().for_runs());
+                let guest = self.guest(RunSettings { window_tokens: self.window(), ..settings });
+                Player::Talk(Box::new(Session::reopen(self.store, runtime, id, &change, guest)?))
+            }
+        })
+    }
+
+    fn guest(&self, settings: RunSettings) -> Guest {
+        Guest { user_name: self.store.user_name(), surface: Surface::Ide, settings }
+    }
+
+    /// The size of the window of the model that will answer, as far as it is known.
+    fn window(&self) -> u64 {
+        let name = self.act.model(None);
+        let known = match NamedModel::of(name.as_deref(), self.store) {
+            Ok(NamedModel::Chat(chosen)) => chosen.window,
+            Ok(NamedModel::Scripted(_) | NamedModel::Replay(_)) | Err(_) => None,
+        };
+        self.store.settings().run.window(known)
+    }
+
+    /// Does a job and those that follow it, until nothing comes or the player must be opened anew.
+    fn perform(&mut self, mut player: Player<'s>, first: Job) {
+        let (mut job, mut is_first) = (first, true);
+        let left = loop {
+            if !is_first
+                && matches!(job.task, Task::GoOn(ref change) if *change != SettingsChange::default())
+            {
+                self.act.put_back(job);
+                break Left::Kept;
+            }
+            is_first = false;
+            match self.task(&mut player, job) {
+                Ok(()) => {}
+                Err(Left::Lost) => break Left::Lost,
+                Err(Left::Kept) => break Left::Kept,
+            }
+            match self.act.next(LINGER) {
+                Some(next) => job = next,
+                None => break Left::Kept,
+            }
+        };
+        self.leave(player, left);
+    }
+
+    fn task(&mut self, player: &mut Player<'s>, job: Job) -> Result<(), Left> {
+        let name = self.act.model(job.model.as_ref());
+        let heard = match &job.task {
+            Task::Say(words) => self.hear(player, words),
+            Task::StartRun(_) | Task::GoOn(_) => Ok(Heard::Work),
+            Task::StartTalk(_) => Ok(Heard::Status),
+        };
+        let heard = match heard {
+            Ok(heard) => heard,
+            Err(problem) => {
+                job.answer(Err(problem));
+                return if player.is_broken() { Err(Left::Lost) } else { Ok(()) };
+            }
+        };
+        if !heard.has_work() {
+            job.answer(Ok(came(heard)));
+            return Ok(());
+        }
+        if let Err(problem) = self.ready(name) {
+            let hint = "What was said is kept. Set up a model, then go on.";
+            job.answer(Err(problem.hint(hint)));
+            return Ok(());
+        }
+        // From here on it can be stopped, and whoever asked knows that.
+        self.act.set_at_work(true);
+        self.stage.notices().at_work(&self.act.journal, true);
+        job.answer(Ok(came(heard)));
+        let driven = self.drive(player);
+        self.act.set_at_work(false);
+        self.stage.notices().at_work(&self.act.journal, false);
+        driven
+    }
+
+    fn hear(&self, player: &mut Player<'s>, words: &str) -> Result<Heard, Problem> {
+        let mut tell = |event: &Event| self.tell(event);
+        Ok(match player {
+            Player::Solo(_) if words.trim().is_empty() => Heard::Work,
+            Player::Solo(run) => {
+                run.say(words, &mut tell)?;
+                Heard::Work
+            }
+            Player::Talk(session) => session.hear(words, &mut tell)?,
+        })
+    }
+
+    fn drive(&self, player: &mut Player<'s>) -> Result<(), Left> {
+        let Some((_, opened)) = &self.model else { return Ok(()) };
+        let (model, control) = (&*opened.model, &self.act.control);
+        let mut tell = |event: &Event| self.tell(event);
+        let driven = match player {
+            Player::Solo(run) => run.drive(model, control, &mut tell),
+            Player::Talk(session) => session.drive(model, control, &mut tell),
+        };
+        // What failed has been told; it is taken over anew when it is to go on.
+        driven.map(drop).map_err(|_| Left::Lost)
+    }
+
+    /// Gets the model ready that is asked for.
+    fn ready(&mut self, name: Option<String>) -> Result<(), Problem> {
+        if self.model.as_ref().is_some_and(|(ready, _)| *ready == name) {
+            return Ok(());
+        }
+        let named = NamedModel::of(name.as_deref(), self.store).map_err(NamedError::from)?;
+        let opened = named.open(self.store, || self.stage.client())?;
+        self.model = Some((name, opened));
+        Ok(())
+    }
+
+    fn leave(&self, player: Player<'s>, left: Left) {
+        let ids: Vec<Journal> =
+            player.runs().map(|run| self.journal_of(run.facts().run_id.as_str())).collect();
+        let mut tell = |event: &Event| self.tell(event);
+        let is_kept = match player {
+            _ if left == Left::Lost => false,
+            Player::Solo(mut run) => match run.rest() {
+                Some(rest) => run.finish(&rest, &mut tell).is_ok(),
+                None => true,
+            },
+            Player::Talk(session) => session.release(&mut tell).is_ok(),
+        };
+        ids.iter().for_each(|journal| self.stage.asleep(journal, is_kept));
+    }
+
+    fn tell(&self, event: &Event) {
+        let id = event.run_id.as_deref().unwrap_or_default();
+        self.stage.tell(&self.journal_of(id), event);
+    }
+
+    /// The journal of this id: that of the act itself, or of a run of its conversation.
+    fn journal_of(&self, id: &str) -> Journal {
+        let own = &self.act.journal;
+        match RunId::parse(id) {
+            Ok(id) if id != own.id => Journal::run(id),
+            Ok(_) | Err(_) => own.clone(),
+        }
+    }
+}
+
+impl Player<'_> {
+    fn runs(&self) -> impl Iterator<Item = &Run> {
+        let (one, other) = match self {
+            Self::Solo(run) => (Some(&**run), None),
+            Self::Talk(session) => (Some(session.talk()), session.run()),
+        };
+        one.into_iter().chain(other)
+    }
+
+    fn is_broken(&self) -> bool {
+        match self {
+            Self::Solo(run) => run.is_broken(),
+            Self::Talk(session) => session.is_broken(),
+        }
+    }
+}
+
+fn came(heard: Heard) -> Came {
+    let run = |id: RunId| id.to_string();
+    match heard {
+        Heard::Work => Came::Work,
+        Heard::Started(id) => Came::Started { run_id: run(id) },
+        Heard::Resumed(id) => Came::Resumed { run_id: run(id) },
+        Heard::Menu(lines) => Came::Menu { lines: lines.into_iter().map(MenuItem::from).collect() },
+        Heard::Agents(ids) => {
+            Came::Agents { agents: ids.into_iter().map(|id| id.to_string()).collect() }
+        }
+        Heard::Clarify { reason, candidates } => Came::Clarify {
+            reason,
+            choices: candidates
+                .into_iter()
+                .map(|one| Suggestion { answer: one.answer, label: one.label })
+                .collect(),
+        },
+        Heard::Refused(error) => Came::Refused { message: error.to_string() },
+        Heard::Met(agent) => Came::Met { agent_id: agent.to_string() },
+        Heard::Dismissed => Came::Dismissed,
+        Heard::Left(id) => Came::Left { run_id: run(id) },
+        Heard::NoRun => Came::NoRun,
+        Heard::Help => Came::Help,
+        Heard::Status => Came::Status,
+        Heard::Nothing => Came::Nothing,
+    }
+}
+
+/// Nothing more is begun.
+pub(super) fn closing() -> Problem {
+    Problem::new(Code::Closing, "the server ends").hint("Start `crewagent` again.")
+}

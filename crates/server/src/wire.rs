@@ -1,0 +1,80 @@
+//! What goes over the wire, typed. The TypeScript of the web app and the OpenAPI document are made from these types.
+
+mod conversations;
+mod files;
+mod models;
+mod packages;
+mod projects;
+mod runs;
+mod stream;
+mod system;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::conversations::*;
+pub use self::files::*;
+pub use self::models::*;
+pub use self::packages::*;
+pub use self::projects::*;
+pub use self::runs::*;
+pub use self::stream::*;
+pub use self::system::*;
+
+/// Why a request is not granted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Fault {
+    /// Which kind of reason it is.
+    pub code: Code,
+    /// What happened and why, for people.
+    pub message: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// The kinds of reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Code {
+    /// The request makes no sense.
+    Invalid,
+    /// The browser was not let in.
+    Unauthorized,
+    /// The request does not come from our own page.
+    Forbidden,
+    /// It is not there.
+    NotFound,
+    /// It is there, but not for this method.
+    WrongMethod,
+    /// The body did not come in time.
+    TooSlow,
+    /// The run is at work; stop it first, or wait.
+    Busy,
+    /// Another process has it.
+    InUse,
+    /// It is not what the request expects it to be.
+    Changed,
+    /// The body is too long.
+    TooLarge,
+    /// The body is of the wrong media type.
+    WrongType,
+    /// It cannot be done, and the message says why.
+    Refused,
+    /// The model is not ready.
+    Model,
+    /// The disk failed.
+    Disk,
+    /// The program has a bug.
+    Internal,
+    /// The server ends.
+    Closing,
+}
+
+/// Nothing to say: `{}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "Record<string, never>"))]
+pub struct Nothing {}

@@ -1,0 +1,143 @@
+//! Conversations.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Agent, Bounds, Flaw, MenuItem};
+
+/// Which conversations are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct ConversationQuery {
+    /// Those of this project.
+    pub project: Option<String>,
+    /// Those in which these words were said.
+    pub words: Option<String>,
+}
+
+/// Conversations, for a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ConversationList {
+    /// The one in which something happened last comes first.
+    pub conversations: Vec<Conversation>,
+    /// What should be a conversation and cannot be read.
+    pub damaged: Vec<Flaw>,
+}
+
+/// What a list says about a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Conversation {
+    /// Its id.
+    pub id: String,
+    /// The id of its project.
+    pub project: String,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The package whose agents can be talked to, as `name@version`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    /// The agent it began with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// When it was created.
+    pub created: String,
+    /// When something last happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated: Option<String>,
+    /// Whether it is at work in this server.
+    pub at_work: bool,
+    /// Who else has it at this moment, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
+    /// Where the words were said that were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
+}
+
+/// Everything about one conversation but its events.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ConversationDetail {
+    /// What a list says about it.
+    #[serde(flatten)]
+    pub item: Conversation,
+    /// Where the user's words go.
+    pub mode: TalkMode,
+    /// The agent that is talked to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Agent>,
+    /// Its menu.
+    pub menu: Vec<MenuItem>,
+    /// The runs that were started from it, in their order.
+    pub runs: Vec<String>,
+    /// The run that the user's words go to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_run: Option<String>,
+    /// Why it cannot be gone on with: what is gone, and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<String>,
+}
+
+/// Where the user's words go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum TalkMode {
+    /// To a model without a persona.
+    Chat,
+    /// To the menu of an agent, and to the agent.
+    Agent,
+    /// To a run of a workflow.
+    Workflow,
+}
+
+/// A conversation that is to be begun. With a workflow it begins as a run of it, with an agent as talk with that one,
+/// else as plain chat.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct NewConversation {
+    /// The id of the project.
+    pub project: String,
+    /// The package whose agents and workflows are meant.
+    pub package: Option<String>,
+    /// The agent that is talked to.
+    pub agent: Option<String>,
+    /// The model; what the settings say when absent.
+    pub model: Option<String>,
+    /// What it runs with, where that differs from the settings.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<Bounds>"))]
+    pub bounds: Bounds,
+}
+
+/// What came of the beginning of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct StartedConversation {
+    /// The conversation.
+    pub id: String,
+}
+
+/// A title.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Title {
+    /// The words.
+    pub title: String,
+}
+
+/// What was removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RemovedConversation {
+    /// The runs that went with it.
+    pub runs: Vec<String>,
+}

@@ -1,0 +1,65 @@
+//! Files of a project.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which file or folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct FileQuery {
+    /// From the root of the project; the project itself when absent.
+    pub path: Option<String>,
+}
+
+/// What is in a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FileList {
+    /// Folders first, then by name.
+    pub entries: Vec<FileEntry>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+/// A file or a folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FileEntry {
+    /// Whether it is a file, and not a folder.
+    pub is_file: bool,
+    /// Its name.
+    pub name: String,
+    /// From the root of the project.
+    pub path: String,
+}
+
+/// What is in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FileText {
+    /// From the root of the project.
+    pub path: String,
+    /// The digest of the whole file.
+    pub sha256: String,
+    /// Its size.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub bytes: u64,
+    /// Its text; none when it is not text, or too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// What a file shall hold.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct WriteFile {
+    /// From the root of the project.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+    /// The digest that the file must have now; a file that is not there yet when absent.
+    pub if_match_sha256: Option<String>,
+}

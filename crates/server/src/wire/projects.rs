@@ -1,0 +1,103 @@
+//! Projects, and the folders they are chosen from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Something in the store that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Flaw {
+    /// What it is called.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl From<crewagent_engine::store::Flaw> for Flaw {
+    fn from(flaw: crewagent_engine::store::Flaw) -> Self {
+        Self { name: flaw.name, reason: flaw.reason }
+    }
+}
+
+/// The projects of the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Projects {
+    /// By name.
+    pub projects: Vec<Project>,
+    /// What should be a project and cannot be read.
+    pub damaged: Vec<Flaw>,
+}
+
+/// A folder of the user that is known to the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Project {
+    /// Its id, which it keeps when the folder moves.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub path: String,
+    /// Whether the folder is there.
+    pub exists: bool,
+    /// The package that was used last, as `name@version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_package: Option<String>,
+    /// Whether that package is in the store.
+    pub has_package: bool,
+    /// When it was first used.
+    pub created: String,
+    /// How many runs it has.
+    pub runs: u32,
+    /// How many conversations it has.
+    pub conversations: u32,
+}
+
+/// A folder that is to be a project, or where one is now.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FolderPath {
+    /// The folder, from the root of the disk.
+    pub path: String,
+}
+
+/// Which folder is looked into.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct FolderQuery {
+    /// The folder, from the root of the disk; that of the user when absent.
+    pub path: Option<String>,
+    /// Whether hidden folders are listed.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub hidden: bool,
+}
+
+/// The folders in a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Folders {
+    /// The folder.
+    pub path: String,
+    /// The one above it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The folders in it, by name.
+    pub folders: Vec<FolderEntry>,
+    /// Whether there are more.
+    pub truncated: bool,
+}
+
+/// A folder in a folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FolderEntry {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub path: String,
+}

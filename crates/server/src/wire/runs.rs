@@ -1,0 +1,569 @@
+//! Runs and conversations.
+
+use std::collections::BTreeMap;
+
+use crewagent_core::event::{Event, Reason};
+use crewagent_core::message::Message;
+use crewagent_core::question::Question;
+use crewagent_core::run::settings::Mode;
+use crewagent_core::run::usage::Usage;
+use crewagent_core::state::standing::Standing;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::{Flaw, Picture};
+
+/// A run that is to be started.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct NewRun {
+    /// The id of the project.
+    pub project: String,
+    /// The package: `name`, `name@version`, or the beginning of its digest.
+    pub package: String,
+    /// The workflow: its id, or the path of its document; the first when absent.
+    pub workflow: Option<String>,
+    /// The agent; the first whose menu starts the workflow when absent.
+    pub agent: Option<String>,
+    /// Variables that are known from the start.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, Json>>"))]
+    pub variables: BTreeMap<String, Json>,
+    /// The model; what the settings say when absent.
+    pub model: Option<String>,
+    /// What it runs with, where that differs from the settings.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<Bounds>"))]
+    pub bounds: Bounds,
+}
+
+/// What a run runs with, where that differs from the settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct Bounds {
+    /// Whether it asks before each move.
+    pub mode: Option<Mode>,
+    /// Whether the state changes through its own tools alone. What is strict stays so.
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub strict: bool,
+    /// Requests for one input.
+    pub max_turns: Option<u32>,
+    /// Seconds for one input.
+    pub max_seconds: Option<u32>,
+    /// Tokens for one input.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub max_tokens: Option<u64>,
+    /// Money for one input.
+    pub max_cost: Option<f64>,
+}
+
+/// What came of the start of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct StartedRun {
+    /// The run.
+    pub run_id: String,
+}
+
+/// Words of the user.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct Words {
+    /// The words.
+    pub text: String,
+    /// The model that hears them; as before when absent.
+    pub model: Option<String>,
+}
+
+/// How a run goes on.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct GoOn {
+    /// The model; as before when absent.
+    pub model: Option<String>,
+    /// What changes from here on.
+    #[cfg_attr(test, ts(optional, as = "Option<Bounds>"))]
+    pub bounds: Bounds,
+}
+
+/// What came of a wish to pause or stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Halting {
+    /// Whether it was at work. The phase in which it comes to rest is told on the stream.
+    pub was_at_work: bool,
+}
+
+/// What came of the user's words.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Came {
+    /// The model is at work.
+    Work,
+    /// A run was started, and the words go to it from here on.
+    Started {
+        /// The run.
+        run_id: String,
+    },
+    /// A run is gone on with.
+    Resumed {
+        /// The run.
+        run_id: String,
+    },
+    /// This can be chosen.
+    Menu {
+        /// The lines.
+        lines: Vec<MenuItem>,
+    },
+    /// Nobody is talked to; these agents can be.
+    Agents {
+        /// Their ids.
+        agents: Vec<String>,
+    },
+    /// Several things are meant, or nothing that is there.
+    Clarify {
+        /// What is unclear.
+        reason: String,
+        /// What can be said instead.
+        choices: Vec<Suggestion>,
+    },
+    /// The choice cannot be carried out.
+    Refused {
+        /// Why.
+        message: String,
+    },
+    /// Another agent is talked to.
+    Met {
+        /// The agent.
+        agent_id: String,
+    },
+    /// The agent left.
+    Dismissed,
+    /// The run was left where it is.
+    Left {
+        /// The run.
+        run_id: String,
+    },
+    /// There is no run to go on with, or to leave.
+    NoRun,
+    /// The page shows what works.
+    Help,
+    /// The page shows where everything stands.
+    Status,
+    /// Nothing was said.
+    Nothing,
+}
+
+/// A line of a menu.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct MenuItem {
+    /// What is typed to choose it.
+    pub number: u32,
+    /// Its trigger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+    /// What it does.
+    pub description: String,
+}
+
+impl From<crewagent_core::menu::MenuLine> for MenuItem {
+    fn from(line: crewagent_core::menu::MenuLine) -> Self {
+        let number = u32::try_from(line.number).unwrap_or(u32::MAX);
+        Self { number, trigger: line.trigger, description: line.description }
+    }
+}
+
+/// Something that can be said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Suggestion {
+    /// The words.
+    pub answer: String,
+    /// What they mean.
+    pub label: String,
+}
+
+/// Which runs are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct RunQuery {
+    /// Those of this project.
+    pub project: Option<String>,
+    /// Those that are like this.
+    pub status: Option<Status>,
+    /// Those that were started from this conversation.
+    pub conversation: Option<String>,
+    /// At most so many, the newest first; 200 when absent.
+    pub limit: Option<u32>,
+}
+
+/// How a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Status {
+    /// A process works on it.
+    Running,
+    /// It was at work when its process ended. It can be gone on with.
+    Interrupted,
+    /// It waits for the user.
+    WaitingUser,
+    /// The user stopped it for a while.
+    Paused,
+    /// The workflow is complete.
+    Completed,
+    /// It cannot go on by itself.
+    Failed,
+    /// Its journal does not say.
+    Unknown,
+}
+
+impl From<crewagent_engine::store::Status> for Status {
+    fn from(status: crewagent_engine::store::Status) -> Self {
+        use crewagent_engine::store::Status as Other;
+        match status {
+            Other::Running => Self::Running,
+            Other::Interrupted => Self::Interrupted,
+            Other::WaitingUser => Self::WaitingUser,
+            Other::Paused => Self::Paused,
+            Other::Completed => Self::Completed,
+            Other::Failed => Self::Failed,
+            Other::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// Runs, for a list.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RunList {
+    /// The newest first.
+    pub runs: Vec<RunItem>,
+    /// How many there are, with those that are not listed.
+    pub total: u32,
+    /// What should be a run and cannot be read.
+    pub damaged: Vec<Flaw>,
+}
+
+/// What a list says about a run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RunItem {
+    /// Its id.
+    pub id: String,
+    /// The id of its project.
+    pub project: String,
+    /// The package, as `name@version`.
+    pub package: String,
+    /// The workflow.
+    pub workflow: String,
+    /// The agent.
+    pub agent_id: String,
+    /// The conversation that it was started from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// When it was created.
+    pub created: String,
+    /// When something last happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated: Option<String>,
+    /// How it is.
+    pub status: Status,
+    /// Why it rests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// Why, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The node it is at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_node: Option<String>,
+    /// How many nodes are done.
+    pub steps_completed: u32,
+    /// Whether it is at work in this server.
+    pub at_work: bool,
+    /// Who else has it at this moment, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
+    /// What is wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub troubles: Vec<String>,
+}
+
+/// Everything about one run but its events.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RunDetail {
+    /// What a list says about it.
+    #[serde(flatten)]
+    pub item: RunItem,
+    /// Where it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Standing>,
+    /// The nodes in the order in which they were entered.
+    pub path: Vec<Visit>,
+    /// The question that waits for its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
+    /// Replies of the model.
+    pub turns: u32,
+    /// What they cost.
+    pub usage: Usage,
+    /// The graph of its workflow, laid out; none when its package is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Picture>,
+    /// Why it cannot be gone on with: what is gone, and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<String>,
+}
+
+/// A node that was entered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Visit {
+    /// The node.
+    pub node: String,
+    /// The label of the edge that led there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// Which events are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct EventQuery {
+    /// Those behind this one; from the first when absent.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub after: Option<u64>,
+    /// At most so many; 500 when absent.
+    pub limit: Option<u32>,
+}
+
+/// Events of a journal.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct EventPage {
+    /// The events, in their order.
+    pub events: Vec<Event>,
+    /// Whether there are more.
+    pub more: bool,
+    /// For `after` of a stream: what comes behind these events.
+    pub cursor: String,
+}
+
+/// The state document of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct StateText {
+    /// The whole text.
+    pub text: String,
+    /// Its digest.
+    pub sha256: String,
+}
+
+/// The requests of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Requests {
+    /// In their order.
+    pub requests: Vec<RequestItem>,
+}
+
+/// A request to the model, without its messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RequestItem {
+    /// Its number in the run, from 1.
+    pub turn: u32,
+    /// The node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<String>,
+    /// How many messages it has.
+    pub messages: u32,
+    /// An estimate of its tokens.
+    pub tokens: u32,
+    /// Whether it is, byte for byte, what was sent.
+    pub exact: bool,
+}
+
+/// A request to the model, as it was sent.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RequestDetail {
+    /// What it is.
+    #[serde(flatten)]
+    pub item: RequestItem,
+    /// Its messages.
+    pub messages: Vec<RequestMessage>,
+    /// The tools that were offered, by name.
+    pub tools: Vec<String>,
+}
+
+/// A message of a request.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RequestMessage {
+    /// Which part of the prompt it is.
+    pub layer: Layer,
+    /// An estimate of its tokens.
+    pub tokens: u32,
+    /// The message.
+    pub message: Message,
+}
+
+/// The parts of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Layer {
+    /// The rules of the runtime, the tool policy or the persona.
+    System,
+    /// What the run is about.
+    Directive,
+    /// What the node is about.
+    Brief,
+    /// Where the run stands.
+    State,
+    /// A file that came with it.
+    Data,
+    /// Words of the user.
+    Input,
+    /// What the model said and did before.
+    History,
+    /// Another message of the runtime.
+    Runtime,
+}
+
+/// The files that a run changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Changes {
+    /// By path.
+    pub files: Vec<ChangedFile>,
+}
+
+/// A file that a run changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ChangedFile {
+    /// The file, from the root of the project.
+    pub path: String,
+    /// Whether the run made it.
+    pub created: bool,
+    /// The changes, in their order.
+    pub changes: Vec<Change>,
+    /// The digest of the file now; none when it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
+    /// Whether the file is still as the run left it.
+    pub is_current: bool,
+}
+
+/// One change of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Change {
+    /// The event that announced it.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub seq: u64,
+    /// The call that made it.
+    pub call_id: String,
+    /// The node that the run was at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<String>,
+    /// When.
+    pub time: String,
+    /// The digest before; none when there was no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The digest after.
+    pub after: String,
+}
+
+/// Which file of which change is read.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct ImageQuery {
+    /// The file, from the root of the project.
+    pub path: String,
+    /// The event that announced the change; all changes of the run together when absent.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub seq: Option<u64>,
+}
+
+/// A file before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Images {
+    /// Before; none when there was no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Image>,
+    /// After.
+    pub after: Image,
+}
+
+/// What a file held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Image {
+    /// Its digest.
+    pub sha256: String,
+    /// Its text; none when it is not text, or is no longer kept anywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// A file that is to be as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct Revert {
+    /// The file, from the root of the project.
+    pub path: String,
+    /// As before this change; as before the run when absent.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub seq: Option<u64>,
+    /// The digest that the file must have now.
+    pub if_match_sha256: String,
+}
+
+/// The files that a run made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Artifacts {
+    /// In the order in which they came.
+    pub artifacts: Vec<Artifact>,
+}
+
+/// A file that a run made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Artifact {
+    /// The file, from the root of the project.
+    pub path: String,
+    /// The node that it came from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<String>,
+    /// Its size; none when it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(type = "number"))]
+    pub bytes: Option<u64>,
+}

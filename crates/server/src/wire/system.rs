@@ -1,0 +1,48 @@
+//! The program itself.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A link that opens the page, once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FreshLink {
+    /// The address.
+    pub url: String,
+}
+
+/// What program this is.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct AppFacts {
+    /// Its version.
+    pub version: String,
+    /// The system it runs on, such as `linux`.
+    pub platform: String,
+    /// The folder of the store.
+    pub home: String,
+    /// What steps call the user; may be blank.
+    pub user_name: String,
+    /// The model that answers when nothing else is said; none when none is set up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Why that model cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_problem: Option<String>,
+    /// Whether the web app is built in.
+    pub has_web: bool,
+}
+
+/// How the server is.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Health {
+    /// Seconds since it began.
+    pub uptime_seconds: u32,
+    /// Runs and conversations at work.
+    pub at_work: u32,
+    /// Streams that are open.
+    pub streams: u32,
+}
