@@ -2,7 +2,7 @@
 
 use crewagent_engine::model::chat::Client;
 use crewagent_engine::model::{NamedError, NamedModel, OpenedModel};
-use crewagent_engine::store::{KeySource, SecretError, Store};
+use crewagent_engine::store::{SecretError, Store};
 use crewagent_engine::turn::Halt;
 
 use crate::outcome::Usage;
@@ -34,15 +34,5 @@ pub(crate) fn key_problem(error: SecretError) -> anyhow::Error {
         | SecretError::NotAKey(_)
         | SecretError::Missing { .. }
         | SecretError::Header { .. } => Usage(error.to_string()).into(),
-    }
-}
-
-/// Where a key is, for people.
-pub(crate) fn key_words(source: &KeySource) -> String {
-    match source {
-        KeySource::Variable(name) => name.clone(),
-        KeySource::File => "credentials.toml".to_owned(),
-        KeySource::Keyring => "keyring".to_owned(),
-        KeySource::None => "none".to_owned(),
     }
 }

@@ -88,6 +88,11 @@ impl Blobs {
         Ok(())
     }
 
+    /// The names of all of them.
+    pub fn names(&self) -> Result<Vec<Digest>, DiskError> {
+        Ok(self.folder.names()?.iter().filter_map(|name| Digest::parse(name)).collect())
+    }
+
     /// Where they are.
     pub fn folder(&self) -> &Folder {
         &self.folder

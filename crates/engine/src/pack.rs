@@ -17,7 +17,7 @@ use thiserror::Error;
 pub use self::output::Output;
 
 use self::output::Target;
-use self::writer::Writer;
+pub(crate) use self::writer::Writer;
 use crate::durable::sync_folder;
 use crate::inspect::{Inspected, Rejection, inspect};
 use crate::runtime_version;

@@ -16,6 +16,7 @@ use crewagent_core::package::Package;
 use crewagent_core::package::agents::Agent;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::run::settings::RunSettings;
+use serde_json::{Map, Value as Json};
 
 pub use self::command::{COMMANDS, GlobalCommand};
 pub use self::heard::{Heard, SessionError};
@@ -55,6 +56,21 @@ pub struct Guest {
     /// Where they are.
     pub surface: Surface,
     /// What a run that is started from here runs with.
+    pub settings: RunSettings,
+}
+
+/// A workflow that is to be started from a conversation.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The package.
+    pub package: Installed,
+    /// The workflow: its id, or the path of its document; the package's first when absent.
+    pub workflow: Option<String>,
+    /// The agent; when absent the first whose menu starts the workflow, else the first.
+    pub agent: Option<String>,
+    /// Variables that are known from the start.
+    pub variables: Map<String, Json>,
+    /// What it runs with.
     pub settings: RunSettings,
 }
 

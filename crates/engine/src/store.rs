@@ -145,6 +145,11 @@ impl Store {
         self.settings.run.user_name.clone().or_else(login).unwrap_or_default()
     }
 
+    /// The folder it is in.
+    pub fn home(&self) -> &Path {
+        self.layout.home()
+    }
+
     /// The keys of models.
     pub fn secrets(&self) -> Secrets {
         Secrets::of(self.layout.home())

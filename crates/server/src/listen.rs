@@ -17,7 +17,7 @@ use crate::{PORTS, ServerError, api};
 /// Connections at the same time. A browser opens six; the rest is room for mischief that harms nobody.
 const MAX_CONNECTIONS: usize = 256;
 /// The head of a request must be there within this time.
-const HEAD_TIME: Duration = Duration::from_secs(15);
+const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The head of a request has at most this many bytes.
 const HEAD_BYTES: usize = 32 * 1024;
 /// After an error of `accept`, such as too many open files.

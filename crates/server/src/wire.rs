@@ -8,6 +8,8 @@ mod projects;
 mod runs;
 mod stream;
 mod system;
+#[cfg(test)]
+mod typescript;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,9 @@
 //! `crewagent doctor`: looks at everything a run depends on, and says what to do where something is wrong.
 
-mod checks;
-
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use serde::Serialize;
+use crewagent_engine::doctor::{Check, Health, checks};
 use serde_json::json;
 
 use crate::args::Doctor;
@@ -16,50 +15,13 @@ use crate::render::flow::indented;
 /// Where messages stand: behind the verdict and the name.
 const BEHIND: usize = 16;
 
-/// What one look found.
-#[derive(Debug, Serialize)]
-struct Check {
-    name: &'static str,
-    status: Health,
-    message: String,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    advice: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Health {
-    Ok,
-    Warn,
-    Fail,
-}
-
-impl Check {
-    fn ok(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, status: Health::Ok, message: message.into(), advice: Vec::new() }
-    }
-
-    fn warn(name: &'static str, message: impl Into<String>) -> Self {
-        Self { status: Health::Warn, ..Self::ok(name, message) }
-    }
-
-    fn fail(name: &'static str, message: impl Into<String>) -> Self {
-        Self { status: Health::Fail, ..Self::ok(name, message) }
-    }
-
-    fn advise(mut self, advice: impl Into<String>) -> Self {
-        self.advice.push(advice.into());
-        self
-    }
-}
-
 pub(crate) fn run(
     args: &Doctor,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let checks = checks::all(home)?;
+    let mut checks = checks(home)?;
+    checks.push(terminal());
     let worst = checks.iter().map(|check| check.status).max().unwrap_or(Health::Ok);
     if args.json {
         console.line(paint::json(&json!({ "ok": worst != Health::Fail, "checks": checks })));
@@ -87,5 +49,30 @@ fn human(check: &Check, console: &mut Console) {
         let advice = indented(advice, BEHIND + 2, paint::text_width());
         let indent = " ".repeat(BEHIND);
         console.line(format_args!("{indent}{} {advice}", paint::styled(ACCENT, "→")));
+    }
+}
+
+fn terminal() -> Check {
+    const NAME: &str = "terminal";
+    if !std::io::stdout().is_terminal() {
+        return Check::ok(NAME, "standard output is not a terminal: plain text, no questions");
+    }
+    let columns = paint::width();
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let colour = if set("NO_COLOR") { "no colour (NO_COLOR)" } else { "colour" };
+    let facts = format!("{columns} columns, {colour}");
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let is_utf8 = locale.as_ref().is_none_or(|name| {
+        let name = name.to_lowercase();
+        name.contains("utf-8") || name.contains("utf8")
+    });
+    if is_utf8 || cfg!(windows) {
+        Check::ok(NAME, facts)
+    } else {
+        let locale = locale.unwrap_or_default();
+        Check::warn(NAME, format!("{facts}, but the locale {locale} is not UTF-8"))
+            .advise("set LANG to a UTF-8 locale, such as C.UTF-8")
     }
 }

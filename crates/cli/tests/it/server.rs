@@ -1,7 +1,13 @@
 //! The server through real sockets, against the real binary.
 
+mod api;
 mod client;
+mod crowd;
+mod instance;
+mod model;
 mod path;
+mod resume;
+mod security;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -27,7 +33,13 @@ impl Served {
 
     pub(crate) fn of(mut command: Command, port: u16) -> Self {
         command.args(["ui", "--no-open", "--port", &port.to_string()]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        Self::of_plain(command)
+    }
+
+    /// Starts a command that serves.
+    pub(crate) fn of_plain(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
         let url = url.trim().to_owned();
@@ -47,6 +59,11 @@ impl Served {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Waits for its end, and gives its exit code.
+    pub(crate) fn wait(&mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
     }
 
     /// Ends it without a word, as a power cut would.

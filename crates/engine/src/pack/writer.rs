@@ -17,7 +17,7 @@ const MODE: u32 = 0o100_644 << 16;
 const LEVEL: u32 = 9;
 
 /// Takes files in the order in which they shall stand.
-pub(super) struct Writer<W> {
+pub(crate) struct Writer<W> {
     out: W,
     written: u64,
     directory: Vec<u8>,
@@ -28,12 +28,12 @@ pub(super) struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    pub(super) fn new(out: W) -> Self {
+    pub(crate) fn new(out: W) -> Self {
         let deflate = Compress::new(Compression::new(LEVEL), false);
         Self { out, written: 0, directory: Vec::new(), entries: 0, deflate, overflowed: false }
     }
 
-    pub(super) fn add(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
+    pub(crate) fn add(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
         let packed = self.deflated(content)?;
         let (method, data) = packed.as_deref().map_or((0_u16, content), |packed| (8, packed));
         let mut crc = Crc::new();
@@ -69,7 +69,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the directory. Gives the number of bytes written, or nothing when the archive became too large.
-    pub(super) fn finish(mut self) -> io::Result<Option<(W, u64)>> {
+    pub(crate) fn finish(mut self) -> io::Result<Option<(W, u64)>> {
         let offset = self.field(self.written);
         let size = self.field(self.directory.len() as u64);
         let Some(entries) = u16::try_from(self.entries).ok().filter(|entries| *entries < u16::MAX)

@@ -7,8 +7,9 @@ use crewagent_core::vpath::VPath;
 use serde_json::Map;
 
 use super::command::{GlobalCommand, STARS};
-use super::{Heard, Session, SessionError, Tell, data};
+use super::{Heard, Keep, Launch, Session, SessionError, Tell, data};
 use crate::runtime::{Data, StartRun};
+use crate::store::RunId;
 
 /// The longest file that is looked at to see what it is.
 const MAX_LOOK: usize = 256 * 1024;
@@ -115,24 +116,68 @@ impl Session<'_> {
             conversation: Some(self.talk.facts().run_id.clone()),
             data,
         };
+        let id = self.start_run(&plan, tell)?;
+        self.name_after_item(routed)?;
+        if let (Some(words), Some(run)) = (&routed.details, &mut self.run) {
+            run.say(words, tell)?;
+        }
+        Ok(Heard::Started(id))
+    }
+
+    /// Starts a run, which the user's words go to from here on.
+    fn start_run(&mut self, plan: &StartRun, tell: Tell<'_>) -> Result<RunId, SessionError> {
         // Noted first, so that no run is without its conversation.
         let noted = plan.id.as_ref().map(ToString::to_string);
         self.talk.choose(Fact::SessionRun { id: noted }, tell)?;
-        let run = match self.runtime.start(&plan) {
+        let run = match self.runtime.start(plan) {
             Ok(run) => run,
             Err(error) => {
                 self.talk.choose(Fact::SessionRun { id: None }, tell)?;
                 return Err(error.into());
             }
         };
-        self.name_after_item(routed)?;
         run.opening().iter().for_each(&mut *tell);
         let id = run.facts().run_id.clone();
-        let run = self.run.insert(run);
-        if let Some(words) = &routed.details {
-            run.say(words, tell)?;
-        }
+        self.run = Some(run);
+        Ok(id)
+    }
+
+    /// Starts a workflow without a menu. A run that the words went to is left where it is.
+    pub fn launch(&mut self, launch: Launch, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        let Launch { package, workflow, agent, variables, settings } = launch;
+        self.leave(tell, Keep::Nothing)?;
+        let name = workflow.clone().unwrap_or_else(|| package.name.clone());
+        let plan = StartRun {
+            id: Some(self.runtime.fresh_id()),
+            package,
+            workflow,
+            agent,
+            project: self.talk.project_folder().to_owned(),
+            variables,
+            settings,
+            user_name: self.user_name.clone(),
+            conversation: Some(self.talk.facts().run_id.clone()),
+            data: None,
+        };
+        let id = self.start_run(&plan, tell)?;
+        self.name_after(&name)?;
         Ok(Heard::Started(id))
+    }
+
+    /// The user's words go to this run from here on. It must have been started from this conversation.
+    pub fn go_on_with(&mut self, id: &RunId, tell: Tell<'_>) -> Result<Heard, SessionError> {
+        if self.run.as_ref().is_some_and(|run| run.facts().run_id == *id) {
+            return Ok(Heard::Resumed(id.clone()));
+        }
+        let conversation = &self.talk.facts().run_id;
+        if !self.store.conversations().runs_of(conversation)?.contains(id) {
+            return Ok(Heard::NoRun);
+        }
+        self.leave(tell, Keep::Nothing)?;
+        let run = self.runtime.resume(id, &self.change)?;
+        run.opening().iter().for_each(&mut *tell);
+        self.enter(run, tell)?;
+        Ok(Heard::Resumed(id.clone()))
     }
 
     /// The data that an action brings along.

@@ -176,6 +176,15 @@ impl<'s> Runs<'s> {
         Ok(Reader::new(folder_of(&self.folder(id)?, LOGS)))
     }
 
+    /// The state document of a run as it is, if it has one.
+    pub fn document(&self, id: &RunId) -> Result<Option<String>, RunError> {
+        match self.folder(id)?.join(STATE).read(STATE_DOCUMENT, list::MAX_DOCUMENT) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if error.is_missing() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// What a run is.
     pub fn facts(&self, id: &RunId) -> Result<RunRecord, RunError> {
         self.record(&self.folder(id)?, id)

@@ -6,6 +6,7 @@ use crewagent_core::package::check;
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::StartTalk;
 use crewagent_engine::runtime_version;
+use crewagent_engine::session::Launch;
 use crewagent_engine::store::{self, Of, ProjectId, RunId, RunView, Store};
 use jiff::Timestamp;
 
@@ -18,9 +19,9 @@ use crate::endpoint::{Asked, Endpoint, delete, get, patch, post};
 use crate::problem::Problem;
 use crate::stage::Task;
 use crate::wire::{
-    Agent, Came, Conversation, ConversationDetail, ConversationList, ConversationQuery, EventPage,
-    EventQuery, FileText, GoOn, Halting, Journal, NewConversation, Nothing, RemovedConversation,
-    StartedConversation, TalkMode, Title, Words,
+    Agent, Came, Conversation, ConversationDetail, ConversationList, ConversationQuery, EnterRun,
+    EventPage, EventQuery, FileText, GoOn, Halting, Journal, NewConversation, NewTalkRun, Nothing,
+    RemovedConversation, StartedConversation, TalkMode, Title, Words,
 };
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -37,6 +38,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             "Says something: a command such as `/menu`, a choice, an answer, or just words",
             say,
         ),
+        post("/api/conversations/{id}/runs", "Starts a workflow from a conversation", launch),
+        post("/api/conversations/{id}/enter", "Goes on with a run of a conversation", enter),
         post("/api/conversations/{id}/resume", "Goes on where it stands", resume),
         post("/api/conversations/{id}/pause", "Pauses it after the call in hand", pause),
         post("/api/conversations/{id}/stop", "Stops it, and gives up the request", stop),
@@ -171,6 +174,24 @@ fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
 fn say(asked: Asked<Id, (), Words>) -> Result<Came, Problem> {
     let Asked { app, path, body, .. } = asked;
     app.stage.ask(&journal(&path)?, Task::Say(body.text), body.model)
+}
+
+fn launch(asked: Asked<Id, (), NewTalkRun>) -> Result<Came, Problem> {
+    let Asked { app, path, body, .. } = asked;
+    let store = app.store()?;
+    let launch = Launch {
+        package: store.packages().find(&body.package)?,
+        workflow: body.workflow,
+        agent: body.agent,
+        variables: body.variables.into_iter().collect(),
+        settings: bounded(&store, &body.bounds),
+    };
+    app.stage.ask(&journal(&path)?, Task::Launch(Box::new(launch)), body.model)
+}
+
+fn enter(asked: Asked<Id, (), EnterRun>) -> Result<Came, Problem> {
+    let Asked { app, path, body, .. } = asked;
+    app.stage.ask(&journal(&path)?, Task::Enter(RunId::parse(&body.run)?), body.model)
 }
 
 fn resume(asked: Asked<Id, (), GoOn>) -> Result<Came, Problem> {

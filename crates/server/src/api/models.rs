@@ -68,7 +68,7 @@ fn item(store: &Store, name: &str) -> ModelItem {
     ModelItem {
         name: name.to_owned(),
         model,
-        key: key.as_ref().ok().map(|found| place_of(&found.source)),
+        key: key.as_ref().ok().map(|found| found.source.words()),
         problem: key.err().map(|error| error.to_string()),
         profile: Some(chosen.profile_name),
         base_url: Some(chosen.base_url),
@@ -78,16 +78,6 @@ fn item(store: &Store, name: &str) -> ModelItem {
             output: price.output,
             cached: price.cached,
         }),
-    }
-}
-
-/// Where a key is, for people.
-fn place_of(source: &KeySource) -> String {
-    match source {
-        KeySource::Variable(name) => name.clone(),
-        KeySource::File => "credentials.toml".to_owned(),
-        KeySource::Keyring => "keyring".to_owned(),
-        KeySource::None => "none".to_owned(),
     }
 }
 

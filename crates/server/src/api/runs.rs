@@ -1,6 +1,7 @@
 //! Runs: start them, speak to them, halt them, look at them.
 
 mod changes;
+mod export;
 mod look;
 mod requests;
 
@@ -34,6 +35,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         get("/api/runs/{id}/changes/images", "Shows a file before and after", changes::images),
         post("/api/runs/{id}/changes/revert", "Makes a file as it was before", changes::revert),
         get("/api/runs/{id}/artifacts", "Lists the files that a run made", changes::artifacts),
+        export::endpoint(),
         post("/api/runs/{id}/say", "Says something to a run, or answers its question", say),
         post("/api/runs/{id}/resume", "Goes on with a run where it stands", resume),
         post("/api/runs/{id}/pause", "Pauses a run after the call in hand", pause),

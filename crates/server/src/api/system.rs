@@ -1,15 +1,17 @@
 //! The program itself.
 
+use crewagent_engine::doctor::{Health as Verdict, checks};
 use crewagent_engine::model::NamedModel;
 
 use crate::assets;
 use crate::endpoint::{Asked, Endpoint, get};
 use crate::problem::Problem;
-use crate::wire::{AppFacts, Health};
+use crate::wire::{AppFacts, Diagnosis, DoctorCheck, Health};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
         get("/api/app", "What program this is, and whether it is set up", app),
+        get("/api/doctor", "Looks at everything a run depends on", doctor),
         get("/api/health", "How the server is", health),
     ]
 }
@@ -40,5 +42,26 @@ fn health(asked: Asked) -> Result<Health, Problem> {
         uptime_seconds: u32::try_from(seconds).unwrap_or(u32::MAX),
         at_work: count(asked.app.stage.at_work()),
         streams: count(asked.app.stage.notices().listeners()),
+    })
+}
+
+fn doctor(asked: Asked) -> Result<Diagnosis, Problem> {
+    let checks = checks(Some(asked.app.home().clone()))?;
+    Ok(Diagnosis {
+        ok: checks.iter().all(|check| check.status != Verdict::Fail),
+        checks: checks
+            .into_iter()
+            .map(|check| DoctorCheck {
+                name: check.name.to_owned(),
+                status: match check.status {
+                    Verdict::Ok => "ok",
+                    Verdict::Warn => "warn",
+                    Verdict::Fail => "fail",
+                }
+                .to_owned(),
+                message: check.message,
+                advice: check.advice,
+            })
+            .collect(),
     })
 }

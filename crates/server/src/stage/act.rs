@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{SettingsChange, StartRun, StartTalk};
+use crewagent_engine::session::Launch;
+use crewagent_engine::store::RunId;
 
 use crate::problem::Problem;
 use crate::wire::{Came, Code, Journal};
@@ -26,6 +28,10 @@ pub(crate) enum Task {
     StartTalk(Box<StartTalk>),
     /// The user speaks.
     Say(String),
+    /// A workflow is started from the conversation.
+    Launch(Box<Launch>),
+    /// The conversation goes on with one of its runs.
+    Enter(RunId),
     /// It goes on where it stands, with these changes.
     GoOn(SettingsChange),
 }

@@ -7,7 +7,7 @@ use crewagent_core::menu::Surface;
 use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::model::{NamedError, NamedModel, OpenedModel};
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange};
-use crewagent_engine::session::{Guest, Heard, Session};
+use crewagent_engine::session::{Guest, Heard, Launch, Session};
 use crewagent_engine::store::{RunId, Store};
 
 use super::Stage;
@@ -92,7 +92,11 @@ impl<'s> Scene<'s> {
                 let guest = self.guest(plan.settings.clone());
                 Player::Talk(Box::new(Session::begin(self.store, runtime, &plan, guest)?))
             }
-            Task::Say(_) => self.reopen(runtime, &SettingsChange::default())?,
+            Task::Say(_) | Task::Enter(_) => self.reopen(runtime, &SettingsChange::default())?,
+            Task::Launch(_) => {
+                self.ready(name)?;
+                self.reopen(runtime, &SettingsChange::default())?
+            }
             Task::GoOn(change) => self.reopen(runtime, change)?,
         };
         for run in player.runs() {
@@ -156,6 +160,8 @@ impl<'s> Scene<'s> {
         let name = self.act.model(job.model.as_ref());
         let heard = match &job.task {
             Task::Say(words) => self.hear(player, words),
+            Task::Launch(launch) => self.launch(player, launch),
+            Task::Enter(id) => self.enter(player, id),
             Task::StartRun(_) | Task::GoOn(_) => Ok(Heard::Work),
             Task::StartTalk(_) => Ok(Heard::Status),
         };
@@ -195,6 +201,18 @@ impl<'s> Scene<'s> {
             }
             Player::Talk(session) => session.hear(words, &mut tell)?,
         })
+    }
+
+    fn launch(&self, player: &mut Player<'s>, launch: &Launch) -> Result<Heard, Problem> {
+        let Player::Talk(session) = player else { return Ok(Heard::NoRun) };
+        let mut launch = launch.clone();
+        launch.settings.window_tokens = self.window();
+        Ok(session.launch(launch, &mut |event| self.tell(event))?)
+    }
+
+    fn enter(&self, player: &mut Player<'s>, id: &RunId) -> Result<Heard, Problem> {
+        let Player::Talk(session) = player else { return Ok(Heard::NoRun) };
+        Ok(session.go_on_with(id, &mut |event| self.tell(event))?)
     }
 
     fn drive(&self, player: &mut Player<'s>) -> Result<(), Left> {

@@ -1,7 +1,10 @@
 //! Conversations.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::{Agent, Bounds, Flaw, MenuItem};
 
@@ -97,8 +100,7 @@ pub enum TalkMode {
     Workflow,
 }
 
-/// A conversation that is to be begun. With a workflow it begins as a run of it, with an agent as talk with that one,
-/// else as plain chat.
+/// A conversation that is to be begun: with an agent as talk with that one, else as plain chat.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -140,4 +142,38 @@ pub struct Title {
 pub struct RemovedConversation {
     /// The runs that went with it.
     pub runs: Vec<String>,
+}
+
+/// A workflow that is to be started from a conversation.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct NewTalkRun {
+    /// The package: `name`, `name@version`, or the beginning of its digest.
+    pub package: String,
+    /// The workflow: its id, or the path of its document; the first when absent.
+    pub workflow: Option<String>,
+    /// The agent; the first whose menu starts the workflow when absent.
+    pub agent: Option<String>,
+    /// Variables that are known from the start.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, Json>>"))]
+    pub variables: BTreeMap<String, Json>,
+    /// The model; as before when absent.
+    pub model: Option<String>,
+    /// What it runs with, where that differs from the settings.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<Bounds>"))]
+    pub bounds: Bounds,
+}
+
+/// A run that the words of a conversation shall go to.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct EnterRun {
+    /// Its id.
+    pub run: String,
+    /// The model; as before when absent.
+    pub model: Option<String>,
 }

@@ -46,3 +46,27 @@ pub struct Health {
     /// Streams that are open.
     pub streams: u32,
 }
+
+/// What the doctor found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Diagnosis {
+    /// Whether nothing is broken.
+    pub ok: bool,
+    /// Each look.
+    pub checks: Vec<DoctorCheck>,
+}
+
+/// What one look of the doctor found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct DoctorCheck {
+    /// What was looked at.
+    pub name: String,
+    /// `ok`, `warn` or `fail`.
+    pub status: String,
+    /// What was found.
+    pub message: String,
+    /// What to do about it.
+    pub advice: Vec<String>,
+}

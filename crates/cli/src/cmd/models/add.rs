@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::{ask, told_use};
 use crate::args::ModelsAdd;
 use crate::console::Console;
-use crate::model::{self, key_words};
+use crate::model;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME};
 use crate::shell;
@@ -76,7 +76,7 @@ pub(super) fn run(
         paint::printable(&chosen.profile_name)
     ));
     match chosen.key(&store.secrets(), &Surroundings::of_process()) {
-        Ok(found) => console.line(format_args!("key: {}", key_words(&found.source))),
+        Ok(found) => console.line(format_args!("key: {}", found.source.words())),
         Err(error @ SecretError::Missing { .. }) => {
             console.error(paint::printable(&error.to_string()))
         }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::ModelsList;
 use crate::console::Console;
-use crate::model::{self, key_words};
+use crate::model;
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
 use crate::render::table::{Cell, table};
@@ -34,7 +34,7 @@ pub(super) fn run(
         let chosen = settings.model(name, "", &surroundings).map_err(|error| error.to_string());
         let key = chosen.clone().and_then(|chosen| {
             let key = chosen.key(&store.secrets(), &surroundings);
-            key.map(|found| key_words(&found.source)).map_err(|error| error.to_string())
+            key.map(|found| found.source.words()).map_err(|error| error.to_string())
         });
         let is_default = default.as_ref().is_some_and(|(default, _)| default == name);
         Row { name, settings: own, chosen, key, is_default }

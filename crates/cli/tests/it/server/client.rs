@@ -45,11 +45,6 @@ impl Browser {
         self.cookie = Some(cookie.to_owned());
     }
 
-    /// The same browser at another port.
-    pub(crate) fn at(&self, port: u16) -> Self {
-        Self { port, cookie: self.cookie.clone() }
-    }
-
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.send("GET", path, &[], b"")
     }

@@ -13,7 +13,7 @@ use crate::journal::tail;
 use crate::store::Flaw;
 
 /// More is no state document of ours.
-const MAX_DOCUMENT: u64 = 4 << 20;
+pub(super) const MAX_DOCUMENT: u64 = 4 << 20;
 
 /// Which runs are listed.
 #[derive(Clone, Copy, Debug)]

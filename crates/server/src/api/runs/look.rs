@@ -4,14 +4,10 @@ use crewagent_core::event::{Event, Fact};
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::check;
 use crewagent_core::run::usage::Usage;
-use crewagent_core::state::document::STATE_FILE;
-use crewagent_core::vpath::VPath;
 use crewagent_engine::journal::Reader;
-use crewagent_engine::mounts::Mounts;
 use crewagent_engine::runtime_version;
 use crewagent_engine::store::{Of, ProjectId, RunId, RunRecord, RunSummary, Store};
 
-use crate::api::files::granted;
 use crate::api::packages::picture;
 use crate::api::{Blob, Id};
 use crate::app::App;
@@ -31,8 +27,6 @@ const EVENTS: usize = 500;
 const MAX_EVENTS: usize = 5000;
 /// Bytes of a journal that are read at a time.
 const PIECE: usize = 1 << 20;
-/// More is no state document of ours.
-const MAX_DOCUMENT: usize = 16 << 20;
 
 pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
     let Asked { app, query, .. } = asked;
@@ -179,12 +173,9 @@ pub(in crate::api) fn page(
 
 pub(super) fn state(asked: Asked<Id>) -> Result<StateText, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
-    let runs = store.runs();
-    let mounts = Mounts::open(&runs.roots(&runs.facts(&id)?)?)?;
-    let path = VPath::parse(STATE_FILE).map_err(|refusal| Problem::invalid(refusal.message))?;
-    let content = granted(mounts.read(&path, MAX_DOCUMENT))?;
-    let text = String::from_utf8_lossy(&content.bytes).into_owned();
-    Ok(StateText { text, sha256: content.sha256.to_string() })
+    let text = store.runs().document(&id)?;
+    let text = text.ok_or_else(|| Problem::missing("this run has no state document"))?;
+    Ok(StateText { sha256: Digest::of(text.as_bytes()).to_string(), text })
 }
 
 pub(super) fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {

@@ -19,6 +19,18 @@ pub enum KeySource {
     None,
 }
 
+impl KeySource {
+    /// Where it is, for people.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Variable(name) => name.clone(),
+            Self::File => "credentials.toml".to_owned(),
+            Self::Keyring => "keyring".to_owned(),
+            Self::None => "none".to_owned(),
+        }
+    }
+}
+
 const EXPECTED: &str = "a key never stands in the settings; write where it is: \"env:VARIABLE\", \"file\", \"keyring\" or \"none\" (`crewagent models add` puts a key away safely)";
 
 /// What a value of a header begins with that stands for a variable.

@@ -1,16 +1,14 @@
-//! The looks that the doctor takes.
+//! Looks at everything a run depends on, and says what to do where something is wrong.
 
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use crewagent_engine::model::NamedModel;
-use crewagent_engine::runtime_version;
-use crewagent_engine::source::bytes;
-use crewagent_engine::store::{Of, Settings, Status, Store, StoreError, Surroundings};
+use serde::Serialize;
 
-use super::Check;
-use crate::model::key_words;
-use crate::{model, paint};
+use crate::model::NamedModel;
+use crate::model::chat::Client;
+use crate::runtime_version;
+use crate::source::bytes;
+use crate::store::{Of, Settings, Status, Store, StoreError, Surroundings};
 
 /// Less free space than this will soon be a problem.
 const LITTLE_SPACE: u64 = 512 << 20;
@@ -19,7 +17,58 @@ const NO_SPACE: u64 = 16 << 20;
 /// How many things of one kind are named.
 const NAMED: usize = 5;
 
-pub(super) fn all(home: Option<PathBuf>) -> Result<Vec<Check>, StoreError> {
+/// What one look found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub name: &'static str,
+    /// How it is.
+    pub status: Health,
+    /// What was found.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<String>,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// It works, and could be better.
+    Warn,
+    /// It does not work.
+    Fail,
+}
+
+impl Check {
+    /// It is as it should be.
+    pub fn ok(name: &'static str, message: impl Into<String>) -> Self {
+        Self { name, status: Health::Ok, message: message.into(), advice: Vec::new() }
+    }
+
+    /// It could be better.
+    pub fn warn(name: &'static str, message: impl Into<String>) -> Self {
+        Self { status: Health::Warn, ..Self::ok(name, message) }
+    }
+
+    /// It does not work.
+    pub fn fail(name: &'static str, message: impl Into<String>) -> Self {
+        Self { status: Health::Fail, ..Self::ok(name, message) }
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice.push(advice.into());
+        self
+    }
+}
+
+/// Takes every look. Nothing is sent, and nothing is changed.
+pub fn checks(home: Option<PathBuf>) -> Result<Vec<Check>, StoreError> {
     let folder = home.clone().map_or_else(Store::default_home, Ok)?;
     let mut checks = vec![
         Check::ok("version", format!("crewagent {}", runtime_version())),
@@ -30,7 +79,6 @@ pub(super) fn all(home: Option<PathBuf>) -> Result<Vec<Check>, StoreError> {
     if let Ok(store) = Store::open(home) {
         checks.extend([model(&store), packages(&store), projects(&store), runs(&store)]);
     }
-    checks.push(terminal());
     Ok(checks)
 }
 
@@ -82,12 +130,12 @@ fn settings(home: &Path) -> Check {
 /// Which model is chosen and whether its key is there. Nothing is sent.
 fn model(store: &Store) -> Check {
     const NAME: &str = "model";
-    let chosen = match model::choose(None, store) {
+    let chosen = match NamedModel::of(None, store) {
         Ok(NamedModel::Chat(chosen)) => chosen,
-        Ok(NamedModel::Scripted(_) | NamedModel::Replay(_)) => {
-            return match model::open(None, store) {
+        Ok(file @ (NamedModel::Scripted(_) | NamedModel::Replay(_))) => {
+            return match file.open(store, Client::new) {
                 Ok(opened) => Check::ok(NAME, opened.model.name().to_owned()),
-                Err(error) => Check::warn(NAME, format!("{error:#}")),
+                Err(error) => Check::warn(NAME, error.to_string()),
             };
         }
         Err(error) => return Check::warn(NAME, error.to_string()),
@@ -96,7 +144,7 @@ fn model(store: &Store) -> Check {
     let surroundings = Surroundings::of_process();
     let reached = chosen.endpoint(&store.secrets(), &surroundings);
     match reached.and_then(|_| chosen.key(&store.secrets(), &surroundings)) {
-        Ok(found) => Check::ok(NAME, format!("{place}, key: {}", key_words(&found.source)))
+        Ok(found) => Check::ok(NAME, format!("{place}, key: {}", found.source.words()))
             .advise("crewagent models test tries it out"),
         Err(error) => Check::warn(NAME, format!("{place}: {error}")),
     }
@@ -115,7 +163,7 @@ fn packages(store: &Store) -> Check {
             broken.push(error.to_string());
         }
     }
-    let count = paint::counted(listing.installed.len(), "package");
+    let count = counted(listing.installed.len(), "package");
     if broken.is_empty() {
         return Check::ok(NAME, format!("{count}, all as they were imported"));
     }
@@ -130,7 +178,7 @@ fn projects(store: &Store) -> Check {
         Ok(listing) => listing,
         Err(error) => return Check::fail(NAME, error.to_string()),
     };
-    let count = paint::counted(listing.projects.len(), "project");
+    let count = counted(listing.projects.len(), "project");
     if !listing.damaged.is_empty() {
         let flaws: Vec<String> = listing.damaged.iter().map(|flaw| flaw.reason.clone()).collect();
         return Check::fail(
@@ -164,10 +212,10 @@ fn runs(store: &Store) -> Check {
         let runs = listing.runs.iter().filter(|run| run.status == status);
         runs.map(|run| run.run_id.to_string()).collect()
     };
-    let mut parts = vec![paint::counted(listing.runs.len(), "run")];
+    let mut parts = vec![counted(listing.runs.len(), "run")];
     let (waiting, interrupted) = (of(Status::WaitingUser), of(Status::Interrupted));
     if !waiting.is_empty() {
-        parts.push(format!("{} waiting for you", paint::grouped(waiting.len())));
+        parts.push(format!("{} waiting for you", waiting.len()));
     }
     if !interrupted.is_empty() {
         parts.push(format!(
@@ -199,31 +247,6 @@ fn runs(store: &Store) -> Check {
     check
 }
 
-fn terminal() -> Check {
-    const NAME: &str = "terminal";
-    if !std::io::stdout().is_terminal() {
-        return Check::ok(NAME, "standard output is not a terminal: plain text, no questions");
-    }
-    let columns = paint::width();
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let colour = if set("NO_COLOR") { "no colour (NO_COLOR)" } else { "colour" };
-    let facts = format!("{columns} columns, {colour}");
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    let is_utf8 = locale.as_ref().is_none_or(|name| {
-        let name = name.to_lowercase();
-        name.contains("utf-8") || name.contains("utf8")
-    });
-    if is_utf8 || cfg!(windows) {
-        Check::ok(NAME, facts)
-    } else {
-        let locale = locale.unwrap_or_default();
-        Check::warn(NAME, format!("{facts}, but the locale {locale} is not UTF-8"))
-            .advise("set LANG to a UTF-8 locale, such as C.UTF-8")
-    }
-}
-
 /// The first few, and how many there are beside them.
 fn some_of(all: &[String]) -> Vec<String> {
     let mut some: Vec<String> = all.iter().take(NAMED).cloned().collect();
@@ -231,4 +254,10 @@ fn some_of(all: &[String]) -> Vec<String> {
         some.push(format!("and {} more", all.len() - NAMED));
     }
     some
+}
+
+/// `1 run`, `2 runs`.
+fn counted(count: usize, what: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{ending}")
 }

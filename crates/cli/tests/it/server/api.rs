@@ -1,0 +1,280 @@
+//! What can be asked: the document against the routes, and the way of each thing through its requests.
+
+use serde_json::{Value as Json, json};
+
+use super::client::{Browser, Events};
+use super::{Served, tiny, tiny_run};
+use crate::support::{World, example};
+
+/// A server, and somebody who uses it.
+fn let_in(world: &World) -> (Served, Browser) {
+    let served = Served::start(world, 0);
+    let browser = served.browser();
+    (served, browser)
+}
+
+fn project(world: &World, browser: &Browser) -> Json {
+    let path = world.path("project");
+    browser.post("/api/projects", &json!({ "path": path.to_str().unwrap() })).good()
+}
+
+/// Follows a stream until the run is in this phase.
+fn until(events: &mut Events, phase: &str) {
+    events.find(|frame| frame.data["event"]["phase"] == phase).expect(phase);
+}
+
+/// A run of the tiny package from its start to its end.
+fn completed(world: &World, browser: &Browser) -> String {
+    let project = project(world, browser);
+    let started = browser.post("/api/runs", &tiny_run(world, &project, "tiny.yaml")).good();
+    let id = started["runId"].as_str().unwrap().to_owned();
+    let mut events = browser.stream(&format!("run/{id}"), None);
+    until(&mut events, "WaitingUser");
+    browser.post(&format!("/api/runs/{id}/say"), &json!({ "text": "a brief" })).good();
+    until(&mut events, "Completed");
+    id
+}
+
+#[test]
+fn every_request_of_the_document_is_there_and_knows_its_methods() {
+    let world = World::new();
+    let (_served, browser) = let_in(&world);
+    let document = browser.get("/api/openapi.json").good();
+    assert_eq!(document["openapi"], "3.1.0");
+    let paths = document["paths"].as_object().unwrap();
+    assert!(paths.len() > 50, "{}", paths.len());
+    for (path, methods) in paths {
+        let real = path.replace("{id}", "x").replace("{turn}", "1").replace("{code}", "BM101");
+        let real = real.replace("{reference}", "x").replace("{sha256}", "x").replace("{name}", "x");
+        assert!(!real.contains('{'), "{path}");
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
+            if path == "/api/events" || path == "/api/leave" {
+                continue;
+            }
+            let answer = browser.send(method, &real, &[("content-type", "text/odd")], b"");
+            let is_there = methods.get(method.to_lowercase()).is_some();
+            let is_known = answer.status != 405 && !answer.text().contains("no such request");
+            assert_eq!(is_known, is_there, "{method} {path}: {}", answer.text());
+        }
+    }
+    assert_eq!(browser.get("/api/nothing").code(), "not-found");
+}
+
+#[test]
+fn every_schema_that_the_document_names_is_in_it() {
+    fn look(value: &Json, document: &Json) {
+        match value {
+            Json::Object(fields) => {
+                if let Some(name) = fields.get("$ref").and_then(Json::as_str) {
+                    let path = name.strip_prefix('#').unwrap_or_else(|| panic!("{name}"));
+                    assert!(document.pointer(path).is_some(), "{name} is missing");
+                }
+                fields.values().for_each(|inner| look(inner, document));
+            }
+            Json::Array(items) => items.iter().for_each(|inner| look(inner, document)),
+            _ => {}
+        }
+    }
+    let world = World::new();
+    let (_served, browser) = let_in(&world);
+    let document = browser.get("/api/openapi.json").good();
+    look(&document, &document);
+}
+
+#[test]
+fn a_run_can_be_looked_at_from_every_side() {
+    let world = tiny();
+    let (_served, browser) = let_in(&world);
+    let id = completed(&world, &browser);
+    let at = |what: &str| format!("/api/runs/{id}{what}");
+    let shown = browser.get(&at("")).good();
+    assert_eq!((&shown["status"], &shown["turns"]), (&json!("completed"), &json!(7)));
+    assert_eq!(shown["path"].as_array().unwrap().len(), 3);
+    assert_eq!(shown["graph"]["nodes"].as_array().unwrap().len(), 3);
+    let list = browser.get("/api/runs?status=completed").good();
+    assert_eq!((&list["total"], &list["runs"][0]["id"]), (&json!(1), &json!(id)));
+    assert_eq!(browser.get("/api/runs?status=failed").good()["total"], 0);
+
+    let first = browser.get(&at("/events?limit=3")).good();
+    assert_eq!(
+        (&first["events"][0]["type"], &first["more"]),
+        (&json!("run.started"), &json!(true))
+    );
+    let rest = browser.get(&at("/events?after=3")).good();
+    assert_eq!((&rest["events"][0]["seq"], &rest["more"]), (&json!(4), &json!(false)));
+    assert!(browser.get(&at("/state")).good()["text"].as_str().unwrap().contains("stepsCompleted"));
+
+    let requests = browser.get(&at("/requests")).good();
+    let requests = requests["requests"].as_array().unwrap();
+    assert!(requests.len() == 7 && requests.iter().all(|one| one["exact"] == true), "{requests:?}");
+    let request = browser.get(&at("/requests/1")).good();
+    let layers: Vec<&str> = request["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["layer"].as_str().unwrap())
+        .collect();
+    assert_eq!(layers, ["system", "system", "system", "directive", "brief", "state"]);
+
+    let file = browser.get(&at("/export"));
+    assert_eq!((file.status, &file.body[..2]), (200, &b"PK"[..]));
+    let home = world.folder.path().to_str().unwrap();
+    assert!(!String::from_utf8_lossy(&file.body).contains(home));
+
+    let artifacts = browser.get(&at("/artifacts")).good();
+    assert_eq!(artifacts["artifacts"][1]["path"], "artifacts/brief.md");
+    let changes = browser.get(&at("/changes")).good();
+    let brief = &changes["files"][0];
+    assert_eq!((&brief["path"], &brief["created"]), (&json!("artifacts/brief.md"), &json!(true)));
+    let images = browser.get(&at("/changes/images?path=artifacts/brief.md")).good();
+    assert_eq!(images["after"]["text"], "# Brief\n");
+    assert!(images.get("before").is_none());
+    let revert = json!({ "path": "artifacts/brief.md", "ifMatchSha256": brief["now"] });
+    browser.post(&at("/changes/revert"), &revert).good();
+    assert!(!world.path("project/artifacts/brief.md").exists());
+    assert_eq!(browser.post(&at("/changes/revert"), &revert).code(), "changed");
+
+    assert_eq!(browser.delete(&at("")).status, 200);
+    assert_eq!(browser.get(&at("")).code(), "not-found");
+}
+
+#[test]
+fn a_conversation_goes_from_a_menu_to_a_run_and_back() {
+    let world = tiny();
+    let model = format!("scripted:{}", world.path("tiny.yaml").display());
+    let (_served, browser) = let_in(&world);
+    let project = project(&world, &browser);
+    let content = browser.get("/api/packages/tiny").good();
+    let agent = &content["agents"][0];
+    let body = json!({ "project": project["id"], "package": "tiny", "agent": agent["id"], "model": model });
+    let talk = browser.post("/api/conversations", &body).good();
+    let at = |what: &str| format!("/api/conversations/{}{what}", talk["id"].as_str().unwrap());
+    let shown = browser.get(&at("")).good();
+    assert_eq!((&shown["mode"], &shown["menu"]), (&json!("agent"), &agent["menu"]));
+    let menu = browser.post(&at("/say"), &json!({ "text": "/menu" })).good();
+    assert_eq!((&menu["kind"], &menu["lines"]), (&json!("menu"), &agent["menu"]));
+    let mut events =
+        browser.stream(&format!("conversation/{}", talk["id"].as_str().unwrap()), None);
+    let came = browser.post(&at("/say"), &json!({ "text": "1" })).good();
+    assert_eq!(came["kind"], "started", "{came}");
+    let run = came["runId"].as_str().unwrap();
+    // The stream brings the run along.
+    let question = events.find(|frame| frame.data["event"]["type"] == "question").unwrap();
+    assert_eq!(question.data["journal"], json!({ "kind": "run", "id": run }));
+    until(&mut events, "WaitingUser");
+    assert_eq!(browser.get(&at("")).good()["activeRun"], run);
+    // Either address is that of the run.
+    browser.post(&format!("/api/runs/{run}/say"), &json!({ "text": "a brief" })).good();
+    until(&mut events, "Completed");
+    let left = browser.post(&at("/say"), &json!({ "text": "/pause" })).good();
+    assert_eq!(left, json!({ "kind": "left", "runId": run }));
+    assert_eq!(browser.get(&at("")).good()["mode"], "agent");
+    let came = browser.post(&at("/enter"), &json!({ "run": run })).good();
+    assert_eq!(came["kind"], "resumed");
+    let launched = browser.post(&at("/runs"), &json!({ "package": "tiny" }));
+    assert!(matches!(launched.status, 200 | 409), "{}", launched.text());
+    let renamed = browser.json("PATCH", &at(""), &json!({ "title": "Briefs" })).good();
+    assert_eq!(renamed["title"], "Briefs");
+    assert_eq!(
+        browser.get("/api/conversations?words=brief").good()["conversations"][0]["title"],
+        "Briefs"
+    );
+    browser.post(&at("/stop"), &json!({})).good();
+    let mut removed = browser.delete(&at(""));
+    while removed.status == 409 {
+        removed = browser.delete(&at(""));
+    }
+    assert!(removed.good()["runs"].as_array().unwrap().iter().any(|id| id == run));
+}
+
+#[test]
+fn a_package_is_judged_before_it_is_imported() {
+    let world = World::new();
+    let (_served, browser) = let_in(&world);
+    let path = json!({ "path": example("create-story-micro") });
+    let report = browser.post("/api/packages/inspect", &path).good();
+    assert_eq!(report["valid"], true);
+    assert_eq!(browser.get("/api/packages").good()["packages"], json!([]));
+    let imported = browser.post("/api/packages/import", &path).good();
+    assert_eq!(imported["outcome"], "new");
+    let reference = imported["package"]["reference"].as_str().unwrap();
+    let content = browser.get(&format!("/api/packages/{reference}")).good();
+    assert_eq!(content, report["content"]);
+    let kind = [("content-type", "application/octet-stream")];
+    let bad = browser.send("POST", "/api/packages/import-file", &kind, b"not a package").good();
+    assert_eq!((&bad["outcome"], &bad["report"]["valid"]), (&json!("rejected"), &json!(false)));
+    let finding = &bad["report"]["findings"][0];
+    let page = browser.get(&format!("/api/codes/{}", finding["code"].as_str().unwrap())).good();
+    assert!(page["explanation"].as_str().unwrap().len() > 100);
+    let packed = json!({ "path": example("create-story-micro"), "output": world.path("x.bmad") });
+    browser.post("/api/packages/pack", &packed).good();
+    let file = std::fs::read(world.path("x.bmad")).unwrap();
+    let again = browser.send("POST", "/api/packages/import-file", &kind, &file).good();
+    assert_eq!(again["outcome"], "already-there");
+    assert_eq!(browser.delete(&format!("/api/packages/{reference}")).status, 200);
+    assert_eq!(browser.get(&format!("/api/packages/{reference}")).code(), "not-found");
+    let new = json!({ "path": world.path("mine"), "name": "mine", "template": "loop" });
+    assert_eq!(browser.post("/api/packages/new", &new).good()["name"], "mine");
+    assert_eq!(browser.post("/api/packages/new", &new).code(), "refused");
+}
+
+#[test]
+fn a_key_goes_in_and_never_comes_out() {
+    let world = World::new();
+    let (_served, browser) = let_in(&world);
+    let key = "sk-very-secret-1234";
+    let model = json!({
+        "model": "m1", "baseUrl": "http://127.0.0.1:9/v1", "key": key, "useIt": true,
+        "price": { "input": 1.5, "output": 2.0 },
+    });
+    let set = browser.json("PUT", "/api/models/mine", &model);
+    assert_eq!(set.good()["key"], "credentials.toml");
+    let listed = browser.get("/api/models");
+    assert_eq!(listed.good()["default"], "mine");
+    let test = browser.post("/api/models/mine/test", &json!({}));
+    assert_eq!(test.good()["ok"], false);
+    for answer in [set, listed, test, browser.get("/api/settings"), browser.get("/api/app")] {
+        assert!(!answer.text().contains(key), "{}", answer.text());
+    }
+    let without = browser.json("PUT", "/api/models/other", &json!({ "model": "m" }));
+    assert_eq!(without.code(), "invalid");
+    assert_eq!(browser.delete("/api/models/mine").status, 200);
+    assert_eq!(browser.delete("/api/models/mine").code(), "not-found");
+}
+
+#[test]
+fn a_setting_that_does_not_fit_is_refused_with_the_reason() {
+    let world = World::new();
+    let (_served, browser) = let_in(&world);
+    let set = |value: Json| {
+        browser.json("PATCH", "/api/settings", &json!({ "key": "run.max-turns", "value": value }))
+    };
+    let value = |list: &Json| {
+        let found = list["settings"].as_array().unwrap().iter();
+        found.clone().find(|one| one["key"] == "run.max-turns").unwrap()["value"].clone()
+    };
+    assert_eq!(value(&set(json!(7)).good()), 7);
+    assert_eq!(value(&browser.get("/api/settings").good()), 7);
+    assert_eq!(set(json!(0)).code(), "invalid");
+    assert_eq!(value(&set(Json::Null).good()), 50);
+    let unknown = browser.json("PATCH", "/api/settings", &json!({ "key": "a.b", "value": 1 }));
+    assert_eq!(unknown.code(), "not-found");
+}
+
+#[test]
+fn a_project_that_moved_is_found_again() {
+    let world = tiny();
+    let (_served, browser) = let_in(&world);
+    let project = project(&world, &browser);
+    let at = format!("/api/projects/{}", project["id"].as_str().unwrap());
+    std::fs::rename(world.path("project"), world.path("moved")).unwrap();
+    assert_eq!(browser.get(&at).good()["exists"], false);
+    let moved = json!({ "path": world.path("moved") });
+    assert_eq!(browser.post(&format!("{at}/relink"), &moved).good()["exists"], true);
+    let folders =
+        browser.get(&format!("/api/folders?path={}", world.folder.path().display())).good();
+    assert!(folders["folders"].as_array().unwrap().iter().any(|one| one["name"] == "moved"));
+    assert_eq!(browser.post("/api/projects", &json!({ "path": "moved" })).code(), "invalid");
+    assert_eq!(browser.delete(&at).status, 200);
+    assert_eq!(browser.get(&at).code(), "not-found");
+}

@@ -1,0 +1,52 @@
+//! Many runs at once, and what a server costs that does nothing.
+
+use std::collections::BTreeSet;
+
+use crewagent_testkit::process;
+use serde_json::json;
+
+use super::{Served, tiny, tiny_run};
+
+/// As many as must work.
+const RUNS: usize = 100;
+/// KiB that a server may have that does nothing.
+const IDLE: u64 = 40 << 10;
+
+#[test]
+fn a_hundred_runs_work_at_once_and_the_list_is_live() {
+    let world = tiny();
+    let served = Served::start(&world, 0);
+    let browser = served.browser();
+    let body = json!({ "path": world.path("project").to_str().unwrap() });
+    let project = browser.post("/api/projects", &body).good();
+    let mut list = browser.stream("", None);
+    let mut waiting = BTreeSet::new();
+    let run = tiny_run(&world, &project, "tiny.yaml");
+    for _ in 0..RUNS {
+        waiting
+            .insert(browser.post("/api/runs", &run).good()["runId"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(waiting.len(), RUNS);
+    // Every one of them is told to rest, on a stream that watches none of them.
+    while !waiting.is_empty() {
+        let frame = list.next().unwrap();
+        if frame.name == "notice" && frame.data["phase"] == "WaitingUser" {
+            waiting.remove(frame.data["journal"]["id"].as_str().unwrap());
+        }
+    }
+    let listed = browser.get("/api/runs?status=waiting-user").good();
+    assert_eq!(listed["total"], RUNS);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_does_nothing_is_small() {
+    let world = tiny();
+    let served = Served::start(&world, 0);
+    let browser = served.browser();
+    browser.get("/").body.clear();
+    browser.get("/api/openapi.json").good();
+    browser.get("/api/runs").good();
+    let memory = process::memory(&served.pid().to_string());
+    assert!(memory > 0 && memory < IDLE, "{memory} KiB");
+}

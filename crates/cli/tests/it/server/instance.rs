@@ -1,0 +1,86 @@
+//! One server for a store, and its end.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use super::client::Browser;
+use super::{Served, tiny};
+use crate::support::World;
+
+#[test]
+fn a_second_start_opens_the_page_of_the_first() {
+    let world = World::new();
+    let served = Served::start(&world, 0);
+    let second = world.run(&["ui", "--no-open"]);
+    assert_eq!(second.code, 0, "{second:?}");
+    let url = second.out.lines().next().unwrap();
+    assert!(url.starts_with(&format!("http://127.0.0.1:{}/enter?token=", served.port)), "{url}");
+    assert_ne!(url, served.url);
+    let answer = Browser::new(served.port).get(url.split_once(&served.port.to_string()).unwrap().1);
+    assert_eq!(answer.status, 303);
+    // The first link is as good as it was.
+    served.browser();
+}
+
+#[test]
+fn only_the_secret_of_the_store_gives_a_link() {
+    let world = World::new();
+    let served = Served::start(&world, 0);
+    let record: serde_json::Value =
+        serde_json::from_slice(&fs::read(world.path("store/server/instance.json")).unwrap())
+            .unwrap();
+    let secret = format!("Bearer {}", record["secret"].as_str().unwrap());
+    let stranger = Browser::new(served.port);
+    let ask = |secret: &str, page: &str| {
+        let headers = [("authorization", secret), ("origin", page), ("sec-fetch-site", page)];
+        stranger.send("POST", "/instance/link", &headers, b"")
+    };
+    assert_eq!(ask("", "").code(), "forbidden");
+    assert_eq!(ask("Bearer x", "").code(), "forbidden");
+    // A browser never has it.
+    assert_eq!(ask(&secret, "same-origin").code(), "forbidden");
+    assert!(ask(&secret, "").good()["url"].as_str().unwrap().contains("token="));
+}
+
+#[test]
+fn two_stores_are_served_side_by_side_at_the_next_free_port() {
+    let (one, other) = (World::new(), World::new());
+    let first = Served::start(&one, 0);
+    let second = Served::start(&other, first.port);
+    assert_ne!(first.port, second.port);
+    first.browser();
+    second.browser();
+}
+
+#[test]
+fn a_store_that_a_killed_server_had_is_free() {
+    let world = World::new();
+    Served::start(&world, 0).kill();
+    Served::start(&world, 0).browser();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_told_to_end_says_goodbye_and_ends() {
+    let world = tiny();
+    let mut served = Served::start(&world, 0);
+    let browser = served.browser();
+    let mut events = browser.stream("", None);
+    assert_eq!(events.next().unwrap().name, "hello");
+    let told = Command::new("kill").args(["-INT", &served.pid().to_string()]).status().unwrap();
+    assert!(told.success());
+    assert_eq!(events.last().unwrap().name, "bye");
+    assert_eq!(served.wait(), Some(0));
+    assert!(!world.path("store/server/instance.json").exists());
+}
+
+#[test]
+fn without_a_command_the_app_is_opened() {
+    let world = World::new();
+    let mut command = world.command();
+    // Nothing to open a browser with.
+    command.env("PATH", world.folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let served = Served::of_plain(command);
+    assert!(served.port >= 4747);
+    served.browser();
+}

@@ -1,0 +1,203 @@
+//! Nothing of a stream is lost: not when the connection is cut, and not when the server is killed in mid-reply.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::client::{Browser, Frame};
+use super::model::{Speaker, WORDS};
+use super::{Served, tiny};
+use crate::support::World;
+
+/// What a page would show: the events of each journal, and the pieces of the reply that is coming.
+#[derive(Debug, Default, PartialEq)]
+struct View {
+    events: BTreeMap<String, Vec<Json>>,
+    pieces: BTreeMap<String, String>,
+    /// The id of the last frame.
+    id: String,
+    rewinds: usize,
+}
+
+impl View {
+    fn take(&mut self, frame: &Frame) {
+        self.id.clone_from(&frame.id);
+        if !matches!(frame.name.as_str(), "event" | "rewind") {
+            return;
+        }
+        let journal = frame.data["journal"].to_string();
+        let events = self.events.entry(journal.clone()).or_default();
+        let pieces = self.pieces.entry(journal).or_default();
+        match frame.name.as_str() {
+            "event" => {
+                let event = &frame.data["event"];
+                let seq = event["seq"].as_u64().unwrap();
+                assert_eq!(seq, events.len() as u64 + 1, "no gap and no repeat: {event}");
+                if event["part"].is_u64() {
+                    pieces.push_str(event["text"].as_str().unwrap());
+                } else {
+                    pieces.clear();
+                    events.push(event.clone());
+                }
+            }
+            "rewind" => {
+                self.rewinds += 1;
+                pieces.clear();
+                events.truncate(usize::try_from(frame.data["seq"].as_u64().unwrap()).unwrap());
+            }
+            _ => {}
+        }
+    }
+
+    /// Follows a stream until something holds.
+    fn until(&mut self, frames: &mut impl Iterator<Item = Frame>, done: impl Fn(&Self) -> bool) {
+        while !done(self) {
+            let frame = frames.next().expect("the stream goes on");
+            self.take(&frame);
+        }
+    }
+
+    fn piece(&self) -> String {
+        self.pieces.values().cloned().collect()
+    }
+
+    fn has(&self, kind: &str) -> bool {
+        self.events.values().flatten().any(|event| event["type"] == kind)
+    }
+
+    /// Whether the reply is there, and the conversation waits for more words.
+    fn rests(&self) -> bool {
+        let last = self.events.values().flatten().last();
+        self.has("assistant.message") && last.is_some_and(|event| event["phase"] == "WaitingUser")
+    }
+
+    /// Follows a stream from the beginning, until it has as much as this one.
+    fn again(&self, browser: &Browser, journal: &str) -> Self {
+        let count = |view: &Self| view.events.values().map(Vec::len).sum::<usize>();
+        let (mut other, goal) = (Self::default(), count(self));
+        other.until(&mut browser.stream(journal, None), |view| count(view) == goal);
+        other
+    }
+}
+
+/// A conversation in which the model has been asked for a story.
+struct Scene {
+    world: World,
+    speaker: Speaker,
+    talk: String,
+}
+
+impl Scene {
+    fn open(speaker: Speaker, browser: &Browser, world: World) -> Self {
+        let body = json!({ "path": world.path("project").to_str().unwrap() });
+        let project = browser.post("/api/projects", &body).good();
+        let body = json!({ "project": project["id"] });
+        let talk = browser.post("/api/conversations", &body).good();
+        let talk = talk["id"].as_str().unwrap().to_owned();
+        Self { world, speaker, talk }
+    }
+
+    fn say(&self, browser: &Browser, text: &str) {
+        let came = browser.post(&self.at("say"), &json!({ "text": text })).good();
+        assert_eq!(came["kind"], "work");
+    }
+
+    fn at(&self, what: &str) -> String {
+        format!("/api/conversations/{}/{what}", self.talk)
+    }
+
+    fn journal(&self) -> String {
+        format!("conversation/{}", self.talk)
+    }
+}
+
+/// A server whose model is this one.
+fn serve(world: &World, speaker: &Speaker, port: u16) -> Served {
+    let mut command = world.command();
+    command.env("CREWAGENT_BASE_URL", speaker.url()).env("CREWAGENT_MODEL", "story");
+    Served::of(command, port)
+}
+
+#[test]
+fn a_connection_that_is_cut_in_mid_reply_loses_no_token() {
+    let (world, speaker) = (tiny(), Speaker::new(0));
+    let served = serve(&world, &speaker, 0);
+    let browser = served.browser();
+    let scene = Scene::open(speaker, &browser, world);
+    let mut cut = View::default();
+    let mut stream = browser.stream(&scene.journal(), None);
+    scene.say(&browser, "Tell me a story.");
+    cut.until(&mut stream, |view| view.piece() == WORDS[0]);
+    // The page is loaded anew, or the computer slept.
+    drop(stream);
+    scene.speaker.go_on();
+    let mut stream = browser.stream(&scene.journal(), Some(&cut.id));
+    cut.until(&mut stream, View::rests);
+    assert_eq!(cut.rewinds, 0);
+    assert_eq!(cut.events, cut.again(&browser, &scene.journal()).events);
+    let said = cut.events.values().flatten().find(|event| event["type"] == "assistant.message");
+    assert_eq!(said.unwrap()["content"], WORDS.concat());
+}
+
+#[test]
+fn pieces_that_came_while_nobody_listened_are_there() {
+    let (world, speaker) = (tiny(), Speaker::new(0));
+    let served = serve(&world, &speaker, 0);
+    let browser = served.browser();
+    let scene = Scene::open(speaker, &browser, world);
+    scene.say(&browser, "Tell me a story.");
+    scene.speaker.wait_for_words();
+    let mut late = View::default();
+    late.until(&mut browser.stream(&scene.journal(), None), |view| view.piece() == WORDS[0]);
+    scene.speaker.go_on();
+}
+
+#[test]
+fn a_server_that_is_killed_in_mid_reply_loses_nothing() {
+    // The first request fails, so that something is told that is not written yet when the server dies.
+    let (world, speaker) = (tiny(), Speaker::new(1));
+    let served = serve(&world, &speaker, 0);
+    let (port, browser) = (served.port, served.browser());
+    let scene = Scene::open(speaker, &browser, world);
+    let mut cut = View::default();
+    let mut stream = browser.stream(&scene.journal(), None);
+    scene.say(&browser, "Tell me a story.");
+    cut.until(&mut stream, |view| view.piece() == WORDS[0]);
+    assert!(cut.has("model.retried"));
+    served.kill();
+    assert!(stream.all(|frame| frame.name != "bye"), "it had no time for words");
+    let served = serve(&scene.world, &scene.speaker, port);
+    assert_eq!(served.port, port, "the same address again");
+    // The same cookie, the same stream, as a browser does by itself.
+    let mut stream = browser.stream(&scene.journal(), Some(&cut.id));
+    cut.until(&mut stream, |view| view.rewinds > 0);
+    assert_eq!(cut.piece(), "");
+    assert!(!cut.has("model.retried"), "what was told and not written is taken back");
+    scene.speaker.go_on();
+    let came = browser.post(&scene.at("resume"), &json!({})).good();
+    assert_eq!(came["kind"], "work");
+    cut.until(&mut stream, View::rests);
+    assert_eq!(cut.events, cut.again(&browser, &scene.journal()).events);
+}
+
+#[test]
+fn stop_is_acknowledged_at_once_and_the_run_goes_on_later() {
+    let (world, speaker) = (tiny(), Speaker::new(0));
+    let served = serve(&world, &speaker, 0);
+    let browser = served.browser();
+    let scene = Scene::open(speaker, &browser, world);
+    scene.say(&browser, "Tell me a story.");
+    scene.speaker.wait_for_words();
+    let mut view = View::default();
+    let mut stream = browser.stream(&scene.journal(), None);
+    let began = std::time::Instant::now();
+    let halting = browser.post(&scene.at("stop"), &json!({})).good();
+    assert!(began.elapsed() < std::time::Duration::from_millis(200), "{:?}", began.elapsed());
+    assert_eq!(halting["wasAtWork"], true);
+    view.until(&mut stream, |view| {
+        view.events.values().flatten().any(|event| event["phase"] == "Paused")
+    });
+    scene.speaker.go_on();
+    assert_eq!(browser.post(&scene.at("resume"), &json!({})).good()["kind"], "work");
+    view.until(&mut stream, |view| view.has("assistant.message"));
+}

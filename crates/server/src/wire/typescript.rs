@@ -1,0 +1,82 @@
+//! The types of the web app, written from those of the wire. `UPDATE_TYPES=1` accepts what changed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crewagent_core::event::Event;
+use ts_rs::{Config, TS, TypeVisitor};
+
+use super::*;
+
+/// Where the web app has them.
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/lib/api/generated/types.ts");
+
+/// Every type that another type needs, by name.
+struct Collected {
+    config: Config,
+    types: BTreeMap<String, String>,
+}
+
+impl TypeVisitor for Collected {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        if T::output_path().is_some() {
+            let name = T::ident(&self.config);
+            let docs = T::docs().unwrap_or_default();
+            let text = format!("{}\nexport {}\n", docs.trim_end(), T::decl(&self.config));
+            match self.types.insert(name.clone(), text.clone()) {
+                Some(known) => assert_eq!(known, text, "two types are called {name}"),
+                None => T::visit_dependencies(self),
+            }
+        }
+        T::visit_generics(self);
+    }
+}
+
+macro_rules! all {
+    ($collected:ident: $($name:ty),* $(,)?) => {
+        $($collected.visit::<$name>();)*
+    };
+}
+
+fn written() -> String {
+    let config = Config::new().with_large_int("number");
+    let mut collected = Collected { config, types: BTreeMap::new() };
+    all!(collected:
+        Fault, Nothing, AppFacts, Health, Diagnosis, FreshLink,
+        Watch, Told, Rewind, Hello, Notice, Event,
+        Projects, Project, FolderPath, FolderQuery, Folders,
+        FileQuery, FileList, FileText, WriteFile,
+        Packages, PackageContent, PackagePath, Report, ImportedPackage, CodePage, NewPackage,
+        PackOrder, Packed,
+        ConversationQuery, ConversationList, ConversationDetail, NewConversation,
+        StartedConversation, Title, RemovedConversation, NewTalkRun, EnterRun,
+        RunQuery, RunList, RunDetail, NewRun, StartedRun, Words, GoOn, Halting, Came, EventQuery,
+        EventPage, StateText, Requests, RequestDetail, Changes, ImageQuery, Images, Revert,
+        Artifacts,
+        Models, SetModel, Checkup, Measured, SettingList, SetSetting,
+    );
+    let mut text =
+        String::from("// Written by a test of crates/server from its wire types. Do not edit.\n");
+    for declared in collected.types.values() {
+        text.push('\n');
+        text.push_str(declared.trim_start());
+    }
+    text
+}
+
+#[test]
+fn the_types_of_the_web_app_are_those_of_the_wire() {
+    let (file, written) = (Path::new(FILE), written());
+    if std::env::var_os("UPDATE_TYPES").is_some() {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, &written).unwrap();
+    }
+    let there = fs::read_to_string(file).unwrap_or_default();
+    assert!(there == written, "{FILE} is not what the wire says; UPDATE_TYPES=1 writes it");
+}
+
+#[test]
+fn no_number_of_the_wire_is_too_large_for_the_page() {
+    assert!(!written().contains("bigint"));
+}

@@ -1,0 +1,2876 @@
+// Written by a test of crates/server from its wire types. Do not edit.
+
+/**
+ * An agent of a package.
+ */
+export type Agent = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * Its icon, mostly an emoji.
+ */
+icon: string, 
+/**
+ * Its role, in its own words.
+ */
+role: string, 
+/**
+ * Its menu, as it is shown.
+ */
+menu: Array<MenuItem>, 
+/**
+ * Whether it may use files.
+ */
+usesFiles: boolean, 
+/**
+ * The MCP servers that it asks for.
+ */
+mcpServers: Array<string>, };
+
+/**
+ * What a tool answered.
+ */
+export type Answer = { 
+/**
+ * The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
+ */
+result: Payload, 
+/**
+ * Whether it is a refusal, and which.
+ */
+refused?: RefusalCode | null, 
+/**
+ * Files that came to be under the artifacts folder, from the root of the project.
+ */
+created?: Array<string>, };
+
+/**
+ * What program this is.
+ */
+export type AppFacts = { 
+/**
+ * Its version.
+ */
+version: string, 
+/**
+ * The system it runs on, such as `linux`.
+ */
+platform: string, 
+/**
+ * The folder of the store.
+ */
+home: string, 
+/**
+ * What steps call the user; may be blank.
+ */
+userName: string, 
+/**
+ * The model that answers when nothing else is said; none when none is set up.
+ */
+model: string | null, 
+/**
+ * Why that model cannot be used.
+ */
+modelProblem: string | null, 
+/**
+ * Whether the web app is built in.
+ */
+hasWeb: boolean, };
+
+/**
+ * A file that a run made.
+ */
+export type Artifact = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * The node that it came from, where that is known.
+ */
+nodeId?: string | null, 
+/**
+ * Its size; none when it is gone.
+ */
+bytes?: number, };
+
+/**
+ * The files that a run made.
+ */
+export type Artifacts = { 
+/**
+ * In the order in which they came.
+ */
+artifacts: Array<Artifact>, };
+
+/**
+ * What a run runs with, where that differs from the settings.
+ */
+export type Bounds = { 
+/**
+ * Whether it asks before each move.
+ */
+mode?: Mode, 
+/**
+ * Whether the state changes through its own tools alone. What is strict stays so.
+ */
+strict?: boolean, 
+/**
+ * Requests for one input.
+ */
+maxTurns?: number, 
+/**
+ * Seconds for one input.
+ */
+maxSeconds?: number, 
+/**
+ * Tokens for one input.
+ */
+maxTokens: number, 
+/**
+ * Money for one input.
+ */
+maxCost?: number, };
+
+/**
+ * What came of the user's words.
+ */
+export type Came = { "kind": "work" } | { "kind": "started", 
+/**
+ * The run.
+ */
+runId: string, } | { "kind": "resumed", 
+/**
+ * The run.
+ */
+runId: string, } | { "kind": "menu", 
+/**
+ * The lines.
+ */
+lines: Array<MenuItem>, } | { "kind": "agents", 
+/**
+ * Their ids.
+ */
+agents: Array<string>, } | { "kind": "clarify", 
+/**
+ * What is unclear.
+ */
+reason: string, 
+/**
+ * What can be said instead.
+ */
+choices: Array<Suggestion>, } | { "kind": "refused", 
+/**
+ * Why.
+ */
+message: string, } | { "kind": "met", 
+/**
+ * The agent.
+ */
+agentId: string, } | { "kind": "dismissed" } | { "kind": "left", 
+/**
+ * The run.
+ */
+runId: string, } | { "kind": "no-run" } | { "kind": "help" } | { "kind": "status" } | { "kind": "nothing" };
+
+/**
+ * One change of a file.
+ */
+export type Change = { 
+/**
+ * The event that announced it.
+ */
+seq: number, 
+/**
+ * The call that made it.
+ */
+callId: string, 
+/**
+ * The node that the run was at.
+ */
+nodeId?: string | null, 
+/**
+ * When.
+ */
+time: string, 
+/**
+ * The digest before; none when there was no file.
+ */
+before?: string | null, 
+/**
+ * The digest after.
+ */
+after: string, };
+
+/**
+ * A file that a run changed.
+ */
+export type ChangedFile = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * Whether the run made it.
+ */
+created: boolean, 
+/**
+ * The changes, in their order.
+ */
+changes: Array<Change>, 
+/**
+ * The digest of the file now; none when it is gone.
+ */
+now?: string | null, 
+/**
+ * Whether the file is still as the run left it.
+ */
+isCurrent: boolean, };
+
+/**
+ * The files that a run changed.
+ */
+export type Changes = { 
+/**
+ * By path.
+ */
+files: Array<ChangedFile>, };
+
+/**
+ * Whom the words of a model are for.
+ */
+export type Channel = "text" | "thinking";
+
+/**
+ * One step on the way to a model.
+ */
+export type CheckStep = { 
+/**
+ * `url`, `dns`, `tcp`, `tls`, `endpoint`, `key`, `model` and so on.
+ */
+name: string, 
+/**
+ * `ok`, `failed` or `skipped`.
+ */
+status: string, 
+/**
+ * What was found.
+ */
+message: string, 
+/**
+ * What to do about it.
+ */
+advice?: string | null, };
+
+/**
+ * The way to a model, step by step.
+ */
+export type Checkup = { 
+/**
+ * Whether it works.
+ */
+ok: boolean, 
+/**
+ * The steps, in their order.
+ */
+steps: Array<CheckStep>, };
+
+/**
+ * Something that the user can choose.
+ */
+export type Choice = { 
+/**
+ * What is typed to choose it.
+ */
+answer: string, 
+/**
+ * What it is, in words.
+ */
+label: string, };
+
+/**
+ * The kinds of reasons.
+ */
+export type Code = "invalid" | "unauthorized" | "forbidden" | "not-found" | "wrong-method" | "too-slow" | "busy" | "in-use" | "changed" | "too-large" | "wrong-type" | "refused" | "model" | "disk" | "internal" | "closing";
+
+/**
+ * What a code means.
+ */
+export type CodePage = { 
+/**
+ * The code.
+ */
+code: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * `error` or `warning`.
+ */
+severity: string, 
+/**
+ * In one sentence.
+ */
+summary: string, 
+/**
+ * With an example and a fix, as Markdown.
+ */
+explanation: string, };
+
+/**
+ * How sure a command is.
+ */
+export type Confidence = "low" | "medium" | "high" | "exact";
+
+/**
+ * What a list says about a conversation.
+ */
+export type Conversation = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * The id of its project.
+ */
+project: string, 
+/**
+ * What it is about.
+ */
+title?: string | null, 
+/**
+ * The package whose agents can be talked to, as `name@version`.
+ */
+package?: string | null, 
+/**
+ * The agent it began with.
+ */
+agentId?: string | null, 
+/**
+ * When it was created.
+ */
+created: string, 
+/**
+ * When something last happened.
+ */
+updated?: string | null, 
+/**
+ * Whether it is at work in this server.
+ */
+atWork: boolean, 
+/**
+ * Who else has it at this moment, in words.
+ */
+heldBy?: string | null, 
+/**
+ * Where the words were said that were looked for.
+ */
+found?: string | null, };
+
+/**
+ * Everything about one conversation but its events.
+ */
+export type ConversationDetail = { 
+/**
+ * Where the user's words go.
+ */
+mode: TalkMode, 
+/**
+ * The agent that is talked to.
+ */
+agent?: Agent | null, 
+/**
+ * Its menu.
+ */
+menu: Array<MenuItem>, 
+/**
+ * The runs that were started from it, in their order.
+ */
+runs: Array<string>, 
+/**
+ * The run that the user's words go to.
+ */
+activeRun?: string | null, 
+/**
+ * Why it cannot be gone on with: what is gone, and what to do.
+ */
+blocked?: string | null, 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * The id of its project.
+ */
+project: string, 
+/**
+ * What it is about.
+ */
+title?: string | null, 
+/**
+ * The package whose agents can be talked to, as `name@version`.
+ */
+package?: string | null, 
+/**
+ * The agent it began with.
+ */
+agentId?: string | null, 
+/**
+ * When it was created.
+ */
+created: string, 
+/**
+ * When something last happened.
+ */
+updated?: string | null, 
+/**
+ * Whether it is at work in this server.
+ */
+atWork: boolean, 
+/**
+ * Who else has it at this moment, in words.
+ */
+heldBy?: string | null, 
+/**
+ * Where the words were said that were looked for.
+ */
+found?: string | null, };
+
+/**
+ * Conversations, for a list.
+ */
+export type ConversationList = { 
+/**
+ * The one in which something happened last comes first.
+ */
+conversations: Array<Conversation>, 
+/**
+ * What should be a conversation and cannot be read.
+ */
+damaged: Array<Flaw>, };
+
+/**
+ * Which conversations are listed.
+ */
+export type ConversationQuery = { 
+/**
+ * Those of this project.
+ */
+project?: string, 
+/**
+ * Those in which these words were said.
+ */
+words?: string, };
+
+/**
+ * A run that the words of a conversation shall go to.
+ */
+export type EnterRun = { 
+/**
+ * Its id.
+ */
+run: string, 
+/**
+ * The model; as before when absent.
+ */
+model?: string, };
+
+/**
+ * One event. In the journal it is one line.
+ */
+export type Event = { 
+/**
+ * Its number in the run, from 1. A piece of an event that is still to come (`assistant.delta`) has that
+ * event's number, and `part` counts the pieces.
+ */
+seq: number, 
+/**
+ * Counts the pieces of an event that is still to come, from 1.
+ */
+part?: number | null, 
+/**
+ * When, as RFC 3339 in UTC with milliseconds.
+ */
+time: string, 
+/**
+ * The run it belongs to.
+ */
+runId?: string | null, 
+/**
+ * The durable step whose result this is, such as `t1/llm/3`.
+ */
+key?: string | null, } & ({ "type": "run.started", 
+/**
+ * The package, as `name@version`.
+ */
+package: string, 
+/**
+ * Its digest.
+ */
+packageSha256: string, 
+/**
+ * The workflow: its id, or the path of its document.
+ */
+workflow: string, 
+/**
+ * The run's agent.
+ */
+agentId: string, 
+/**
+ * The project's name.
+ */
+project: string, 
+/**
+ * Where it stands.
+ */
+state: Standing, 
+/**
+ * What it runs with.
+ */
+settings: RunSettings, 
+/**
+ * A file that came with the start, as the model is told of it.
+ */
+data?: Payload | null, } | { "type": "session.started", 
+/**
+ * The package whose agents can be talked to, as `name@version`.
+ */
+package?: string | null, 
+/**
+ * Its digest.
+ */
+packageSha256?: string | null, 
+/**
+ * The agent that is talked to.
+ */
+agentId?: string | null, 
+/**
+ * The project's name.
+ */
+project: string, 
+/**
+ * What it runs with.
+ */
+settings: RunSettings, } | { "type": "session.agent", 
+/**
+ * The agent.
+ */
+agentId?: string | null, } | { "type": "session.command", 
+/**
+ * The words.
+ */
+text: Payload, 
+/**
+ * What they were taken for, such as `StartWorkflow` or `ClarifyChoice`.
+ */
+command: string, 
+/**
+ * How sure that is.
+ */
+confidence: Confidence, 
+/**
+ * Why.
+ */
+reason: string, 
+/**
+ * The number of the menu item.
+ */
+item?: number | null, 
+/**
+ * What can be chosen now, where that is shown.
+ */
+choices?: Array<Choice>, 
+/**
+ * Why it cannot be done.
+ */
+error?: MenuError | null, } | { "type": "session.instructed", 
+/**
+ * What was chosen, in a few words: a script, a prompt, an instruction.
+ */
+subject: string, 
+/**
+ * What the model is told, each a message of its own.
+ */
+texts: Array<Payload>, } | { "type": "session.run", 
+/**
+ * The run; none when it was left.
+ */
+id?: string | null, } | { "type": "run.resumed", 
+/**
+ * Which process of this run it is, from 1; each later one has a higher number.
+ */
+epoch: number, 
+/**
+ * Whether the events before are not gone through again, because they are damaged or do not fit.
+ */
+fresh?: boolean, 
+/**
+ * Where it stands, if that is not where the journal left it.
+ */
+state?: Standing | null, 
+/**
+ * What it runs with from here on, if that has changed.
+ */
+settings?: RunSettings | null, 
+/**
+ * What was wrong with the journal or the state, in words.
+ */
+notes?: Array<string>, } | { "type": "user.input", 
+/**
+ * Their words, unchanged.
+ */
+text: Payload, 
+/**
+ * The node the run was at, while the workflow was not complete.
+ */
+forNodeId?: string | null, 
+/**
+ * The call whose question it answers.
+ */
+callId?: string | null, } | { "type": "turn.started", 
+/**
+ * Its number in the run, from 1.
+ */
+turn: number, 
+/**
+ * Where the run is; none after completion.
+ */
+nodeId?: string | null, 
+/**
+ * Who speaks; nobody in particular in a conversation without an agent.
+ */
+agentId?: string | null, 
+/**
+ * What is sent.
+ */
+request: RequestFacts, } | { "type": "assistant.delta", 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * The words.
+ */
+text: string, 
+/**
+ * Whether these are its words to the user or its thoughts.
+ */
+channel: Channel, } | { "type": "model.retried", 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * How often it was tried, from 1.
+ */
+attempt: number, 
+/**
+ * How long we wait before the next try, in milliseconds.
+ */
+waitMs: number, 
+/**
+ * What went wrong.
+ */
+message: string, } | { "type": "model.overflowed", 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * What the provider said.
+ */
+message: string, } | { "type": "assistant.message", 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * Its words.
+ */
+content?: string | null, 
+/**
+ * The tools it calls.
+ */
+toolCalls?: Array<ToolCall>, 
+/**
+ * Which of them, counted from 0, have arguments that are not a JSON object.
+ */
+brokenCalls?: Array<number>, 
+/**
+ * Why it ended.
+ */
+finish: Finish, 
+/**
+ * What it cost.
+ */
+usage: Usage, 
+/**
+ * Which model said it, where that matters: `profile/model`.
+ */
+from?: string | null, 
+/**
+ * What else the provider sent and wants back.
+ */
+extra?: { [key in string]: JsonValue }, } | { "type": "tool.started", 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * The call.
+ */
+callId: string, 
+/**
+ * The tool's canonical name, or what the model wrote.
+ */
+tool: string, 
+/**
+ * What it is about, in a few words: a path, a query.
+ */
+subject?: string | null, 
+/**
+ * What will be changed.
+ */
+intent?: Intent | null, } | { "type": "tool.finished", 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * The call.
+ */
+callId: string, 
+/**
+ * The tool's canonical name, or what the model wrote.
+ */
+tool: string, 
+/**
+ * The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
+ */
+result: Payload, 
+/**
+ * Whether it is a refusal, and which.
+ */
+refused?: RefusalCode | null, 
+/**
+ * Files that came to be under the artifacts folder, from the root of the project.
+ */
+created?: Array<string>, } | { "type": "state.changed" } & StateChange | { "type": "question", 
+/**
+ * The call that asks, or whose move waits for a yes.
+ */
+callId: string, 
+/**
+ * The move that waits for a yes.
+ */
+moved?: Moved | null, 
+/**
+ * The words.
+ */
+question: string, 
+/**
+ * What kind of answer is wanted.
+ */
+kind: QuestionKind, 
+/**
+ * What can be chosen.
+ */
+options?: Array<QuestionOption>, 
+/**
+ * Whether several may be chosen.
+ */
+multi?: boolean, 
+/**
+ * The JSON Schema of a form.
+ */
+schema?: JsonValue | null, } | { "type": "phase.changed", 
+/**
+ * The phase.
+ */
+phase: Phase, 
+/**
+ * Why.
+ */
+reason?: Reason | null, 
+/**
+ * Why, in words.
+ */
+message?: string | null, } | { "type": "context.cut", 
+/**
+ * Messages that are no longer sent.
+ */
+messages: number, 
+/**
+ * Their size.
+ */
+bytes: number, } | { "type": "error", 
+/**
+ * What went wrong, in words.
+ */
+message: string, 
+/**
+ * The words of a reply that came before it failed.
+ */
+partial?: string | null, } | { "type": "run.finished", 
+/**
+ * The phase it is left in.
+ */
+phase: Phase, 
+/**
+ * Why.
+ */
+reason?: Reason | null, 
+/**
+ * The files that were made, from the root of the project.
+ */
+artifacts: Array<string>, 
+/**
+ * Requests to the model, over the whole run.
+ */
+turns: number, 
+/**
+ * Tokens, over the whole run.
+ */
+usage: Usage, });
+
+/**
+ * Events of a journal.
+ */
+export type EventPage = { 
+/**
+ * The events, in their order.
+ */
+events: Array<Event>, 
+/**
+ * Whether there are more.
+ */
+more: boolean, 
+/**
+ * For `after` of a stream: what comes behind these events.
+ */
+cursor: string, };
+
+/**
+ * Which events are read.
+ */
+export type EventQuery = { 
+/**
+ * Those behind this one; from the first when absent.
+ */
+after: number, 
+/**
+ * At most so many; 500 when absent.
+ */
+limit?: number, };
+
+/**
+ * Why a request is not granted.
+ */
+export type Fault = { 
+/**
+ * Which kind of reason it is.
+ */
+code: Code, 
+/**
+ * What happened and why, for people.
+ */
+message: string, 
+/**
+ * What to do about it.
+ */
+hint?: string | null, };
+
+/**
+ * A file or a folder.
+ */
+export type FileEntry = { 
+/**
+ * Whether it is a file, and not a folder.
+ */
+isFile: boolean, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * From the root of the project.
+ */
+path: string, };
+
+/**
+ * One file of an intent.
+ */
+export type FileIntent = { 
+/**
+ * The mount path.
+ */
+path: string, 
+/**
+ * The digest before; none when there is no file.
+ */
+before?: string | null, 
+/**
+ * The digest after.
+ */
+after: string, };
+
+/**
+ * What is in a folder.
+ */
+export type FileList = { 
+/**
+ * Folders first, then by name.
+ */
+entries: Array<FileEntry>, 
+/**
+ * Whether there are more.
+ */
+more: boolean, };
+
+/**
+ * Which file or folder.
+ */
+export type FileQuery = { 
+/**
+ * From the root of the project; the project itself when absent.
+ */
+path?: string, };
+
+/**
+ * What is in a file.
+ */
+export type FileText = { 
+/**
+ * From the root of the project.
+ */
+path: string, 
+/**
+ * The digest of the whole file.
+ */
+sha256: string, 
+/**
+ * Its size.
+ */
+bytes: number, 
+/**
+ * Its text; none when it is not text, or too long.
+ */
+text?: string | null, };
+
+/**
+ * Something that was found in a package.
+ */
+export type Finding = { 
+/**
+ * Its code, such as `BM301`.
+ */
+code: string, 
+/**
+ * The name of the code.
+ */
+name: string, 
+/**
+ * `error` or `warning`.
+ */
+severity: string, 
+/**
+ * The file of the package; may be blank when it is about the whole.
+ */
+file: string, 
+/**
+ * The line, from 1.
+ */
+line?: number | null, 
+/**
+ * The column, from 1.
+ */
+column?: number | null, 
+/**
+ * The line itself, if it is not too long.
+ */
+excerpt?: string | null, 
+/**
+ * What is wrong.
+ */
+message: string, 
+/**
+ * What to do about it.
+ */
+help?: string | null, };
+
+/**
+ * Why a reply ended.
+ */
+export type Finish = "stop" | "length" | "filter";
+
+/**
+ * Something in the store that cannot be read.
+ */
+export type Flaw = { 
+/**
+ * What it is called.
+ */
+name: string, 
+/**
+ * What is wrong with it.
+ */
+reason: string, };
+
+/**
+ * A folder in a folder.
+ */
+export type FolderEntry = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Where it is.
+ */
+path: string, };
+
+/**
+ * A folder that is to be a project, or where one is now.
+ */
+export type FolderPath = { 
+/**
+ * The folder, from the root of the disk.
+ */
+path: string, };
+
+/**
+ * Which folder is looked into.
+ */
+export type FolderQuery = { 
+/**
+ * The folder, from the root of the disk; that of the user when absent.
+ */
+path?: string, 
+/**
+ * Whether hidden folders are listed.
+ */
+hidden?: boolean, };
+
+/**
+ * The folders in a folder.
+ */
+export type Folders = { 
+/**
+ * The folder.
+ */
+path: string, 
+/**
+ * The one above it.
+ */
+parent: string | null, 
+/**
+ * The folders in it, by name.
+ */
+folders: Array<FolderEntry>, 
+/**
+ * Whether there are more.
+ */
+truncated: boolean, };
+
+/**
+ * A link that opens the page, once.
+ */
+export type FreshLink = { 
+/**
+ * The address.
+ */
+url: string, };
+
+/**
+ * What a model may do with files.
+ */
+export type FsPolicy = { 
+/**
+ * Whether there are file tools.
+ */
+enabled: boolean, 
+/**
+ * The largest read.
+ */
+maxReadBytes: number, 
+/**
+ * The largest write.
+ */
+maxWriteBytes: number, };
+
+/**
+ * How a run goes on.
+ */
+export type GoOn = { 
+/**
+ * The model; as before when absent.
+ */
+model?: string, 
+/**
+ * What changes from here on.
+ */
+bounds?: Bounds, };
+
+/**
+ * What came of a wish to pause or stop.
+ */
+export type Halting = { 
+/**
+ * Whether it was at work. The phase in which it comes to rest is told on the stream.
+ */
+wasAtWork: boolean, };
+
+/**
+ * How the server is.
+ */
+export type Health = { 
+/**
+ * Seconds since it began.
+ */
+uptimeSeconds: number, 
+/**
+ * Runs and conversations at work.
+ */
+atWork: number, 
+/**
+ * Streams that are open.
+ */
+streams: number, };
+
+/**
+ * The data of a frame `hello`, with which a stream begins: lists are to be fetched anew.
+ */
+export type Hello = { 
+/**
+ * The version of the server.
+ */
+version: string, 
+/**
+ * Tells one life of the server from another.
+ */
+server: string, };
+
+/**
+ * What a file held.
+ */
+export type Image = { 
+/**
+ * Its digest.
+ */
+sha256: string, 
+/**
+ * Its text; none when it is not text, or is no longer kept anywhere.
+ */
+text?: string | null, };
+
+/**
+ * Which file of which change is read.
+ */
+export type ImageQuery = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * The event that announced the change; all changes of the run together when absent.
+ */
+seq: number, };
+
+/**
+ * A file before and after.
+ */
+export type Images = { 
+/**
+ * Before; none when there was no file.
+ */
+before?: Image | null, 
+/**
+ * After.
+ */
+after: Image, };
+
+/**
+ * What came of an import.
+ */
+export type ImportedPackage = { 
+/**
+ * The package; none when it was turned away.
+ */
+package?: Package | null, 
+/**
+ * `new`, `already-there`, `repaired` or `rejected`.
+ */
+outcome: string, 
+/**
+ * What was found in it.
+ */
+report: Report, };
+
+/**
+ * A change of files that is about to be made.
+ */
+export type Intent = { 
+/**
+ * The files, in the order in which they are changed.
+ */
+files: Array<FileIntent>, 
+/**
+ * When it was planned; the guard's clock.
+ */
+time: string, 
+/**
+ * What the model will be told when all of it is done.
+ */
+answer: Answer, 
+/**
+ * What becomes of the state, if its document is among the files.
+ */
+state?: StateChange | null, };
+
+/**
+ * The journal of a run or of a conversation.
+ */
+export type Journal = { 
+/**
+ * Whose it is.
+ */
+kind: Kind, 
+/**
+ * The id of the run or the conversation.
+ */
+id: string, };
+
+export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
+
+/**
+ * Whose events they are.
+ */
+export type Kind = "run" | "conversation";
+
+/**
+ * The place of a label.
+ */
+export type LabelBox = { 
+/**
+ * Its centre.
+ */
+x: number, 
+/**
+ * Its centre.
+ */
+y: number, 
+/**
+ * Its size.
+ */
+width: number, 
+/**
+ * Its size.
+ */
+height: number, 
+/**
+ * The label, wrapped.
+ */
+lines: Array<string>, };
+
+/**
+ * The parts of a prompt.
+ */
+export type Layer = "system" | "directive" | "brief" | "state" | "data" | "input" | "history" | "runtime";
+
+/**
+ * What stops a run. Each counts from the user's last input.
+ */
+export type Limits = { 
+/**
+ * Requests to the model.
+ */
+turns: number, 
+/**
+ * Seconds.
+ */
+seconds: number | null, 
+/**
+ * Tokens, in and out.
+ */
+tokens: number | null, 
+/**
+ * Money.
+ */
+cost: number | null, };
+
+/**
+ * What a model may do with MCP servers.
+ */
+export type McpPolicy = { 
+/**
+ * Whether there are tools of MCP servers.
+ */
+enabled: boolean, 
+/**
+ * The servers that may be used; all enabled ones when absent.
+ */
+allowedServers: Array<string> | null, };
+
+/**
+ * What was measured at a model.
+ */
+export type Measured = { 
+/**
+ * One line each.
+ */
+findings: Array<MeasuredLine>, 
+/**
+ * In what the server differs from its profile.
+ */
+changes: JsonValue, 
+/**
+ * Whether that was remembered.
+ */
+remembered: boolean, };
+
+/**
+ * One thing that was measured.
+ */
+export type MeasuredLine = { 
+/**
+ * What.
+ */
+name: string, 
+/**
+ * Whether the server does it; none when that could not be told.
+ */
+found?: boolean | null, 
+/**
+ * What was found.
+ */
+message: string, };
+
+/**
+ * A command that cannot be carried out.
+ */
+export type MenuError = { 
+/**
+ * Which kind.
+ */
+code: MenuErrorCode, 
+/**
+ * What is wrong, in one sentence.
+ */
+message: string, 
+/**
+ * What to do about it.
+ */
+hint: string, };
+
+/**
+ * The kinds of failure.
+ */
+export type MenuErrorCode = "UnknownWorkflow" | "NotSupportedClassicWorkflow" | "UnknownPromptId" | "DataLoadFailed" | "PermissionDenied" | "ValidationFailed";
+
+/**
+ * A line of a menu.
+ */
+export type MenuItem = { 
+/**
+ * What is typed to choose it.
+ */
+number: number, 
+/**
+ * Its trigger.
+ */
+trigger: string | null, 
+/**
+ * What it does.
+ */
+description: string, };
+
+/**
+ * One message.
+ */
+export type Message = { "role": "system", 
+/**
+ * The text.
+ */
+content: string, } | { "role": "user", 
+/**
+ * The text.
+ */
+content: string, } | { "role": "assistant", 
+/**
+ * Its words; none when it only called tools.
+ */
+content: string | null, 
+/**
+ * The tools it called.
+ */
+tool_calls?: Array<ToolCall>, 
+/**
+ * Which model said it, where that matters: `profile/model`. What one provider wants back another refuses.
+ */
+from?: string | null, } & ({ [key in string]: number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null }) | { "role": "tool", 
+/**
+ * The call it answers.
+ */
+tool_call_id: string, 
+/**
+ * The answer, a JSON object as text.
+ */
+content: Payload, };
+
+/**
+ * What happens when a node is left, or the end node completed, while something that it declares is missing.
+ */
+export type MissingRule = "enforce" | "warn" | "off";
+
+/**
+ * Whether a run asks before each move.
+ */
+export type Mode = "autopilot" | "guided";
+
+/**
+ * A model that is set up. Its key is never told.
+ */
+export type ModelItem = { 
+/**
+ * What the user calls it.
+ */
+name: string, 
+/**
+ * What the provider calls it.
+ */
+model: string, 
+/**
+ * The profile of the provider.
+ */
+profile?: string | null, 
+/**
+ * Where it is.
+ */
+baseUrl?: string | null, 
+/**
+ * Where its key was found: a variable, `credentials.toml`, `keyring` or `none`.
+ */
+key?: string | null, 
+/**
+ * The size of its window, in tokens.
+ */
+window?: number, 
+/**
+ * What a million tokens cost.
+ */
+price?: Price | null, 
+/**
+ * What is wrong with it.
+ */
+problem?: string | null, };
+
+/**
+ * The models that are set up.
+ */
+export type Models = { 
+/**
+ * By name.
+ */
+models: Array<ModelItem>, 
+/**
+ * The one that runs use when nothing else is said.
+ */
+default?: string | null, 
+/**
+ * The providers that are known, for new models.
+ */
+profiles: Array<ProfileItem>, };
+
+/**
+ * A move along an edge.
+ */
+export type Moved = { 
+/**
+ * The node that was left.
+ */
+from: string, 
+/**
+ * The node that was entered.
+ */
+to: string, 
+/**
+ * The edge's label.
+ */
+label: string, };
+
+/**
+ * A conversation that is to be begun: with an agent as talk with that one, else as plain chat.
+ */
+export type NewConversation = { 
+/**
+ * The id of the project.
+ */
+project: string, 
+/**
+ * The package whose agents and workflows are meant.
+ */
+package?: string, 
+/**
+ * The agent that is talked to.
+ */
+agent?: string, 
+/**
+ * The model; what the settings say when absent.
+ */
+model?: string, 
+/**
+ * What it runs with, where that differs from the settings.
+ */
+bounds?: Bounds, };
+
+/**
+ * A package that is to be written.
+ */
+export type NewPackage = { 
+/**
+ * The folder that is made for it, from the root of the disk.
+ */
+path: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * What it is for.
+ */
+description?: string, 
+/**
+ * Who writes it.
+ */
+author?: string, 
+/**
+ * What its workflow looks like.
+ */
+template?: Template, };
+
+/**
+ * A run that is to be started.
+ */
+export type NewRun = { 
+/**
+ * The id of the project.
+ */
+project: string, 
+/**
+ * The package: `name`, `name@version`, or the beginning of its digest.
+ */
+package: string, 
+/**
+ * The workflow: its id, or the path of its document; the first when absent.
+ */
+workflow?: string, 
+/**
+ * The agent; the first whose menu starts the workflow when absent.
+ */
+agent?: string, 
+/**
+ * Variables that are known from the start.
+ */
+variables?: { [key in string]: JsonValue }, 
+/**
+ * The model; what the settings say when absent.
+ */
+model?: string, 
+/**
+ * What it runs with, where that differs from the settings.
+ */
+bounds?: Bounds, };
+
+/**
+ * A workflow that is to be started from a conversation.
+ */
+export type NewTalkRun = { 
+/**
+ * The package: `name`, `name@version`, or the beginning of its digest.
+ */
+package: string, 
+/**
+ * The workflow: its id, or the path of its document; the first when absent.
+ */
+workflow?: string, 
+/**
+ * The agent; the first whose menu starts the workflow when absent.
+ */
+agent?: string, 
+/**
+ * Variables that are known from the start.
+ */
+variables?: { [key in string]: JsonValue }, 
+/**
+ * The model; as before when absent.
+ */
+model?: string, 
+/**
+ * What it runs with, where that differs from the settings.
+ */
+bounds?: Bounds, };
+
+/**
+ * Nothing to say: `{}`.
+ */
+export type Nothing = Record<string, never>;
+
+/**
+ * The data of a frame `notice`: how a run or a conversation is now, for lists.
+ */
+export type Notice = { 
+/**
+ * Which one.
+ */
+journal: Journal, 
+/**
+ * Its phase; none when it was removed.
+ */
+phase: Phase | null, 
+/**
+ * Why it rests.
+ */
+reason: Reason | null, 
+/**
+ * Why, in words.
+ */
+message: string | null, 
+/**
+ * The node it is at.
+ */
+currentNode: string | null, 
+/**
+ * How many nodes are done, where that is known.
+ */
+stepsCompleted: number | null, 
+/**
+ * Requests to the model, where that is known.
+ */
+turns: number | null, 
+/**
+ * When.
+ */
+time: string, 
+/**
+ * Whether a process is at work on it.
+ */
+atWork: boolean, 
+/**
+ * Whether it was removed.
+ */
+removed: boolean, };
+
+/**
+ * A folder that is to be packed into one file.
+ */
+export type PackOrder = { 
+/**
+ * The folder with `bmad.json`, from the root of the disk.
+ */
+path: string, 
+/**
+ * The file to write; beside the folder when absent.
+ */
+output?: string, };
+
+/**
+ * A package in the store.
+ */
+export type Package = { 
+/**
+ * As a person writes it: `name@version`.
+ */
+reference: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its version.
+ */
+version: string, 
+/**
+ * The digest of its content, which tells it from every other. It can be written for the package everywhere.
+ */
+sha256: string, 
+/**
+ * When it was imported.
+ */
+imported: string, 
+/**
+ * What it was imported from.
+ */
+origin: string, 
+/**
+ * How many files it has.
+ */
+files: number, 
+/**
+ * Their size together.
+ */
+bytes: number, };
+
+/**
+ * What is in a package.
+ */
+export type PackageContent = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its version.
+ */
+version: string, 
+/**
+ * What it is for.
+ */
+description?: string | null, 
+/**
+ * Who wrote it.
+ */
+author?: string | null, 
+/**
+ * Whether it says that it needs the network.
+ */
+requiresNetwork: boolean, 
+/**
+ * Its workflows; the first is the default.
+ */
+workflows: Array<Workflow>, 
+/**
+ * Its agents.
+ */
+agents: Array<Agent>, };
+
+/**
+ * A file or folder of this computer.
+ */
+export type PackagePath = { 
+/**
+ * Where it is, from the root of the disk.
+ */
+path: string, };
+
+/**
+ * The packages of the store.
+ */
+export type Packages = { 
+/**
+ * By name, then by version.
+ */
+packages: Array<Package>, 
+/**
+ * What should be a package and cannot be used.
+ */
+damaged: Array<Flaw>, };
+
+/**
+ * What was packed.
+ */
+export type Packed = { 
+/**
+ * The file.
+ */
+path: string, 
+/**
+ * The digest of the package.
+ */
+sha256: string, 
+/**
+ * The size of the file.
+ */
+bytes: number, };
+
+/**
+ * A text, or where it is kept. Equal means: the same place and the same bytes.
+ */
+export type Payload = string | { blob: string, bytes: number };
+
+/**
+ * The phases of a run.
+ */
+export type Phase = "Running" | "WaitingUser" | "Paused" | "Completed" | "Failed";
+
+/**
+ * A graph, laid out. Lengths are pixels.
+ */
+export type Picture = { 
+/**
+ * What it is called.
+ */
+title: string, 
+/**
+ * The node that a run starts at.
+ */
+entry: string | null, 
+/**
+ * Its size.
+ */
+width: number, 
+/**
+ * Its size.
+ */
+height: number, 
+/**
+ * The mark in front of the entry.
+ */
+start: PictureStart | null, 
+/**
+ * The nodes.
+ */
+nodes: Array<PictureNode>, 
+/**
+ * The edges.
+ */
+edges: Array<PictureEdge>, };
+
+/**
+ * An edge of a picture.
+ */
+export type PictureEdge = { 
+/**
+ * The node it leaves.
+ */
+from: string, 
+/**
+ * The node it enters.
+ */
+to: string, 
+/**
+ * The name of the move.
+ */
+label: string, 
+/**
+ * Whether it is taken when no other applies.
+ */
+isDefault: boolean, 
+/**
+ * When it applies.
+ */
+condition: string | null, 
+/**
+ * `forward`, `back` (a loop) or `own` (from a node to itself).
+ */
+flow: string, 
+/**
+ * The line, as SVG writes it.
+ */
+path: string, 
+/**
+ * The corners of the line.
+ */
+points: Array<Point>, 
+/**
+ * Where the line ends.
+ */
+tip: Point, 
+/**
+ * Where the label is.
+ */
+labelBox: LabelBox, };
+
+/**
+ * A node of a picture.
+ */
+export type PictureNode = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * `step`, `decision`, `merge`, `end` or `subworkflow`.
+ */
+kind: string, 
+/**
+ * Its title.
+ */
+title: string | null, 
+/**
+ * The agent that works on it.
+ */
+agent: string | null, 
+/**
+ * The workflow that it calls.
+ */
+calls: string | null, 
+/**
+ * The title, wrapped.
+ */
+lines: Array<string>, 
+/**
+ * The left edge.
+ */
+x: number, 
+/**
+ * The upper edge.
+ */
+y: number, 
+/**
+ * Its size.
+ */
+width: number, 
+/**
+ * Its size.
+ */
+height: number, };
+
+/**
+ * The mark in front of the entry.
+ */
+export type PictureStart = { 
+/**
+ * Its centre.
+ */
+x: number, 
+/**
+ * Its centre.
+ */
+y: number, 
+/**
+ * The line to the entry, as SVG writes it.
+ */
+path: string, 
+/**
+ * Where the line ends.
+ */
+tip: Point, };
+
+/**
+ * A point of a picture.
+ */
+export type Point = { 
+/**
+ * From the left.
+ */
+x: number, 
+/**
+ * From the top.
+ */
+y: number, };
+
+/**
+ * What a model may do with tools.
+ */
+export type Policy = { 
+/**
+ * File tools.
+ */
+fs: FsPolicy, 
+/**
+ * Tools of MCP servers.
+ */
+mcp: McpPolicy, 
+/**
+ * Seconds that one call may take.
+ */
+callSeconds: number, 
+/**
+ * Whether the state of a run changes through tools of its own alone.
+ */
+strict: boolean, };
+
+/**
+ * What a million tokens cost.
+ */
+export type Price = { 
+/**
+ * Those that are sent.
+ */
+input: number, 
+/**
+ * Those that come back.
+ */
+output: number, 
+/**
+ * Those that are sent and were at hand; as much as the others when absent.
+ */
+cached?: number | null, };
+
+/**
+ * A provider that is known.
+ */
+export type ProfileItem = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * What people call it.
+ */
+title: string, 
+/**
+ * Where its endpoint is, if it has one place.
+ */
+baseUrl?: string | null, 
+/**
+ * The environment variable in which its users keep the key.
+ */
+keyVariable?: string | null, };
+
+/**
+ * A folder of the user that is known to the store.
+ */
+export type Project = { 
+/**
+ * Its id, which it keeps when the folder moves.
+ */
+id: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Where it is.
+ */
+path: string, 
+/**
+ * Whether the folder is there.
+ */
+exists: boolean, 
+/**
+ * The package that was used last, as `name@version`.
+ */
+lastPackage: string | null, 
+/**
+ * Whether that package is in the store.
+ */
+hasPackage: boolean, 
+/**
+ * When it was first used.
+ */
+created: string, 
+/**
+ * How many runs it has.
+ */
+runs: number, 
+/**
+ * How many conversations it has.
+ */
+conversations: number, };
+
+/**
+ * The projects of the store.
+ */
+export type Projects = { 
+/**
+ * By name.
+ */
+projects: Array<Project>, 
+/**
+ * What should be a project and cannot be read.
+ */
+damaged: Array<Flaw>, };
+
+/**
+ * What the user is asked.
+ */
+export type Question = { 
+/**
+ * The words.
+ */
+question: string, 
+/**
+ * What kind of answer is wanted.
+ */
+kind: QuestionKind, 
+/**
+ * What can be chosen.
+ */
+options?: Array<QuestionOption>, 
+/**
+ * Whether several may be chosen.
+ */
+multi?: boolean, 
+/**
+ * The JSON Schema of a form.
+ */
+schema?: JsonValue | null, };
+
+/**
+ * What kind of answer is wanted.
+ */
+export type QuestionKind = "text" | "choice" | "confirm" | "form";
+
+/**
+ * Something that can be chosen.
+ */
+export type QuestionOption = { 
+/**
+ * What the model gets.
+ */
+value: string, 
+/**
+ * What the user reads; the value when absent.
+ */
+label?: string | null, 
+/**
+ * More about it.
+ */
+description?: string | null, };
+
+/**
+ * Why a run rests.
+ */
+export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "loop" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
+
+/**
+ * Why a call was not carried out.
+ */
+export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_INTERNAL";
+
+/**
+ * What was removed.
+ */
+export type RemovedConversation = { 
+/**
+ * The runs that went with it.
+ */
+runs: Array<string>, };
+
+/**
+ * What a look at a package found.
+ */
+export type Report = { 
+/**
+ * Whether it can be imported and run.
+ */
+valid: boolean, 
+/**
+ * How many errors there are.
+ */
+errors: number, 
+/**
+ * How many warnings.
+ */
+warnings: number, 
+/**
+ * What was found; of very many, the first.
+ */
+findings: Array<Finding>, 
+/**
+ * What is in it, if it is valid.
+ */
+content?: PackageContent | null, };
+
+/**
+ * A request to the model, as it was sent.
+ */
+export type RequestDetail = { 
+/**
+ * Its messages.
+ */
+messages: Array<RequestMessage>, 
+/**
+ * The tools that were offered, by name.
+ */
+tools: Array<string>, 
+/**
+ * Its number in the run, from 1.
+ */
+turn: number, 
+/**
+ * The node.
+ */
+nodeId?: string | null, 
+/**
+ * How many messages it has.
+ */
+messages: number, 
+/**
+ * An estimate of its tokens.
+ */
+tokens: number, 
+/**
+ * Whether it is, byte for byte, what was sent.
+ */
+exact: boolean, };
+
+/**
+ * What a request holds.
+ */
+export type RequestFacts = { 
+/**
+ * How many messages.
+ */
+messages: number, 
+/**
+ * Their size.
+ */
+bytes: number, 
+/**
+ * A digest over all of them, and over the tools.
+ */
+sha256: string, 
+/**
+ * The messages that the runtime wrote for this request; the others are in earlier events.
+ */
+added?: Array<Message>, };
+
+/**
+ * A request to the model, without its messages.
+ */
+export type RequestItem = { 
+/**
+ * Its number in the run, from 1.
+ */
+turn: number, 
+/**
+ * The node.
+ */
+nodeId?: string | null, 
+/**
+ * How many messages it has.
+ */
+messages: number, 
+/**
+ * An estimate of its tokens.
+ */
+tokens: number, 
+/**
+ * Whether it is, byte for byte, what was sent.
+ */
+exact: boolean, };
+
+/**
+ * A message of a request.
+ */
+export type RequestMessage = { 
+/**
+ * Which part of the prompt it is.
+ */
+layer: Layer, 
+/**
+ * An estimate of its tokens.
+ */
+tokens: number, 
+/**
+ * The message.
+ */
+message: Message, };
+
+/**
+ * The requests of a run.
+ */
+export type Requests = { 
+/**
+ * In their order.
+ */
+requests: Array<RequestItem>, };
+
+/**
+ * A file that is to be as it was.
+ */
+export type Revert = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * As before this change; as before the run when absent.
+ */
+seq: number, 
+/**
+ * The digest that the file must have now.
+ */
+ifMatchSha256: string, };
+
+/**
+ * The data of a frame `rewind`: what was told behind this event never became part of the journal. It is to be
+ * dropped, with every piece of a reply that is not whole.
+ */
+export type Rewind = { 
+/**
+ * Where.
+ */
+journal: Journal, 
+/**
+ * The last event that stays; 0 when none does.
+ */
+seq: number, };
+
+/**
+ * Everything about one run but its events.
+ */
+export type RunDetail = { 
+/**
+ * Where it stands.
+ */
+state?: Standing | null, 
+/**
+ * The nodes in the order in which they were entered.
+ */
+path: Array<Visit>, 
+/**
+ * The question that waits for its answer.
+ */
+question?: Question | null, 
+/**
+ * Replies of the model.
+ */
+turns: number, 
+/**
+ * What they cost.
+ */
+usage: Usage, 
+/**
+ * The graph of its workflow, laid out; none when its package is gone.
+ */
+graph?: Picture | null, 
+/**
+ * Why it cannot be gone on with: what is gone, and what to do.
+ */
+blocked?: string | null, 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * The id of its project.
+ */
+project: string, 
+/**
+ * The package, as `name@version`.
+ */
+package: string, 
+/**
+ * The workflow.
+ */
+workflow: string, 
+/**
+ * The agent.
+ */
+agentId: string, 
+/**
+ * The conversation that it was started from.
+ */
+conversation?: string | null, 
+/**
+ * When it was created.
+ */
+created: string, 
+/**
+ * When something last happened.
+ */
+updated?: string | null, 
+/**
+ * How it is.
+ */
+status: Status, 
+/**
+ * Why it rests.
+ */
+reason?: Reason | null, 
+/**
+ * Why, in words.
+ */
+message?: string | null, 
+/**
+ * The node it is at.
+ */
+currentNode?: string | null, 
+/**
+ * How many nodes are done.
+ */
+stepsCompleted: number, 
+/**
+ * Whether it is at work in this server.
+ */
+atWork: boolean, 
+/**
+ * Who else has it at this moment, in words.
+ */
+heldBy?: string | null, 
+/**
+ * What is wrong with it.
+ */
+troubles?: Array<string>, };
+
+/**
+ * What a list says about a run.
+ */
+export type RunItem = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * The id of its project.
+ */
+project: string, 
+/**
+ * The package, as `name@version`.
+ */
+package: string, 
+/**
+ * The workflow.
+ */
+workflow: string, 
+/**
+ * The agent.
+ */
+agentId: string, 
+/**
+ * The conversation that it was started from.
+ */
+conversation?: string | null, 
+/**
+ * When it was created.
+ */
+created: string, 
+/**
+ * When something last happened.
+ */
+updated?: string | null, 
+/**
+ * How it is.
+ */
+status: Status, 
+/**
+ * Why it rests.
+ */
+reason?: Reason | null, 
+/**
+ * Why, in words.
+ */
+message?: string | null, 
+/**
+ * The node it is at.
+ */
+currentNode?: string | null, 
+/**
+ * How many nodes are done.
+ */
+stepsCompleted: number, 
+/**
+ * Whether it is at work in this server.
+ */
+atWork: boolean, 
+/**
+ * Who else has it at this moment, in words.
+ */
+heldBy?: string | null, 
+/**
+ * What is wrong with it.
+ */
+troubles?: Array<string>, };
+
+/**
+ * Runs, for a list.
+ */
+export type RunList = { 
+/**
+ * The newest first.
+ */
+runs: Array<RunItem>, 
+/**
+ * How many there are, with those that are not listed.
+ */
+total: number, 
+/**
+ * What should be a run and cannot be read.
+ */
+damaged: Array<Flaw>, };
+
+/**
+ * Which runs are listed.
+ */
+export type RunQuery = { 
+/**
+ * Those of this project.
+ */
+project?: string, 
+/**
+ * Those that are like this.
+ */
+status?: Status, 
+/**
+ * Those that were started from this conversation.
+ */
+conversation?: string, 
+/**
+ * At most so many, the newest first; 200 when absent.
+ */
+limit?: number, };
+
+/**
+ * The settings of one run.
+ */
+export type RunSettings = { 
+/**
+ * Whether it asks before each move.
+ */
+mode: Mode, 
+/**
+ * What stops it.
+ */
+limits: Limits, 
+/**
+ * What happens when something that a node declares is missing.
+ */
+missing: MissingRule, 
+/**
+ * The system's tool policy; agents can only tighten it.
+ */
+policy: Policy, 
+/**
+ * The step's text stands in the node brief up to this size.
+ */
+inlineStepBytes: number, 
+/**
+ * The size of the model's window, in tokens.
+ */
+windowTokens: number, };
+
+/**
+ * What is set for a model. What is absent stays as it is.
+ */
+export type SetModel = { 
+/**
+ * What the provider calls it.
+ */
+model?: string, 
+/**
+ * The profile of the provider.
+ */
+profile?: string, 
+/**
+ * Where it is.
+ */
+baseUrl?: string, 
+/**
+ * Its key, which is put away and never told again.
+ */
+key?: string, 
+/**
+ * The environment variable that its key is in.
+ */
+keyVariable?: string, 
+/**
+ * Whether it needs no key.
+ */
+noKey?: boolean, 
+/**
+ * The size of its window, in tokens.
+ */
+window: number, 
+/**
+ * The longest reply, in tokens.
+ */
+maxOutput: number, 
+/**
+ * How freely it speaks.
+ */
+temperature?: number, 
+/**
+ * What a million tokens cost.
+ */
+price?: Price, 
+/**
+ * Whether runs use it from now on.
+ */
+useIt?: boolean, };
+
+/**
+ * A setting that is to be changed.
+ */
+export type SetSetting = { 
+/**
+ * Its name, such as `run.max-turns`.
+ */
+key: string, 
+/**
+ * Its new value; as without the user when absent.
+ */
+value?: JsonValue, };
+
+/**
+ * A setting.
+ */
+export type Setting = { 
+/**
+ * Its name, such as `run.max-turns`.
+ */
+key: string, 
+/**
+ * Its value; none when it is not set and has no default.
+ */
+value: JsonValue | null, 
+/**
+ * What it is without the user.
+ */
+default: JsonValue | null, 
+/**
+ * What it is for.
+ */
+about: string, };
+
+/**
+ * The settings, one by one.
+ */
+export type SettingList = { 
+/**
+ * In the order of their documentation.
+ */
+settings: Array<Setting>, 
+/**
+ * The file they are in.
+ */
+path: string, };
+
+/**
+ * The facts of a state document that the runtime acts on.
+ */
+export type Standing = { 
+/**
+ * The node the run is at.
+ */
+currentNodeId: string, 
+/**
+ * The nodes that are done, in order.
+ */
+stepsCompleted: Array<string>, 
+/**
+ * What conditions and later steps look at.
+ */
+variables: { [key in string]: JsonValue }, 
+/**
+ * How many branches were decided.
+ */
+decisions: number, 
+/**
+ * The files that were made, from the root of the project.
+ */
+artifacts: Array<string>, 
+/**
+ * Whether the workflow is complete.
+ */
+complete: boolean, };
+
+/**
+ * What came of the beginning of a conversation.
+ */
+export type StartedConversation = { 
+/**
+ * The conversation.
+ */
+id: string, };
+
+/**
+ * What came of the start of a run.
+ */
+export type StartedRun = { 
+/**
+ * The run.
+ */
+runId: string, };
+
+/**
+ * A change of the state document.
+ */
+export type StateChange = { 
+/**
+ * Where the run stands now.
+ */
+state: Standing, 
+/**
+ * The move, if one was made.
+ */
+moved?: Moved | null, 
+/**
+ * The keys that the runtime recorded because the model left them out.
+ */
+recorded?: Array<string>, 
+/**
+ * What was let pass.
+ */
+warnings?: Array<string>, };
+
+/**
+ * The state document of a run.
+ */
+export type StateText = { 
+/**
+ * The whole text.
+ */
+text: string, 
+/**
+ * Its digest.
+ */
+sha256: string, };
+
+/**
+ * How a run is.
+ */
+export type Status = "running" | "interrupted" | "waiting-user" | "paused" | "completed" | "failed" | "unknown";
+
+/**
+ * Something that can be said.
+ */
+export type Suggestion = { 
+/**
+ * The words.
+ */
+answer: string, 
+/**
+ * What they mean.
+ */
+label: string, };
+
+/**
+ * Where the user's words go.
+ */
+export type TalkMode = "chat" | "agent" | "workflow";
+
+/**
+ * What the workflow of a new package looks like.
+ */
+export type Template = "linear" | "branch" | "loop";
+
+/**
+ * A title.
+ */
+export type Title = { 
+/**
+ * The words.
+ */
+title: string, };
+
+/**
+ * The data of a frame `event`: something happened.
+ */
+export type Told = { 
+/**
+ * Where.
+ */
+journal: Journal, 
+/**
+ * What.
+ */
+event: Event, };
+
+/**
+ * A call of a tool, as the model wrote it.
+ */
+export type ToolCall = { id: string, type: "function", function: { name: string, arguments: Payload } };
+
+/**
+ * Tokens, and money where the prices are known.
+ */
+export type Usage = { 
+/**
+ * Tokens that were sent.
+ */
+inputTokens: number, 
+/**
+ * Tokens that came back.
+ */
+outputTokens: number, 
+/**
+ * Those of the sent ones that the provider had at hand from an earlier request.
+ */
+cachedTokens: number, 
+/**
+ * Those of the returned ones that were thoughts.
+ */
+reasoningTokens: number, 
+/**
+ * Whether some of the numbers are our own estimate, because the provider gave none.
+ */
+estimated: boolean, 
+/**
+ * Money, in the currency of the price table.
+ */
+cost: number | null, };
+
+/**
+ * A node that was entered.
+ */
+export type Visit = { 
+/**
+ * The node.
+ */
+node: string, 
+/**
+ * The label of the edge that led there.
+ */
+label?: string | null, };
+
+/**
+ * What a stream follows.
+ */
+export type Watch = { 
+/**
+ * Journals with commas between them, such as `run/<id>,conversation/<id>`. A conversation brings its runs along.
+ */
+watch?: string, 
+/**
+ * The id of the last frame that was seen; the header `Last-Event-ID` wins.
+ */
+after?: string, };
+
+/**
+ * Words of the user.
+ */
+export type Words = { 
+/**
+ * The words.
+ */
+text: string, 
+/**
+ * The model that hears them; as before when absent.
+ */
+model?: string, };
+
+/**
+ * A workflow of a package.
+ */
+export type Workflow = { 
+/**
+ * What a run is started with: its id, or the path of its document.
+ */
+reference: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * What it is for.
+ */
+description?: string | null, 
+/**
+ * The agent that runs it when none is named.
+ */
+agentId: string, 
+/**
+ * Its graph, laid out.
+ */
+graph: Picture, };
+
+/**
+ * What a file shall hold.
+ */
+export type WriteFile = { 
+/**
+ * From the root of the project.
+ */
+path: string, 
+/**
+ * The whole text.
+ */
+text: string, 
+/**
+ * The digest that the file must have now; a file that is not there yet when absent.
+ */
+ifMatchSha256?: string, };
