@@ -48,8 +48,8 @@ pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     });
     add("about.json", &format!("{about:#}\n"))?;
     add("run.json", &format!("{:#}\n", json!(view.facts)))?;
-    if let Some(document) = store.runs().document(id)? {
-        add("state/workflow.md", &document)?;
+    for (path, document) in store.runs().documents(id)? {
+        add(&path, &document)?;
     }
     add("settings.json", &format!("{:#}\n", json!(store.settings())))?;
     let (mut journal, mut reader) = (String::new(), store.runs().journal(id)?);

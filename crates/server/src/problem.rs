@@ -81,7 +81,10 @@ impl From<RunError> for Problem {
             | RunError::Newer { .. }
             | RunError::NoProject { .. }
             | RunError::PackageGone { .. } => Code::Refused,
-            _ => Code::Disk,
+            RunError::Project(_)
+            | RunError::Journal(_)
+            | RunError::Store(_)
+            | RunError::Disk(_) => Code::Disk,
         };
         Self::new(code, error.to_string())
     }
@@ -92,7 +95,14 @@ impl From<ProjectError> for Problem {
         let code = match &error {
             ProjectError::Unknown { .. } => Code::NotFound,
             ProjectError::Disk(_) => Code::Disk,
-            _ => Code::Refused,
+            ProjectError::InUse { .. } => Code::InUse,
+            ProjectError::Folder { .. }
+            | ProjectError::NotText { .. }
+            | ProjectError::Overlap { .. }
+            | ProjectError::Gone { .. }
+            | ProjectError::Ambiguous { .. }
+            | ProjectError::Occupied { .. }
+            | ProjectError::Damaged { .. } => Code::Refused,
         };
         Self::new(code, error.to_string())
     }
@@ -120,11 +130,9 @@ impl From<ResumeError> for Problem {
             ResumeError::Run(error) => error.into(),
             ResumeError::Store(error) => error.into(),
             ResumeError::Halt(halt) => halt.into(),
-            ResumeError::Mount(_) => Self::new(Code::Disk, error.to_string()),
             ResumeError::Package(_)
             | ResumeError::Workflow(_)
             | ResumeError::Mounts(_)
-            | ResumeError::NoState(_)
             | ResumeError::State(_) => Self::new(Code::Refused, error.to_string()),
         }
     }
@@ -157,8 +165,11 @@ impl From<Halt> for Problem {
 impl From<NamedError> for Problem {
     fn from(error: NamedError) -> Self {
         let code = match &error {
-            NamedError::Replay(RunError::Unknown { .. }) | NamedError::Unknown(_) => Code::NotFound,
-            _ => Code::Model,
+            NamedError::Unknown(_) => Code::NotFound,
+            NamedError::Replay(_)
+            | NamedError::Scenario(_)
+            | NamedError::Key(_)
+            | NamedError::Client(_) => Code::Model,
         };
         Self::new(code, error.to_string())
     }
@@ -169,7 +180,8 @@ impl From<ImportError> for Problem {
         match error {
             ImportError::Source(error) => error.into(),
             ImportError::Store(error) => error.into(),
-            other => Self::new(Code::Refused, other.to_string()),
+            ImportError::Rejected(_) => Self::new(Code::Refused, error.to_string()),
+            ImportError::Read { .. } => Self::new(Code::Disk, error.to_string()),
         }
     }
 }
@@ -179,7 +191,7 @@ impl From<SourceError> for Problem {
         let code = match &error {
             SourceError::NotFound { .. } => Code::NotFound,
             SourceError::NotAFile { .. } => Code::Invalid,
-            _ => Code::Disk,
+            SourceError::Denied { .. } | SourceError::Io { .. } => Code::Disk,
         };
         Self::new(code, error.to_string())
     }

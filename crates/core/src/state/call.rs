@@ -23,6 +23,7 @@ pub const DEEPEST: usize = 8;
 /// A call that has not returned, as `callStack` of the caller's document has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Frame {
     /// The workflow that is called.
     pub workflow_id: String,
@@ -35,6 +36,7 @@ pub struct Frame {
 
 /// A workflow that waits for one that it has called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Caller {
     /// The call.
     #[serde(flatten)]

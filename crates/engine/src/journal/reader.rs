@@ -19,7 +19,7 @@ pub struct Reader {
 
 impl Reader {
     /// The beginning of the journal in a folder.
-    pub(crate) fn new(folder: Folder) -> Self {
+    pub fn new(folder: Folder) -> Self {
         Self { folder, offset: 0, seq: 0 }
     }
 

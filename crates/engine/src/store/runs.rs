@@ -33,6 +33,7 @@ const STATE: &str = "state";
 const LOGS: &str = "state/logs";
 const BLOBS: &str = "blobs";
 const STATE_DOCUMENT: &str = "workflow.md";
+const CALLS: &str = "calls";
 /// An empty folder, where a conversation has no package.
 const NO_PACKAGE: &str = "no-package";
 
@@ -176,13 +177,26 @@ impl<'s> Runs<'s> {
         Ok(Reader::new(folder_of(&self.folder(id)?, LOGS)))
     }
 
-    /// The state document of a run as it is, if it has one.
-    pub fn document(&self, id: &RunId) -> Result<Option<String>, RunError> {
-        match self.folder(id)?.join(STATE).read(STATE_DOCUMENT, list::MAX_DOCUMENT) {
-            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-            Err(error) if error.is_missing() => Ok(None),
-            Err(error) => Err(error.into()),
+    /// The state documents of a run as they are, its own first, then those of its calls; each with its path from the
+    /// run's folder.
+    pub fn documents(&self, id: &RunId) -> Result<Vec<(String, String)>, RunError> {
+        let state = self.folder(id)?.join(STATE);
+        let calls = state.join(CALLS);
+        let mut places = vec![(state, format!("{STATE}/{STATE_DOCUMENT}"))];
+        let mut numbers = calls.names()?;
+        numbers.sort_by_key(|number| (number.len(), number.clone()));
+        places.extend(numbers.into_iter().map(|number| {
+            (calls.join(&number), format!("{STATE}/{CALLS}/{number}/{STATE_DOCUMENT}"))
+        }));
+        let mut documents = Vec::new();
+        for (folder, path) in places {
+            match folder.read(STATE_DOCUMENT, list::MAX_DOCUMENT) {
+                Ok(bytes) => documents.push((path, String::from_utf8_lossy(&bytes).into_owned())),
+                Err(error) if error.is_missing() => {}
+                Err(error) => return Err(error.into()),
+            }
         }
+        Ok(documents)
     }
 
     /// What a run is.

@@ -14,7 +14,8 @@ use crewagent_core::payload::Payload;
 use crewagent_engine::blobs::{BlobError, Blobs};
 use crewagent_engine::disk::{Disk, Folder};
 use crewagent_engine::journal::{
-    INLINE_LIMIT, JOURNAL, Journal, JournalError, MAX_RECORD, Recovered, Rest, recover, tail,
+    INLINE_LIMIT, JOURNAL, Journal, JournalError, MAX_RECORD, Reader, Recovered, Rest, recover,
+    tail,
 };
 use serde_json::Map;
 use tempfile::TempDir;
@@ -455,4 +456,58 @@ fn a_run_that_rests_says_so_at_the_end() {
     let rest = event(3, Fact::PhaseChanged { phase: Phase::Paused, reason: None, message: None });
     let shelf = Shelf::with(&lines(&[input(1), input(2), rest.clone()]));
     assert_eq!(tail(&shelf.folder(Disk::real())).unwrap().next(), Some(rest));
+}
+
+/// The numbers that a reader gives, one piece after the other.
+fn read_on(reader: &mut Reader, bytes: usize) -> Vec<u64> {
+    let mut numbers = Vec::new();
+    loop {
+        let events = reader.next(bytes).unwrap();
+        if events.is_empty() {
+            return numbers;
+        }
+        numbers.extend(events.iter().map(|event| event.seq));
+    }
+}
+
+#[test]
+fn a_reader_follows_a_journal_that_grows() {
+    let shelf = Shelf::new();
+    fs::write(shelf.path(), b"").unwrap();
+    let (mut journal, _) = shelf.open();
+    let noted = |seq| event(seq, Fact::ContextCut { messages: 1, bytes: seq });
+    let mut reader = Reader::new(shelf.folder(Disk::real()));
+    assert!(read_on(&mut reader, 1).is_empty());
+    journal.append(&[noted(1), noted(2), noted(3)]).unwrap();
+    // However little it takes at a time, whole records come.
+    assert_eq!(read_on(&mut reader, 1), [1, 2, 3]);
+    assert!(read_on(&mut reader, 1 << 20).is_empty());
+    journal.append(&[noted(4)]).unwrap();
+    assert_eq!(read_on(&mut reader, 1 << 20), [4]);
+    assert_eq!(reader.seq(), 4);
+}
+
+#[test]
+fn a_reader_stops_in_front_of_what_is_being_written_and_of_damage() {
+    let shelf = Shelf::new();
+    fs::write(shelf.path(), b"").unwrap();
+    let (mut journal, _) = shelf.open();
+    let noted = |seq| event(seq, Fact::ContextCut { messages: 1, bytes: seq });
+    journal.append(&[noted(1), noted(2)]).unwrap();
+    let whole = shelf.bytes();
+    for cut in 1..40 {
+        fs::write(shelf.path(), &whole[..whole.len() - cut]).unwrap();
+        let mut reader = Reader::new(shelf.folder(Disk::real()));
+        assert_eq!(read_on(&mut reader, 7), [1], "{cut}");
+        // The rest comes when it is there.
+        fs::write(shelf.path(), &whole).unwrap();
+        assert_eq!(read_on(&mut reader, 7), [2], "{cut}");
+    }
+    fs::write(shelf.path(), [&whole[..], b"nonsense\n", &whole].concat()).unwrap();
+    let mut reader = Reader::new(shelf.folder(Disk::real()));
+    assert_eq!(read_on(&mut reader, 64), [1, 2]);
+    // What stands there again is passed in silence.
+    fs::write(shelf.path(), [&whole[..], &whole].concat()).unwrap();
+    let mut reader = Reader::new(shelf.folder(Disk::real()));
+    assert_eq!(read_on(&mut reader, 64), [1, 2]);
 }

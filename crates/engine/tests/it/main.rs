@@ -8,6 +8,7 @@
 
 mod bombs;
 mod disk;
+mod export;
 mod fixtures;
 mod folder;
 mod gate;

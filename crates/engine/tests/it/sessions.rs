@@ -12,9 +12,10 @@ use crewagent_core::syntax::yaml;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::scripted::Scripted;
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartTalk};
-use crewagent_engine::session::{Guest, Heard, Mode, Session};
+use crewagent_engine::session::{Guest, Heard, Launch, Mode, Session};
 use crewagent_engine::store::{Of, RunId, Store};
 use serde::Deserialize;
+use serde_json::Map;
 use tempfile::TempDir;
 
 use crate::golden::{compare_text, transcript};
@@ -440,4 +441,49 @@ fn a_change_that_failed_is_not_taken_for_the_next_one() {
     assert_eq!(faulty.fired(), 1);
     assert!(!scene.project().join("first.md").exists());
     assert_eq!(fs::read_to_string(scene.project().join("second.md")).unwrap(), "two");
+}
+
+#[test]
+fn a_workflow_is_started_without_a_menu_and_gone_on_with_later() {
+    let scene = Scene::set("001-agent-first");
+    let store = scene.store();
+    let name = "001-create-story-micro";
+    let scripted = Scripted::load(&golden().join(name).join("scenario.yaml")).unwrap();
+    let mut session = scene.begin(&store);
+    let id = session.talk().facts().run_id.clone();
+    let package = store.packages().list().unwrap().installed.remove(0);
+    let launch = || Launch {
+        package: package.clone(),
+        workflow: None,
+        agent: None,
+        variables: Map::new(),
+        settings: RunSettings::default(),
+    };
+    let started = session.launch(launch(), &mut |_| ()).unwrap();
+    let Heard::Started(first) = started else { panic!("{started:?}") };
+    assert_eq!(session.mode(), Mode::Run);
+    session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+    // Another one leaves the first where it is.
+    let started = session.launch(launch(), &mut |_| ()).unwrap();
+    let Heard::Started(second) = started else { panic!("{started:?}") };
+    assert_eq!(store.conversations().runs_of(&id).unwrap(), [first.clone(), second.clone()]);
+    let went_on = session.go_on_with(&first, &mut |_| ()).unwrap();
+    assert_eq!(went_on, Heard::Resumed(first.clone()));
+    assert_eq!(session.go_on_with(&first, &mut |_| ()).unwrap(), Heard::Resumed(first.clone()));
+    let stranger = RunId::parse("20260101-000000-aaaaa").unwrap();
+    assert_eq!(session.go_on_with(&stranger, &mut |_| ()).unwrap(), Heard::NoRun);
+    // Somebody else can have it, and it is about the same run.
+    assert!(!session.release(&mut |_| ()).unwrap());
+    let session = scene.reopen(&store, &id);
+    assert_eq!(session.run().unwrap().facts().run_id, first);
+}
+
+#[test]
+fn a_conversation_that_is_released_is_kept_even_if_nothing_was_said() {
+    let scene = Scene::set("002-front-desk");
+    let store = scene.store();
+    let session = scene.begin(&store);
+    let id = session.talk().facts().run_id.clone();
+    assert!(session.release(&mut |_| ()).unwrap());
+    scene.reopen(&store, &id);
 }

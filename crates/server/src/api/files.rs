@@ -50,7 +50,16 @@ fn refused(refusal: Refusal) -> Problem {
         RefusalCode::NotFound => Code::NotFound,
         RefusalCode::Precondition => Code::Changed,
         RefusalCode::ReadLimit | RefusalCode::WriteLimit => Code::TooLarge,
-        _ => Code::Refused,
+        RefusalCode::Sandbox
+        | RefusalCode::InvalidArguments
+        | RefusalCode::InvalidFrontmatter
+        | RefusalCode::Schema
+        | RefusalCode::Transition
+        | RefusalCode::ToolNotAvailable
+        | RefusalCode::Timeout
+        | RefusalCode::ConfirmationRequired
+        | RefusalCode::UnknownOutcome
+        | RefusalCode::Internal => Code::Refused,
     };
     let problem = Problem::new(code, refusal.message);
     match refusal.hint {

@@ -106,10 +106,8 @@ fn folders(asked: Asked<(), FolderQuery>) -> Result<Folders, Problem> {
         None => std::env::home_dir().unwrap_or_else(|| PathBuf::from("/")),
     };
     let failed = |error: std::io::Error| {
-        let code = match error.kind() {
-            std::io::ErrorKind::NotFound => Code::NotFound,
-            _ => Code::Refused,
-        };
+        let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+        let code = if is_missing { Code::NotFound } else { Code::Refused };
         Problem::new(code, format!("the folder `{}` cannot be read: {error}", path.display()))
     };
     let mut folders = Vec::new();

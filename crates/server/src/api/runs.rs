@@ -28,7 +28,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         delete("/api/runs/{id}", "Removes a run; what it wrote into the project stays", remove),
         get("/api/runs/{id}/events", "Reads events of a run", look::events),
         get("/api/runs/{id}/blobs/{sha256}", "Reads a long text of an event", look::blob),
-        get("/api/runs/{id}/state", "Reads the state document of a run", look::state),
+        get("/api/runs/{id}/state", "Reads the state documents of a run", look::state),
         get("/api/runs/{id}/requests", "Lists what the model was asked", requests::list),
         get("/api/runs/{id}/requests/{turn}", "Shows one request by its layers", requests::show),
         get("/api/runs/{id}/changes", "Lists the files that a run changed", changes::list),

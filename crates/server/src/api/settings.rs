@@ -54,7 +54,9 @@ fn set(asked: Asked<(), (), SetSetting>) -> Result<SettingList, Problem> {
             let message = format!("{key} cannot be this: {message}");
             Problem::new(Code::Invalid, message).hint(format!("It is: {}", known.about))
         }
-        other => other.into(),
+        error @ (SettingsError::Read { .. }
+        | SettingsError::Write { .. }
+        | SettingsError::Edit { .. }) => error.into(),
     })?;
     file.save()?;
     Ok(SettingList { settings: all(&file.settings()?), path: path.display().to_string() })

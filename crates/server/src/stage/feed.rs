@@ -51,9 +51,10 @@ impl Line {
             Some(part) => (event.seq.saturating_sub(1), part),
             None => (event.seq, 0),
         };
-        let brings = match &event.fact {
-            Fact::SessionRun { id: Some(id) } => RunId::parse(id).ok(),
-            _ => None,
+        let brings = if let Fact::SessionRun { id: Some(id) } = &event.fact {
+            RunId::parse(id).ok()
+        } else {
+            None
         };
         let told = Told { journal: journal.clone(), event };
         let text = serde_json::to_string(&told).unwrap_or_default().into();
@@ -149,18 +150,15 @@ impl Feed {
     pub(crate) fn tell(&self, event: &Event) {
         let mut state = self.state();
         // A run that is begun or gone on with in the middle of a conversation says itself which process it is.
-        match &event.fact {
-            Fact::RunStarted { .. } | Fact::SessionStarted { .. } if !state.is_awake => {
-                (state.first_epoch, state.epoch) = (1, 1);
+        let begins = matches!(event.fact, Fact::RunStarted { .. } | Fact::SessionStarted { .. });
+        if begins && !state.is_awake {
+            (state.first_epoch, state.epoch) = (1, 1);
+        } else if let Fact::RunResumed { epoch, .. } = &event.fact {
+            if state.first_epoch == 0 || event.seq != state.last + 1 {
+                state.first_epoch = *epoch;
+                state.forget();
             }
-            Fact::RunResumed { epoch, .. } => {
-                if state.first_epoch == 0 || event.seq != state.last + 1 {
-                    state.first_epoch = *epoch;
-                    state.forget();
-                }
-                state.epoch = *epoch;
-            }
-            _ => {}
+            state.epoch = *epoch;
         }
         state.is_awake = true;
         state.take(&self.journal, event);
@@ -258,10 +256,8 @@ impl State {
 }
 
 fn channel(event: &Event) -> Option<Channel> {
-    match &event.fact {
-        Fact::AssistantDelta { channel, .. } => Some(*channel),
-        _ => None,
-    }
+    let Fact::AssistantDelta { channel, .. } = &event.fact else { return None };
+    Some(*channel)
 }
 
 /// Adds the words of a piece to those of the piece before it, whose number becomes that of the later one.

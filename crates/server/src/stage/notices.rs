@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::state::standing::Standing;
 use tokio::sync::Notify;
 
 use crate::wire::{Journal, Notice};
@@ -41,30 +42,24 @@ impl Notices {
     /// Something happened; it may matter to lists.
     pub(crate) fn tell(&mut self, journal: &Journal, event: &Event) {
         let notice = self.notice(journal);
-        match &event.fact {
-            Fact::RunStarted { state, .. } => {
-                notice.current_node = Some(state.current_node_id.clone());
-                notice.steps_completed = Some(count(state.steps_completed.len()));
-            }
-            Fact::StateChanged(change) => {
-                notice.current_node = Some(change.state.current_node_id.clone());
-                notice.steps_completed = Some(count(change.state.steps_completed.len()));
-            }
-            Fact::TurnStarted { turn, .. } => {
-                notice.turns = u32::try_from(*turn).ok();
-                notice.phase = Some(Phase::Running);
-                (notice.reason, notice.message) = (None, None);
-            }
-            Fact::PhaseChanged { phase, reason, message } => {
-                notice.phase = Some(*phase);
-                notice.reason = *reason;
-                notice.message.clone_from(message);
-            }
-            Fact::RunFinished { phase, turns, .. } => {
-                notice.phase = Some(*phase);
-                notice.turns = u32::try_from(*turns).ok();
-            }
-            _ => return,
+        let fact = &event.fact;
+        if let Fact::RunStarted { state, .. } | Fact::WorkflowEntered { state, .. } = fact {
+            stands(notice, state);
+        } else if let Fact::StateChanged(change) | Fact::WorkflowLeft { change, .. } = fact {
+            stands(notice, &change.state);
+        } else if let Fact::TurnStarted { turn, .. } = fact {
+            notice.turns = u32::try_from(*turn).ok();
+            notice.phase = Some(Phase::Running);
+            (notice.reason, notice.message) = (None, None);
+        } else if let Fact::PhaseChanged { phase, reason, message } = fact {
+            notice.phase = Some(*phase);
+            notice.reason = *reason;
+            notice.message.clone_from(message);
+        } else if let Fact::RunFinished { phase, turns, .. } = fact {
+            notice.phase = Some(*phase);
+            notice.turns = u32::try_from(*turns).ok();
+        } else {
+            return;
         }
         notice.time.clone_from(&event.time);
         self.touch(journal);
@@ -118,6 +113,8 @@ fn fresh(journal: &Journal) -> Notice {
     }
 }
 
-fn count(steps: usize) -> u32 {
-    u32::try_from(steps).unwrap_or(u32::MAX)
+/// Where the workflow stands that is active.
+fn stands(notice: &mut Notice, state: &Standing) {
+    notice.current_node = Some(state.current_node_id.clone());
+    notice.steps_completed = u32::try_from(state.steps_completed.len()).ok();
 }

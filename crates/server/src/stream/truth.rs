@@ -77,6 +77,8 @@ mod tests {
                 epoch,
                 fresh: false,
                 state: None,
+                callers: Vec::new(),
+                calls: 0,
                 settings: None,
                 notes: Vec::new(),
             },

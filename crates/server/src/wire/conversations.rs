@@ -1,4 +1,4 @@
-//! Conversations.
+//! Conversations: what is asked of them, and what is told about them.
 
 use std::collections::BTreeMap;
 

@@ -309,7 +309,10 @@ pub struct RunDetail {
     /// What a list says about it.
     #[serde(flatten)]
     pub item: RunItem,
-    /// Where it stands.
+    /// The digest of its package, which `/api/packages/{reference}` takes, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package_sha256: Option<String>,
+    /// Where the workflow stands that is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<Standing>,
     /// The nodes in the order in which they were entered.
@@ -338,6 +341,9 @@ pub struct Visit {
     /// The label of the edge that led there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The call of a workflow that it belongs to; none in the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u32>,
 }
 
 /// Which events are read.
@@ -364,10 +370,20 @@ pub struct EventPage {
     pub cursor: String,
 }
 
-/// The state document of a run.
+/// The state documents of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct StateTexts {
+    /// That of the run itself first, then those of its calls of other workflows.
+    pub documents: Vec<StateText>,
+}
+
+/// A state document of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StateText {
+    /// Where it is in the folder of the run.
+    pub path: String,
     /// The whole text.
     pub text: String,
     /// Its digest.

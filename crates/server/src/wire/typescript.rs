@@ -52,7 +52,7 @@ fn written() -> String {
         ConversationQuery, ConversationList, ConversationDetail, NewConversation,
         StartedConversation, Title, RemovedConversation, NewTalkRun, EnterRun,
         RunQuery, RunList, RunDetail, NewRun, StartedRun, Words, GoOn, Halting, Came, EventQuery,
-        EventPage, StateText, Requests, RequestDetail, Changes, ImageQuery, Images, Revert,
+        EventPage, StateTexts, Requests, RequestDetail, Changes, ImageQuery, Images, Revert,
         Artifacts,
         Models, SetModel, Checkup, Measured, SettingList, SetSetting,
     );

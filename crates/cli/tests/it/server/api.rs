@@ -20,7 +20,8 @@ fn project(world: &World, browser: &Browser) -> Json {
 
 /// Follows a stream until the run is in this phase.
 fn until(events: &mut Events, phase: &str) {
-    events.find(|frame| frame.data["event"]["phase"] == phase).expect(phase);
+    let found = events.find(|frame| frame.data["event"]["phase"] == phase);
+    assert!(found.is_some(), "{phase} is never told");
 }
 
 /// A run of the tiny package from its start to its end.
@@ -72,7 +73,7 @@ fn every_schema_that_the_document_names_is_in_it() {
                 fields.values().for_each(|inner| look(inner, document));
             }
             Json::Array(items) => items.iter().for_each(|inner| look(inner, document)),
-            _ => {}
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
         }
     }
     let world = World::new();
@@ -102,7 +103,8 @@ fn a_run_can_be_looked_at_from_every_side() {
     );
     let rest = browser.get(&at("/events?after=3")).good();
     assert_eq!((&rest["events"][0]["seq"], &rest["more"]), (&json!(4), &json!(false)));
-    assert!(browser.get(&at("/state")).good()["text"].as_str().unwrap().contains("stepsCompleted"));
+    let state = browser.get(&at("/state")).good();
+    assert!(state["documents"][0]["text"].as_str().unwrap().contains("stepsCompleted"));
 
     let requests = browser.get(&at("/requests")).good();
     let requests = requests["requests"].as_array().unwrap();

@@ -52,7 +52,7 @@ impl View {
     /// Follows a stream until something holds.
     fn until(&mut self, frames: &mut impl Iterator<Item = Frame>, done: impl Fn(&Self) -> bool) {
         while !done(self) {
-            let frame = frames.next().expect("the stream goes on");
+            let frame = frames.next().unwrap_or_else(|| panic!("the stream ends: {self:?}"));
             self.take(&frame);
         }
     }

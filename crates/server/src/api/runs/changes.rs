@@ -72,30 +72,27 @@ fn changes_of(events: &[Event]) -> BTreeMap<String, Vec<Change>> {
     let mut files: BTreeMap<String, Vec<Change>> = BTreeMap::new();
     let (mut node, mut open): (Option<String>, Vec<(String, Change)>) = (None, Vec::new());
     for event in events {
-        match &event.fact {
-            Fact::TurnStarted { node_id, .. } => node.clone_from(node_id),
-            Fact::ToolStarted { call_id, intent: Some(intent), .. } => {
-                open.clear();
-                for file in &intent.files {
-                    let Some(path) = file.path.strip_prefix(PROJECT) else { continue };
-                    let change = Change {
-                        seq: event.seq,
-                        call_id: call_id.clone(),
-                        node_id: node.clone(),
-                        time: event.time.clone(),
-                        before: file.before.clone(),
-                        after: file.after.clone(),
-                    };
-                    open.push((path.to_owned(), change));
-                }
+        if let Fact::TurnStarted { node_id, .. } = &event.fact {
+            node.clone_from(node_id);
+        } else if let Fact::ToolStarted { call_id, intent: Some(intent), .. } = &event.fact {
+            open.clear();
+            for file in &intent.files {
+                let Some(path) = file.path.strip_prefix(PROJECT) else { continue };
+                let change = Change {
+                    seq: event.seq,
+                    call_id: call_id.clone(),
+                    node_id: node.clone(),
+                    time: event.time.clone(),
+                    before: file.before.clone(),
+                    after: file.after.clone(),
+                };
+                open.push((path.to_owned(), change));
             }
-            Fact::ToolFinished { answer, .. } => {
-                // A change that was refused in the end did not happen.
-                for (path, change) in open.drain(..).filter(|_| answer.refused.is_none()) {
-                    files.entry(path).or_default().push(change);
-                }
+        } else if let Fact::ToolFinished { answer, .. } = &event.fact {
+            // A change that was refused in the end did not happen.
+            for (path, change) in open.drain(..).filter(|_| answer.refused.is_none()) {
+                files.entry(path).or_default().push(change);
             }
-            _ => {}
         }
     }
     files
@@ -175,15 +172,12 @@ pub(super) fn artifacts(asked: Asked<Id>) -> Result<Artifacts, Problem> {
     };
     let mut node = None;
     for event in &scene.view.recovered.events {
-        match &event.fact {
-            Fact::TurnStarted { node_id, .. } => node = node_id.as_ref(),
-            Fact::ToolFinished { answer, .. } => {
-                answer.created.iter().try_for_each(|path| note(path, node))?;
-            }
-            Fact::StateChanged(change) => {
-                change.state.artifacts.iter().try_for_each(|path| note(path, node))?;
-            }
-            _ => {}
+        if let Fact::TurnStarted { node_id, .. } = &event.fact {
+            node = node_id.as_ref();
+        } else if let Fact::ToolFinished { answer, .. } = &event.fact {
+            answer.created.iter().try_for_each(|path| note(path, node))?;
+        } else if let Fact::StateChanged(change) | Fact::WorkflowLeft { change, .. } = &event.fact {
+            change.state.artifacts.iter().try_for_each(|path| note(path, node))?;
         }
     }
     Ok(Artifacts { artifacts })

@@ -17,7 +17,7 @@ use crate::stage::Position;
 use crate::stream::cursor;
 use crate::wire::{
     EventPage, EventQuery, FileText, Journal, Picture, RunDetail, RunItem, RunList, RunQuery,
-    StateText, Visit,
+    StateText, StateTexts, Visit,
 };
 
 /// Runs that are listed when nothing else is said.
@@ -84,6 +84,7 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
     let item = item(&app, &store, store.runs().summary(&id)?);
     let mut detail = RunDetail {
         item,
+        package_sha256: view.facts.subject.package().map(|package| package.sha256.to_string()),
         state: None,
         path: Vec::new(),
         question: None,
@@ -97,29 +98,33 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
 }
 
 fn take(detail: &mut RunDetail, event: &Event) {
-    match &event.fact {
-        Fact::RunStarted { state, .. } | Fact::RunResumed { state: Some(state), .. } => {
-            let node = &state.current_node_id;
-            if detail.path.last().is_none_or(|visit| visit.node != *node) {
-                detail.path.push(Visit { node: node.clone(), label: None });
-            }
-            detail.state = Some(state.clone());
+    let fact = &event.fact;
+    if let Fact::RunStarted { state, .. } | Fact::RunResumed { state: Some(state), .. } = fact {
+        if detail.path.last().is_none_or(|visit| visit.node != state.current_node_id) {
+            visit(detail, &state.current_node_id, None, None);
         }
-        Fact::StateChanged(change) => {
-            if let Some(moved) = &change.moved {
-                let label = Some(moved.label.clone());
-                detail.path.push(Visit { node: moved.to.clone(), label });
-            }
-            detail.state = Some(change.state.clone());
+        detail.state = Some(state.clone());
+    } else if let Fact::WorkflowEntered { frame, state, .. } = fact {
+        visit(detail, &state.current_node_id, None, Some(frame.call));
+        detail.state = Some(state.clone());
+    } else if let Fact::StateChanged(change) | Fact::WorkflowLeft { change, .. } = fact {
+        if let Some(moved) = &change.moved {
+            visit(detail, &moved.to, Some(&moved.label), change.call);
         }
-        Fact::Question { question, .. } => detail.question = Some(question.clone()),
-        Fact::UserInput { .. } => detail.question = None,
-        Fact::AssistantMessage { reply, .. } => {
-            detail.turns += 1;
-            detail.usage += reply.usage;
-        }
-        _ => {}
+        detail.state = Some(change.state.clone());
+    } else if let Fact::Question { question, .. } = fact {
+        detail.question = Some(question.clone());
+    } else if let Fact::UserInput { .. } = fact {
+        detail.question = None;
+    } else if let Fact::AssistantMessage { reply, .. } = fact {
+        detail.turns += 1;
+        detail.usage += reply.usage;
     }
+}
+
+fn visit(detail: &mut RunDetail, node: &str, label: Option<&String>, call: Option<u64>) {
+    let call = call.and_then(|call| u32::try_from(call).ok());
+    detail.path.push(Visit { node: node.to_owned(), label: label.cloned(), call });
 }
 
 /// The graph of a run's workflow, if its package is there and whole.
@@ -171,11 +176,14 @@ pub(in crate::api) fn page(
     Ok(EventPage { events, more, cursor: cursor::write(std::iter::once((journal, at))) })
 }
 
-pub(super) fn state(asked: Asked<Id>) -> Result<StateText, Problem> {
+pub(super) fn state(asked: Asked<Id>) -> Result<StateTexts, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
-    let text = store.runs().document(&id)?;
-    let text = text.ok_or_else(|| Problem::missing("this run has no state document"))?;
-    Ok(StateText { sha256: Digest::of(text.as_bytes()).to_string(), text })
+    let documents = store.runs().documents(&id)?.into_iter().map(|(path, text)| StateText {
+        path,
+        sha256: Digest::of(text.as_bytes()).to_string(),
+        text,
+    });
+    Ok(StateTexts { documents: documents.collect() })
 }
 
 pub(super) fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
