@@ -1,5 +1,5 @@
-//! Puts the built web app into the binary. `CREWAGENT_WEB_DIST` names the folder it is in; without it there is none, and
-//! the server shows a page that says so.
+//! Puts the built web app into the binary: the folder that `CREWAGENT_WEB_DIST` names, else `web/dist` if it is there.
+//! Without one the server shows a page that says so, unless `CREWAGENT_WEB=require`. `CREWAGENT_WEB=skip` leaves it out.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,11 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-env-changed=CREWAGENT_WEB_DIST");
+    for variable in ["CREWAGENT_WEB", "CREWAGENT_WEB_DIST"] {
+        println!("cargo:rerun-if-env-changed={variable}");
+    }
     let mut files = Vec::new();
-    if let Some(dist) = env::var_os("CREWAGENT_WEB_DIST").map(PathBuf::from) {
+    if let Some(dist) = dist()? {
         println!("cargo:rerun-if-changed={}", dist.display());
         gather(&dist, &dist, &mut files)?;
     }
@@ -21,6 +23,25 @@ fn main() -> io::Result<()> {
     code.push_str("];\n");
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("OUT_DIR is not set"))?;
     fs::write(Path::new(&out).join("web.rs"), code)
+}
+
+/// The folder with the web app, if it is wanted and there.
+fn dist() -> io::Result<Option<PathBuf>> {
+    let wish = env::var("CREWAGENT_WEB").unwrap_or_else(|_| "auto".to_owned());
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/dist");
+    let dist = env::var_os("CREWAGENT_WEB_DIST").map_or(own, PathBuf::from);
+    let is_there = dist.join("index.html").is_file();
+    match (wish.as_str(), is_there) {
+        ("skip", _) | ("auto", false) => Ok(None),
+        ("auto" | "require", true) => Ok(Some(dist)),
+        ("require", false) => Err(io::Error::other(format!(
+            "there is no web app in `{}`; build it first, name its folder in CREWAGENT_WEB_DIST, or set CREWAGENT_WEB=skip",
+            dist.display()
+        ))),
+        (other, _) => Err(io::Error::other(format!(
+            "CREWAGENT_WEB is `{other}`; it may be auto, skip or require"
+        ))),
+    }
 }
 
 /// Every file of a folder, with its name in the app.

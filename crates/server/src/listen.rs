@@ -1,5 +1,7 @@
 //! The sockets: bounded in number and in time, on this computer alone.
 
+mod patient;
+
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
@@ -11,6 +13,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Semaphore, watch};
 
+use self::patient::Patient;
 use crate::app::App;
 use crate::{PORTS, ServerError, api};
 
@@ -20,6 +23,8 @@ const MAX_CONNECTIONS: usize = 256;
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The head of a request has at most this many bytes.
 const HEAD_BYTES: usize = 32 * 1024;
+/// What is written must be taken within this time.
+const WRITE_TIME: Duration = Duration::from_secs(30);
 /// After an error of `accept`, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Open requests get this long when the server ends.
@@ -63,7 +68,8 @@ pub(crate) async fn serve(
         };
         let _ = socket.set_nodelay(true);
         let service = TowerToHyperService::new(router.clone());
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(socket), service));
+        let connection = graceful
+            .watch(http.serve_connection(TokioIo::new(Patient::new(socket, WRITE_TIME)), service));
         tokio::spawn(async move {
             // A connection that fails is the affair of the one who opened it.
             let _ = connection.await;

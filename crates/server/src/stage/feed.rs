@@ -104,10 +104,30 @@ struct State {
     listeners: Vec<Weak<Notify>>,
 }
 
+/// Words of a reply for the same ear, as one text.
 #[derive(Debug)]
 struct Piece {
+    /// The event that began it, without its words.
     event: Event,
-    part: u64,
+    channel: Channel,
+    text: String,
+    /// Where in the text each piece ends, with its number.
+    ends: Vec<(u64, usize)>,
+}
+
+impl Piece {
+    /// The words behind those that somebody has seen, as one event.
+    fn behind(&self, seen: u64) -> Option<Event> {
+        let last = self.ends.last().map(|(part, _)| *part).filter(|part| *part > seen)?;
+        let known = self.ends.iter().rev().find(|(part, _)| *part <= seen);
+        let start = known.map_or(0, |(_, end)| *end);
+        let mut event = self.event.clone();
+        event.part = Some(last);
+        if let Fact::AssistantDelta { text, .. } = &mut event.fact {
+            text.push_str(&self.text[start..]);
+        }
+        Some(event)
+    }
 }
 
 impl Feed {
@@ -210,8 +230,7 @@ impl Feed {
 impl State {
     fn take(&mut self, journal: &Journal, event: &Event) {
         if let Some(part) = event.part {
-            self.pieces.push(Piece { event: event.clone(), part });
-            return;
+            return self.take_piece(event, part);
         }
         // Whatever came is the whole of it, or makes it void.
         self.pieces.clear();
@@ -237,35 +256,107 @@ impl State {
         self.listeners.iter().filter_map(Weak::upgrade).for_each(|bell| bell.notify_one());
     }
 
+    fn take_piece(&mut self, event: &Event, part: u64) {
+        let Fact::AssistantDelta { text, channel, turn } = &event.fact else { return };
+        if self.pieces.last().is_none_or(|last| last.channel != *channel) {
+            let fact = Fact::AssistantDelta { text: String::new(), channel: *channel, turn: *turn };
+            let event = Event { fact, ..event.clone() };
+            let (text, ends) = (String::new(), Vec::new());
+            self.pieces.push(Piece { event, channel: *channel, text, ends });
+        }
+        if let Some(piece) = self.pieces.last_mut() {
+            piece.text.push_str(text);
+            piece.ends.push((part, piece.text.len()));
+        }
+    }
+
     /// The pieces that somebody has not seen; those for the same ear as one.
     fn pieces_behind(&self, journal: &Journal, seen: u64) -> Pulled {
-        let mut merged: Vec<Event> = Vec::new();
-        for piece in self.pieces.iter().filter(|piece| piece.part > seen) {
-            match (merged.last_mut(), channel(&piece.event)) {
-                (Some(last), Some(ear)) if channel(last) == Some(ear) => join(last, &piece.event),
-                _ => merged.push(piece.event.clone()),
-            }
-        }
-        if merged.is_empty() {
-            return Pulled::Nothing;
-        }
-        Pulled::Lines(
-            merged.into_iter().map(|event| Line::of(journal, event, self.epoch)).collect(),
-        )
+        let unseen = self.pieces.iter().filter_map(|piece| piece.behind(seen));
+        let lines: Vec<Line> = unseen.map(|event| Line::of(journal, event, self.epoch)).collect();
+        if lines.is_empty() { Pulled::Nothing } else { Pulled::Lines(lines) }
     }
 }
 
-fn channel(event: &Event) -> Option<Channel> {
-    let Fact::AssistantDelta { channel, .. } = &event.fact else { return None };
-    Some(*channel)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Adds the words of a piece to those of the piece before it, whose number becomes that of the later one.
-fn join(last: &mut Event, next: &Event) {
-    if let (Fact::AssistantDelta { text, .. }, Fact::AssistantDelta { text: more, .. }) =
-        (&mut last.fact, &next.fact)
-    {
-        text.push_str(more);
-        last.part = next.part;
+    fn event(seq: u64, part: Option<u64>, fact: Fact) -> Event {
+        Event { seq, part, time: String::new(), run_id: None, key: None, fact }
+    }
+
+    fn piece(part: u64, channel: Channel, text: &str) -> Event {
+        event(2, Some(part), Fact::AssistantDelta { turn: 1, text: text.to_owned(), channel })
+    }
+
+    fn whole(seq: u64) -> Event {
+        event(seq, None, Fact::ContextCut { messages: 1, bytes: seq })
+    }
+
+    fn feed() -> Feed {
+        let Ok(id) = RunId::parse("a") else { unreachable!("it is an id") };
+        Feed::new(Journal::run(id))
+    }
+
+    fn at(epoch: u64, seq: u64, part: u64) -> Position {
+        Position { epoch, seq, part }
+    }
+
+    /// The positions that a pull leads to, and the words of each piece.
+    fn pulled(feed: &Feed, from: Position) -> Vec<(Position, String)> {
+        let Pulled::Lines(lines) = feed.pull(from) else { return Vec::new() };
+        let words = |line: &Line| {
+            let told: serde_json::Value = serde_json::from_str(&line.text).unwrap();
+            told["event"]["text"].as_str().unwrap_or_default().to_owned()
+        };
+        lines.iter().map(|line| (line.at, words(line))).collect()
+    }
+
+    #[test]
+    fn pieces_come_from_where_somebody_left_off() {
+        let feed = feed();
+        feed.wake(1, &[whole(1)]);
+        for (part, channel, text) in [
+            (1, Channel::Thinking, "hm "),
+            (2, Channel::Thinking, "hm"),
+            (3, Channel::Text, "Once "),
+            (4, Channel::Text, "upon"),
+        ] {
+            feed.tell(&piece(part, channel, text));
+        }
+        let all = [(at(1, 1, 2), "hm hm".to_owned()), (at(1, 1, 4), "Once upon".to_owned())];
+        assert_eq!(pulled(&feed, at(1, 1, 0)), all);
+        assert_eq!(pulled(&feed, at(1, 1, 1))[0].1, "hm");
+        assert_eq!(pulled(&feed, at(1, 1, 3)), [(at(1, 1, 4), "upon".to_owned())]);
+        assert!(matches!(feed.pull(at(1, 1, 4)), Pulled::Nothing));
+        feed.tell(&whole(2));
+        assert_eq!(pulled(&feed, at(1, 1, 3)), [(at(1, 2, 0), String::new())]);
+    }
+
+    #[test]
+    fn what_is_no_longer_at_hand_is_in_the_journal() {
+        let feed = feed();
+        feed.wake(1, &[whole(1)]);
+        (2..=1000).for_each(|seq| feed.tell(&whole(seq)));
+        let Pulled::Behind { before, epoch } = feed.pull(at(1, 1, 0)) else { panic!() };
+        assert_eq!((before, epoch), (1001 - MAX_RECENT as u64, 1));
+        assert_eq!(pulled(&feed, at(1, before - 1, 0)).len(), BATCH);
+    }
+
+    #[test]
+    fn another_process_is_doubted_unless_it_goes_on_where_the_last_one_ended() {
+        let feed = feed();
+        feed.wake(3, &[whole(7)]);
+        assert!(matches!(feed.pull(at(2, 6, 0)), Pulled::Doubt { epoch: 3 }));
+        assert!(matches!(feed.pull(at(3, 9, 0)), Pulled::Doubt { epoch: 3 }));
+        feed.sleep(true);
+        assert!(matches!(feed.pull(at(3, 7, 0)), Pulled::Asleep));
+        feed.wake(4, &[whole(8)]);
+        assert_eq!(pulled(&feed, at(3, 7, 0)), [(at(4, 8, 0), String::new())]);
+        // What a process told that failed may be lost.
+        feed.sleep(false);
+        feed.wake(5, &[whole(9)]);
+        assert!(matches!(feed.pull(at(4, 8, 0)), Pulled::Doubt { epoch: 5 }));
     }
 }

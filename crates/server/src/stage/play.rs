@@ -183,12 +183,20 @@ impl<'s> Scene<'s> {
         }
         // From here on it can be stopped, and whoever asked knows that.
         self.act.set_at_work(true);
-        self.stage.notices().at_work(&self.act.journal, true);
+        self.note_work(player, true);
         job.answer(Ok(came(heard)));
         let driven = self.drive(player);
         self.act.set_at_work(false);
-        self.stage.notices().at_work(&self.act.journal, false);
+        self.note_work(player, false);
         driven
+    }
+
+    /// Lists show whether a conversation, and the run it is about, are at work.
+    fn note_work(&self, player: &Player<'s>, is_at_work: bool) {
+        for run in player.runs() {
+            let journal = self.journal_of(run.facts().run_id.as_str());
+            self.stage.notices().at_work(&journal, is_at_work);
+        }
     }
 
     fn hear(&self, player: &mut Player<'s>, words: &str) -> Result<Heard, Problem> {
