@@ -28,6 +28,7 @@ pub struct Question {
     pub multi: bool,
     /// The JSON Schema of a form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<serde_json::Value>"))]
     pub schema: Option<Form>,
 }
 

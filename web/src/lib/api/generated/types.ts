@@ -143,6 +143,27 @@ maxTokens: number,
 maxCost?: number, };
 
 /**
+ * A workflow that waits for one that it has called.
+ */
+export type Caller = { 
+/**
+ * Where the caller stands.
+ */
+state: Standing, 
+/**
+ * The workflow that is called.
+ */
+workflowId: string, 
+/**
+ * The node of the caller that calls it.
+ */
+nodeId: string, 
+/**
+ * The number of the call in the run, from 1.
+ */
+call: number, };
+
+/**
  * What came of the user's words.
  */
 export type Came = { "kind": "work" } | { "kind": "started", 
@@ -474,6 +495,40 @@ project?: string,
 words?: string, };
 
 /**
+ * What the doctor found.
+ */
+export type Diagnosis = { 
+/**
+ * Whether nothing is broken.
+ */
+ok: boolean, 
+/**
+ * Each look.
+ */
+checks: Array<DoctorCheck>, };
+
+/**
+ * What one look of the doctor found.
+ */
+export type DoctorCheck = { 
+/**
+ * What was looked at.
+ */
+name: string, 
+/**
+ * `ok`, `warn` or `fail`.
+ */
+status: string, 
+/**
+ * What was found.
+ */
+message: string, 
+/**
+ * What to do about it.
+ */
+advice: Array<string>, };
+
+/**
  * A run that the words of a conversation shall go to.
  */
 export type EnterRun = { 
@@ -620,6 +675,14 @@ fresh?: boolean,
  */
 state?: Standing | null, 
 /**
+ * The workflows that wait for the one that is active there, the first one first.
+ */
+callers?: Array<Caller>, 
+/**
+ * How many calls of workflows there were, as far as is known.
+ */
+calls?: number, 
+/**
  * What it runs with from here on, if that has changed.
  */
 settings?: RunSettings | null, 
@@ -638,11 +701,95 @@ forNodeId?: string | null,
 /**
  * The call whose question it answers.
  */
-callId?: string | null, } | { "type": "turn.started", 
+callId?: string | null, } | { "type": "workflow.planned", 
+/**
+ * The state documents, in the order in which they are changed.
+ */
+files: Array<FileIntent>, 
+/**
+ * When it was planned; the guard's clock.
+ */
+at: string, 
+/**
+ * The workflow that is called.
+ */
+workflowId: string, 
+/**
+ * The node of the caller that calls it.
+ */
+nodeId: string, 
+/**
+ * The number of the call in the run, from 1.
+ */
+call: number, } | { "type": "workflow.entered", 
+/**
+ * How many workflows wait now, the caller among them.
+ */
+depth: number, 
+/**
+ * The agent of the called workflow, where its nodes name none.
+ */
+agentId: string, 
+/**
+ * Where that workflow stands.
+ */
+state: Standing, 
+/**
+ * The workflow that is called.
+ */
+workflowId: string, 
+/**
+ * The node of the caller that calls it.
+ */
+nodeId: string, 
+/**
+ * The number of the call in the run, from 1.
+ */
+call: number, } | { "type": "workflow.left", 
+/**
+ * Why it could not be completed. Then the caller stays on its node, and the user is asked.
+ */
+failed?: string | null, 
+/**
+ * What became of the caller.
+ */
+change: StateChange, 
+/**
+ * The workflow that is called.
+ */
+workflowId: string, 
+/**
+ * The node of the caller that calls it.
+ */
+nodeId: string, 
+/**
+ * The number of the call in the run, from 1.
+ */
+call: number, } | { "type": "workflow.held", 
+/**
+ * Why, and what to do.
+ */
+message: string, 
+/**
+ * The workflow that is called.
+ */
+workflowId: string, 
+/**
+ * The node of the caller that calls it.
+ */
+nodeId: string, 
+/**
+ * The number of the call in the run, from 1.
+ */
+call: number, } | { "type": "turn.started", 
 /**
  * Its number in the run, from 1.
  */
 turn: number, 
+/**
+ * The call of a workflow that it belongs to; none in the run's own.
+ */
+call?: number | null, 
 /**
  * Where the run is; none after completion.
  */
@@ -2123,7 +2270,7 @@ description?: string | null, };
 /**
  * Why a run rests.
  */
-export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "loop" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
+export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "call" | "loop" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
 
 /**
  * Why a call was not carried out.
@@ -2305,7 +2452,11 @@ seq: number, };
  */
 export type RunDetail = { 
 /**
- * Where it stands.
+ * The digest of its package, which `/api/packages/{reference}` takes, too.
+ */
+packageSha256?: string | null, 
+/**
+ * Where the workflow stands that is active.
  */
 state?: Standing | null, 
 /**
@@ -2654,9 +2805,17 @@ decisions: number,
  */
 artifacts: Array<string>, 
 /**
+ * Documents that come from outside, such as the artifacts of a calling workflow.
+ */
+inputDocuments?: Array<string>, 
+/**
  * Whether the workflow is complete.
  */
-complete: boolean, };
+complete: boolean, 
+/**
+ * Why it cannot be completed, where its status says so. It counts for a workflow that was called.
+ */
+failed?: string | null, };
 
 /**
  * What came of the beginning of a conversation.
@@ -2681,6 +2840,10 @@ runId: string, };
  */
 export type StateChange = { 
 /**
+ * The call of a workflow whose state it is; none for the run's own.
+ */
+call?: number | null, 
+/**
  * Where the run stands now.
  */
 state: Standing, 
@@ -2698,9 +2861,13 @@ recorded?: Array<string>,
 warnings?: Array<string>, };
 
 /**
- * The state document of a run.
+ * A state document of a run.
  */
 export type StateText = { 
+/**
+ * Where it is in the folder of the run.
+ */
+path: string, 
 /**
  * The whole text.
  */
@@ -2709,6 +2876,15 @@ text: string,
  * Its digest.
  */
 sha256: string, };
+
+/**
+ * The state documents of a run.
+ */
+export type StateTexts = { 
+/**
+ * That of the run itself first, then those of its calls of other workflows.
+ */
+documents: Array<StateText>, };
 
 /**
  * How a run is.
@@ -2805,7 +2981,11 @@ node: string,
 /**
  * The label of the edge that led there.
  */
-label?: string | null, };
+label?: string | null, 
+/**
+ * The call of a workflow that it belongs to; none in the run's own.
+ */
+call?: number | null, };
 
 /**
  * What a stream follows.
