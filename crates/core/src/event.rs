@@ -9,7 +9,7 @@ use crate::payload::Payload;
 use crate::question::Question;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::run::settings::RunSettings;
-use crate::run::usage::Usage;
+use crate::run::usage::{Usage, is_zero};
 use crate::state::call::{Caller, Frame};
 use crate::state::standing::Standing;
 
@@ -349,11 +349,6 @@ pub enum Fact {
         /// Tokens, over the whole run.
         usage: Usage,
     },
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// Something that the user can choose.

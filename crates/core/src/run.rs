@@ -2,4 +2,5 @@
 
 pub mod machine;
 pub mod settings;
+pub mod trail;
 pub mod usage;

@@ -12,7 +12,7 @@ use crewagent_core::package::{Call, Package, Workflow};
 use crewagent_core::refusal::Refusal;
 use crewagent_core::run::machine::Whereabouts;
 use crewagent_core::state::call::{self, Caller, Frame};
-use crewagent_core::state::document::{ChangeError, DocumentError, STATE_FILE, StateDocument};
+use crewagent_core::state::document::{ChangeError, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Author, Confirmation, MissingRule, Proposal};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::standing::Standing;
@@ -50,6 +50,8 @@ pub(crate) struct Crossing<'c> {
     pub(crate) caller: &'c Workflow,
     pub(crate) caller_call: Option<u64>,
     pub(crate) child: &'c Workflow,
+    /// Files that were created since the last change of the active document.
+    pub(crate) created: &'c [ProjectPath],
     /// The time, as RFC 3339.
     pub(crate) now: &'c str,
 }
@@ -59,9 +61,9 @@ pub(crate) struct Crossing<'c> {
 pub(crate) enum Way<'w> {
     /// Into the child, whose agent this is.
     Enter(&'w AgentId),
-    /// Back, with what the child gives.
-    Leave(Terms<'w>),
-    /// Back, as if nothing had been called.
+    /// Back, with what the child gives; and what happens when something that the calling node declares is missing.
+    Leave(MissingRule),
+    /// Back to the calling node.
     GiveUp,
 }
 
@@ -103,15 +105,6 @@ pub(crate) enum Crossed {
     Left(StateChange),
 }
 
-/// What a return must hold to.
-#[derive(Clone, Copy)]
-pub(crate) struct Terms<'t> {
-    /// Files that were created since the child's last transition.
-    pub(crate) created: &'t [ProjectPath],
-    /// What happens when something that the calling node declares is missing.
-    pub(crate) missing: MissingRule,
-}
-
 /// Why a document cannot be used.
 #[derive(Debug, Error)]
 pub enum NoDocument {
@@ -119,8 +112,13 @@ pub enum NoDocument {
     #[error("the state document of the run cannot be used: {0}")]
     Unusable(String),
     /// It cannot be read as a state document.
-    #[error("the state document of the run is damaged: {0}")]
-    Damaged(#[from] DocumentError),
+    #[error("the state document `{path}` is damaged: {why}")]
+    Damaged {
+        /// Which one.
+        path: VPath,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The disk failed.
     #[error(transparent)]
     Mount(#[from] MountError),
@@ -143,7 +141,7 @@ impl From<NoDocument> for Stuck {
     fn from(error: NoDocument) -> Self {
         match error {
             NoDocument::Mount(error) => Self::Failed(error),
-            error @ (NoDocument::Unusable(_) | NoDocument::Damaged(_)) => {
+            error @ (NoDocument::Unusable(_) | NoDocument::Damaged { .. }) => {
                 Self::Held(sentence(&error.to_string()))
             }
         }
@@ -187,7 +185,7 @@ impl Documents<'_> {
 
     /// Works out what is written when a call is made or left. Nothing is touched.
     pub(crate) fn plan(self, crossing: &Crossing<'_>, way: Way<'_>) -> Result<Plan, Stuck> {
-        let Crossing { frame, call, caller, caller_call, child, now } = *crossing;
+        let Crossing { frame, call, caller, caller_call, child, created, now } = *crossing;
         let before = self.read(caller_call)?;
         let is_open = before.open_call(caller).as_ref() == Some(frame);
         let is_here = before.current_node_id(&caller.graph) == frame.node_id;
@@ -200,21 +198,24 @@ impl Documents<'_> {
             Way::Enter(agent) => {
                 let document = call::child_document(&before, call, child, agent, now)?;
                 let state = Standing::of(&document, &child.graph);
-                writes.push(self.write_of(Some(frame.call), &document)?);
-                (call::with_frame(&before, frame, now)?, Crossed::Entered(state))
+                let (call, text) = (Some(frame.call), document.text().clone());
+                writes.push(Write { call, before: self.digest(call)?, text });
+                (call::with_frame(&before, frame, created, now)?, Crossed::Entered(state))
             }
-            Way::Leave(terms) => {
-                let (after, change) = self.returned(crossing, &before, terms)?;
+            Way::Leave(missing) => {
+                let (after, change) = self.returned(crossing, &before, missing)?;
                 (after, Crossed::Left(change))
             }
             Way::GiveUp => {
-                let after = call::without_frame(&before, now)?;
+                let child = self.read(Some(frame.call))?;
+                let after = call::without_frame(&before, &child, created, now)?;
                 let change = StateChange { state: standing(&after), ..StateChange::default() };
                 (after, Crossed::Left(change))
             }
         };
         // This one makes the call, or ends it, so it comes last.
-        writes.push(self.write_of(caller_call, &after)?);
+        let before = Some(Digest::of(before.text().as_bytes()));
+        writes.push(Write { call: caller_call, before, text: after.text().clone() });
         Ok(Plan { writes, crossed })
     }
 
@@ -241,7 +242,7 @@ impl Documents<'_> {
                 .zip(intended)
                 .all(|(write, file)| write.intent().after == file.after);
         if !same {
-            return Err(elsewhere(crossing.frame));
+            return Err(changed(crossing.frame));
         }
         for write in &plan.writes {
             let after = Digest::of(write.text.as_bytes());
@@ -262,9 +263,9 @@ impl Documents<'_> {
         self,
         crossing: &Crossing<'_>,
         before: &StateDocument,
-        terms: Terms<'_>,
+        missing: MissingRule,
     ) -> Result<(StateDocument, StateChange), Stuck> {
-        let Crossing { frame, call, caller, now, .. } = *crossing;
+        let Crossing { frame, call, caller, created, now, .. } = *crossing;
         let child = self.read(Some(frame.call))?;
         let proposed = call::returned(before, &child, call, &caller.graph)?;
         let transition = with_project(self.0, |exists| {
@@ -273,9 +274,9 @@ impl Documents<'_> {
                 new: &proposed.document,
                 workflow: caller,
                 exists,
-                created: terms.created,
+                created,
                 now,
-                missing: terms.missing,
+                missing,
                 confirmation: Confirmation::Needed,
                 author: Author::Runtime,
             })
@@ -315,11 +316,7 @@ impl Documents<'_> {
         let content = content.map_err(|refusal| NoDocument::Unusable(refusal.message))?;
         let text = String::from_utf8(content.bytes)
             .map_err(|_| NoDocument::Unusable(format!("{path} is not UTF-8 text")))?;
-        Ok(StateDocument::read(text)?)
-    }
-
-    fn write_of(self, call: Option<u64>, document: &StateDocument) -> Result<Write, Stuck> {
-        Ok(Write { call, before: self.digest(call)?, text: document.text().clone() })
+        StateDocument::read(text).map_err(|error| NoDocument::Damaged { path, why: error.words() })
     }
 
     /// What a document holds now, if it is there.
@@ -350,6 +347,14 @@ fn elsewhere(frame: &Frame) -> Stuck {
     Stuck::Held(format!(
         "The state of the workflow that calls `{}` was changed outside of the run: it no longer stands at `{}`. Stop the run and resume it; what {STATE_FILE} says counts.",
         frame.workflow_id, frame.node_id
+    ))
+}
+
+/// Somebody else wrote in between, and the run may still stand where it stood.
+fn changed(frame: &Frame) -> Stuck {
+    Stuck::Held(format!(
+        "The state of the workflow that calls `{}` was changed outside of the run at this moment. Say that it shall go on, and it is tried again.",
+        frame.workflow_id
     ))
 }
 

@@ -54,6 +54,11 @@ pub(crate) struct Course {
 }
 
 impl Course {
+    /// Whether the change of the active workflow in hand makes this document the active one.
+    pub(crate) fn crosses_to(&self, document: Digest) -> bool {
+        self.planned.as_ref().is_some_and(|planned| planned.leads_to(document))
+    }
+
     /// Whether the change in hand made the state document what it is.
     pub(crate) fn leads_to(&self, document: Digest) -> bool {
         self.announced.as_ref().is_some_and(|announced| announced.leads_to(document))

@@ -8,7 +8,8 @@ use std::time::Duration;
 use crewagent_core::event::{Channel, Event, Fact, Finish, Phase, Reason, Reply, StateChange};
 use crewagent_core::payload::Payload;
 use crewagent_core::question::Question;
-use crewagent_core::state::call::{Caller, Frame};
+use crewagent_core::run::trail::Trail;
+use crewagent_core::state::call::Caller;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::source::bytes;
 
@@ -34,9 +35,9 @@ pub(crate) struct Screen {
     view: View,
     width: Width,
     names: Names,
-    standing: Standing,
-    /// The calls of workflows that are open.
-    calls: Vec<Frame>,
+    trail: Trail,
+    /// Why a workflow cannot be called or return, if that was shown.
+    held: Option<String>,
     /// The node that the last heading named, if there was a heading; after completion none.
     heading: Option<Option<String>>,
     /// The agent that was named last.
@@ -89,8 +90,8 @@ impl Screen {
             view,
             width,
             names,
-            standing,
-            calls: Vec::new(),
+            trail: Trail::at(standing, &[]),
+            held: None,
             heading: None,
             agent: agent.to_owned(),
             speech: None,
@@ -105,25 +106,12 @@ impl Screen {
 
     /// The same inside of calls of workflows.
     pub(crate) fn inside(self, callers: &[Caller]) -> Self {
-        Self { calls: frames(callers), ..self }
+        Self { trail: Trail::at(self.trail.standing().clone(), callers), ..self }
     }
 
     /// The same after what has happened already, which is not shown.
     pub(crate) fn after(mut self, events: &[Event]) -> Self {
-        for event in events {
-            if let Fact::RunStarted { state, .. } = &event.fact {
-                self.standing = state.clone();
-            } else if let Fact::StateChanged(change) = &event.fact {
-                self.standing = change.state.clone();
-            } else if let Fact::RunResumed { state: Some(state), callers, .. } = &event.fact {
-                (self.standing, self.calls) = (state.clone(), frames(callers));
-            } else if let Fact::WorkflowEntered { frame, state, .. } = &event.fact {
-                self.calls.push(frame.clone());
-                self.standing = state.clone();
-            } else if let Fact::WorkflowLeft { .. } = &event.fact {
-                self.calls.pop();
-            }
-        }
+        events.iter().for_each(|event| self.trail.take(&event.fact));
         self
     }
 
@@ -159,8 +147,9 @@ impl Screen {
             Fact::ModelRetried { .. } | Fact::ModelOverflowed { .. } | Fact::Error { .. }
         );
         let mut out = if breaks { self.break_off() } else { self.hush() };
+        self.trail.take(&event.fact);
         match &event.fact {
-            Fact::RunStarted { state, .. } => self.standing = state.clone(),
+            Fact::RunStarted { .. } => {}
             Fact::SessionInstructed { .. }
             | Fact::SessionCommand { .. }
             | Fact::SessionStarted { .. }
@@ -232,26 +221,26 @@ impl Screen {
 
     /// Another workflow is active, or could not become so.
     fn crossed(&mut self, fact: &Fact, out: &mut String) {
-        if let Fact::WorkflowEntered { frame, state, .. } = fact {
+        if let Fact::WorkflowEntered { frame, .. } = fact {
             let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
             let call = paint::styled(QUIET, format_args!("(call {})", frame.call));
             self.lines(&format!("  {} {name} {call}\n", paint::styled(ACCENT, "↳")), out);
-            self.calls.push(frame.clone());
-            self.standing = state.clone();
-        } else if let Fact::WorkflowLeft { frame, failed, change } = fact {
+        } else if let Fact::WorkflowLeft { frame, failed, .. } = fact {
             let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
             let (mark, how) = match failed {
                 None => (paint::styled(GOOD, "↰"), "is complete"),
                 Some(_) => (paint::styled(ERROR, "↰"), "could not be completed"),
             };
             self.lines(&format!("  {mark} {name} {}\n", paint::styled(QUIET, how)), out);
-            self.calls.pop();
-            self.standing = change.state.clone();
         } else if let Fact::WorkflowHeld { message, .. } = fact {
-            let text = self.notice(WARNING, "!", message);
-            self.lines(&text, out);
+            if self.held.as_ref() != Some(message) {
+                let text = self.notice(WARNING, "!", message);
+                self.lines(&text, out);
+                self.held = Some(message.clone());
+            }
             return;
         }
+        self.held = None;
         self.heading = None;
     }
 
@@ -327,8 +316,8 @@ impl Screen {
         asked: Option<(&Question, Asker)>,
     ) -> String {
         let mut out = String::new();
-        if !self.standing.complete {
-            let node = self.standing.current_node_id.clone();
+        if !self.trail.standing().complete {
+            let node = self.trail.standing().current_node_id.clone();
             out.push_str(&format!("{}\n", self.node_heading(&node)));
             self.heading = Some(Some(node));
             self.last = Last::Lines;
@@ -391,7 +380,7 @@ impl Screen {
         let mut line = match node {
             Some(node) => self.node_heading(node),
             None if self.subject == Subject::Talk => return self.speaker(agent, out),
-            None => format!("{} complete", paint::styled(GOOD, "●")),
+            None => format!("{} {}complete", paint::styled(GOOD, "●"), self.way()),
         };
         if self.agent != agent {
             line.push_str(&format!("  {}", paint::styled(ACCENT, self.names.agent(agent))));
@@ -420,28 +409,32 @@ impl Screen {
 
     /// `● 1/6 step-01-select-story  Select the story`
     fn node_heading(&self, node: &str) -> String {
-        let called = self.calls.last().map(|frame| frame.workflow_id.as_str());
+        let called = self.trail.called();
         let title = match self.names.title(called, node) {
             "" => String::new(),
             title => format!("  {title}"),
         };
         let place = match self.names.total(called) {
             0 => String::new(),
-            total => format!("{}/{total} ", place_of(node, &self.standing.steps_completed)),
+            total => format!("{}/{total} ", place_of(node, &self.trail.standing().steps_completed)),
         };
-        let way: String =
-            self.calls.iter().map(|frame| format!("{} › ", frame.workflow_id)).collect();
         format!(
             "{} {}{}{}{title}",
             paint::styled(ACCENT, "●"),
             paint::styled(QUIET, place),
-            paint::styled(QUIET, paint::printable(&way)),
+            self.way(),
             paint::styled(NAME, paint::printable(node))
         )
     }
 
+    /// The workflows that were called on the way here.
+    fn way(&self) -> String {
+        let way: String =
+            self.trail.frames().map(|frame| format!("{} › ", frame.workflow_id)).collect();
+        paint::styled(QUIET, paint::printable(&way))
+    }
+
     fn changed(&mut self, change: &StateChange, out: &mut String) {
-        self.standing = change.state.clone();
         if let Some(moved) = &change.moved {
             let to = paint::styled(ACCENT, paint::printable(&moved.to));
             let label = paint::styled(QUIET, format_args!("({})", paint::printable(&moved.label)));
@@ -454,10 +447,8 @@ impl Screen {
     }
 
     fn resumed(&mut self, event: &Event, out: &mut String) {
-        let Fact::RunResumed { state, callers, notes, epoch, .. } = &event.fact else { return };
-        if let Some(state) = state {
-            self.standing = state.clone();
-            self.calls = frames(callers);
+        let Fact::RunResumed { state, notes, epoch, .. } = &event.fact else { return };
+        if state.is_some() {
             self.heading = None;
         }
         if self.view == View::Record {
@@ -478,7 +469,10 @@ impl Screen {
         message: Option<&str>,
         out: &mut String,
     ) {
-        let Some(message) = message else { return };
+        // Why a call is held up may stand there already.
+        let Some(message) = message.filter(|why| self.held.as_deref() != Some(*why)) else {
+            return;
+        };
         let (style, mark) = match phase {
             Phase::Failed if self.view == View::Live => return,
             Phase::Failed => (ERROR, "✗"),
@@ -513,10 +507,6 @@ impl Screen {
         out.push_str(text);
         self.last = Last::Block;
     }
-}
-
-fn frames(callers: &[Caller]) -> Vec<Frame> {
-    callers.iter().map(|caller| caller.frame.clone()).collect()
 }
 
 /// Where a node stands among those that are done: the next one, or its own place when it is visited again.

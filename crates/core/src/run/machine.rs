@@ -555,7 +555,7 @@ impl Machine {
     fn stop(&mut self, reason: Reason, message: Option<String>, effects: &mut Vec<Effect>) {
         let is_end = matches!(reason, Reason::StopPoint | Reason::EmptyReply);
         if is_end {
-            self.let_go();
+            self.let_go_for_good();
             if let Some(shift) = self.due() {
                 self.shift(shift, effects);
                 return;

@@ -47,6 +47,7 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-fn is_zero(tokens: &u64) -> bool {
-    *tokens == 0
+/// Whether a count need not be written.
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -12,7 +12,9 @@ use super::document::{
     ChangeError, FAILED, FAILURE_REASON, Proposed, RunFacts, STATUS, StateDocument,
 };
 use super::edits::{merge_variables, push, set};
+use super::project_path::ProjectPath;
 use super::standing::Standing;
+use crate::frontmatter::Edit;
 use crate::id::AgentId;
 use crate::package::graph::Graph;
 use crate::package::{Call, Workflow};
@@ -73,18 +75,43 @@ pub fn child_document(
     StateDocument::start(child, &facts)
 }
 
-/// The caller's document when the call is made.
+/// The caller's document when the call is made. Files that were created since its last change are its artifacts.
 pub fn with_frame(
     caller: &StateDocument,
     frame: &Frame,
+    created: &[ProjectPath],
     now: &str,
 ) -> Result<StateDocument, ChangeError> {
-    caller.edited(&[set(CALL_STACK, json!([frame])), set("updatedAt", now)])
+    let mut edits = vec![set(CALL_STACK, json!([frame])), set("updatedAt", now)];
+    edits.extend(new_artifacts(caller, created.iter().map(ProjectPath::as_str)));
+    caller.edited(&edits)
 }
 
-/// The caller's document when the call is given up: it stays on its node, as if nothing had been called.
-pub fn without_frame(caller: &StateDocument, now: &str) -> Result<StateDocument, ChangeError> {
-    caller.edited(&[set(CALL_STACK, json!([])), set("updatedAt", now)])
+/// The caller's document when the call is given up: it stays on its node. What the child has made is there all the
+/// same.
+pub fn without_frame(
+    caller: &StateDocument,
+    child: &StateDocument,
+    created: &[ProjectPath],
+    now: &str,
+) -> Result<StateDocument, ChangeError> {
+    let mut edits = vec![set(CALL_STACK, json!([])), set("updatedAt", now)];
+    let made = child.front().artifacts.iter().map(String::as_str);
+    edits.extend(new_artifacts(caller, made.chain(created.iter().map(ProjectPath::as_str))));
+    caller.edited(&edits)
+}
+
+/// Edits that add what the document does not name yet.
+fn new_artifacts<'p>(document: &StateDocument, made: impl Iterator<Item = &'p str>) -> Vec<Edit> {
+    let mut known: Vec<&str> = document.front().artifacts.iter().map(String::as_str).collect();
+    let mut edits = Vec::new();
+    for path in made {
+        if !known.contains(&path) {
+            known.push(path);
+            edits.push(push("artifacts", path));
+        }
+    }
+    edits
 }
 
 /// What a return proposes.
@@ -107,7 +134,8 @@ pub fn returned(
     let mut edits = vec![set(CALL_STACK, json!([]))];
     let mut results = Map::new();
     let mut warnings = Vec::new();
-    for name in &call.result_variables {
+    let of_the_child = |name: &&String| *name == STATUS || *name == FAILURE_REASON;
+    for name in call.result_variables.iter().filter(|name| !of_the_child(name)) {
         match child.variables().get(name) {
             Some(value) => drop(results.insert(name.clone(), value.clone())),
             None => warnings.push(format!(
@@ -117,9 +145,7 @@ pub fn returned(
         }
     }
     edits.extend(merge_variables(caller.variables(), &results));
-    let own = &caller.front().artifacts;
-    let news = child.front().artifacts.iter().filter(|path| !own.contains(path));
-    edits.extend(news.map(|path| push("artifacts", path.as_str())));
+    edits.extend(new_artifacts(caller, child.front().artifacts.iter().map(String::as_str)));
     edits.push(push("stepsCompleted", node.as_str()));
     if let Some(edge) = graph.outgoing(&node).next() {
         edits.push(set("currentNodeId", edge.to.as_str()));
@@ -150,12 +176,14 @@ impl StateDocument {
 
     /// Why the workflow cannot be completed, if its status says so.
     pub fn failure(&self) -> Option<String> {
-        let text = |name: &str| {
+        let texts = |name: &str| {
             let key = self.frontmatter().tree().get(name).and_then(|entry| entry.tree.as_str());
-            key.or_else(|| self.variables().get(name).and_then(Json::as_str)).map(str::trim)
+            let variable = self.variables().get(name).and_then(Json::as_str);
+            [variable, key].map(|text| text.unwrap_or_default().trim())
         };
-        let reason = text(FAILURE_REASON).filter(|reason| !reason.is_empty());
-        (text(STATUS) == Some(FAILED)).then(|| reason.unwrap_or("it gives no reason").to_owned())
+        let reason = texts(FAILURE_REASON).into_iter().find(|reason| !reason.is_empty());
+        let is_failed = texts(STATUS).contains(&FAILED);
+        is_failed.then(|| reason.unwrap_or("it gives no reason").to_owned())
     }
 }
 
@@ -211,13 +239,20 @@ mod tests {
             "currentNodeId: end-99\nstepsCompleted: [end-99]\nvariables: {verdict: pass, other: 1}\nartifacts: [artifacts/a.md, artifacts/b.md]\n",
         );
         let graph = fixture::create_story().graph;
-        let open = with_frame(&caller(), &frame("step-01-select-story"), NOW).unwrap();
+        let created = [ProjectPath::parse("artifacts/late.md").unwrap()];
+        let open = with_frame(&caller(), &frame("step-01-select-story"), &created, NOW).unwrap();
+        assert_eq!(open.front().artifacts, ["artifacts/a.md", "artifacts/late.md"]);
         let Return { document, warnings } =
-            returned(&open, &child, &call(&["verdict", "score"]), &graph).unwrap();
+            returned(&open, &child, &call(&["verdict", "score", "workflowStatus"]), &graph)
+                .unwrap();
         let after = document.unwrap();
         assert_eq!(after.variables()["verdict"], "pass");
         assert!(!after.variables().contains_key("other"));
-        assert_eq!(after.front().artifacts, ["artifacts/a.md", "artifacts/b.md"]);
+        assert_eq!(
+            after.front().artifacts,
+            ["artifacts/a.md", "artifacts/late.md", "artifacts/b.md"]
+        );
+        assert_eq!(after.variables()["workflowStatus"], "running");
         assert_eq!(after.front().steps_completed, ["step-01-select-story"]);
         assert_eq!(after.front().current_node_id, "step-02-discover-inputs");
         assert!(after.text().contains("callStack: []"), "{}", after.text());
@@ -236,6 +271,11 @@ mod tests {
         check_failure("workflowStatus: running\nfailureReason: old\n", None);
         check_failure("workflowStatus: failed\n", Some("it gives no reason"));
         check_failure("workflowStatus: failed\nfailureReason: No file.\n", Some("No file."));
+        // The model says it as a variable, whatever the template has as a key.
+        check_failure(
+            "workflowStatus: running\nfailureReason: \"\"\nvariables: {workflowStatus: failed, failureReason: Why.}\n",
+            Some("Why."),
+        );
         check_failure(
             "variables: {workflowStatus: failed, failureReason: \"No file.\"}\n",
             Some("No file."),
@@ -248,11 +288,15 @@ mod tests {
         let node = workflow.graph.entry().clone();
         let other = "step-02-discover-inputs";
         workflow.calls = std::sync::Arc::new([(node.clone(), call(&[]))].into());
-        let open = with_frame(&caller(), &frame(node.as_str()), NOW).unwrap();
+        let open = with_frame(&caller(), &frame(node.as_str()), &[], NOW).unwrap();
         assert_eq!(open.open_call(&workflow), Some(frame(node.as_str())));
-        let closed = without_frame(&open, NOW).unwrap();
+        let child = document(
+            "currentNodeId: a\nstepsCompleted: []\nartifacts: [artifacts/a.md, artifacts/half.md]\n",
+        );
+        let closed = without_frame(&open, &child, &[], NOW).unwrap();
+        assert_eq!(closed.front().artifacts, ["artifacts/a.md", "artifacts/half.md"]);
         assert_eq!(closed.open_call(&workflow), None);
-        let elsewhere = with_frame(&caller(), &frame(other), NOW).unwrap();
+        let elsewhere = with_frame(&caller(), &frame(other), &[], NOW).unwrap();
         assert_eq!(elsewhere.open_call(&workflow), None);
         for stack in ["callStack: 3\n", "callStack: [1]\n", "callStack: [{call: 0}]\n"] {
             let text = format!("currentNodeId: {node}\nstepsCompleted: []\n{stack}");

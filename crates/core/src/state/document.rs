@@ -247,6 +247,11 @@ impl DocumentError {
         }
     }
 
+    /// The same in a row.
+    pub fn words(&self) -> String {
+        listed(self.problems())
+    }
+
     /// What a model is told that wrote such a document.
     pub fn refusal(&self) -> Refusal {
         let (code, what) = match self {

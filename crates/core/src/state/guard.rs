@@ -23,7 +23,7 @@ use serde_json::Value as Json;
 use super::document::{Proposed, StateDocument};
 use super::next::Next;
 use super::project_path::ProjectPath;
-use crate::id::NodeId;
+use crate::id::{NodeId, WorkflowId};
 use crate::package::Workflow;
 use crate::package::graph::{Edge, Node};
 use crate::refusal::Refusal;
@@ -95,6 +95,8 @@ pub struct Transition {
     recorded: Vec<Recorded>,
     warnings: Vec<String>,
     allowed_next: Vec<Next>,
+    /// The workflow that the current node calls.
+    calls: Option<WorkflowId>,
 }
 
 /// A move along an edge.
@@ -170,14 +172,17 @@ impl Transition {
     }
 }
 
-/// The `state` of a tool's answer: `{currentNodeId, stepsCompleted, allowedNext, complete, recorded}`, and `warnings`
-/// where there are some.
+/// The `state` of a tool's answer: `{currentNodeId, stepsCompleted, allowedNext, complete, recorded}`, `calls` where the
+/// node calls a workflow, and `warnings` where there are some.
 impl Serialize for Transition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut state = serializer.serialize_map(None)?;
         state.serialize_entry("currentNodeId", &self.current_node_id)?;
         state.serialize_entry("stepsCompleted", &self.document.front().steps_completed)?;
         state.serialize_entry("allowedNext", &self.allowed_next)?;
+        if let Some(workflow) = &self.calls {
+            state.serialize_entry("calls", workflow)?;
+        }
         state.serialize_entry("complete", &(self.completion != Completion::Running))?;
         state.serialize_entry("recorded", &self.recorded)?;
         if !self.warnings.is_empty() {
@@ -202,9 +207,14 @@ pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
         (false, true) => Completion::Reached,
         (true, true) => Completion::Kept,
     };
+    let current_node_id = document.current_node_id(graph).to_owned();
+    let calls = proposal.workflow.calls.get(current_node_id.as_str());
+    let calls = calls.filter(|_| completion == Completion::Running);
     Ok(Transition {
-        current_node_id: document.current_node_id(graph).to_owned(),
-        allowed_next: document.allowed_next(graph),
+        // From a node that calls, the runtime alone moves on.
+        allowed_next: if calls.is_some() { Vec::new() } else { document.allowed_next(graph) },
+        calls: calls.map(|call| call.workflow.clone()),
+        current_node_id,
         moved: verdict.edge.map(|edge| Move {
             from: edge.from.clone(),
             to: edge.to.clone(),

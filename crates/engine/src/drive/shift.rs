@@ -2,12 +2,13 @@
 //! another one does it.
 
 use crewagent_core::event::{Fact, FileIntent};
+use crewagent_core::integrity::Digest;
 use crewagent_core::run::machine::{Input, Machine, Shift, Shifted};
 use crewagent_core::state::call::Frame;
 
 use super::{Drive, World, unexpected, unrecorded};
 use crate::clock;
-use crate::documents::{Crossed, Crossing, Documents, Stuck, Terms, Way};
+use crate::documents::{Crossed, Crossing, Documents, Stuck, Way};
 use crate::turn::{Halt, Recorded, Turn};
 
 /// A change of the active workflow that is recorded and not carried out.
@@ -15,6 +16,14 @@ pub(super) struct Planned {
     files: Vec<FileIntent>,
     /// When it was planned, as RFC 3339.
     at: String,
+}
+
+impl Planned {
+    /// Whether this change makes a document with this digest the active one.
+    pub(super) fn leads_to(&self, document: Digest) -> bool {
+        let after = document.to_string();
+        self.files.iter().any(|file| file.after == after)
+    }
 }
 
 impl<T: Turn> Drive<'_, T> {
@@ -129,17 +138,12 @@ fn crossing<'c>(
     let above = depth.checked_sub(1).and_then(|above| callers.get(above));
     let caller_call = above.map(|caller| caller.frame.call);
     let way = match shift {
-        Shift::Enter { .. } => {
-            let node = caller.graph.node(&frame.node_id);
-            let own = node.and_then(|node| node.agent_id.as_ref());
-            Way::Enter(own.or_else(|| machine.agent_at(depth))?)
-        }
-        Shift::Return { failed: None, .. } => {
-            Way::Leave(Terms { created: machine.created(), missing: machine.settings().missing })
-        }
+        Shift::Enter { .. } => Way::Enter(machine.agent_called_by(depth, frame)?),
+        Shift::Return { failed: None, .. } => Way::Leave(machine.settings().missing),
         Shift::Return { failed: Some(_), .. } => Way::GiveUp,
     };
-    Some((Crossing { frame, call, caller, caller_call, child, now }, way))
+    let created = machine.created();
+    Some((Crossing { frame, call, caller, caller_call, child, created, now }, way))
 }
 
 fn unknown(shift: &Shift) -> Stuck {

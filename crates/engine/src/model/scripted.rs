@@ -32,6 +32,9 @@ pub use self::pace::Pace;
 /// A scenario may have this many bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
+/// What stands for a node where a workflow that was called is complete and has not returned.
+const COMPLETE: &str = "complete";
+
 /// A model that answers from a scenario.
 #[derive(Debug)]
 pub struct Scripted {
@@ -80,6 +83,10 @@ impl Scripted {
         let turns = match &place.node_id {
             Some(node) => self.at_node(place, node),
             None if place.is_talk => &self.scenario.chat,
+            None if place.call.is_some() => match self.at_node(place, COMPLETE) {
+                [] => &self.scenario.complete,
+                turns => turns,
+            },
             None => &self.scenario.complete,
         };
         match at(turns, place.node_turn) {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::package::agents::Agent;
 use crewagent_core::package::{Package, Workflow};
-use crewagent_core::run::machine::{Effect, Machine, Rest, Shift};
+use crewagent_core::run::machine::{Effect, Machine, Rest};
 use crewagent_core::run::settings::RunSettings;
+use crewagent_core::run::trail;
 use crewagent_core::run::usage::Usage;
 use crewagent_core::state::call::{Caller, Frame};
 use crewagent_core::state::project_path::ProjectPath;
@@ -126,18 +127,11 @@ impl Run {
         let frames = |callers: &[Caller]| -> Vec<Frame> {
             callers.iter().map(|caller| caller.frame.clone()).collect()
         };
-        let (mut own, there) = (frames(self.machine.callers()), frames(&found.place.callers));
-        if own == there {
-            let leads = |document| self.course.leads_to(document);
-            return *self.machine.standing() == found.place.state
-                || found.sha256.is_some_and(leads);
+        if frames(self.machine.callers()) == frames(&found.place.callers) {
+            return self.machine.standing().is_same_place(&found.place.state)
+                || found.sha256.is_some_and(|document| self.course.leads_to(document));
         }
-        match self.machine.open() {
-            Effect::Shift(Shift::Enter { frame }) => own.push(frame),
-            Effect::Shift(Shift::Return { .. }) => drop(own.pop()),
-            Effect::Tell(_) | Effect::AskModel(_) | Effect::Perform(_) | Effect::Rest(_) => {}
-        }
-        own == there
+        found.sha256.is_some_and(|document| self.course.crosses_to(document))
     }
 
     /// What it runs with.
@@ -304,14 +298,7 @@ impl Run {
 
     /// The files that were made so far, also by workflows that wait for the active one.
     pub fn artifacts(&self) -> Vec<String> {
-        let states = self.machine.callers().iter().map(|caller| &caller.state);
-        let mut all: Vec<String> = Vec::new();
-        for path in states.chain([self.standing()]).flat_map(|state| &state.artifacts) {
-            if !all.contains(path) {
-                all.push(path.clone());
-            }
-        }
-        all
+        trail::artifacts(self.machine.callers(), self.standing())
     }
 
     /// The process leaves the run as it is.

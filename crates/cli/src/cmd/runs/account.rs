@@ -1,9 +1,8 @@
 //! What a run cost: by turn, by node, and in all.
 
-use std::collections::BTreeMap;
-
 use anstyle::Style;
 use crewagent_core::event::Fact;
+use crewagent_core::run::trail::Trail;
 use crewagent_core::run::usage::Usage;
 use serde_json::{Value as Json, json};
 
@@ -19,8 +18,7 @@ const COMPLETE: &str = "complete";
 pub(super) struct Account {
     /// Where the request that is open was made.
     place: Option<String>,
-    /// The workflow of each call.
-    calls: BTreeMap<u64, String>,
+    trail: Trail,
     turns: Vec<Turn>,
 }
 
@@ -54,10 +52,9 @@ impl Sum {
 impl Account {
     /// Notes a reply; other facts do not cost anything.
     pub(super) fn take(&mut self, fact: &Fact) {
-        if let Fact::WorkflowEntered { frame, .. } = fact {
-            self.calls.insert(frame.call, frame.workflow_id.clone());
-        } else if let Fact::TurnStarted { node_id, call, .. } = fact {
-            let workflow = call.and_then(|call| self.calls.get(&call));
+        self.trail.take(fact);
+        if let Fact::TurnStarted { node_id, call, .. } = fact {
+            let workflow = call.and_then(|call| self.trail.workflow_of(call));
             self.place = match (workflow, node_id) {
                 (Some(workflow), node) => {
                     Some(format!("{workflow}/{}", node.as_deref().unwrap_or(COMPLETE)))

@@ -1,8 +1,8 @@
 //! The nodes that a run went through, and those of the workflows that it called: a tree, told line by line.
 
 use crewagent_core::event::Fact;
-use crewagent_core::state::call::{Caller, Frame};
-use crewagent_core::state::standing::Standing;
+use crewagent_core::run::trail::Trail;
+use crewagent_core::state::call::Frame;
 use serde_json::{Map, Value as Json, json};
 
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET};
@@ -12,10 +12,7 @@ use crate::render::names::Names;
 #[derive(Debug, Default)]
 pub(super) struct Path {
     stops: Vec<Stop>,
-    /// The calls that are open.
-    open: Vec<Frame>,
-    /// Where the active workflow stands.
-    standing: Standing,
+    trail: Trail,
 }
 
 /// A node that was entered.
@@ -40,53 +37,53 @@ enum How {
 
 impl Path {
     pub(super) fn take(&mut self, fact: &Fact) {
-        if let Fact::RunStarted { state, .. } = fact {
-            self.arrive(state, &[]);
-        } else if let Fact::RunResumed { state: Some(state), callers, .. } = fact {
-            self.arrive(state, callers);
+        let before = self.trail.clone();
+        self.trail.take(fact);
+        if let Fact::RunStarted { .. } | Fact::RunResumed { state: Some(_), .. } = fact {
+            self.arrive(&before);
         } else if let Fact::StateChanged(change) = fact {
             if let Some(moved) = &change.moved {
-                self.stop(&moved.to, Some(moved.label.clone()));
+                self.stop(Some(moved.label.clone()));
             }
-            self.standing = change.state.clone();
-        } else if let Fact::WorkflowEntered { frame, state, .. } = fact {
-            self.open.push(frame.clone());
-            self.standing = state.clone();
-            self.stop(&state.current_node_id, None);
-        } else if let Fact::WorkflowLeft { frame, failed, change } = fact {
+        } else if let Fact::WorkflowEntered { .. } = fact {
+            self.stop(None);
+        } else if let Fact::WorkflowLeft { frame, failed: Some(_), .. } = fact {
             let own = |stop: &&mut Stop| stop.call.as_ref() == Some(frame);
-            let last = self.stops.iter_mut().rev().find(own);
-            if let Some(last) = last.filter(|_| failed.is_some()) {
+            if let Some(last) = self.stops.iter_mut().rev().find(own) {
                 last.how = How::Failed;
             }
-            self.open.pop();
-            self.standing = change.state.clone();
         }
     }
 
-    /// Where the active workflow stands.
-    pub(super) fn standing(&self) -> &Standing {
-        &self.standing
+    /// Where the run is.
+    pub(super) fn trail(&self) -> &Trail {
+        &self.trail
     }
 
-    /// The calls that are open, the run's own workflow being the first caller.
-    pub(super) fn open(&self) -> &[Frame] {
-        &self.open
-    }
-
-    fn arrive(&mut self, state: &Standing, callers: &[Caller]) {
-        let open: Vec<Frame> = callers.iter().map(|caller| caller.frame.clone()).collect();
-        let is_elsewhere = self.open != open || self.stops.is_empty();
-        self.open = open;
-        if is_elsewhere || self.standing.current_node_id != state.current_node_id {
-            self.stop(&state.current_node_id, None);
+    /// The run begins, or goes on where nobody has seen it come.
+    fn arrive(&mut self, before: &Trail) {
+        let frames = |trail: &Trail| trail.frames().cloned().collect::<Vec<_>>();
+        let is_same = !self.stops.is_empty()
+            && frames(before) == frames(&self.trail)
+            && before.standing().current_node_id == self.trail.standing().current_node_id;
+        if is_same {
+            return;
         }
-        self.standing = state.clone();
+        let mut outer = None;
+        for (depth, caller) in self.trail.callers().iter().enumerate() {
+            let (node, call) = (caller.frame.node_id.clone(), outer.replace(caller.frame.clone()));
+            let is_known = |stop: &Stop| stop.node == node && stop.call == call;
+            if !self.stops.iter().any(is_known) {
+                self.stops.push(Stop { node, label: None, call, depth, how: How::Entered });
+            }
+        }
+        self.stop(None);
     }
 
-    fn stop(&mut self, node: &str, label: Option<String>) {
-        let (call, depth) = (self.open.last().cloned(), self.open.len());
-        self.stops.push(Stop { node: node.to_owned(), label, call, depth, how: How::Entered });
+    fn stop(&mut self, label: Option<String>) {
+        let node = self.trail.standing().current_node_id.clone();
+        let (call, depth) = (self.trail.frames().next_back().cloned(), self.trail.callers().len());
+        self.stops.push(Stop { node, label, call, depth, how: How::Entered });
     }
 
     pub(super) fn human(&self, names: &Names) -> String {
@@ -127,12 +124,12 @@ impl Path {
         let Some(stop) = self.stops.get(at) else { return false };
         let level = |other: &Stop| other.depth == stop.depth && other.call == stop.call;
         let is_last = !self.stops.iter().skip(at + 1).any(level);
-        let is_active = stop.depth == self.open.len();
+        let is_active = stop.depth == self.trail.callers().len();
         let is_there = match stop.depth.checked_sub(1) {
             None => true,
-            Some(above) => self.open.get(above) == stop.call.as_ref(),
+            Some(above) => self.trail.frames().nth(above) == stop.call.as_ref(),
         };
-        is_last && is_there && !(is_active && self.standing.complete)
+        is_last && is_there && !(is_active && self.trail.standing().complete)
     }
 
     pub(super) fn json(&self) -> Vec<Json> {

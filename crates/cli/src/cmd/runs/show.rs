@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::question::Question;
 use crewagent_core::run::settings::Limits;
+use crewagent_core::state::call::Frame;
 use crewagent_engine::store::{RunSummary, RunView, Status, Store};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
@@ -177,7 +178,7 @@ impl Report<'_> {
     }
 
     fn variables(&self) -> String {
-        let variables = &self.story.path.standing().variables;
+        let variables = &self.story.path.trail().standing().variables;
         if variables.is_empty() {
             return String::new();
         }
@@ -192,12 +193,12 @@ impl Report<'_> {
     }
 
     fn artifacts(&self) -> String {
-        let artifacts = &self.story.path.standing().artifacts;
+        let artifacts = self.story.path.trail().artifacts();
         if artifacts.is_empty() {
             return String::new();
         }
         let mut text = format!("\n{}\n", paint::styled(NAME, "Artifacts"));
-        for artifact in artifacts {
+        for artifact in &artifacts {
             let path = self.path_of(artifact);
             let gone = if self.project.is_some() && !path.exists() { "  (gone)" } else { "" };
             let path = paint::printable(&path.display().to_string());
@@ -240,14 +241,13 @@ impl Report<'_> {
     }
 
     fn json(&self) -> Json {
-        let artifacts: Vec<Json> = self
-            .story
-            .path
-            .standing()
-            .artifacts
+        let trail = self.story.path.trail();
+        let artifacts: Vec<Json> = trail
+            .artifacts()
             .iter()
             .map(|artifact| json!({ "path": artifact, "file": self.path_of(artifact) }))
             .collect();
+        let stack: Vec<&Frame> = trail.frames().collect();
         json!({
             "run": self.view.facts,
             "status": word(self.summary.status),
@@ -256,8 +256,8 @@ impl Report<'_> {
             "updated": self.summary.updated,
             "holder": self.view.holder,
             "project": self.project,
-            "state": self.story.path.standing(),
-            "callStack": self.story.path.open(),
+            "state": trail.standing(),
+            "callStack": stack,
             "path": self.story.path.json(),
             "artifacts": artifacts,
             "question": self.story.question.as_ref().filter(|_| self.waits()).map(|(asked, _)| asked),

@@ -128,7 +128,12 @@ impl Talk<'_> {
             let standing = run.standing();
             let place = match standing.complete {
                 true => "complete".to_owned(),
-                false => format!("at {}", standing.current_node_id),
+                false => {
+                    let callers = run.callers().iter();
+                    let way: String =
+                        callers.map(|caller| format!("{} › ", caller.frame.workflow_id)).collect();
+                    format!("at {way}{}", standing.current_node_id)
+                }
             };
             let (turns, usage) = run.spent();
             rows.push(("run", format!("{}, {place}", run.id())));

@@ -103,12 +103,12 @@ impl Machine {
 
     /// Asks the model, unless a limit says no.
     pub(super) fn ask_model(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        if let Some(shift) = self.due() {
-            self.shift(shift, effects);
-            return;
-        }
         if let Some((reason, message)) = self.allowance.exceeded(&self.settings.limits, now) {
             self.stop(reason, Some(message), effects);
+            return;
+        }
+        if let Some(shift) = self.due() {
+            self.shift(shift, effects);
             return;
         }
         self.enter(Phase::Running, effects);
@@ -172,7 +172,7 @@ impl Machine {
         let node = self.node_name();
         Ask {
             turn: self.replies + 1,
-            node_turn: self.node_replies.get(&self.stop_name()).copied().unwrap_or(0) + 1,
+            node_turn: self.node_replies.get(&self.counted_as()).copied().unwrap_or(0) + 1,
             node_id: node.map(str::to_owned),
             agent_id: self.agent().map(|agent| agent.id.clone()),
             overflows: self.overflows,
@@ -180,7 +180,7 @@ impl Machine {
     }
 
     /// What replies at this node are counted under: each call of a workflow counts its own.
-    pub(super) fn stop_name(&self) -> (Option<u64>, String) {
+    pub(super) fn counted_as(&self) -> (Option<u64>, String) {
         (self.call(), self.node_name().unwrap_or_default().to_owned())
     }
 

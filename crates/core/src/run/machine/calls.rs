@@ -56,7 +56,7 @@ pub(super) struct Failing {
 
 impl Machine {
     pub(super) fn replied(&mut self, mut reply: Reply, now: Timestamp, effects: &mut Vec<Effect>) {
-        *self.node_replies.entry(self.stop_name()).or_default() += 1;
+        *self.node_replies.entry(self.counted_as()).or_default() += 1;
         self.replies += 1;
         self.overflows = 0;
         // What was added belongs to the request that is answered here; a process that replays tells nobody.
@@ -202,6 +202,9 @@ impl Machine {
             self.batch.left = Left::ByLastCall;
         }
         self.standing = change.state.clone();
+        if !self.standing.complete {
+            self.forget_hold();
+        }
         let change = StateChange { call: self.call(), ..change };
         effects.push(tell(Fact::StateChanged(Box::new(change))));
     }

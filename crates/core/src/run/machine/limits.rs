@@ -11,6 +11,8 @@ use crate::event::Reason;
 pub(super) struct Allowance {
     since: Timestamp,
     turns: u64,
+    /// Calls of workflows.
+    calls: u64,
     usage: Usage,
 }
 
@@ -25,12 +27,21 @@ impl Allowance {
         self.usage += usage;
     }
 
+    /// A workflow was called. Calls are bounded like turns, because they can follow each other without one.
+    pub(super) fn call(&mut self) {
+        self.calls += 1;
+    }
+
     /// The limit that is reached, and the sentence that says so.
     pub(super) fn exceeded(&self, limits: &Limits, now: Timestamp) -> Option<(Reason, String)> {
         let spent = u64::try_from(now.duration_since(self.since).as_secs()).unwrap_or(0);
         if self.turns >= limits.turns {
             let times = if self.turns == 1 { "once" } else { &format!("{} times", self.turns) };
             let message = format!("The model was asked {times} since your last input.");
+            return Some((Reason::LimitTurns, message));
+        }
+        if self.calls > limits.turns {
+            let message = format!("{} workflows were called since your last input.", self.calls);
             return Some((Reason::LimitTurns, message));
         }
         if limits.seconds.is_some_and(|limit| spent >= limit) {

@@ -7,7 +7,7 @@ use super::{Cast, Effect, Machine, Moves, Rest, Shift, Shifted, Stance, Whereabo
 use crate::context::Keep;
 use crate::event::{Fact, Phase, Reason, StateChange};
 use crate::id::AgentId;
-use crate::package::{Call, Workflow};
+use crate::package::Workflow;
 use crate::prompt;
 use crate::run::settings::RunSettings;
 use crate::state::call::{Caller, DEEPEST, Frame};
@@ -31,10 +31,12 @@ enum Hold {
     /// Nothing.
     #[default]
     Nothing,
-    /// The model was told and has the floor; until it is done nothing is tried.
+    /// The model was told and has the floor; nothing is tried before it has replied.
     Told,
-    /// The model was told and did something. If that did not help, the user is asked.
+    /// The model was told and made calls. If they did not help it goes on.
     Again,
+    /// The model was told and has nothing more to do. If the return is still held up, the user is asked.
+    Last,
 }
 
 impl Machine {
@@ -68,18 +70,20 @@ impl Machine {
 
     /// The agent of the workflow at this depth, where its nodes name none: whoever speaks at the node that calls it.
     pub fn agent_at(&self, depth: usize) -> Option<&AgentId> {
-        let Cast::Workflow { agent, .. } = &self.cast else { return None };
-        let mut active = agent;
-        for (above, caller) in self.calls.callers.iter().take(depth).enumerate() {
-            let node = self.workflow_at(above)?.graph.node(&caller.frame.node_id);
-            active = node.and_then(|node| node.agent_id.as_ref()).unwrap_or(active);
+        match (depth.checked_sub(1), &self.cast) {
+            (_, Cast::Talk { .. }) => None,
+            (None, Cast::Workflow { agent, .. }) => Some(agent),
+            (Some(above), Cast::Workflow { .. }) => {
+                self.agent_called_by(above, &self.calls.callers.get(above)?.frame)
+            }
         }
-        Some(active)
     }
 
-    /// The call that a frame is of, as its caller's package says.
-    pub fn call_of(&self, depth: usize, frame: &Frame) -> Option<&Call> {
-        self.workflow_at(depth)?.calls.get(frame.node_id.as_str())
+    /// The agent of a workflow that the one at this depth calls.
+    pub fn agent_called_by(&self, depth: usize, frame: &Frame) -> Option<&AgentId> {
+        let node = self.workflow_at(depth)?.graph.node(&frame.node_id);
+        let own = node.and_then(|node| node.agent_id.as_ref());
+        own.or_else(|| self.agent_at(depth))
     }
 
     pub(super) fn place(&mut self, callers: Vec<Caller>, calls: u64) {
@@ -92,10 +96,10 @@ impl Machine {
         let calls = &self.calls;
         if let Some(Caller { frame, .. }) = calls.callers.last() {
             let failed = self.standing.failed.clone().filter(|_| !self.standing.complete);
-            let is_over = self.standing.complete || failed.is_some();
-            if is_over && calls.hold != Hold::Told {
+            if self.standing.complete || failed.is_some() {
                 let (frame, attempt) = (frame.clone(), calls.returns + 1);
-                return Some(Shift::Return { frame, attempt, failed });
+                let shift = Shift::Return { frame, attempt, failed };
+                return Some(shift).filter(|_| calls.hold != Hold::Told);
             }
         }
         if self.standing.complete {
@@ -112,7 +116,7 @@ impl Machine {
     pub(super) fn shift(&mut self, shift: Shift, effects: &mut Vec<Effect>) {
         if let (Shift::Enter { frame }, true) = (&shift, self.calls.callers.len() >= DEEPEST) {
             let message = format!(
-                "`{}` would call the workflow `{}`, but {DEEPEST} calls are open already, and there may be no more.",
+                "`{}` would call the workflow `{}`, but {DEEPEST} calls are open already, and there may be no more. The package must be changed.",
                 frame.node_id, frame.workflow_id
             );
             self.call_stops(message, effects);
@@ -131,9 +135,10 @@ impl Machine {
         match (shifted, shift) {
             (Shifted::Entered(state), Shift::Enter { frame }) => {
                 self.calls.made = frame.call;
+                self.allowance.call();
                 let caller = std::mem::replace(&mut self.standing, state);
                 self.calls.callers.push(Caller { frame, state: caller });
-                self.elsewhere();
+                self.begin_here();
                 self.go_on(now, effects);
             }
             (Shifted::Left(change), Shift::Return { frame, failed, .. }) => {
@@ -156,7 +161,7 @@ impl Machine {
         self.calls.callers.pop();
         self.calls.returns += 1;
         self.standing = change.state.clone();
-        self.elsewhere();
+        self.begin_here();
         effects
             .push(tell(Fact::StateChanged(Box::new(StateChange { call: self.call(), ..change }))));
         match failed {
@@ -177,25 +182,34 @@ impl Machine {
     fn return_is_held(&mut self, why: String, now: Timestamp, effects: &mut Vec<Effect>) {
         self.calls.returns += 1;
         let waiting = std::mem::take(&mut self.waiting);
-        if self.calls.hold == Hold::Again && waiting.is_empty() {
+        let hold = std::mem::replace(&mut self.calls.hold, Hold::Told);
+        if hold == Hold::Last && waiting.is_empty() {
             self.calls.hold = Hold::Nothing;
             self.call_stops(why, effects);
             return;
         }
-        self.calls.hold = Hold::Told;
         waiting.iter().for_each(|words| self.say(words));
-        self.context.nudge(prompt::return_held(&why));
+        if hold == Hold::Nothing || !waiting.is_empty() {
+            self.context.nudge(prompt::return_held(&why));
+        }
         self.ask_model(now, effects);
     }
 
-    /// The model did something: a return that was held up is tried again.
+    /// The model made calls: a return that was held up is tried again.
     pub(super) fn let_go(&mut self) {
         if self.calls.hold == Hold::Told {
             self.calls.hold = Hold::Again;
         }
     }
 
-    /// The user spoke, and the model is told anew what holds the return up.
+    /// The model has nothing more to do, and the return is tried a last time.
+    pub(super) fn let_go_for_good(&mut self) {
+        if self.calls.hold != Hold::Nothing {
+            self.calls.hold = Hold::Last;
+        }
+    }
+
+    /// The user spoke, or the child is not complete after all: what held the return up is told anew.
     pub(super) fn forget_hold(&mut self) {
         self.calls.hold = Hold::Nothing;
     }
@@ -206,7 +220,7 @@ impl Machine {
     }
 
     /// Another workflow is active. What was said about the old place is of no use here.
-    fn elsewhere(&mut self) {
+    fn begin_here(&mut self) {
         self.calls.hold = Hold::Nothing;
         self.created.clear();
         self.approved = Moves::Ask;

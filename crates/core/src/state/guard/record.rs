@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use super::{Proposal, Recorded, Verdict, changes_state, is_frozen};
 use crate::frontmatter::{Edit, Frontmatter};
 use crate::refusal::{Refusal, RefusalCode};
+use crate::state::call::CALL_STACK;
 use crate::state::document::{STATE_FILE, StateDocument};
 use crate::state::edits::{self, push, set};
 use crate::state::project_path::ProjectPath;
@@ -20,6 +21,7 @@ pub(super) fn keep(
     steps(&mut books, proposal, new, verdict);
     let source = decision(&mut books, proposal, new, verdict);
     artifacts(&mut books, proposal, new);
+    leftover_call(&mut books, new, verdict);
     time(&mut books, proposal, new);
     let source = source.as_ref().unwrap_or(new.frontmatter());
     let edited = edits::apply(source, &books.edits).map_err(|error| {
@@ -92,6 +94,16 @@ fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
             known.push(path.clone());
             books.append("artifacts", json!(path));
         }
+    }
+}
+
+/// A call that is over, because somebody moved the run by hand, does not come back to life with its node.
+fn leftover_call(books: &mut Books, new: &StateDocument, verdict: &Verdict<'_>) {
+    let stack = new.frontmatter().tree().get(CALL_STACK).map(|entry| entry.tree.to_json());
+    let is_open = stack.is_some_and(|stack| stack.as_array().is_none_or(|list| !list.is_empty()));
+    if verdict.edge.is_some() && is_open {
+        books.edits.push(set(CALL_STACK, json!([])));
+        books.recorded.push(Recorded { key: CALL_STACK, value: json!([]) });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crewagent_core::event::{Fact, Moved, Phase, Reason, StateChange};
 use crewagent_core::run::machine::{Effect, Input, Shift, Shifted, Whereabouts};
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::run::settings::{Limits, RunSettings};
 use crewagent_core::state::standing::Standing;
 
 use super::{Play, check_asks, rest};
@@ -106,22 +106,26 @@ fn a_return_that_is_held_is_told_to_the_model_once_and_then_to_the_user() {
     let asked = play.step(held());
     check_asks(&asked, 3, None, "reviewer");
     assert_eq!(play.sent().last().unwrap(), "RETURN_HELD");
-    // It does something, and the return is tried again.
-    play.calls(&[("fs.write", "{}")]);
+    // It looks around, the return is tried again, and it keeps the floor.
+    play.calls(&[("fs.list", "{}")]);
     assert!(matches!(shift(play.answered()), Shift::Return { attempt: 2, .. }));
+    check_asks(&play.step(held()), 4, None, "reviewer");
+    assert_eq!(play.sent().iter().filter(|line| *line == "RETURN_HELD").count(), 1);
+    // It has nothing more to do, and that did not help.
+    assert!(matches!(shift(play.says("I cannot.")), Shift::Return { attempt: 3, .. }));
     let waits = rest(play.step(held()));
     assert_eq!((waits.phase, waits.reason), (Phase::WaitingUser, Some(Reason::Call)));
     // The user's words reach the model with the reason, if the return is still held.
-    assert!(matches!(shift(play.user("Write it yourself.")), Shift::Return { attempt: 3, .. }));
+    assert!(matches!(shift(play.user("Write it yourself.")), Shift::Return { attempt: 4, .. }));
     // No node is active, so the agent of the workflow speaks: that of the node which calls it.
-    check_asks(&play.step(held()), 4, None, "release-manager");
+    check_asks(&play.step(held()), 5, None, "release-manager");
     let sent = play.sent();
     assert_eq!(sent[sent.len() - 2..], ["USER_INPUT", "RETURN_HELD"], "{sent:?}");
     // Words alone end in another try, which works this time.
-    assert!(matches!(shift(play.says("Done.")), Shift::Return { attempt: 4, .. }));
+    assert!(matches!(shift(play.says("Done.")), Shift::Return { attempt: 5, .. }));
     check_asks(
         &play.step(left("step-03-record-notes")),
-        5,
+        6,
         Some("step-03-record-notes"),
         "release-manager",
     );
@@ -161,4 +165,24 @@ fn state_changes_say_which_call_they_are_of() {
     let of_call =
         |fact: &Fact| matches!(fact, Fact::StateChanged(change) if change.call == Some(1));
     assert!(play.told.iter().any(of_call), "{:?}", play.told);
+}
+
+/// Calls can follow each other without a request, and the limit stops them all the same.
+#[test]
+fn calls_are_bounded_like_turns() {
+    let limits = Limits { turns: 3, ..Limits::default() };
+    let mut play = Play::of("nested-review", RunSettings { limits, ..RunSettings::default() });
+    play.calls(&[("fs.apply_patch", "{}")]);
+    let mut open = play.moved("call-02-review-notes");
+    let complete = || Standing { complete: true, ..at("end-99") };
+    for _ in 0..3 {
+        assert!(matches!(shift(open), Shift::Enter { .. }));
+        let back = play.step(Input::Shifted(Shifted::Entered(complete())));
+        assert!(matches!(shift(back), Shift::Return { .. }));
+        open = play.step(left("call-04-review-rollback"));
+    }
+    assert!(matches!(shift(open), Shift::Enter { .. }));
+    let waits = rest(play.step(Input::Shifted(Shifted::Entered(complete()))));
+    assert_eq!(waits.reason, Some(Reason::LimitTurns), "{waits:?}");
+    assert!(waits.message.unwrap().contains("4 workflows were called"));
 }

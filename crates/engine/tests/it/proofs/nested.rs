@@ -136,6 +136,23 @@ fn a_power_cut_in_any_call_loses_nothing_that_was_flushed() {
     );
 }
 
+/// What is left of a journal may end anywhere, also in the middle of a call; the documents count.
+#[test]
+fn whatever_is_left_of_the_journal_the_documents_say_that_the_run_is_complete() {
+    let scene = Scene::new(nested());
+    let calm = Calm::of(&scene);
+    let path = scene.journal_path().unwrap();
+    let whole = fs::read_to_string(&path).unwrap();
+    for left in 1..whole.lines().count() {
+        let kept: String = whole.split_inclusive('\n').take(left).collect();
+        let last = kept.lines().last().unwrap_or_default().to_owned();
+        fs::write(&path, kept).unwrap();
+        let process = scene.process(Disk::real(), &clock(1));
+        process.end.unwrap_or_else(|stopped| panic!("{left} {last}: {stopped:?}"));
+        scene.picture().check(&calm.picture, &(left, &last));
+    }
+}
+
 #[test]
 fn without_a_journal_the_documents_say_in_which_call_a_run_stands() {
     let scene = Scene::new(nested());

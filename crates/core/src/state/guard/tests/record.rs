@@ -174,3 +174,22 @@ fn books_that_cannot_be_kept_are_refused() {
         Err(refusal) => assert_eq!(refusal.code, RefusalCode::InvalidFrontmatter),
     }
 }
+
+/// A frame that is left over from before somebody moved the run by hand.
+#[test]
+fn a_call_that_is_over_goes_with_the_next_move() {
+    let mut run = branch();
+    let text = run.state.text().replacen(
+        "decisionLog: []",
+        "decisionLog: []\ncallStack: [{workflowId: w, nodeId: c, call: 1}]",
+        1,
+    );
+    run.state = StateDocument::read(text).unwrap();
+    let stay = check_accepted(run.patch(json!({"variables.set": {"projectType": "greenfield"}})));
+    assert!(stay.text().contains("call: 1"), "{}", stay.text());
+    let moved = check_accepted(run.patch(json!({"variables.set": {"projectType": "greenfield"}, "currentNodeId.set": "step-03a-greenfield"})));
+    assert!(moved.text().contains("callStack: []"), "{}", moved.text());
+    assert!(
+        recorded(&moved).as_array().unwrap().contains(&json!({"key": "callStack", "value": []}))
+    );
+}

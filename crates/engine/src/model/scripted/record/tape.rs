@@ -1,11 +1,14 @@
 //! The events of a run as a tape: who said what, in the order in which a scenario counts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crewagent_core::event::{Answer, Event, Fact, Reason, Reply};
 use crewagent_core::payload::Payload;
 use crewagent_core::run::settings::RunSettings;
+use crewagent_core::run::trail::Trail;
 use crewagent_core::state::standing::Standing;
+
+use super::super::COMPLETE;
 
 /// What a run was, and everything that was said in it.
 #[derive(Debug, Default)]
@@ -63,8 +66,7 @@ struct Hand {
     /// The place of the last reply.
     place: Option<Option<String>>,
     visits: Vec<Option<String>>,
-    /// The workflow of each call.
-    workflows: BTreeMap<u64, String>,
+    trail: Trail,
     said: Vec<Payload>,
     /// Calls of the last reply that had words or calls.
     calls: usize,
@@ -97,6 +99,7 @@ impl Tape {
     }
 
     fn take(&mut self, event: &Event) {
+        self.hand.trail.take(&event.fact);
         match &event.fact {
             Fact::RunStarted { package, workflow, agent_id, state, settings, .. } => {
                 self.settings = settings.clone();
@@ -124,18 +127,18 @@ impl Tape {
             Fact::WorkflowPlanned { at, .. } => {
                 self.passing.times.insert(at.clone());
             }
-            Fact::WorkflowEntered { frame, .. } => {
-                self.hand.workflows.insert(frame.call, frame.workflow_id.clone());
-                self.hand.forget();
-            }
-            Fact::WorkflowLeft { .. } => self.hand.forget(),
+            Fact::WorkflowEntered { .. } | Fact::WorkflowLeft { .. } => self.hand.forget(),
             Fact::TurnStarted { turn, node_id, call, .. } => {
-                let workflow = call.and_then(|call| Some((call, self.hand.workflows.get(&call)?)));
-                let named = |node: &String| match workflow {
-                    Some((call, workflow)) => format!("{workflow}#{call}/{node}"),
-                    None => node.clone(),
+                let workflow =
+                    call.and_then(|call| Some((call, self.hand.trail.workflow_of(call)?)));
+                let place = match (workflow, node_id) {
+                    (Some((call, workflow)), node) => {
+                        let node = node.as_deref().unwrap_or(COMPLETE);
+                        Some(format!("{workflow}#{call}/{node}"))
+                    }
+                    (None, node) => node.clone(),
                 };
-                self.hand.open = Some((*turn, node_id.as_ref().map(named)));
+                self.hand.open = Some((*turn, place));
                 self.hand.failure = None;
             }
             Fact::AssistantMessage { reply, .. } => self.replied(reply),
