@@ -1,5 +1,6 @@
 //! The command line. Names and exit codes are a contract.
 
+mod mcp;
 mod models;
 mod package;
 mod run;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use self::mcp::{Mcp, McpAdd, McpCommand, McpList, McpNames, McpRm, McpTest};
 pub(crate) use self::models::{
     Models, ModelsAdd, ModelsCommand, ModelsList, ModelsProbe, ModelsRm, ModelsTest, ModelsUse,
 };
@@ -89,6 +91,8 @@ pub(crate) enum Command {
     Package(PackageCommand),
     /// Set up, try out and measure models
     Models(Models),
+    /// Set up and try out MCP servers, whose tools runs may use
+    Mcp(Mcp),
     /// See and change the settings
     Config(Config),
     /// Check that everything is in order, and say what to do where it is not

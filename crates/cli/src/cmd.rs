@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod mcp;
 mod models;
 mod package;
 mod projects;
@@ -36,6 +37,7 @@ pub(crate) fn run(args: Args, console: &mut Console) -> anyhow::Result<Outcome> 
         Command::Projects(args) => projects::run(args, home, console),
         Command::Package(command) => package::run(command, home, console),
         Command::Models(args) => models::run(args, home, console),
+        Command::Mcp(args) => mcp::run(args, home, console),
         Command::Config(args) => config::run(args, home, console),
         Command::Doctor(args) => doctor::run(&args, home, console),
         Command::Completions(args) => completions::run(&args, console),

@@ -7,6 +7,7 @@ pub(crate) mod menu;
 pub(crate) mod names;
 pub(crate) mod question;
 pub(crate) mod run;
+mod served;
 pub(crate) mod summary;
 pub(crate) mod table;
 mod tool;

@@ -204,6 +204,32 @@ pub enum Fact {
         /// Why, and what to do.
         message: String,
     },
+    /// A server said which tools it has. Requests from here on hold them, as far as the policy allows.
+    #[serde(rename = "tools.listed")]
+    ToolsListed {
+        /// The server.
+        server: String,
+        /// The canonical names of its tools.
+        names: Vec<String>,
+        /// What it offers and models are not told of, with the reason.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<String>,
+        /// Why it has no tools.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        /// The tools as models are told of them, as JSON.
+        tools: Payload,
+    },
+    /// A server of tools wrote something into its log.
+    #[serde(rename = "server.logged")]
+    ServerLogged {
+        /// The server.
+        server: String,
+        /// How grave it is, in the server's word; `stderr` for what it wrote there.
+        level: String,
+        /// What it wrote, cleaned and capped.
+        text: String,
+    },
     /// A request goes to the model.
     #[serde(rename = "turn.started")]
     TurnStarted {

@@ -51,6 +51,9 @@ pub enum RefusalCode {
     /// Whether it happened is not known.
     #[serde(rename = "E_UNKNOWN_OUTCOME")]
     UnknownOutcome,
+    /// The server of the tool says that it failed.
+    #[serde(rename = "E_TOOL_FAILED")]
+    ToolFailed,
     /// The runtime failed.
     #[serde(rename = "E_INTERNAL")]
     Internal,

@@ -2,5 +2,6 @@
 
 pub mod call;
 pub mod schema;
+pub mod served;
 pub mod text_patch;
 pub mod window;

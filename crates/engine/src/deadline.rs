@@ -18,6 +18,30 @@ impl Deadline {
         Self { end: Instant::now().checked_add(limit), cancel: cancel.clone() }
     }
 
+    /// When the user stops the run, and not before.
+    pub fn whenever(cancel: &Cancel) -> Self {
+        Self { end: None, cancel: cancel.clone() }
+    }
+
+    /// The same, but not later than this from now.
+    #[must_use]
+    pub fn within(&self, limit: Duration) -> Self {
+        let limited = Self::after(limit, &self.cancel);
+        let end = [self.end, limited.end].into_iter().flatten().min();
+        Self { end, ..limited }
+    }
+
+    /// Waits until it is over.
+    pub(crate) async fn over(&self) {
+        match self.end {
+            None => self.cancel.cancelled().await,
+            Some(end) => tokio::select! {
+                () = tokio::time::sleep_until(end.into()) => {}
+                () = self.cancel.cancelled() => {}
+            },
+        }
+    }
+
     /// Whether to end now.
     pub fn is_over(&self) -> bool {
         self.cancel.is_cancelled() || self.is_late()
@@ -39,6 +63,14 @@ mod tests {
         assert!(deadline.is_late() && deadline.is_over());
         assert!(!Deadline::after(Duration::from_secs(60), &Cancel::default()).is_over());
         assert!(!Deadline::after(Duration::MAX, &Cancel::default()).is_over());
+    }
+
+    #[test]
+    fn the_sooner_end_counts() {
+        let long = Deadline::after(Duration::from_secs(60), &Cancel::default());
+        assert!(long.within(Duration::ZERO).is_late());
+        let short = Deadline::after(Duration::ZERO, &Cancel::default());
+        assert!(short.within(Duration::from_secs(60)).is_late());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod perform;
 pub(crate) mod request;
+mod served;
 mod shift;
 
 use crewagent_core::context::holds_object;
@@ -17,6 +18,7 @@ use crate::blobs::Blobs;
 use crate::control::{Control, Wish};
 use crate::model::{Again, Delta, Memo, Model, ModelError, ModelErrorKind, Progress};
 use crate::mounts::Mounts;
+use crate::servers::Servers;
 use crate::tools::{Recent, Tools};
 use crate::turn::{Halt, Recorded, Turn};
 
@@ -28,6 +30,7 @@ pub(crate) struct World<'w> {
     pub(crate) artifacts: &'w ProjectPath,
     /// The state document as it was seen last.
     pub(crate) recent: &'w Recent,
+    pub(crate) servers: &'w Servers,
     pub(crate) blobs: &'w Blobs,
     pub(crate) control: &'w Control,
 }
@@ -49,6 +52,8 @@ pub(crate) struct Course {
     /// The same for a change of the active workflow.
     planned: Option<shift::Planned>,
     toolbox: request::Toolbox,
+    /// What is known of servers beside what is recorded.
+    served: served::Acquaintance,
     /// What the model keeps between two requests.
     memo: Memo,
 }
@@ -57,6 +62,13 @@ impl Course {
     /// Whether the change of the active workflow in hand makes this document the active one.
     pub(crate) fn crosses_to(&self, document: Digest) -> bool {
         self.planned.as_ref().is_some_and(|planned| planned.leads_to(document))
+    }
+
+    /// The call in hand is given up, with what is known of it.
+    fn give_up(&mut self) {
+        self.announced = None;
+        self.planned = None;
+        self.served.forget_call();
     }
 
     /// Whether the change in hand made the state document what it is.
@@ -81,7 +93,7 @@ impl<T: Turn> Drive<'_, T> {
     /// Gives back what is recorded, as far as it goes. Nothing happens. `watch` sees every request that was answered.
     pub(crate) fn replay(
         &mut self,
-        watch: &mut dyn FnMut(&Machine, &Ask) -> Result<(), Halt>,
+        watch: &mut dyn FnMut(&Machine, &Ask, &mut request::Toolbox) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         while !self.turn.is_live() {
             if let Some(signal) = self.turn.recorded_signal() {
@@ -93,7 +105,7 @@ impl<T: Turn> Drive<'_, T> {
             }
             match self.machine.open() {
                 Effect::AskModel(ask) => {
-                    watch(self.machine, &ask)?;
+                    watch(self.machine, &ask, &mut self.course.toolbox)?;
                     self.replay_ask(&ask)?;
                 }
                 Effect::Perform(job) => self.replay_perform(job)?,
@@ -163,7 +175,7 @@ impl<T: Turn> Drive<'_, T> {
         } else if let Fact::SessionInstructed { texts, .. } = fact {
             self.course.inputs += 1;
             // The calls in hand are given up, and a change that was announced with them.
-            self.course.announced = None;
+            self.course.give_up();
             let texts = texts.iter().map(|text| text.inline().cloned().unwrap_or_default());
             self.feed(Input::Instructed(texts.collect()), time);
         } else if let Fact::SessionAgent { agent_id } = fact {
@@ -171,10 +183,11 @@ impl<T: Turn> Drive<'_, T> {
         } else if let Fact::RunResumed { state, callers, calls, settings, .. } = fact {
             let place = state.map(|state| Whereabouts { state, callers, calls });
             if place.is_some() {
-                self.course.announced = None;
-                self.course.planned = None;
+                self.course.give_up();
             }
             self.feed(Input::Resume { place, settings }, time);
+        } else if let Fact::ToolsListed { server, tools, .. } = fact {
+            self.listed(&server, &tools);
         }
     }
 
@@ -216,6 +229,7 @@ impl<T: Turn> Drive<'_, T> {
     }
 
     fn ask(&mut self, ask: &Ask, world: &World<'_>) -> Result<(), Halt> {
+        self.list_tools(world)?;
         request::check(self.machine)?;
         let request = request::of(self.machine, ask, world.blobs, &mut self.course.toolbox)?;
         self.turn.note(request::told(self.machine, ask, &request));

@@ -19,6 +19,7 @@ pub use self::run::Run;
 pub use self::start::default_agent;
 use crate::clock::Clock;
 pub use crate::documents::NoDocument;
+use crate::servers::Servers;
 use crate::store::{Installed, RunId, Store};
 
 /// Runs on a store.
@@ -26,6 +27,7 @@ use crate::store::{Installed, RunId, Store};
 pub struct Runtime<'s> {
     store: &'s Store,
     clock: Clock,
+    servers: Servers,
 }
 
 /// What is to be run.
@@ -114,13 +116,19 @@ impl SettingsChange {
 impl<'s> Runtime<'s> {
     /// Runs on this store, by the system's clock.
     pub fn new(store: &'s Store) -> Self {
-        Self { store, clock: Clock::system() }
+        Self { store, clock: Clock::system(), servers: Servers::of(store) }
     }
 
     /// The same, by another clock.
     #[must_use]
     pub fn by(self, clock: Clock) -> Self {
         Self { clock, ..self }
+    }
+
+    /// The same, with the tools of these servers instead of those that are set up.
+    #[must_use]
+    pub fn with(self, servers: Servers) -> Self {
+        Self { servers, ..self }
     }
 
     /// An id for a run that is to be started.
@@ -130,7 +138,8 @@ impl<'s> Runtime<'s> {
 
     /// Starts a run. Nothing has happened in it when this returns.
     pub fn start(&self, plan: &StartRun) -> Result<Run, StartError> {
-        start::start(self.store, &self.clock, plan)
+        let run = start::start(self.store, &self.clock, plan)?;
+        Ok(run.with_servers(self.servers.clone()))
     }
 
     /// The requests of a run, made again from its journal. Nothing is changed, and nobody needs to own it.
@@ -140,12 +149,15 @@ impl<'s> Runtime<'s> {
 
     /// Begins a conversation. Nothing has happened in it when this returns.
     pub fn talk(&self, plan: &StartTalk) -> Result<Run, StartError> {
-        talk::begin(self.store, &self.clock, plan)
+        let talk = talk::begin(self.store, &self.clock, plan)?;
+        Ok(talk.with_servers(self.servers.clone()))
     }
 
     /// Takes over a conversation where it stands.
     pub fn reopen(&self, id: &RunId, change: &SettingsChange) -> Result<Run, ResumeError> {
-        open::resume(self.store, &self.clock, self.store.conversations().runs(), id, change)
+        let shelf = self.store.conversations().runs();
+        let talk = open::resume(self.store, &self.clock, shelf, id, change)?;
+        Ok(talk.with_servers(self.servers.clone()))
     }
 
     /// The requests of a conversation, but for those of the runs that were started from it.
@@ -155,6 +167,7 @@ impl<'s> Runtime<'s> {
 
     /// Takes over a run where it stands.
     pub fn resume(&self, id: &RunId, change: &SettingsChange) -> Result<Run, ResumeError> {
-        open::resume(self.store, &self.clock, self.store.runs(), id, change)
+        let run = open::resume(self.store, &self.clock, self.store.runs(), id, change)?;
+        Ok(run.with_servers(self.servers.clone()))
     }
 }

@@ -31,9 +31,10 @@ pub use self::runs::{
 };
 pub use self::secrets::{FoundKey, SecretError, Secrets, key_of};
 pub use self::settings::{
-    Changes, ChosenModel, Cost, FsSettings, Key, KeySource, McpSettings, ModelSettings,
-    PolicySettings, ProfileSettings, RunDefaults, Settings, SettingsError, SettingsFile,
-    Surroundings, Timeout, UnknownModel,
+    Changes, ChosenModel, Cost, FsSettings, ImportedServer, Key, KeySource, McpSettings, Missing,
+    ModelSettings, PolicySettings, ProfileSettings, RunDefaults, ServerSettings, ServerWay,
+    ServersFile, Settings, SettingsError, SettingsFile, Surroundings, Template, Timeout,
+    ToolServers, UnknownModel, import_servers,
 };
 
 use self::layout::Layout;

@@ -1,8 +1,9 @@
 //! What tests need and programs do not: archives with every mistake, packages of every size, a model on the loopback,
-//! and a terminal.
+//! and a terminal, and MCP servers that misbehave.
 
 pub mod archive;
 pub mod loopback;
+pub mod mcp;
 pub mod package;
 pub mod process;
 #[cfg(unix)]

@@ -17,7 +17,7 @@ use self::speech::{Form, Speech};
 use super::flow::{Width, indented};
 use super::names::Names;
 use super::question::{self, Asker};
-use super::{summary, tool};
+use super::{served, summary, tool};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
 /// Where the events come from.
@@ -190,6 +190,10 @@ impl Screen {
             }
             Fact::PhaseChanged { phase, reason, message } => {
                 self.phase(*phase, *reason, message.as_deref(), &mut out);
+            }
+            Fact::ToolsListed { .. } | Fact::ServerLogged { .. } => {
+                let text = served::lines(&event.fact, self.view);
+                self.lines(&text, &mut out);
             }
             Fact::ContextCut { messages, bytes: size } => {
                 let what = paint::counted(*messages, "message");

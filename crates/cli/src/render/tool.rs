@@ -94,6 +94,11 @@ fn fact(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> St
             })
         }
         "fs.write" => number("bytesWritten").map(bytes),
+        served if served.starts_with("mcp.") => {
+            let size = number("bytes").unwrap_or_else(|| answer.result.bytes());
+            let cut = if more.is_empty() { "" } else { ", shown in part" };
+            Some(format!("{}{cut}", bytes(size)))
+        }
         _ => None,
     };
     let new = if answer.created.is_empty() { "" } else { "new" };

@@ -10,6 +10,7 @@ mod demo;
 mod events;
 mod golden;
 mod interrupts;
+mod mcp;
 mod models;
 mod record;
 mod records;

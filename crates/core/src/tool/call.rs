@@ -3,7 +3,7 @@
 //! Reading is forgiving where nothing can be misunderstood (a number in quotes, arguments that were encoded twice) and
 //! strict everywhere else. A refusal names every mistake and ends with an example, so that one correction is enough.
 
-mod arguments;
+pub(super) mod arguments;
 mod ask;
 mod files;
 mod params;
@@ -358,7 +358,7 @@ impl Call {
 }
 
 /// One line that can be printed anywhere.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let mut safe = text.trim().chars().map(|c| match c {
         '\n' | '\r' | '\t' => ' ',
         c if is_unsafe_char(c) => '\u{fffd}',

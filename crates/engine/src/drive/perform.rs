@@ -36,6 +36,9 @@ impl Announced {
 impl<T: Turn> Drive<'_, T> {
     pub(super) fn replay_perform(&mut self, job: Job) -> Result<(), Halt> {
         let key = self.call_key(&job);
+        if self.is_served(&job) {
+            return self.replay_served(&job, &key);
+        }
         match self.course.announced.take() {
             None => {
                 let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
@@ -51,7 +54,10 @@ impl<T: Turn> Drive<'_, T> {
 
     pub(super) fn perform(&mut self, job: Job, world: &World<'_>) -> Result<(), Halt> {
         let key = self.call_key(&job);
-        let call = parsed(&job, world)?;
+        if self.is_served(&job) {
+            return self.call_server(&job, &key, world);
+        }
+        let call = self.parsed(&job, world)?;
         if let Some(announced) = self.course.announced.take() {
             return self.carry_out(&done(&key), &job, &call, announced, world);
         }
@@ -67,7 +73,11 @@ impl<T: Turn> Drive<'_, T> {
     }
 
     /// What the first step gave.
-    fn planned(&mut self, recorded: Recorded, planned: Option<Box<Change>>) -> Result<(), Halt> {
+    pub(super) fn planned(
+        &mut self,
+        recorded: Recorded,
+        planned: Option<Box<Change>>,
+    ) -> Result<(), Halt> {
         let Recorded { fact, time } = recorded;
         let input = if let Fact::ToolFinished { answer, .. } = fact {
             Input::Answered { answer, state: None }
@@ -134,6 +144,14 @@ impl<T: Turn> Drive<'_, T> {
         Ok(())
     }
 
+    /// The call, or why it is none. One of a server's tool that is not offered is none.
+    fn parsed(&self, job: &Job, world: &World<'_>) -> Result<Result<Call, Refusal>, Halt> {
+        match self.not_offered(job) {
+            Some(refusal) => Ok(Err(refusal)),
+            None => parsed(job, world),
+        }
+    }
+
     /// A move that the user agreed to is performed anew, under another key.
     fn call_key(&self, job: &Job) -> String {
         let agreed = match self.machine.agreement() {
@@ -163,12 +181,12 @@ fn parsed(job: &Job, world: &World<'_>) -> Result<Result<Call, Refusal>, Halt> {
 
 /// Whether the arguments end before they are complete. Some servers cut a call and still say that it is whole; closing
 /// it for the model would execute half of what it wanted.
-fn would_need_closing(arguments: &str) -> bool {
+pub(super) fn would_need_closing(arguments: &str) -> bool {
     let read = serde_json::from_str::<IgnoredAny>(arguments);
     !arguments.trim().is_empty() && read.is_err_and(|error| error.is_eof())
 }
 
-fn cut_off() -> Refusal {
+pub(super) fn cut_off() -> Refusal {
     Refusal::new(
         RefusalCode::InvalidArguments,
         "Your reply was cut off in this call because it became too long, so the call was not executed.",
@@ -231,7 +249,7 @@ fn too_late(job: &Job) -> Refusal {
         .hint("Ask for less: a smaller folder, fewer files, a more precise query.")
 }
 
-fn deadline(job: &Job, world: &World<'_>) -> Deadline {
+pub(super) fn deadline(job: &Job, world: &World<'_>) -> Deadline {
     Deadline::after(Duration::from_secs(job.policy.call_seconds), world.control.cancel())
 }
 
@@ -262,11 +280,11 @@ fn tool(job: &Job) -> String {
     canonical(&job.call.name).unwrap_or(&job.call.name).to_owned()
 }
 
-fn started(job: &Job, subject: Option<String>, intent: Option<Box<Intent>>) -> Fact {
+pub(super) fn started(job: &Job, subject: Option<String>, intent: Option<Box<Intent>>) -> Fact {
     let call_id = job.call.id.clone();
     Fact::ToolStarted { turn: job.turn, call_id, tool: tool(job), subject, intent }
 }
 
-fn finished(job: &Job, answer: Answer) -> Fact {
+pub(super) fn finished(job: &Job, answer: Answer) -> Fact {
     Fact::ToolFinished { turn: job.turn, call_id: job.call.id.clone(), tool: tool(job), answer }
 }

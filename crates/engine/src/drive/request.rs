@@ -1,35 +1,77 @@
 //! The request to the model: the context of the machine with all its texts at hand.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crewagent_core::chat::names::Names;
+use crewagent_core::chat::profile::NameForm;
 use crewagent_core::context::tools_digest;
 use crewagent_core::event::{Fact, RequestFacts};
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
-use crewagent_core::policy::Policy;
+use crewagent_core::policy::{McpPolicy, Policy};
 use crewagent_core::run::machine::{Ask, Machine};
 use crewagent_core::tool::schema::{self, ToolSpec};
+use crewagent_core::tool::served::{ServedTool, ServerName, is_served};
 
 use crate::blobs::{BlobError, Blobs};
 use crate::model::{Place, Request};
 use crate::turn::Halt;
 
-/// The tools of the effective agent, worked out when its policy changes.
+/// The tools of the effective agent, worked out when its policy or what servers offer changes.
 #[derive(Default)]
-pub(crate) struct Toolbox(Option<(Policy, Arc<[ToolSpec]>, Digest)>);
+pub(crate) struct Toolbox {
+    made: Option<(Policy, Arc<[ToolSpec]>, Digest)>,
+    served: BTreeMap<ServerName, Vec<ServedTool>>,
+}
 
 impl Toolbox {
     fn of(&mut self, policy: Policy) -> (Arc<[ToolSpec]>, Digest) {
-        if let Some((known, tools, digest)) = &self.0
+        if let Some((known, tools, digest)) = &self.made
             && *known == policy
         {
             return (tools.clone(), *digest);
         }
-        let tools: Arc<[ToolSpec]> = schema::tools(&policy).into();
+        let mut tools = schema::tools(&policy);
+        tools.extend(self.allowed(&policy.mcp).map(ServedTool::spec));
+        let tools: Arc<[ToolSpec]> = tools.into();
         let digest = tools_digest(&tools);
-        self.0 = Some((policy, tools.clone(), digest));
+        self.made = Some((policy, tools.clone(), digest));
         (tools, digest)
+    }
+
+    /// A server has these tools from here on.
+    pub(super) fn list(&mut self, server: ServerName, tools: Vec<ServedTool>) {
+        self.served.insert(server, tools);
+        self.made = None;
+    }
+
+    /// The tools of a server, if it is known.
+    pub(super) fn listed(&self, server: &ServerName) -> Option<&[ServedTool]> {
+        self.served.get(server).map(Vec::as_slice)
+    }
+
+    /// The tools of servers that a policy allows, in the order of the servers' names.
+    pub(super) fn allowed<'t>(
+        &'t self,
+        policy: &McpPolicy,
+    ) -> impl Iterator<Item = &'t ServedTool> {
+        let servers = self.served.iter().filter(|(server, _)| server.is_allowed(policy));
+        servers.flat_map(|(_, tools)| tools)
+    }
+
+    /// The tool of a server that a name means, as we write it or as it travels.
+    pub(super) fn served(&self, name: &str, policy: &McpPolicy) -> Option<&ServedTool> {
+        if !is_served(name) {
+            return None;
+        }
+        let tools: Vec<&ServedTool> = self.allowed(policy).collect();
+        let is_meant = |name: &str| tools.iter().find(|tool| tool.name() == name).copied();
+        is_meant(name).or_else(|| {
+            let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
+            is_meant(Names::new(NameForm::Plain, &specs).canonical(name))
+        })
     }
 }
 

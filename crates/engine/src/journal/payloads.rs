@@ -13,6 +13,7 @@ pub(super) fn each<E>(
         Fact::UserInput { text, .. } | Fact::SessionCommand { text, .. } => take(text),
         Fact::SessionInstructed { texts, .. } => texts.iter_mut().try_for_each(&mut take),
         Fact::RunStarted { data: Some(data), .. } => take(data),
+        Fact::ToolsListed { tools, .. } => take(tools),
         Fact::TurnStarted { request, .. } => {
             request.added.iter_mut().try_for_each(|message| in_message(message, &mut take))
         }
@@ -31,6 +32,7 @@ pub(super) fn each<E>(
         | Fact::WorkflowEntered { .. }
         | Fact::WorkflowLeft { .. }
         | Fact::WorkflowHeld { .. }
+        | Fact::ServerLogged { .. }
         | Fact::AssistantDelta { .. }
         | Fact::ModelRetried { .. }
         | Fact::ModelOverflowed { .. }

@@ -27,6 +27,7 @@ use crewagent_core::tool::schema::ToolSpec;
 
 pub use self::checkup::{Step, StepName, StepStatus, checkup};
 pub use self::client::Client;
+pub(crate) use self::client::connections;
 pub use self::endpoint::{Endpoint, Patience};
 use self::exchange::{Exchange, Failed};
 use self::failure::Failure;

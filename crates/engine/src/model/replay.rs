@@ -129,6 +129,8 @@ impl Recording {
             | Fact::WorkflowEntered { .. }
             | Fact::WorkflowLeft { .. }
             | Fact::WorkflowHeld { .. }
+            | Fact::ToolsListed { .. }
+            | Fact::ServerLogged { .. }
             | Fact::AssistantDelta { .. }
             | Fact::ModelRetried { .. }
             | Fact::ModelOverflowed { .. }

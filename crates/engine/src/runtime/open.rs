@@ -86,7 +86,8 @@ impl Past {
     }
 }
 
-/// Fetches what the user said, which the machine needs word by word. Gives what could not be had.
+/// Fetches what the user said and which tools servers had, which the program needs word by word. Gives what could not
+/// be had.
 pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<String> {
     let mut lost = None;
     for event in events {
@@ -94,6 +95,8 @@ pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<Strin
             std::slice::from_mut(text)
         } else if let Fact::SessionInstructed { texts, .. } = &mut event.fact {
             texts
+        } else if let Fact::ToolsListed { tools, .. } = &mut event.fact {
+            std::slice::from_mut(tools)
         } else {
             continue;
         };
@@ -101,7 +104,7 @@ pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<Strin
             match blobs.resolve(text) {
                 Ok(words) => *text = Payload::Inline(words),
                 Err(error) => {
-                    lost = Some(format!("a long input of the user is lost: {error}"));
+                    lost = Some(format!("a long text of the journal is lost: {error}"));
                     *text = Payload::default();
                 }
             }

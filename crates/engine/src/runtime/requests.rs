@@ -6,7 +6,7 @@ use crewagent_core::run::machine::Machine;
 use super::ResumeError;
 use super::open::{Past, cast, data_of, words_at_hand};
 use crate::documents::Found;
-use crate::drive::request::{self, Toolbox};
+use crate::drive::request;
 use crate::drive::{Course, Drive};
 use crate::model::Request;
 use crate::store::{RunId, Runs, Store};
@@ -39,11 +39,11 @@ pub(super) fn requests(
     let mut course = Course::default();
     let mut drive = Drive { machine: &mut machine, turn: &mut turn, course: &mut course };
     drive.begin(started);
-    let (mut found, mut toolbox) = (Vec::new(), Toolbox::default());
-    drive.replay(&mut |machine, ask| {
+    let mut found = Vec::new();
+    drive.replay(&mut |machine, ask, toolbox| {
         let recorded = digests.iter().rev().find(|(turn, _)| *turn == ask.turn);
         found.push(PastRequest {
-            request: request::of(machine, ask, &view.blobs, &mut toolbox)?,
+            request: request::of(machine, ask, &view.blobs, toolbox)?,
             recorded_sha256: recorded.map(|(_, sha256)| sha256.clone()),
         });
         Ok(())

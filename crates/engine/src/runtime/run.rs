@@ -22,6 +22,7 @@ use crate::documents::Found;
 use crate::drive::{Course, Drive, World};
 use crate::model::{Model, ModelErrorKind};
 use crate::mounts::Mounts;
+use crate::servers::Servers;
 use crate::store::{RunFolder, RunOwner, RunRecord};
 use crate::tools::Recent;
 use crate::turn::journaled::{Journaled, Records};
@@ -43,6 +44,7 @@ pub struct Run {
     blobs: Blobs,
     artifacts: ProjectPath,
     recent: Recent,
+    servers: Servers,
     project: PathBuf,
     opening: Vec<Event>,
     /// Something failed, and nobody knows how far it came.
@@ -84,11 +86,17 @@ impl Run {
             blobs,
             artifacts: artifacts_folder(),
             recent: Recent::new(),
+            servers: Servers::default(),
             project,
             opening: Vec::new(),
             is_broken: false,
             _owner: owner,
         }
+    }
+
+    /// The same run with the tools of these servers.
+    pub(super) fn with_servers(self, servers: Servers) -> Self {
+        Self { servers, ..self }
     }
 
     /// Goes through what is recorded, and tells what follows from it and was not recorded any more. The text says why
@@ -100,7 +108,7 @@ impl Run {
     ) -> Result<(), String> {
         self.drive_with(tell, |drive| {
             drive.begin(started);
-            drive.replay(&mut |_, _| Ok(())).map_err(|halt| halt.to_string())
+            drive.replay(&mut |_, _, _| Ok(())).map_err(|halt| halt.to_string())
         })
     }
 
@@ -236,8 +244,8 @@ impl Run {
         if self.is_broken {
             return Err(Halt::Broken);
         }
-        let Self { machine, course, records, mounts, blobs, artifacts, recent, .. } = self;
-        let world = World { model, mounts, artifacts, recent, blobs, control };
+        let Self { machine, course, records, mounts, blobs, artifacts, recent, servers, .. } = self;
+        let world = World { model, mounts, artifacts, recent, servers, blobs, control };
         let mut turn = Journaled::new(records, tell);
         let mut drive = Drive { machine, turn: &mut turn, course };
         match drive.run(&world) {

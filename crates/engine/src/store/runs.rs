@@ -394,6 +394,8 @@ fn last_epoch(events: &[Event]) -> u64 {
         | Fact::WorkflowEntered { .. }
         | Fact::WorkflowLeft { .. }
         | Fact::WorkflowHeld { .. }
+        | Fact::ToolsListed { .. }
+        | Fact::ServerLogged { .. }
         | Fact::TurnStarted { .. }
         | Fact::AssistantDelta { .. }
         | Fact::ModelRetried { .. }

@@ -6,6 +6,7 @@ mod models;
 mod place;
 mod policy;
 mod run;
+mod servers;
 mod timeout;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,10 @@ pub use self::models::{
 };
 pub use self::policy::{FsSettings, McpSettings, PolicySettings};
 pub use self::run::{Cost, RunDefaults};
+pub use self::servers::{
+    ImportedServer, Missing, ServerSettings, ServerWay, ServersFile, Template, ToolServers,
+    import as import_servers,
+};
 pub use self::timeout::Timeout;
 
 use self::place::Place;
@@ -46,6 +51,8 @@ pub struct Settings {
     /// Profiles of the user's own.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub profiles: BTreeMap<String, ProfileSettings>,
+    /// The servers of tools.
+    pub mcp: ToolServers,
     /// What models cost.
     #[serde(skip_serializing_if = "Prices::is_empty")]
     pub prices: Prices,
@@ -200,8 +207,11 @@ mod tests {
     #[test]
     fn the_list_of_keys_is_whole() {
         let full = "[run]\nmodel = \"m\"\nuser-name = \"Ana\"\ntimeout = 1\nmax-tokens = 1\nmax-cost = 1.0\nwindow-tokens = 1\n[policy.mcp]\nallowed-servers = []\n";
-        let settings =
-            Settings::parse(Path::new("c"), &format!("{full}{}", models::EVERYTHING)).unwrap();
+        let settings = Settings::parse(
+            Path::new("c"),
+            &[full, models::EVERYTHING, servers::EVERYTHING].concat(),
+        )
+        .unwrap();
         let mut found = Vec::new();
         leaves(&toml::Table::try_from(&settings).unwrap(), "", &mut found);
         for name in &found {

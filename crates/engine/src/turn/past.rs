@@ -21,13 +21,17 @@ impl Past {
         let counts = |event: &Event| event.key.is_some() || is_signal(&event.fact);
         let is_cause = |event: &Event| counts(event) || is_beginning(&event.fact);
         let behind = events.iter().rposition(is_cause).map_or(events.len(), |last| last + 1);
-        let noted = events.split_off(behind).into_iter().map(|event| event.fact).collect();
+        let noted = events.split_off(behind).into_iter().map(|event| event.fact);
+        let noted = noted.filter(|fact| !is_aside(fact)).collect();
         Self { given: events.into_iter().filter(counts).collect(), noted }
     }
 
     /// Whether this note stands in the records already. Notes follow from what was given, so they come again in the
     /// same order; only how a long text is kept may differ.
     pub(crate) fn is_noted(&mut self, fact: &Fact) -> bool {
+        if is_aside(fact) {
+            return false;
+        }
         match self.noted.pop_front() {
             Some(noted) if discriminant(&noted) == discriminant(fact) => true,
             Some(_) => {
@@ -76,6 +80,11 @@ fn is_beginning(fact: &Fact) -> bool {
     matches!(fact, Fact::RunStarted { .. } | Fact::SessionStarted { .. })
 }
 
+/// What does not follow from anything recorded, and leads to nothing.
+fn is_aside(fact: &Fact) -> bool {
+    matches!(fact, Fact::ServerLogged { .. })
+}
+
 fn is_signal(fact: &Fact) -> bool {
     matches!(
         fact,
@@ -85,6 +94,7 @@ fn is_signal(fact: &Fact) -> bool {
             | Fact::SessionCommand { .. }
             | Fact::SessionInstructed { .. }
             | Fact::SessionRun { .. }
+            | Fact::ToolsListed { .. }
     )
 }
 

@@ -14,6 +14,8 @@ mod folder;
 mod gate;
 mod golden;
 mod journal;
+#[cfg(unix)]
+mod mcp;
 mod mounts;
 mod mutation;
 mod pack;

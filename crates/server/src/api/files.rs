@@ -59,6 +59,7 @@ fn refused(refusal: Refusal) -> Problem {
         | RefusalCode::Timeout
         | RefusalCode::ConfirmationRequired
         | RefusalCode::UnknownOutcome
+        | RefusalCode::ToolFailed
         | RefusalCode::Internal => Code::Refused,
     };
     let problem = Problem::new(code, refusal.message);

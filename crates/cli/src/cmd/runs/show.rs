@@ -96,6 +96,8 @@ impl Story {
             | Fact::SessionCommand { .. }
             | Fact::SessionInstructed { .. }
             | Fact::SessionRun { .. }
+            | Fact::ToolsListed { .. }
+            | Fact::ServerLogged { .. }
             | Fact::TurnStarted { .. }
             | Fact::AssistantDelta { .. }
             | Fact::AssistantMessage { .. }

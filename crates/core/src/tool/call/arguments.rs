@@ -44,7 +44,8 @@ pub(super) fn unwrapped(text: &str) -> Option<Json> {
     text.starts_with(['{', '[']).then(|| parse(text).ok()).flatten()
 }
 
-fn object(text: &str) -> Result<Json, String> {
+/// The JSON that arguments are, unwrapped; blank ones are null.
+pub(in crate::tool) fn object(text: &str) -> Result<Json, String> {
     if text.trim().is_empty() {
         return Ok(Json::Null);
     }

@@ -1,13 +1,14 @@
-//! The one HTTP client of the process, and the threads that serve its sockets.
+//! The one HTTP client of the process.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use reqwest::redirect;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 use super::endpoint::Endpoint;
+use crate::io;
 use crate::model::{ModelError, ModelErrorKind};
 
 /// An idle connection is kept this long.
@@ -19,7 +20,7 @@ pub struct Client(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    runtime: Runtime,
+    runtime: &'static Runtime,
     pools: Mutex<Vec<(Way, reqwest::Client)>>,
 }
 
@@ -36,20 +37,14 @@ struct Way {
 impl Client {
     /// A pool without a connection. Nothing is sent yet.
     pub fn new() -> Result<Self, ModelError> {
-        let runtime = Builder::new_multi_thread()
-            // Answers come slowly, so one thread reads those of hundreds of runs, and none waits for another thread.
-            .worker_threads(1)
-            .thread_name("models")
-            .enable_io()
-            .enable_time()
-            .build()
+        let runtime = io::runtime()
             .map_err(|error| failed(&format!("no thread could be started: {error}")))?;
         Ok(Self(Arc::new(Shared { runtime, pools: Mutex::new(Vec::new()) })))
     }
 
     /// The pool for an endpoint.
     pub(super) fn pool(&self, endpoint: &Endpoint) -> Result<reqwest::Client, ModelError> {
-        let way = Way::to(endpoint);
+        let way = Way::to(&endpoint.base_url, endpoint.patience.connect);
         let mut pools = self.0.pools.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((_, pool)) = pools.iter().find(|(known, _)| *known == way) {
             return Ok(pool.clone());
@@ -71,8 +66,8 @@ impl Client {
 }
 
 impl Way {
-    fn to(endpoint: &Endpoint) -> Self {
-        let url = reqwest::Url::parse(&endpoint.base_url).ok();
+    fn to(base_url: &str, connect: Duration) -> Self {
+        let url = reqwest::Url::parse(base_url).ok();
         let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']');
         let is_loopback =
@@ -80,7 +75,7 @@ impl Way {
         Self {
             is_secure: url.as_ref().is_none_or(|url| url.scheme() != "http"),
             is_local: is_loopback || host == "localhost",
-            connect: endpoint.patience.connect,
+            connect,
         }
     }
 
@@ -102,6 +97,11 @@ impl Way {
         }
         builder.build().map_err(|error| failed(&super::failure::causes(&error)))
     }
+}
+
+/// Connections to one address, for those who are no model.
+pub(crate) fn connections(url: &str, connect: Duration) -> Result<reqwest::Client, ModelError> {
+    Way::to(url, connect).pool()
 }
 
 /// The TLS library has no cryptography of its own.

@@ -223,7 +223,9 @@ fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> b
         Fact::SessionStarted { .. }
         | Fact::SessionAgent { .. }
         | Fact::SessionCommand { .. }
-        | Fact::SessionRun { .. } => return false,
+        | Fact::SessionRun { .. }
+        | Fact::ToolsListed { .. }
+        | Fact::ServerLogged { .. } => return false,
         Fact::RunStarted { .. }
         | Fact::SessionInstructed { .. }
         | Fact::UserInput { .. }

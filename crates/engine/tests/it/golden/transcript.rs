@@ -106,6 +106,8 @@ fn line(fact: &Fact, text: &mut String) {
         Fact::PhaseChanged { phase, reason, message } => {
             writeln!(text, "phase: {phase:?} {reason:?} {}", message.as_deref().unwrap_or(""))
         }
+        Fact::ToolsListed { server, names, .. } => writeln!(text, "tools of {server}: {names:?}"),
+        Fact::ServerLogged { server, text: line, .. } => writeln!(text, "{server} logged: {line}"),
         Fact::ContextCut { messages, .. } => writeln!(text, "context: {messages} messages cut"),
         Fact::ModelRetried { attempt, message, .. } => writeln!(text, "retry {attempt}: {message}"),
         Fact::ModelOverflowed { message, .. } => writeln!(text, "overflow: {message}"),

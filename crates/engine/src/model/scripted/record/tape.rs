@@ -167,6 +167,8 @@ impl Tape {
             | Fact::SessionCommand { .. }
             | Fact::SessionInstructed { .. }
             | Fact::SessionRun { .. }
+            | Fact::ToolsListed { .. }
+            | Fact::ServerLogged { .. }
             | Fact::AssistantDelta { .. }
             | Fact::ModelRetried { .. }
             | Fact::Question { .. }

@@ -1,0 +1,156 @@
+//! `crewagent mcp add`: sets up a server, or takes over those of another tool. Secrets are put away on the way.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crewagent_core::tool::served::ServerName;
+use crewagent_engine::mcp::stored_name;
+use crewagent_engine::store::{
+    ImportedServer, KeySource, ServerSettings, ServerWay, SettingsFile, Store, Template,
+    import_servers, key_of,
+};
+use serde_json::{Value as Json, json};
+
+use super::{remind, way};
+use crate::args::McpAdd;
+use crate::console::Console;
+use crate::outcome::{Outcome, Usage};
+use crate::paint::{self, GOOD, NAME, WARNING};
+use crate::{model, shell};
+
+pub(super) fn run(
+    args: McpAdd,
+    store: &Store,
+    path: &Path,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let enable = args.enable;
+    let (servers, problems) = match &args.from {
+        Some(file) => taken_over(file)?,
+        None => (vec![given(args)?], Vec::new()),
+    };
+    for problem in &problems {
+        let sign = paint::styled(WARNING, "left out");
+        console.error(format_args!("{sign} {}", paint::printable(problem)));
+    }
+    let mut file = SettingsFile::open(path)?;
+    for server in &servers {
+        let key = ["mcp", "servers", server.name.as_str()];
+        file.remove(&key)?;
+        file.set_all(&key, &values(&server.settings, enable)?)
+            .map_err(|error| Usage(error.to_string()))?;
+    }
+    for server in &servers {
+        for (variable, secret) in &server.secrets {
+            let key = key_of(secret).map_err(model::key_problem)?;
+            let name = stored_name(&server.name, variable);
+            store.secrets().put(&KeySource::File, &name, &key).map_err(model::key_problem)?;
+        }
+    }
+    file.save()?;
+    for server in &servers {
+        told(server, store, console);
+    }
+    next(&servers, enable, store, console);
+    Ok(match servers.is_empty() {
+        true => Outcome::Failed,
+        false => Outcome::Done,
+    })
+}
+
+fn taken_over(file: &Path) -> anyhow::Result<(Vec<ImportedServer>, Vec<String>)> {
+    let text = fs::read_to_string(file)
+        .map_err(|error| Usage(format!("cannot read `{}`: {error}", file.display())))?;
+    let read = import_servers(&text)
+        .map_err(|why| Usage(format!("`{}` names no servers: {why}", file.display())))?;
+    Ok((read.servers, read.problems))
+}
+
+/// The server that the command line describes.
+fn given(args: McpAdd) -> Result<ImportedServer, Usage> {
+    let name: ServerName = args.name.unwrap_or_default().parse().map_err(Usage)?;
+    let way = match (args.url, args.command.split_first()) {
+        (Some(url), _) => ServerWay::Http {
+            url: Template::new(url).map_err(Usage)?,
+            headers: pairs(&args.headers, "--header")?,
+        },
+        (None, Some((command, words))) => ServerWay::Child {
+            command: command.clone(),
+            args: words.iter().map(Template::new).collect::<Result<_, _>>().map_err(Usage)?,
+            env: pairs(&args.env, "--env")?,
+            cwd: args.cwd,
+        },
+        (None, None) => {
+            return Err(Usage(format!(
+                "say how the server is reached: `crewagent mcp add {name} -- COMMAND ARGS…`, or `--url URL`"
+            )));
+        }
+    };
+    let settings =
+        ServerSettings { enabled: false, way, startup_timeout: None, call_timeout: None };
+    ImportedServer::new(name, settings).map_err(Usage)
+}
+
+/// `NAME=VALUE` pairs. For headers `NAME: VALUE` is read, too, as people copy them.
+fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, Template>, Usage> {
+    let pair = |text: &String| {
+        let equals = text.split_once('=');
+        let colon = text.split_once(':').filter(|_| flag == "--header");
+        let pair = match (equals, colon) {
+            (Some((name, _)), Some(colon)) if name.contains(':') => Some(colon),
+            (None, colon) => colon,
+            (equals, _) => equals,
+        };
+        let Some((name, value)) = pair else {
+            return Err(Usage(format!("{flag} takes NAME=VALUE, not `{text}`")));
+        };
+        let value = Template::new(value.trim()).map_err(Usage)?;
+        Ok((name.trim().to_owned(), value))
+    };
+    given.iter().map(pair).collect()
+}
+
+/// What stands in the settings.
+fn values(settings: &ServerSettings, enable: bool) -> anyhow::Result<Vec<(&'static str, Json)>> {
+    const KEYS: [&str; 6] = ["command", "args", "env", "cwd", "url", "headers"];
+    let written = serde_json::to_value(settings)?;
+    let mut values = vec![("enabled", json!(enable || settings.enabled))];
+    values.extend(KEYS.into_iter().filter_map(|key| Some((key, written.get(key)?.clone()))));
+    Ok(values)
+}
+
+fn told(server: &ImportedServer, store: &Store, console: &mut Console) {
+    let is_new = !store.settings().mcp.servers.contains_key(&server.name);
+    let renamed = match server.called == server.name.as_str() {
+        true => String::new(),
+        false => format!(" (called `{}` there)", paint::printable(&server.called)),
+    };
+    console.line(format_args!(
+        "{} {}{renamed}: {}",
+        paint::styled(GOOD, if is_new { "added" } else { "changed" }),
+        paint::styled(NAME, &server.name),
+        paint::printable(&way(&server.settings)),
+    ));
+    for (variable, _) in &server.secrets {
+        console.line(format_args!(
+            "  {} is a secret: it is kept in credentials.toml, and the settings have ${{{}}}",
+            paint::printable(variable),
+            paint::printable(variable)
+        ));
+    }
+}
+
+/// How to go on.
+fn next(servers: &[ImportedServer], enable: bool, store: &Store, console: &mut Console) {
+    let Some(first) = servers.first() else { return };
+    if enable {
+        let names: Vec<ServerName> = servers.iter().map(|server| server.name.clone()).collect();
+        remind(&names, store, console);
+    }
+    let name = shell::word(first.name.as_str());
+    console.line(format_args!("\nNext:\n  crewagent mcp test {name}"));
+    if !enable {
+        console.line(format_args!("  crewagent mcp enable {name}"));
+    }
+}

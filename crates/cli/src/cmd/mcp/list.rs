@@ -1,0 +1,59 @@
+//! `crewagent mcp list`: one line a server.
+
+use anstyle::Style;
+use crewagent_core::tool::served::ServerName;
+use crewagent_engine::store::{ServerSettings, ServerWay, Store};
+use serde_json::{Value as Json, json};
+
+use super::way;
+use crate::args::McpList;
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
+use crate::render::table::{Cell, table};
+
+pub(super) fn run(args: &McpList, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+    let servers = &store.settings().mcp.servers;
+    let policy = store.settings().for_runs().policy.mcp;
+    if args.json {
+        let rows: Vec<Json> = servers
+            .iter()
+            .map(|(name, settings)| as_json(name, settings, name.is_allowed(&policy)))
+            .collect();
+        console.line(paint::json(&json!({ "servers": rows, "policyEnabled": policy.enabled })));
+        return Ok(Outcome::Done);
+    }
+    if servers.is_empty() {
+        console.line("No MCP servers are set up. `crewagent mcp add NAME -- COMMAND` sets one up; `crewagent mcp add --from FILE` takes over those of another tool.");
+        return Ok(Outcome::Done);
+    }
+    let row = |(name, settings): (&ServerName, &ServerSettings)| {
+        let (style, state) = match (settings.enabled, name.is_allowed(&policy)) {
+            (true, true) => (GOOD, "enabled"),
+            (true, false) => (WARNING, "kept out by policy"),
+            (false, _) => (QUIET, "disabled"),
+        };
+        let way = way(settings);
+        vec![Cell::new(NAME, name.as_str()), Cell::new(style, state), Cell::new(Style::new(), &way)]
+    };
+    let rows: Vec<Vec<Cell>> = servers.iter().map(row).collect();
+    console.text(&table(&["name", "state", "reached by"], &rows));
+    if !policy.enabled && servers.values().any(|server| server.enabled) {
+        console.line("\nRuns may not use MCP servers: `crewagent config set policy.mcp.enabled true` allows it.");
+    }
+    Ok(Outcome::Done)
+}
+
+fn as_json(name: &ServerName, settings: &ServerSettings, is_allowed: bool) -> Json {
+    let transport = match &settings.way {
+        ServerWay::Child { .. } => "stdio",
+        ServerWay::Http { .. } => "http",
+    };
+    json!({
+        "name": name,
+        "enabled": settings.enabled,
+        "allowed": is_allowed,
+        "transport": transport,
+        "reachedBy": way(settings),
+    })
+}

@@ -1,0 +1,51 @@
+//! What servers of tools do, in one line each.
+
+use crewagent_core::event::Fact;
+
+use super::run::View;
+use crate::paint::{self, QUIET, WARNING};
+
+/// What an event of a server looks like. Logs are in the record.
+pub(super) fn lines(fact: &Fact, view: View) -> String {
+    if let Fact::ToolsListed { server, names, left_out, error, .. } = fact {
+        listed(server, names.len(), left_out, error.as_deref())
+    } else if let Fact::ServerLogged { server, level, text } = fact
+        && view == View::Record
+    {
+        logged(server, level, text)
+    } else {
+        String::new()
+    }
+}
+
+/// A server said which tools it has, or why not.
+fn listed(server: &str, tools: usize, left_out: &[String], error: Option<&str>) -> String {
+    let server = paint::printable(server);
+    let mut lines = match error {
+        Some(error) => {
+            let why = paint::printable(error);
+            let sign = paint::styled(WARNING, "!");
+            format!("  {sign} the MCP server {server} has no tools: {why}\n")
+        }
+        None => {
+            let count = paint::counted(tools, "tool");
+            paint::styled(QUIET, format!("  · {count} of the MCP server {server}\n"))
+        }
+    };
+    for what in left_out {
+        let what = format!("    left out {}\n", paint::printable(what));
+        lines.push_str(&paint::styled(QUIET, what));
+    }
+    lines
+}
+
+/// A server wrote something into its log.
+fn logged(server: &str, level: &str, text: &str) -> String {
+    let line = format!(
+        "  · {} {}: {}\n",
+        paint::printable(server),
+        paint::printable(level),
+        paint::printable(text)
+    );
+    paint::styled(QUIET, line)
+}

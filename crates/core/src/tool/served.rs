@@ -1,0 +1,372 @@
+//! Tools that servers offer, as models are told of them: `mcp.<server>.<tool>`.
+//!
+//! What a server says of its tools is a stranger's text. It is capped and cleaned here, once, and the journal keeps what
+//! came of it; so a request that is made again holds the same tools, whatever the server says by then.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+
+use super::call::{arguments, shown};
+use super::schema::ToolSpec;
+use crate::policy::McpPolicy;
+use crate::refusal::{Refusal, RefusalCode};
+use crate::shape::{nearest, quoted};
+use crate::text::is_unsafe_char;
+
+/// What every name of such a tool begins with.
+const PREFIX: &str = "mcp.";
+/// The same as it travels to providers that take no dot.
+const WIRE_PREFIX: &str = "mcp__";
+/// The tool that reads a resource, where the server has no tool of this name.
+pub const READ_RESOURCE: &str = "read_resource";
+
+/// The longest name of a server, in bytes.
+const SERVER_BYTES: usize = 32;
+/// The longest name of a tool, in bytes. The protocol says so, too.
+const NAME_BYTES: usize = 128;
+/// The longest description, in bytes.
+const DESCRIPTION_BYTES: usize = 2048;
+/// The longest schema, in bytes.
+const SCHEMA_BYTES: usize = 32 << 10;
+/// The longest schemas and descriptions of one server together.
+const SERVER_SCHEMA_BYTES: usize = 256 << 10;
+/// Tools of one server.
+const MOST_TOOLS: usize = 256;
+/// Resources that the description of [`READ_RESOURCE`] names.
+const MOST_RESOURCES: usize = 20;
+/// What was left out is told up to this count.
+const MOST_TOLD: usize = 20;
+
+/// The name of a server: letters, digits, `_` and `-`, so that it is one part of a tool's name.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+pub struct ServerName(String);
+
+impl ServerName {
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// A legal name that looks like this one: what cannot be in a name becomes `-`.
+    pub fn like(text: &str) -> Option<Self> {
+        let legal = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+        let flat: String = text.trim().chars().map(legal).take(SERVER_BYTES).collect();
+        flat.trim_matches('-').parse().ok()
+    }
+
+    /// Whether a policy lets models use it.
+    pub fn is_allowed(&self, policy: &McpPolicy) -> bool {
+        let is_listed = |servers: &Vec<String>| servers.contains(&self.0);
+        policy.enabled && policy.allowed_servers.as_ref().is_none_or(is_listed)
+    }
+}
+
+impl FromStr for ServerName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let begins = text.starts_with(|first: char| first.is_ascii_alphanumeric());
+        // Two in a row would part the name that travels.
+        if begins
+            && text.len() <= SERVER_BYTES
+            && text.chars().all(is_legal)
+            && !text.contains("__")
+        {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(format!(
+            "{} cannot be the name of a server: it has up to {SERVER_BYTES} letters, digits, `-` and single `_`, and begins with a letter or a digit",
+            quoted(text)
+        ))
+    }
+}
+
+impl TryFrom<String> for ServerName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ServerName> for String {
+    fn from(name: ServerName) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A tool as its server describes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolOffer {
+    /// Its name at the server.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub schema: Map<String, Json>,
+}
+
+/// Something that can be read from a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResourceOffer {
+    /// Its address.
+    pub uri: String,
+    /// What people call it.
+    pub name: String,
+}
+
+/// What a call of a served tool does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Use {
+    /// It calls a tool.
+    #[default]
+    Tool,
+    /// It reads a resource.
+    Resource,
+}
+
+/// One tool of a server, as a model is told of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServedTool {
+    /// The server.
+    pub server: ServerName,
+    /// Its name at the server.
+    pub tool: String,
+    /// What a call does.
+    #[serde(default, skip_serializing_if = "is_tool", rename = "use")]
+    pub used: Use,
+    /// What it does, in the server's words.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub parameters: Json,
+}
+
+fn is_tool(used: &Use) -> bool {
+    *used == Use::Tool
+}
+
+impl ServedTool {
+    /// Its canonical name.
+    pub fn name(&self) -> String {
+        format!("{PREFIX}{}.{}", self.server, self.tool)
+    }
+
+    /// As a model is told of it.
+    pub fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: self.name(),
+            description: self.description.clone(),
+            parameters: self.parameters.clone(),
+        }
+    }
+}
+
+/// The tools of one server that models are told of, and those that they are not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listed {
+    /// In the order of their names, which does not change when the server's order does.
+    pub tools: Vec<ServedTool>,
+    /// What was left out, and why.
+    pub left_out: Vec<String>,
+}
+
+impl Listed {
+    /// What a server offers, cleaned and capped. `resources` is there if it has any to read.
+    pub fn of(
+        server: &ServerName,
+        offers: Vec<ToolOffer>,
+        resources: Option<&[ResourceOffer]>,
+    ) -> Self {
+        let mut listed = Self::default();
+        let (mut names, mut bytes, mut skipped) = (BTreeSet::new(), 0, 0);
+        for offer in offers {
+            let taken = match offer.check(&names) {
+                Ok(()) => offer.served(server),
+                Err(why) => Err(why),
+            };
+            let served = taken.and_then(|served| {
+                bytes += served.parameters.to_string().len() + served.description.len();
+                let fits = bytes <= SERVER_SCHEMA_BYTES && names.len() < MOST_TOOLS;
+                fits.then_some(served).ok_or_else(|| "the server offers too much".to_owned())
+            });
+            match served {
+                Ok(served) => {
+                    names.insert(served.tool.clone());
+                    listed.tools.push(served);
+                }
+                Err(why) if listed.left_out.len() < MOST_TOLD => listed.left_out.push(why),
+                Err(_) => skipped += 1,
+            }
+        }
+        if skipped > 0 {
+            listed.left_out.push(format!("{skipped} more"));
+        }
+        if let Some(resources) = resources.filter(|_| !names.contains(READ_RESOURCE)) {
+            listed.tools.push(reader(server, resources));
+        }
+        listed.tools.sort_by(|one, other| one.tool.cmp(&other.tool));
+        listed
+    }
+}
+
+impl ToolOffer {
+    /// Why the tool is left out, if its name says so.
+    fn check(&self, names: &BTreeSet<String>) -> Result<(), String> {
+        let name = shown(&self.name);
+        if self.name.trim().is_empty() {
+            Err("a tool without a name".to_owned())
+        } else if self.name.len() > NAME_BYTES {
+            Err(format!("`{name}`: its name has more than {NAME_BYTES} bytes"))
+        } else if self.name.chars().any(is_unsafe_char) {
+            Err(format!("`{name}`: its name has characters that cannot be seen"))
+        } else if names.contains(&self.name) {
+            Err(format!("`{name}`: the server has another tool of this name, which comes first"))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn served(self, server: &ServerName) -> Result<ServedTool, String> {
+        let mut parameters = Json::Object(self.schema);
+        clean_texts(&mut parameters);
+        let bytes = parameters.to_string().len();
+        if bytes > SCHEMA_BYTES {
+            let name = shown(&self.name);
+            return Err(format!(
+                "`{name}`: its schema has {bytes} bytes, and {SCHEMA_BYTES} are taken"
+            ));
+        }
+        // Arguments are always an object; some providers want that said.
+        parameters["type"] = "object".into();
+        if !parameters["properties"].is_object() {
+            parameters["properties"] = json!({});
+        }
+        Ok(ServedTool {
+            server: server.clone(),
+            tool: self.name,
+            used: Use::Tool,
+            description: cleaned(&self.description, DESCRIPTION_BYTES),
+            parameters,
+        })
+    }
+}
+
+/// The tool that reads resources.
+fn reader(server: &ServerName, resources: &[ResourceOffer]) -> ServedTool {
+    let mut description = format!("Read a resource of the MCP server `{server}` by its URI.");
+    for resource in resources.iter().take(MOST_RESOURCES) {
+        let (uri, name) = (shown(&resource.uri), shown(&resource.name));
+        description.push_str(&format!("\n- {uri} ({name})"));
+    }
+    if let Some(more) = resources.len().checked_sub(MOST_RESOURCES).filter(|more| *more > 0) {
+        description.push_str(&format!("\n- and {more} more"));
+    }
+    ServedTool {
+        server: server.clone(),
+        tool: READ_RESOURCE.to_owned(),
+        used: Use::Resource,
+        description: cleaned(&description, DESCRIPTION_BYTES),
+        parameters: json!({
+            "type": "object",
+            "properties": { "uri": { "type": "string", "description": "The URI of the resource." } },
+            "required": ["uri"],
+            "additionalProperties": false
+        }),
+    }
+}
+
+/// A text without characters that cannot be seen, up to a size.
+pub fn cleaned(text: &str, bytes: usize) -> String {
+    let is_kept = |c: &char| matches!(c, '\n' | '\t') || !is_unsafe_char(*c);
+    let mut clean = String::new();
+    for c in text.trim().chars().filter(is_kept) {
+        if clean.len() + c.len_utf8() > bytes {
+            clean.push('…');
+            break;
+        }
+        clean.push(c);
+    }
+    clean
+}
+
+/// Cleans what a schema says in words. Names and values stay: the server knows them by their bytes.
+fn clean_texts(schema: &mut Json) {
+    match schema {
+        Json::Object(object) => {
+            for (key, value) in object {
+                if let Json::String(text) = value
+                    && (key == "description" || key == "title")
+                {
+                    *text = cleaned(text, DESCRIPTION_BYTES);
+                } else {
+                    clean_texts(value);
+                }
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(clean_texts),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+    }
+}
+
+/// Whether a name is that of a served tool, offered or not.
+pub fn is_served(name: &str) -> bool {
+    name.starts_with(PREFIX) || name.starts_with(WIRE_PREFIX)
+}
+
+/// The arguments of a call as a model wrote them: one object. Blank ones are an empty object.
+pub fn arguments(name: &str, text: &str) -> Result<Map<String, Json>, Refusal> {
+    let problem = match arguments::object(text) {
+        Ok(Json::Object(object)) => return Ok(object),
+        Ok(Json::Null) => return Ok(Map::new()),
+        Ok(_) => "they must be one JSON object".to_owned(),
+        Err(why) => why,
+    };
+    let message = format!("The arguments of `{}` cannot be read: {problem}.", shown(name));
+    Err(Refusal::new(RefusalCode::InvalidArguments, message).hint("Send one JSON object."))
+}
+
+/// What a call is about, for one line on a screen.
+pub fn subject(arguments: &Map<String, Json>) -> Option<String> {
+    let parts = arguments.iter().map(|(key, value)| match value.as_str() {
+        Some(text) => format!("{key}={text}"),
+        None => format!("{key}={value}"),
+    });
+    let text = parts.collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then(|| shown(&text))
+}
+
+/// What a model is told that calls a served tool which it does not have.
+pub fn not_offered(name: &str, offered: &[String], policy: &McpPolicy) -> Refusal {
+    let message = if policy.enabled {
+        format!("There is no tool {}.", quoted(name))
+    } else {
+        format!("The tool {} is switched off: this run may not use MCP servers.", quoted(name))
+    };
+    let mut hint = nearest(name, offered.iter().map(String::as_str))
+        .map(|similar| format!("Did you mean `{similar}`? "))
+        .unwrap_or_default();
+    hint.push_str(match offered {
+        [] => "No MCP server offers a tool here; go on without.",
+        [..] => "Call only tools that you were given.",
+    });
+    Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint)
+}

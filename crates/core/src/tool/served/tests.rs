@@ -1,0 +1,145 @@
+use serde_json::json;
+
+use super::*;
+use crate::chat::names::Names;
+use crate::chat::profile::NameForm;
+
+fn server(name: &str) -> ServerName {
+    name.parse().unwrap()
+}
+
+fn offer(name: &str) -> ToolOffer {
+    ToolOffer { name: name.to_owned(), ..ToolOffer::default() }
+}
+
+fn check_server(text: &str, is_legal: bool) {
+    assert_eq!(text.parse::<ServerName>().is_ok(), is_legal, "{text:?}");
+}
+
+#[test]
+fn the_name_of_a_server_is_one_part_of_a_name() {
+    for legal in ["a", "git-hub", "9lives", "a_b", &"x".repeat(32)] {
+        check_server(legal, true);
+    }
+    for illegal in ["", "a.b", "a b", "-a", "_a", "a__b", "é", "a/b", &"x".repeat(33)] {
+        check_server(illegal, false);
+    }
+    assert_eq!(ServerName::like("Brave Search!").unwrap().as_str(), "Brave-Search");
+    assert_eq!(ServerName::like("@scope/x").unwrap().as_str(), "scope-x");
+    assert_eq!(ServerName::like("…"), None);
+}
+
+#[test]
+fn a_policy_names_the_servers_that_may_be_used() {
+    let all = McpPolicy { enabled: true, allowed_servers: None };
+    let some = McpPolicy { enabled: true, allowed_servers: Some(vec!["a".into()]) };
+    assert!(server("a").is_allowed(&all) && server("a").is_allowed(&some));
+    assert!(!server("b").is_allowed(&some));
+    assert!(!server("a").is_allowed(&McpPolicy { enabled: false, ..some }));
+}
+
+#[test]
+fn tools_have_one_order_and_one_name_each() {
+    let names = |listed: &Listed| listed.tools.iter().map(ServedTool::name).collect::<Vec<_>>();
+    let one = Listed::of(&server("s"), vec![offer("b"), offer("a"), offer("b")], None);
+    let other = Listed::of(&server("s"), vec![offer("a"), offer("b")], None);
+    assert_eq!(names(&one), ["mcp.s.a", "mcp.s.b"]);
+    assert_eq!(one.tools, other.tools);
+    assert_eq!(one.left_out, ["`b`: the server has another tool of this name, which comes first"]);
+}
+
+#[test]
+fn hostile_names_are_left_out() {
+    let hostile = ["", " ", "a\u{202e}b", "a\nb", "a\u{1b}[2J", &"x".repeat(129)];
+    let listed = Listed::of(&server("s"), hostile.map(offer).into(), None);
+    assert!(listed.tools.is_empty());
+    assert_eq!(listed.left_out.len(), hostile.len());
+    assert!(listed.left_out.iter().all(|why| !why.chars().any(is_unsafe_char)), "{listed:?}");
+}
+
+#[test]
+fn odd_names_travel_and_come_back() {
+    let odd = ["get.all", "get_all", "get all", "größe", &"x".repeat(128), "get-all"];
+    let listed = Listed::of(&server("s"), odd.map(offer).into(), None);
+    assert_eq!(listed.tools.len(), odd.len());
+    let specs: Vec<ToolSpec> = listed.tools.iter().map(ServedTool::spec).collect();
+    let names = Names::new(NameForm::Plain, &specs);
+    let mut wires = BTreeSet::new();
+    for spec in &specs {
+        let wire = names.wire(&spec.name).into_owned();
+        assert!(wire.len() <= 64 && wire.starts_with("mcp__s__"), "{wire}");
+        assert_eq!(names.canonical(&wire), spec.name);
+        wires.insert(wire);
+    }
+    assert_eq!(wires.len(), odd.len());
+}
+
+#[test]
+fn what_a_server_says_is_cleaned_and_capped() {
+    let long = format!("a\u{200b}b\u{1b}[31m {}", "é".repeat(4000));
+    let schema = json!({ "properties": { "x": { "type": "string", "description": long } } });
+    let Json::Object(schema) = schema else { panic!() };
+    let offer = ToolOffer { name: "t".into(), description: long, schema };
+    let tool = &Listed::of(&server("s"), vec![offer], None).tools[0];
+    for text in
+        [&tool.description, tool.parameters["properties"]["x"]["description"].as_str().unwrap()]
+    {
+        assert!(text.starts_with("ab[31m é") && text.ends_with('…'), "{text}");
+        assert!(text.len() <= DESCRIPTION_BYTES + '…'.len_utf8());
+    }
+    assert_eq!(tool.parameters["type"], "object");
+}
+
+#[test]
+fn too_much_is_left_out() {
+    let Json::Object(huge) = json!({ "enum": ["x".repeat(SCHEMA_BYTES)] }) else { panic!() };
+    let huge = ToolOffer { name: "huge".into(), schema: huge, ..ToolOffer::default() };
+    let listed = Listed::of(&server("s"), vec![huge, offer("small")], None);
+    assert_eq!(listed.tools.len(), 1);
+    assert!(listed.left_out[0].starts_with("`huge`: its schema has "), "{listed:?}");
+    let many = (0..1000).map(|n| offer(&format!("t{n}"))).collect();
+    let listed = Listed::of(&server("s"), many, None);
+    assert_eq!(listed.tools.len(), MOST_TOOLS);
+    assert_eq!(listed.left_out.len(), MOST_TOLD + 1);
+    assert_eq!(listed.left_out[MOST_TOLD], "724 more");
+}
+
+#[test]
+fn resources_are_read_by_a_tool_unless_the_server_has_one() {
+    let resources: Vec<ResourceOffer> = (0..25)
+        .map(|n| ResourceOffer { uri: format!("demo://{n}"), name: format!("r{n}") })
+        .collect();
+    let listed = Listed::of(&server("s"), vec![offer("z")], Some(&resources));
+    assert_eq!(listed.tools[0].name(), "mcp.s.read_resource");
+    assert_eq!(listed.tools[0].used, Use::Resource);
+    assert!(listed.tools[0].description.contains("- demo://0 (r0)"));
+    assert!(listed.tools[0].description.ends_with("- and 5 more"));
+    let own = Listed::of(&server("s"), vec![offer(READ_RESOURCE)], Some(&resources));
+    assert_eq!((own.tools.len(), own.tools[0].used), (1, Use::Tool));
+}
+
+#[test]
+fn the_journal_keeps_tools_as_they_are() {
+    let listed = Listed::of(&server("s"), vec![offer("a")], Some(&[]));
+    let text = serde_json::to_string(&listed.tools).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<ServedTool>>(&text).unwrap(), listed.tools);
+}
+
+#[test]
+fn arguments_are_one_object() {
+    assert_eq!(arguments("t", "").unwrap(), Map::new());
+    assert_eq!(arguments("t", r#"{"a":1}"#).unwrap()["a"], 1);
+    assert_eq!(arguments("t", r#""{\"a\":1}""#).unwrap()["a"], 1);
+    for bad in ["[1]", "{", "7", "{\"a\":1,}"] {
+        let refusal = arguments("mcp.s.t", bad).unwrap_err();
+        assert_eq!(refusal.code, RefusalCode::InvalidArguments);
+        assert!(refusal.message.contains("`mcp.s.t`"), "{}", refusal.message);
+    }
+}
+
+#[test]
+fn a_call_is_told_in_one_line() {
+    let Json::Object(args) = json!({ "path": "a\nb", "n": 3 }) else { panic!() };
+    assert_eq!(subject(&args).unwrap(), "path=a b n=3");
+    assert_eq!(subject(&Map::new()), None);
+}

@@ -1,0 +1,193 @@
+//! Tools of servers: which there are is recorded when it changes, and a call of one happens at most once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crewagent_core::event::{Answer, Fact};
+use crewagent_core::payload::Payload;
+use crewagent_core::refusal::Refusal;
+use crewagent_core::run::machine::{Job, Whole};
+use crewagent_core::tool::served::{self, ServedTool, ServerName};
+
+use super::perform::{cut_off, deadline, finished, started, would_need_closing};
+use super::{Drive, World, request, unrecorded};
+use crate::deadline::Deadline;
+use crate::servers::{Heard, Offer, answer};
+use crate::turn::{Halt, Moment, Once, Turn};
+
+/// What this process knows of servers, beside what is recorded.
+#[derive(Default)]
+pub(crate) struct Acquaintance {
+    /// What each offered when the list was last brought up to date.
+    seen: BTreeMap<ServerName, Arc<Offer>>,
+    heard: Heard,
+    /// The call in hand was begun by another process, and nobody knows how it ended.
+    is_in_doubt: bool,
+}
+
+impl Acquaintance {
+    /// The call in hand is given up.
+    pub(super) fn forget_call(&mut self) {
+        self.is_in_doubt = false;
+    }
+}
+
+impl<T: Turn> Drive<'_, T> {
+    /// Records which tools servers have, where that has changed since it was last recorded.
+    pub(super) fn list_tools(&mut self, world: &World<'_>) -> Result<(), Halt> {
+        let policy = self.machine.policy().mcp;
+        if !policy.enabled {
+            return Ok(());
+        }
+        let cancel = world.control.cancel();
+        // Each server has a time of its own to start.
+        let offers = world.servers.offers(&policy, &Deadline::whenever(cancel));
+        if cancel.is_cancelled() {
+            return Err(Halt::Stopped);
+        }
+        for (server, offer) in offers {
+            let seen = self.course.served.seen.insert(server.clone(), offer.clone());
+            if seen.is_some_and(|seen| Arc::ptr_eq(&seen, &offer)) {
+                continue;
+            }
+            if let Some(fact) = news(server, &offer, self.course.toolbox.listed(server)) {
+                let signal = self.turn.signal(fact)?;
+                self.signalled(signal);
+            }
+        }
+        for (server, line) in world.servers.logged(&mut self.course.served.heard) {
+            self.turn.note(logged(&server, line));
+        }
+        Ok(())
+    }
+
+    /// A server has these tools, as was just recorded or was recorded before.
+    pub(super) fn listed(&mut self, server: &str, tools: &Payload) {
+        let tools: Option<Vec<ServedTool>> =
+            tools.inline().and_then(|text| serde_json::from_str(text).ok());
+        if let Ok(server) = server.parse() {
+            self.course.toolbox.list(server, tools.unwrap_or_default());
+        }
+    }
+
+    /// Whether a call is one of a server's tool that the model was told of.
+    pub(super) fn is_served(&self, job: &Job) -> bool {
+        self.course.toolbox.served(&job.call.name, &job.policy.mcp).is_some()
+    }
+
+    /// Why a call of a server's tool is none, if it is not offered.
+    pub(super) fn not_offered(&self, job: &Job) -> Option<Refusal> {
+        if !served::is_served(&job.call.name) || job.whole == Whole::CutOff {
+            return None;
+        }
+        let policy = &job.policy.mcp;
+        let offered: Vec<String> =
+            self.course.toolbox.allowed(policy).map(ServedTool::name).collect();
+        Some(served::not_offered(&job.call.name, &offered, policy))
+    }
+
+    /// Gives back what is recorded of a call.
+    pub(super) fn replay_served(&mut self, job: &Job, key: &str) -> Result<(), Halt> {
+        if self.course.served.is_in_doubt {
+            let key = doubt(key);
+            let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
+            self.course.served.is_in_doubt = false;
+            return self.planned(recorded, None);
+        }
+        let intent = started(job, None, None);
+        match self.turn.once(key, intent, &mut |_| Err(unrecorded(key)))? {
+            Once::Done(recorded) => self.planned(*recorded, None),
+            Once::InDoubt => {
+                // Another process may have taken over in between, so what was made of it comes later.
+                self.course.served.is_in_doubt = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Has a server do what the model asked for. The intent is recorded first; if the process ends before the result is,
+    /// the model is told so, and the call is not made again.
+    pub(super) fn call_server(
+        &mut self,
+        job: &Job,
+        key: &str,
+        world: &World<'_>,
+    ) -> Result<(), Halt> {
+        let Some(tool) = self.course.toolbox.served(&job.call.name, &job.policy.mcp).cloned()
+        else {
+            return Err(Halt::Unfit(format!("{} is not offered any more", job.call.name)));
+        };
+        if self.course.served.is_in_doubt {
+            let recorded = self.turn.step(&doubt(key), &mut |_| {
+                Ok(named(finished(job, Answer::from(&answer::in_doubt(&tool.name()))), &tool))
+            })?;
+            self.course.served.is_in_doubt = false;
+            return self.planned(recorded, None);
+        }
+        let text = request::text(&job.call.arguments, world.blobs)?;
+        let arguments = match job.whole {
+            Whole::CutOff => Err(cut_off()),
+            Whole::Whole if would_need_closing(&text) => Err(cut_off()),
+            Whole::Whole => served::arguments(&tool.name(), &text),
+        };
+        let subject = arguments.as_ref().ok().and_then(served::subject);
+        let intent = named(started(job, subject, None), &tool);
+        let heard = &mut self.course.served.heard;
+        let mut work = |moment: &mut Moment<'_>| {
+            let answer = match &arguments {
+                Ok(arguments) => {
+                    let deadline = deadline(job, world);
+                    world.servers.call(&tool, arguments.clone(), &deadline, world.blobs)?
+                }
+                Err(refusal) => Answer::from(refusal),
+            };
+            for (server, line) in world.servers.logged(heard) {
+                moment.note(logged(&server, line));
+            }
+            Ok(named(finished(job, answer), &tool))
+        };
+        match self.turn.once(key, intent, &mut work)? {
+            Once::Done(recorded) => self.planned(*recorded, None),
+            Once::InDoubt => {
+                self.course.served.is_in_doubt = true;
+                self.call_server(job, key, world)
+            }
+        }
+    }
+}
+
+/// The key of what was made of a call that nobody knows the outcome of.
+fn doubt(key: &str) -> String {
+    format!("{key}/doubt")
+}
+
+/// What is to be recorded of an offer. A server that fails keeps the tools it had: a call of one starts it again.
+fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Option<Fact> {
+    let (tools, left_out, error) = match &offer.listed {
+        Ok(listed) => (listed.tools.as_slice(), listed.left_out.clone(), None),
+        Err(_) if known.is_some() => return None,
+        Err(fault) => (&[][..], Vec::new(), Some(fault.to_string())),
+    };
+    if known == Some(tools) {
+        return None;
+    }
+    Some(Fact::ToolsListed {
+        server: server.to_string(),
+        names: tools.iter().map(ServedTool::name).collect(),
+        left_out,
+        error,
+        tools: serde_json::to_string(tools).unwrap_or_default().into(),
+    })
+}
+
+fn logged(server: &ServerName, line: crate::servers::LogLine) -> Fact {
+    Fact::ServerLogged { server: server.to_string(), level: line.level, text: line.text }
+}
+
+/// The fact with the canonical name of the tool, however the model wrote it.
+fn named(mut fact: Fact, served: &ServedTool) -> Fact {
+    if let Fact::ToolStarted { tool, .. } | Fact::ToolFinished { tool, .. } = &mut fact {
+        *tool = served.name();
+    }
+    fact
+}

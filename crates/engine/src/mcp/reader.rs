@@ -1,0 +1,105 @@
+//! What comes from a server, with a limit: a line without an end, or a flood without an answer, ends the connection.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// The longest message.
+const LINE: usize = 16 << 20;
+/// What a server may write within [`WINDOW`].
+const FLOOD: usize = 64 << 20;
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// Why a connection ended, told by whoever knows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reason(Arc<Mutex<Option<String>>>);
+
+impl Reason {
+    pub(super) fn set(&self, why: impl Into<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.into());
+    }
+
+    pub(super) fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A reader that counts.
+pub(super) struct Bounded<R> {
+    inner: R,
+    reason: Reason,
+    line: usize,
+    window: (Instant, usize),
+}
+
+impl<R> Bounded<R> {
+    pub(super) fn new(inner: R, reason: Reason) -> Self {
+        Self { inner, reason, line: 0, window: (Instant::now(), 0) }
+    }
+
+    /// Why no more is read, if these bytes are too much.
+    fn count(&mut self, bytes: &[u8]) -> Option<String> {
+        let (began, read) = &mut self.window;
+        if began.elapsed() > WINDOW {
+            (*began, *read) = (Instant::now(), 0);
+        }
+        *read += bytes.len();
+        let pieces = bytes.split(|byte| *byte == b'\n');
+        for (at, piece) in pieces.enumerate() {
+            self.line = if at == 0 { self.line + piece.len() } else { piece.len() };
+            if self.line > LINE {
+                return Some(format!("it sent a message of more than {} MiB", LINE >> 20));
+            }
+        }
+        let is_flood = *read > FLOOD;
+        is_flood.then(|| {
+            format!("it sent more than {} MiB in {} seconds", FLOOD >> 20, WINDOW.as_secs())
+        })
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.inner).poll_read(context, buffer);
+        if let Poll::Ready(Ok(())) = polled
+            && let Some(why) = self.count(&buffer.filled()[before..])
+        {
+            self.reason.set(why.clone());
+            return Poll::Ready(Err(io::Error::other(why)));
+        }
+        polled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_an_end_is_too_much() {
+        let mut reader = Bounded::new(tokio::io::empty(), Reason::default());
+        let piece = vec![b'x'; LINE / 2];
+        assert_eq!(reader.count(&piece), None);
+        assert_eq!(reader.count(b"\n"), None);
+        assert_eq!(reader.count(&piece), None);
+        assert_eq!(reader.count(&piece), None);
+        assert!(reader.count(b"x").unwrap().contains("16 MiB"));
+    }
+
+    #[test]
+    fn a_flood_of_lines_is_too_much() {
+        let mut reader = Bounded::new(tokio::io::empty(), Reason::default());
+        let lines = [b'\n'; 1 << 20];
+        let told = (0..100).find_map(|_| reader.count(&lines));
+        assert!(told.unwrap().contains("in 10 seconds"));
+    }
+}

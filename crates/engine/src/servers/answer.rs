@@ -1,0 +1,180 @@
+//! What a model is told of the result of a server.
+
+use crewagent_core::event::Answer;
+use crewagent_core::integrity::Digest;
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::tool::served::{ServedTool, cleaned};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::{Output, Part, ServerFault};
+use crate::blobs::{BlobError, Blobs};
+
+/// The longest words of a server about a failure, in bytes.
+const FAILURE_BYTES: usize = 8 << 10;
+/// Parts that are no text and are told one by one.
+const MOST_ATTACHMENTS: usize = 50;
+/// JSON-RPC: the method is not there.
+const METHOD_NOT_FOUND: i64 = -32601;
+/// JSON-RPC: the arguments do not fit.
+const INVALID_PARAMS: i64 = -32602;
+
+/// A result that came whole, or the front of one.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Json>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    attachments: Vec<Attachment>,
+    #[serde(flatten)]
+    cut: Option<Cut>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Cut {
+    truncated: bool,
+    bytes: usize,
+    sha256: String,
+    content_preview: String,
+    hint: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Attachment {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<String>,
+}
+
+/// The answer for what a server gave. What is longer than `most` is cut, and kept whole in the blobs.
+pub(super) fn of(
+    tool: &ServedTool,
+    output: Output,
+    most: usize,
+    blobs: &Blobs,
+) -> Result<Answer, BlobError> {
+    let Output { parts, structured, is_error } = output;
+    let (mut texts, mut attachments) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            Part::Text(text) => texts.push(text),
+            Part::Attachment { kind, mime, bytes, uri } => {
+                let mime_type = mime.map(|mime| cleaned(&mime, 100));
+                let uri = uri.map(|uri| cleaned(&uri, 1000));
+                attachments.push(Attachment { kind, mime_type, bytes, uri });
+            }
+        }
+    }
+    attachments.truncate(MOST_ATTACHMENTS);
+    let text = texts.join("\n");
+    if is_error {
+        return Ok(Answer::from(&failed(tool, &text, structured.as_ref())));
+    }
+    // Many servers say the same twice, for programs and for people.
+    let is_same = structured.as_ref().is_some_and(|structured| {
+        serde_json::from_str::<Json>(&text).is_ok_and(|read| read == *structured)
+    });
+    let is_told = is_same || (text.is_empty() && structured.is_some());
+    let content = Some(text).filter(|_| !is_told);
+    let whole = Told { ok: true, content, structured_content: structured, attachments, cut: None };
+    let written = written(&whole);
+    if written.len() <= most {
+        return Ok(Answer { result: written.into(), ..Answer::default() });
+    }
+    let words = match (whole.content, whole.structured_content) {
+        (Some(text), None) => text,
+        (text, Some(structured)) => format!("{}{structured}", text.unwrap_or_default()),
+        (None, None) => String::new(),
+    };
+    blobs.put(words.as_bytes())?;
+    let cut = Cut {
+        truncated: true,
+        bytes: words.len(),
+        sha256: Digest::of(words.as_bytes()).to_string(),
+        content_preview: front(&words, most),
+        hint: "The result is too long and only its beginning is here. Ask for less: a filter, a page, a smaller range.",
+    };
+    let told = Told { ok: true, attachments: whole.attachments, cut: Some(cut), ..Told::default() };
+    Ok(Answer { result: self::written(&told).into(), ..Answer::default() })
+}
+
+fn written(told: &Told) -> String {
+    serde_json::to_string(told).unwrap_or_else(|_| r#"{"ok":true}"#.to_owned())
+}
+
+/// The beginning of a text, up to a number of bytes.
+fn front(text: &str, bytes: usize) -> String {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or_default().to_owned()
+}
+
+fn failed(tool: &ServedTool, text: &str, structured: Option<&Json>) -> Refusal {
+    let words = match (text.trim(), structured) {
+        ("", None) => "it does not say why".to_owned(),
+        ("", Some(structured)) => structured.to_string(),
+        (text, _) => text.to_owned(),
+    };
+    let message = format!("`{}` failed: {}", tool.name(), cleaned(&words, FAILURE_BYTES));
+    Refusal::new(RefusalCode::ToolFailed, message)
+}
+
+/// The refusal for a server that did not do what it was to do.
+pub(super) fn refused(tool: &ServedTool, fault: &ServerFault) -> Refusal {
+    let (name, server) = (tool.name(), &tool.server);
+    let may_have = "It may have happened or not: look before you repeat it.";
+    match fault {
+        ServerFault::Unavailable { message, .. } => {
+            let message = format!("The MCP server `{server}` is not available: {message}");
+            Refusal::new(RefusalCode::ToolNotAvailable, ended(&message))
+                .hint("Nothing was done. Try again later, or go on without it.")
+        }
+        ServerFault::TimedOut => {
+            let message = format!("The MCP server `{server}` did not answer `{name}` in time.");
+            Refusal::new(RefusalCode::Timeout, message).hint(may_have)
+        }
+        ServerFault::Stopped => {
+            let message = format!("The user stopped the run before `{name}` was answered.");
+            Refusal::new(RefusalCode::UnknownOutcome, message).hint(may_have)
+        }
+        ServerFault::Lost(why) => {
+            let message =
+                format!("The MCP server `{server}` went away in the middle of the call: {why}");
+            Refusal::new(RefusalCode::UnknownOutcome, ended(&message))
+                .hint(format!("{may_have} The server is started again with the next call."))
+        }
+        ServerFault::Refused { code, message } => {
+            let message = cleaned(message, FAILURE_BYTES);
+            let (kind, words) = match *code {
+                INVALID_PARAMS => (RefusalCode::InvalidArguments, "does not take the arguments"),
+                METHOD_NOT_FOUND => (RefusalCode::ToolNotAvailable, "does not have the tool"),
+                _ => (RefusalCode::ToolFailed, "failed"),
+            };
+            Refusal::new(kind, ended(&format!("The MCP server `{server}` {words}: {message}")))
+        }
+    }
+}
+
+/// What is told of a call whose outcome nobody recorded.
+pub(crate) fn in_doubt(tool: &str) -> Refusal {
+    let message = format!("The run was interrupted before `{tool}` was answered.");
+    Refusal::new(RefusalCode::UnknownOutcome, message)
+        .hint("It may have happened or not, and it was not repeated: look before you do so.")
+}
+
+/// A sentence with its end.
+fn ended(sentence: &str) -> String {
+    let sentence = sentence.trim_end();
+    match sentence.ends_with(['.', '!', '?', '…']) {
+        true => sentence.to_owned(),
+        false => format!("{sentence}."),
+    }
+}

@@ -1,0 +1,210 @@
+//! The table `[mcp]`: which servers of tools there are, and how to reach them.
+
+mod import;
+mod template;
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+pub(super) use self::tests::EVERYTHING;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crewagent_core::tool::served::ServerName;
+use serde::{Deserialize, Serialize};
+
+pub use self::import::{ImportedServer, ServersFile, import};
+pub use self::template::{Missing, Template};
+use super::timeout::Timeout;
+
+/// The servers of tools.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ToolServers {
+    /// The longest result that a model gets in full.
+    pub max_result_bytes: u64,
+    /// The servers, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<ServerName, ServerSettings>,
+}
+
+impl Default for ToolServers {
+    fn default() -> Self {
+        Self { max_result_bytes: 128 << 10, servers: BTreeMap::new() }
+    }
+}
+
+/// One server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct ServerSettings {
+    /// Whether runs may use it. One that is new may not.
+    pub enabled: bool,
+    /// How it is reached.
+    pub way: ServerWay,
+    /// Time until it has said which tools it has; 30 seconds when absent.
+    pub startup_timeout: Option<Timeout>,
+    /// Time for one call; what the policy says when absent, and never more.
+    pub call_timeout: Option<Timeout>,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ServerWay {
+    /// As a process of its own, over its standard input and output.
+    Child {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<Template>,
+        /// Variables beside the few that every server gets.
+        env: BTreeMap<String, Template>,
+        /// The folder it is started in; ours when absent.
+        cwd: Option<PathBuf>,
+    },
+    /// Over streamable HTTP.
+    Http {
+        /// Where it is.
+        url: Template,
+        /// Headers of every request.
+        headers: BTreeMap<String, Template>,
+    },
+}
+
+/// The same as it stands in the file.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct Written {
+    enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    args: Vec<Template>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    env: BTreeMap<String, Template>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<Template>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    headers: BTreeMap<String, Template>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    startup_timeout: Option<Timeout>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_timeout: Option<Timeout>,
+}
+
+impl TryFrom<Written> for ServerSettings {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let Written { enabled, command, args, env, cwd, url, headers, .. } = written;
+        let (startup_timeout, call_timeout) = (written.startup_timeout, written.call_timeout);
+        let has_child = !args.is_empty() || !env.is_empty() || cwd.is_some();
+        let way = match (command, url) {
+            (Some(command), None) if headers.is_empty() => {
+                if command.trim().is_empty() {
+                    return Err("the command of a server is not blank".to_owned());
+                }
+                env.iter().try_for_each(|(name, value)| check_variable(name, value))?;
+                ServerWay::Child { command, args, env, cwd }
+            }
+            (None, Some(url)) if !has_child => {
+                check_url(&url)?;
+                headers.iter().try_for_each(|(name, value)| check_header(name, value))?;
+                ServerWay::Http { url, headers }
+            }
+            (Some(_), None) => return Err("`headers` belong to a server with a `url`".to_owned()),
+            (None, Some(_)) => {
+                return Err(
+                    "`args`, `env` and `cwd` belong to a server with a `command`".to_owned()
+                );
+            }
+            (_, _) => {
+                return Err(
+                    "a server has a `command` that starts it, or a `url` where it is".to_owned()
+                );
+            }
+        };
+        Ok(Self { enabled, way, startup_timeout, call_timeout })
+    }
+}
+
+impl From<ServerSettings> for Written {
+    fn from(settings: ServerSettings) -> Self {
+        let ServerSettings { enabled, way, startup_timeout, call_timeout } = settings;
+        let rest = Self { enabled, startup_timeout, call_timeout, ..Self::default() };
+        match way {
+            ServerWay::Child { command, args, env, cwd } => {
+                Self { command: Some(command), args, env, cwd, ..rest }
+            }
+            ServerWay::Http { url, headers } => Self { url: Some(url), headers, ..rest },
+        }
+    }
+}
+
+/// Whether the value of a variable or a header of this name is likely to be a secret.
+pub(super) fn is_secret(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "key",
+        "keys",
+        "apikey",
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "pat",
+        "auth",
+        "authorization",
+        "cookie",
+        "credentials",
+    ];
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+fn check_variable(name: &str, value: &Template) -> Result<(), String> {
+    if !template::is_variable(name) {
+        return Err(format!("`{name}` is not the name of an environment variable"));
+    }
+    check_open(name, value)
+}
+
+fn check_header(name: &str, value: &Template) -> Result<(), String> {
+    const OURS: [&str; 4] = ["content-type", "content-length", "host", "accept"];
+    let small = name.to_ascii_lowercase();
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if name.is_empty() || !name.chars().all(is_legal) {
+        return Err(format!("`{name}` is not the name of a header"));
+    }
+    if OURS.contains(&small.as_str()) || small.starts_with("mcp-") {
+        return Err(format!("the header `{name}` is written by the runtime itself"));
+    }
+    check_open(name, value)
+}
+
+/// A secret never stands in the settings.
+fn check_open(name: &str, value: &Template) -> Result<(), String> {
+    if is_secret(name) && !value.has_references() && !value.as_str().is_empty() {
+        return Err(format!(
+            "`{name}` looks like a secret, which never stands in the settings; write ${{VARIABLE}} and set that, or let `crewagent mcp add` put it away"
+        ));
+    }
+    Ok(())
+}
+
+fn check_url(url: &Template) -> Result<(), String> {
+    let text = url.as_str();
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    let rest = if text.starts_with("${") { Some(text) } else { rest };
+    match rest {
+        Some(rest) if !rest.is_empty() && !rest.contains(char::is_whitespace) => {
+            match rest.split('/').next().is_some_and(|host| host.contains('@')) {
+                true => Err("the `url` has a name or a password in it; use a header".to_owned()),
+                false => Ok(()),
+            }
+        }
+        Some(_) | None => Err("the `url` of a server begins with http:// or https://".to_owned()),
+    }
+}

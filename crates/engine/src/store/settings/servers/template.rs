@@ -1,0 +1,134 @@
+//! Values with `${NAME}` in them, which stand for what a variable or a stored key holds.
+
+use std::fmt;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A value that may refer to variables: `Bearer ${TOKEN}`, or `${REGION:-eu}` with what it is when not set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Template(String);
+
+/// A variable that a value needs and that is not set.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "`{0}` is not set: set this environment variable, or store a value with `crewagent mcp add`"
+)]
+pub struct Missing(pub String);
+
+/// One part of a template.
+enum Part<'t> {
+    Text(&'t str),
+    Reference { name: &'t str, default: Option<&'t str> },
+}
+
+impl Template {
+    /// A value that refers to nothing, or a mistake in how it does.
+    pub fn new(text: impl Into<String>) -> Result<Self, String> {
+        let text = text.into();
+        parts(&text)?;
+        Ok(Self(text))
+    }
+
+    /// The value that one variable holds.
+    pub fn variable(name: &str) -> Self {
+        Self(format!("${{{name}}}"))
+    }
+
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The variables it refers to.
+    pub fn references(&self) -> Vec<&str> {
+        let name = |part| match part {
+            Part::Reference { name, .. } => Some(name),
+            Part::Text(_) => None,
+        };
+        parts(&self.0).unwrap_or_default().into_iter().filter_map(name).collect()
+    }
+
+    /// Whether it refers to anything.
+    pub fn has_references(&self) -> bool {
+        !self.references().is_empty()
+    }
+
+    /// The value, with what the variables hold. What they hold is also given to `keep`, because it may be secret.
+    pub fn filled(
+        &self,
+        get: &dyn Fn(&str) -> Option<SecretString>,
+        keep: &mut dyn FnMut(&SecretString),
+    ) -> Result<SecretString, Missing> {
+        let mut filled = String::new();
+        for part in parts(&self.0).unwrap_or_default() {
+            match part {
+                Part::Text(text) => filled.push_str(text),
+                Part::Reference { name, default } => match (get(name), default) {
+                    (Some(value), _) => {
+                        keep(&value);
+                        filled.push_str(value.expose_secret());
+                    }
+                    (None, Some(default)) => filled.push_str(default),
+                    (None, None) => return Err(Missing(name.to_owned())),
+                },
+            }
+        }
+        Ok(filled.into())
+    }
+}
+
+/// The parts of a text. Both `${NAME}` and `${env:NAME}`, as other tools write it, are references.
+fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        parts.push(Part::Text(&rest[..at]));
+        let inside = &rest[at + 2..];
+        let Some(end) = inside.find('}') else {
+            return Err("a `${` has no `}` behind it".to_owned());
+        };
+        let reference = inside[..end].trim();
+        let reference = reference.strip_prefix("env:").unwrap_or(reference);
+        let (name, default) = match reference.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (reference, None),
+        };
+        if !is_variable(name) {
+            return Err(format!("`${{{reference}}}` names no variable; write ${{NAME}}"));
+        }
+        parts.push(Part::Reference { name, default });
+        rest = &inside[end + 1..];
+    }
+    parts.push(Part::Text(rest));
+    Ok(parts)
+}
+
+/// Whether a text can be the name of an environment variable.
+pub(super) fn is_variable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+impl TryFrom<String> for Template {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::new(text)
+    }
+}
+
+impl From<Template> for String {
+    fn from(template: Template) -> Self {
+        template.0
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

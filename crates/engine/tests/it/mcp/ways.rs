@@ -1,0 +1,114 @@
+//! Starting, listing and ending servers.
+
+use std::time::Instant;
+
+use crewagent_engine::servers::Layer;
+use crewagent_engine::store::KeySource;
+
+use super::*;
+
+fn check_fails(servers: &str, layer: Layer, expected: &str) {
+    let world = World::new(servers);
+    let server = world.server();
+    let fault = offer(&server).listed.clone().unwrap_err();
+    let ServerFault::Unavailable { layer: found, message } = &fault else { panic!("{fault:?}") };
+    assert_eq!(*found, layer, "{message}");
+    assert!(message.contains(expected), "{message}");
+    // It is not tried again at once, and says so at once.
+    let began = Instant::now();
+    assert_eq!(call(&server, "echo", json!({ "text": "x" })).unwrap_err(), fault);
+    assert!(began.elapsed() < PATIENCE / 4);
+}
+
+#[test]
+fn a_server_that_cannot_be_used_names_the_layer() {
+    check_fails("[mcp.servers.s]\ncommand = \"crewagent-no-such\"\n", Layer::Start, "in PATH?");
+    let missing = "[mcp.servers.s]\ncommand = \"x\"\nargs = [\"${CREWAGENT_NOT_SET}\"]\n";
+    check_fails(missing, Layer::Settings, "`CREWAGENT_NOT_SET` is not set");
+    check_fails(&table("s", "quits", ""), Layer::Handshake, "no licence found");
+    let short = "startup-timeout = \"1s\"";
+    check_fails(&table("s", "mute", short), Layer::Handshake, "within 1 seconds");
+    check_fails(&table("s", "unlisted", short), Layer::List, "which tools it has within 1 seconds");
+    let nobody = "[mcp.servers.s]\nurl = \"http://127.0.0.1:1/mcp\"\n";
+    check_fails(nobody, Layer::Handshake, "");
+}
+
+#[test]
+fn a_server_says_what_it_has() {
+    let world = World::new(&table("s", "tame", ""));
+    let server = world.server();
+    let offer = offer(&server);
+    assert_eq!(offer.about.title, "test 1.0.0");
+    let names: Vec<&str> =
+        offer.listed.as_ref().unwrap().tools.iter().map(|tool| tool.tool.as_str()).collect();
+    assert_eq!(&names[..4], ["big", "crash", "echo", "environment"]);
+}
+
+#[test]
+fn a_list_without_an_end_ends() {
+    let world = World::new(&table("s", "endless", ""));
+    let listed = offer(&world.server()).listed.clone().unwrap();
+    assert_eq!(listed.tools.len(), 1);
+}
+
+#[test]
+fn a_server_gets_the_variables_it_needs_and_no_others() {
+    let secrets = "SECRET_KEY = \"${SECRET_KEY}\"\nPLAIN = \"value\"\n";
+    let world = World::new(&(table("s", "tame", "") + secrets));
+    let key = crewagent_engine::store::key_of("hunter2-hunter2").unwrap();
+    let stored = crewagent_engine::mcp::stored_name(&"s".parse().unwrap(), "SECRET_KEY");
+    world.store.secrets().put(&KeySource::File, &stored, &key).unwrap();
+    let server = world.server();
+    let output = call(&server, "environment", json!({})).unwrap();
+    let variables = text(&output);
+    assert!(variables.contains("PLAIN=value"), "{variables}");
+    assert!(variables.contains("PATH="), "{variables}");
+    // It was passed on, and is hidden on the way back.
+    assert!(variables.contains("SECRET_KEY=•••"), "{variables}");
+    // The tests are run by cargo, which sets variables that a server has no business with.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    assert!(!variables.contains("CARGO_"), "{variables}");
+}
+
+/// Whether a process is there and is no corpse.
+fn is_alive(pid: &str) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_server_started_ends_with_it() {
+    // Like `npx` and `uvx`: a program that starts the server as its child, and one that outlives its input.
+    let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let pids = scratch.path().join("pids");
+    let wrapper = scratch.path().join("wrapper.sh");
+    let script = format!(
+        // A program in the background has no input unless it is given one.
+        "#!/bin/sh\nexec 3<&0\nsleep 1000 &\necho $! >> {0}\n\"$@\" <&3 &\necho $! >> {0}\nwait\n",
+        pids.display()
+    );
+    fs::write(&wrapper, script).unwrap();
+    let plain = table("s", "tame", "");
+    let program = std::env::current_exe().unwrap();
+    let plain = plain
+        .replace(&format!("command = {:?}", program.to_str().unwrap()), "command = \"sh\"")
+        .replace(
+            "args = [",
+            &format!("args = [{:?}, {:?}, ", wrapper.to_str().unwrap(), program.to_str().unwrap()),
+        );
+    let world = World::new(&plain);
+    let server = world.server();
+    let output = call(&server, "echo", json!({ "text": "hello" })).unwrap();
+    assert_eq!(text(&output), "hello");
+    let started: Vec<String> =
+        fs::read_to_string(&pids).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(started.len(), 2);
+    assert!(started.iter().all(|pid| is_alive(pid)), "{started:?}");
+    drop(server);
+    let began = Instant::now();
+    while started.iter().any(|pid| is_alive(pid)) {
+        assert!(began.elapsed() < PATIENCE, "{started:?} are alive");
+        std::thread::yield_now();
+    }
+}
