@@ -7,6 +7,8 @@
 
 mod args;
 mod fuzz;
+mod mcp;
+mod python;
 mod real_models;
 mod shell;
 mod steps;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::shell::{self, cargo};
-use crate::{fuzz, tidy};
+use crate::{fuzz, mcp, tidy};
 
 /// One part of `cargo xtask test`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,7 @@ pub(crate) enum Step {
     Fmt,
     Clippy,
     Test,
+    Mcp,
     Tidy,
     Doc,
     Deny,
@@ -22,8 +23,16 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 7] =
-        [Self::Fmt, Self::Clippy, Self::Test, Self::Tidy, Self::Doc, Self::Deny, Self::Fuzz];
+    const ALL: [Self; 8] = [
+        Self::Fmt,
+        Self::Clippy,
+        Self::Test,
+        Self::Mcp,
+        Self::Tidy,
+        Self::Doc,
+        Self::Deny,
+        Self::Fuzz,
+    ];
 
     pub(crate) fn parse(name: &str) -> anyhow::Result<Self> {
         let Some(step) = Self::ALL.into_iter().find(|step| step.name() == name) else {
@@ -38,6 +47,7 @@ impl Step {
             Self::Fmt => "fmt",
             Self::Clippy => "clippy",
             Self::Test => "test",
+            Self::Mcp => "mcp",
             Self::Tidy => "tidy",
             Self::Doc => "doc",
             Self::Deny => "deny",
@@ -50,6 +60,7 @@ impl Step {
             Self::Fmt => "the code is formatted",
             Self::Clippy => "no compiler or clippy warning",
             Self::Test => "doc tests, unit tests, integration tests",
+            Self::Mcp => "MCP servers from npm and PyPI",
             Self::Tidy => "the promises of the architecture",
             Self::Doc => "the API documentation builds without a warning",
             Self::Deny => "licences, banned crates, sources",
@@ -65,6 +76,7 @@ impl Step {
                 &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
             )),
             Self::Test => run_tests(root),
+            Self::Mcp => mcp::run(root),
             Self::Tidy => tidy::run(root, tidy::Mode::Check),
             Self::Doc => shell::run(
                 cargo(root, &["doc", "--workspace", "--no-deps", "--locked"])

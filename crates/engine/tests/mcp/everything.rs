@@ -1,0 +1,124 @@
+//! `@modelcontextprotocol/server-everything`, over both transports.
+
+use std::time::{Duration, Instant};
+
+use crewagent_engine::deadline::Deadline;
+use crewagent_engine::model::Cancel;
+use crewagent_engine::servers::{Part, ServerFault, ToolServer as _};
+use serde_json::json;
+
+use crate::servers::{Listening, PATIENCE, Served, kill, text};
+
+fn over_stdio() -> Served {
+    Served::node("server-everything", &["stdio"])
+}
+
+/// What must hold over every transport.
+fn check_everything(served: &Served) {
+    let tools = served.tools();
+    let names: Vec<&str> = tools.iter().map(|tool| tool.tool.as_str()).collect();
+    for name in ["echo", "get-sum", "get-tiny-image", "read_resource"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let offer = served.offer();
+    assert!(offer.about.title.contains("everything"), "{:?}", offer.about);
+    let echoed = served.call("echo", json!({ "message": "größer" })).unwrap();
+    assert!(text(&echoed).contains("größer"));
+    let sum = served.call("get-sum", json!({ "a": 2, "b": 40 })).unwrap();
+    assert!(text(&sum).contains("42"), "{sum:?}");
+    let image = served.call("get-tiny-image", json!({})).unwrap();
+    let is_image = |part: &Part| matches!(part, Part::Attachment { kind: "image", mime: Some(mime), bytes: Some(1..), .. } if mime == "image/png");
+    assert!(image.parts.iter().any(is_image), "{image:?}");
+    let weather = served.call("get-structured-content", json!({ "location": "Chicago" })).unwrap();
+    assert!(weather.structured.is_some(), "{weather:?}");
+    let resource = served.read(&offer.resources[0].uri).unwrap();
+    assert!(!text(&resource).is_empty());
+    // Errors of the server, as it tells them.
+    match served.call("get-sum", json!({ "a": "x" })) {
+        Ok(output) => assert!(output.is_error, "{output:?}"),
+        Err(fault) => assert!(matches!(fault, ServerFault::Refused { .. }), "{fault:?}"),
+    }
+    let unknown = served.call("no-such-tool", json!({}));
+    assert!(unknown.is_err() || unknown.unwrap().is_error);
+    // A slow result comes.
+    let slow = json!({ "duration": 1, "steps": 2 });
+    let slow = served.call("trigger-long-running-operation", slow).unwrap();
+    assert!(text(&slow).contains("completed"), "{slow:?}");
+    check_cancel(served);
+    // A long text goes both ways.
+    let long = "x".repeat(1 << 20);
+    let echoed = served.call("echo", json!({ "message": long })).unwrap();
+    assert!(text(&echoed).len() > 1 << 20);
+}
+
+/// A call that nobody wants any more ends at once, and the connection is as before.
+fn check_cancel(served: &Served) {
+    let cancel = Cancel::default();
+    let deadline = Deadline::after(PATIENCE, &cancel);
+    std::thread::scope(|scope| {
+        let called = scope.spawn(|| {
+            let slow = json!({ "duration": 100, "steps": 2 });
+            served.call_until("trigger-long-running-operation", slow, &deadline)
+        });
+        // It is on its way when another call that was made after it is answered.
+        served.call("echo", json!({ "message": "after" })).unwrap();
+        let began = Instant::now();
+        cancel.cancel();
+        assert_eq!(called.join().unwrap().unwrap_err(), ServerFault::Stopped);
+        assert!(began.elapsed() < Duration::from_millis(200), "{:?}", began.elapsed());
+    });
+    let short = Deadline::after(Duration::from_millis(100), &Cancel::default());
+    let slow = json!({ "duration": 100, "steps": 2 });
+    let late = served.call_until("trigger-long-running-operation", slow, &short);
+    assert_eq!(late.unwrap_err(), ServerFault::TimedOut);
+    assert!(text(&served.call("echo", json!({ "message": "still" })).unwrap()).contains("still"));
+}
+
+#[test]
+fn everything_works_over_stdio() {
+    check_everything(&over_stdio());
+}
+
+#[test]
+fn everything_works_over_http() {
+    let listening = Listening::everything();
+    check_everything(&Served::new(&format!("url = {:?}\n", listening.url)));
+}
+
+#[test]
+fn a_server_that_is_killed_in_a_call_is_started_again() {
+    let served = over_stdio();
+    served.offer();
+    let fault = std::thread::scope(|scope| {
+        let called = scope.spawn(|| {
+            let slow = json!({ "duration": 100, "steps": 2 });
+            served.call("trigger-long-running-operation", slow)
+        });
+        served.call("echo", json!({ "message": "after" })).unwrap();
+        kill(&served.path("pid"));
+        called.join().unwrap().unwrap_err()
+    });
+    assert!(matches!(fault, ServerFault::Lost(_)), "{fault:?}");
+    let again = served.call("echo", json!({ "message": "again" })).unwrap();
+    assert!(text(&again).contains("again"));
+}
+
+#[test]
+fn a_server_over_http_that_is_killed_is_a_typed_error() {
+    let mut listening = Listening::everything();
+    let served = Served::new(&format!("url = {:?}\n", listening.url));
+    served.tools();
+    listening.end();
+    let fault = served.call("echo", json!({ "message": "x" })).unwrap_err();
+    let is_typed = matches!(fault, ServerFault::Lost(_) | ServerFault::Unavailable { .. });
+    assert!(is_typed, "{fault:?}");
+}
+
+#[test]
+fn what_it_logs_is_heard() {
+    let served = over_stdio();
+    served.offer();
+    let log: Vec<String> =
+        served.server.logs().after(&mut 0).into_iter().map(|line| line.text).collect();
+    assert!(log.iter().any(|line| line.contains("STDIO")), "{log:?}");
+}

@@ -1,0 +1,71 @@
+//! `cargo xtask test --only mcp`: the MCP client against servers that others wrote, installed from npm and PyPI.
+//!
+//! Everything lies in `mcp-servers` in cargo's target folder, installed once for each list of versions.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Context as _;
+
+use crate::python::Environment;
+use crate::shell::{self, cargo};
+
+/// Where the lists of versions and the tests are.
+const SOURCES: &str = "crates/engine/tests/mcp";
+/// The environment of Python.
+const TIME: &str = "time";
+/// Tells the tests where everything is.
+const VARIABLE: &str = "CREWAGENT_MCP_SERVERS";
+/// What npm installs, exactly.
+const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
+
+/// Installs what is missing and runs the tests.
+pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
+    let folder = shell::target_dir(root).join("mcp-servers");
+    let sources = root.join(SOURCES);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    npm(&folder, &sources)?;
+    Environment::new(&folder, TIME).ensure(&sources)?;
+    // Of the whole workspace: with one package alone cargo builds the libraries anew, with fewer features.
+    let args = ["test", "--locked", "--workspace", "--test", "mcp"];
+    shell::run(cargo(root, &args).env(VARIABLE, &folder))
+}
+
+/// Installs the packages of npm, unless exactly these are there.
+fn npm(folder: &Path, sources: &Path) -> anyhow::Result<()> {
+    let stamp = folder.join("node_modules/installed.json");
+    let list =
+        fs::read_to_string(sources.join(LISTS[1])).context("cannot read package-lock.json")?;
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == list) {
+        return Ok(());
+    }
+    println!("installing MCP servers from npm into {} (once)", folder.display());
+    for name in LISTS {
+        fs::copy(sources.join(name), folder.join(name))
+            .context("cannot copy a list of versions")?;
+    }
+    let mut install = Command::new("npm");
+    install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
+    shell::run(&mut install).context(
+        "this needs Node.js 20 or later with npm; install it, or leave the step out with `--skip mcp`",
+    )?;
+    fs::write(&stamp, list).context("cannot finish the installation")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_names_exact_versions() {
+        let sources = shell::repo_root().join(SOURCES);
+        for line in fs::read_to_string(sources.join("time-requirements.txt")).unwrap().lines() {
+            assert!(line.starts_with('#') || line.contains("=="), "`{line}`");
+        }
+        let package = fs::read_to_string(sources.join(LISTS[0])).unwrap();
+        let versions = package.lines().filter(|line| line.contains("@modelcontextprotocol/"));
+        assert!(versions.clone().count() >= 2);
+        assert!(versions.clone().all(|line| !line.contains('^') && !line.contains('~')));
+    }
+}
