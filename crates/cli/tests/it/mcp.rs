@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 
 use crate::support::{Ran, World};
 
+/// The server that the tests start: this program, with a variable set. Without it there is nothing to do.
 #[test]
-#[ignore = "not a test: the server that the tests start"]
 fn play() {
     if let Ok(manner) = std::env::var(MANNER) {
         serve(&manner);
@@ -23,7 +23,7 @@ fn add(world: &World, name: &str, manner: &str) -> Ran {
     let program = std::env::current_exe().unwrap();
     let manner = format!("{MANNER}={manner}");
     let words = ["mcp", "add", name, "--enable", "--env", &manner, "--", program.to_str().unwrap()];
-    let plays = ["--exact", "mcp::play", "--ignored", "--nocapture", "--test-threads", "1"];
+    let plays = ["--exact", "mcp::play", "--nocapture", "--test-threads", "1"];
     world.run(&[&words[..], &plays].concat())
 }
 

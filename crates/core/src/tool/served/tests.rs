@@ -1,3 +1,5 @@
+//! Tools of servers: names, caps, and what is left out.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The table of servers, values with references, and files of other tools.
+
 use std::path::Path;
 
 use super::*;
