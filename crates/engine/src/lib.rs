@@ -22,6 +22,7 @@ pub mod model;
 pub mod mounts;
 pub mod pack;
 pub mod runtime;
+pub mod sample;
 pub mod servers;
 pub mod session;
 pub mod source;

@@ -1,19 +1,16 @@
 //! `crewagent demo`: a workflow from its first node to its last, offline, in a scratch folder.
 
-mod example;
-mod story;
-
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use crewagent_core::run::settings::RunSettings;
-use crewagent_engine::author;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::scripted::{Pace, Scripted};
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::Store;
+use crewagent_engine::{author, sample};
 
 use super::run::voice;
 use super::session::{Answers, Parting, Session};
@@ -34,8 +31,8 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
         .context("cannot make a scratch folder")?
         .keep();
     let (package, project) = (scratch.join("create-story-micro"), scratch.join("project"));
-    author::write(&package, &example::files())?;
-    author::write(&project, &story::project())?;
+    author::write(&package, &sample::package())?;
+    author::write(&project, &sample::project())?;
     let home = scratch.join("store");
     let store = Store::open(Some(home.clone()))?;
     let imported = store.packages().import(&package, &mut || {})?;
@@ -54,14 +51,14 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
     };
     let run = Runtime::new(&store).start(&plan)?;
     let control = Control::default();
-    let model = Scripted::parse("scenario.yaml", story::SCENARIO)?;
+    let model = Scripted::parse("scenario.yaml", sample::SCENARIO)?;
     let model = if std::io::stdout().is_terminal() { model.paced(PACE) } else { model };
     let voice = voice(&Conversation::default(), &run, &model, &control, &store, console)?;
     let session = Session {
         run,
         model: Box::new(model),
         control,
-        inputs: [story::ANSWER.to_owned()].into(),
+        inputs: [sample::ANSWER.to_owned()].into(),
         answers: Answers::Nobody,
         desk: None,
         voice,

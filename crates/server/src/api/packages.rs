@@ -6,6 +6,8 @@ mod upload;
 use std::path::Path;
 
 use crewagent_core::diagnostic::{Code, Severity};
+use crewagent_core::draw::{self, Theme};
+use crewagent_core::package::{Package as CheckedPackage, check};
 use crewagent_core::scaffold::{self, Plan, Shape};
 use crewagent_engine::inspect::{Rejection, inspect};
 use crewagent_engine::pack::{Output, PackError, pack};
@@ -20,14 +22,15 @@ use super::projects::absolute;
 use crate::endpoint::{Asked, Endpoint, delete, get, post};
 use crate::problem::Problem;
 use crate::wire::{
-    self, CodePage, Flaw, ImportedPackage, NewPackage, Nothing, PackOrder, Package, PackageContent,
-    PackagePath, Packages, Packed, Report, Template,
+    self, CodePage, DrawFormat, DrawQuery, Flaw, ImportedPackage, NewPackage, Nothing, PackOrder,
+    Package, PackageContent, PackagePath, Packages, Packed, Report, Template, TextFile,
 };
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let mut all = vec![
         get("/api/packages", "Lists the packages of the store", list),
         get("/api/packages/{reference}", "Shows what is in a package", show),
+        get("/api/packages/{reference}/graph", "Draws a workflow of a package", graph),
         delete("/api/packages/{reference}", "Removes a package from the store", remove),
         post("/api/packages/inspect", "Checks a file or folder; nothing is written", look),
         post("/api/packages/import", "Imports a file or folder, if it has no errors", import),
@@ -77,15 +80,34 @@ fn item(installed: Installed) -> Package {
 }
 
 fn show(asked: Asked<Reference>) -> Result<PackageContent, Problem> {
-    let store = asked.app.store()?;
-    let installed = store.packages().find(&asked.path.reference)?;
+    Ok(content(&opened(&asked.app.store()?, &asked.path.reference)?))
+}
+
+/// A package of the store, if this version of the program finds no errors in it.
+fn opened(store: &Store, reference: &str) -> Result<CheckedPackage, Problem> {
+    let installed = store.packages().find(reference)?;
     let source = store.packages().open(&installed)?;
-    let package = crewagent_core::package::check(&source, &runtime_version()).package;
-    let package = package.ok_or_else(|| {
+    let package = check(&source, &runtime_version()).package;
+    package.ok_or_else(|| {
         Problem::new(wire::Code::Refused, "this version of the program finds errors in it")
             .hint("Check it with `crewagent package validate`, or remove it.")
-    })?;
-    Ok(content(&package))
+    })
+}
+
+fn graph(asked: Asked<Reference, DrawQuery>) -> Result<TextFile, Problem> {
+    let package = opened(&asked.app.store()?, &asked.path.reference)?;
+    let workflow = match &asked.query.workflow {
+        Some(id) => package.workflow(id),
+        None => package.workflows().first(),
+    };
+    let workflow = workflow.ok_or_else(|| Problem::missing("there is no such workflow"))?;
+    let diagram = workflow.diagram(&package);
+    let (ending, text) = match asked.query.format {
+        DrawFormat::Mermaid => ("mmd", draw::mermaid(&diagram)),
+        DrawFormat::Dot => ("dot", draw::dot(&diagram)),
+        DrawFormat::Svg => ("svg", draw::svg(&diagram, Theme::Auto)),
+    };
+    Ok(TextFile { name: format!("workflow.{ending}"), text })
 }
 
 fn remove(asked: Asked<Reference>) -> Result<Nothing, Problem> {

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crewagent_engine::store::{self, Of, ProjectId, Store};
+use crewagent_engine::{author, sample};
 
 use super::Id;
 use crate::endpoint::{Asked, Endpoint, delete, get, post};
+use crate::instance::write_private;
 use crate::problem::Problem;
 use crate::wire::{
-    Code, FolderEntry, FolderPath, FolderQuery, Folders, Nothing, Project, Projects,
+    Code, FolderEntry, FolderPath, FolderQuery, Folders, Nothing, Project, Projects, Sample,
 };
 
 /// Folders that are listed.
@@ -22,6 +24,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         get("/api/projects/{id}", "Shows a project", show),
         delete("/api/projects/{id}", "Forgets a project with its runs; the folder stays", forget),
         post("/api/projects/{id}/relink", "Says where the folder of a project is now", relink),
+        post("/api/sample", "Makes a project to try, with a package and a model for it", sample),
         get("/api/folders", "Lists the folders in a folder, to choose a project from", folders),
     ]
 }
@@ -49,6 +52,28 @@ fn open(asked: Asked<(), (), FolderPath>) -> Result<Project, Problem> {
     let store = asked.app.store()?;
     let project = store.projects().of(absolute(&asked.body.path)?)?;
     counted(project, &store)
+}
+
+fn sample(asked: Asked<(), (), FolderPath>) -> Result<Sample, Problem> {
+    let store = asked.app.store()?;
+    let path = absolute(&asked.body.path)?;
+    author::check_folder(path)?;
+    let failed = |error: std::io::Error| {
+        Problem::new(Code::Disk, format!("the sample cannot be written: {error}"))
+    };
+    let scratch = tempfile::tempdir().map_err(failed)?;
+    let package = scratch.path().join("sample");
+    author::write(&package, &sample::package())?;
+    let imported = store.packages().import(&package, &mut || {})?;
+    let scenario = asked.app.home().join("server").join("sample.yaml");
+    write_private(&scenario, sample::SCENARIO.as_bytes()).map_err(failed)?;
+    author::write(path, &sample::project())?;
+    Ok(Sample {
+        project: counted(store.projects().of(path)?, &store)?,
+        package: imported.installed.reference(),
+        model: format!("scripted:{}", scenario.display()),
+        answer: sample::ANSWER.to_owned(),
+    })
 }
 
 fn show(asked: Asked<Id>) -> Result<Project, Problem> {

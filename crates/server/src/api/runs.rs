@@ -35,6 +35,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         get("/api/runs/{id}/changes/images", "Shows a file before and after", changes::images),
         post("/api/runs/{id}/changes/revert", "Makes a file as it was before", changes::revert),
         get("/api/runs/{id}/artifacts", "Lists the files that a run made", changes::artifacts),
+        get("/api/runs/{id}/scenario", "Records a run for the scripted model", requests::scenario),
         export::endpoint(),
         post("/api/runs/{id}/say", "Says something to a run, or answers its question", say),
         post("/api/runs/{id}/resume", "Goes on with a run where it stands", resume),

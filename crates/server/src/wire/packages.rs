@@ -355,3 +355,37 @@ pub struct Packed {
     #[cfg_attr(test, ts(type = "number"))]
     pub bytes: u64,
 }
+
+/// How a workflow is drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct DrawQuery {
+    /// The workflow; the first when absent.
+    pub workflow: Option<String>,
+    /// In which language.
+    pub format: DrawFormat,
+}
+
+/// The languages of drawings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum DrawFormat {
+    /// Mermaid, which reads well as text.
+    Mermaid,
+    /// For Graphviz.
+    Dot,
+    /// A picture, light or dark as its reader has it.
+    Svg,
+}
+
+/// A text that can be saved as a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct TextFile {
+    /// A name for it.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}

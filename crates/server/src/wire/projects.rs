@@ -101,3 +101,17 @@ pub struct FolderEntry {
     /// Where it is.
     pub path: String,
 }
+
+/// A project and a package to try, with a model that answers from a file: no key, no network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Sample {
+    /// The project that was made.
+    pub project: Project,
+    /// The package, as `name@version`.
+    pub package: String,
+    /// The model that a run is started with.
+    pub model: String,
+    /// What the model understands as an answer to its question.
+    pub answer: String,
+}

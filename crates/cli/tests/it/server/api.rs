@@ -123,6 +123,9 @@ fn a_run_can_be_looked_at_from_every_side() {
     let home = world.folder.path().to_str().unwrap();
     assert!(!String::from_utf8_lossy(&file.body).contains(home));
 
+    let scenario = browser.get(&at("/scenario")).good();
+    assert!(scenario["text"].as_str().unwrap().contains("step-02-write"));
+
     let artifacts = browser.get(&at("/artifacts")).good();
     assert_eq!(artifacts["artifacts"][1]["path"], "artifacts/brief.md");
     let changes = browser.get(&at("/changes")).good();
@@ -202,6 +205,8 @@ fn a_package_is_judged_before_it_is_imported() {
     let reference = imported["package"]["reference"].as_str().unwrap();
     let content = browser.get(&format!("/api/packages/{reference}")).good();
     assert_eq!(content, report["content"]);
+    let drawn = browser.get(&format!("/api/packages/{reference}/graph?format=svg")).good();
+    assert!(drawn["text"].as_str().unwrap().starts_with("<svg"));
     let kind = [("content-type", "application/octet-stream")];
     let bad = browser.send("POST", "/api/packages/import-file", &kind, b"not a package").good();
     assert_eq!((&bad["outcome"], &bad["report"]["valid"]), (&json!("rejected"), &json!(false)));
@@ -279,4 +284,24 @@ fn a_project_that_moved_is_found_again() {
     assert_eq!(browser.post("/api/projects", &json!({ "path": "moved" })).code(), "invalid");
     assert_eq!(browser.delete(&at).status, 200);
     assert_eq!(browser.get(&at).code(), "not-found");
+}
+
+#[test]
+fn the_sample_runs_without_a_key() {
+    let world = World::new();
+    let (_served, browser) = let_in(&world);
+    let path = json!({ "path": world.path("sample") });
+    let sample = browser.post("/api/sample", &path).good();
+    assert_eq!(browser.post("/api/sample", &path).code(), "refused");
+    let body = json!({
+        "project": sample["project"]["id"], "package": sample["package"], "model": sample["model"],
+    });
+    let run = browser.post("/api/runs", &body).good();
+    let id = run["runId"].as_str().unwrap();
+    let mut events = browser.stream(&format!("run/{id}"), None);
+    until(&mut events, "WaitingUser");
+    let answer = json!({ "text": sample["answer"] });
+    browser.post(&format!("/api/runs/{id}/say"), &answer).good();
+    until(&mut events, "Completed");
+    assert_eq!(browser.get("/api/doctor").good()["ok"], true);
 }

@@ -201,3 +201,30 @@ fn stop_is_acknowledged_at_once_and_the_run_goes_on_later() {
     assert_eq!(browser.post(&scene.at("resume"), &json!({})).good()["kind"], "work");
     view.until(&mut stream, |view| view.has("assistant.message"));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_ends_stops_its_runs_where_nothing_is_lost() {
+    let (world, speaker) = (tiny(), Speaker::new(0));
+    let mut served = serve(&world, &speaker, 0);
+    let (port, browser) = (served.port, served.browser());
+    let scene = Scene::open(speaker, &browser, world);
+    let mut view = View::default();
+    let mut stream = browser.stream(&scene.journal(), None);
+    scene.say(&browser, "Tell me a story.");
+    view.until(&mut stream, |view| view.piece() == WORDS[0]);
+    let pid = served.pid().to_string();
+    let told = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(told.success());
+    assert_eq!(served.wait(), Some(0));
+    let served = serve(&scene.world, &scene.speaker, port);
+    let mut stream = browser.stream(&scene.journal(), Some(&view.id));
+    view.until(&mut stream, |view| {
+        view.events.values().flatten().any(|event| event["phase"] == "Paused")
+    });
+    scene.speaker.go_on();
+    assert_eq!(browser.post(&scene.at("resume"), &json!({})).good()["kind"], "work");
+    view.until(&mut stream, View::rests);
+    assert_eq!(view.events, view.again(&browser, &scene.journal()).events);
+    drop(served);
+}

@@ -1,14 +1,16 @@
 //! What a model was told in a run: the requests, made again from the journal.
 
 use crewagent_core::context::tokens_of;
+use crewagent_core::integrity::Digest;
 use crewagent_core::message::Message;
+use crewagent_engine::model::scripted::record;
 use crewagent_engine::runtime::{PastRequest, Runtime};
-use crewagent_engine::store::RunId;
+use crewagent_engine::store::{RunId, RunPackage};
 
 use crate::api::{Id, Turn};
 use crate::endpoint::Asked;
 use crate::problem::Problem;
-use crate::wire::{Layer, RequestDetail, RequestItem, RequestMessage, Requests};
+use crate::wire::{Code, Layer, RequestDetail, RequestItem, RequestMessage, Requests, TextFile};
 
 pub(super) fn list(asked: Asked<Id>) -> Result<Requests, Problem> {
     let store = asked.app.store()?;
@@ -27,6 +29,18 @@ pub(super) fn show(asked: Asked<Turn>) -> Result<RequestDetail, Problem> {
         messages: past.request.messages.iter().map(|message| shown(message)).collect(),
         tools: past.request.tools.iter().map(|tool| tool.name.to_string()).collect(),
     })
+}
+
+/// The run as a scenario, which the scripted model plays again.
+pub(super) fn scenario(asked: Asked<Id>) -> Result<TextFile, Problem> {
+    let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
+    let view = store.runs().look(&id)?;
+    let package = view.facts.subject.package().map(RunPackage::reference).unwrap_or_default();
+    let title = format!("{package}, recorded {:.10}", view.facts.created.to_string());
+    let blobs = |digest: Digest| view.blobs.text(digest).ok();
+    let text = record::scenario(&title, &view.recovered.events, &blobs)
+        .map_err(|error| Problem::new(Code::Refused, error.to_string()))?;
+    Ok(TextFile { name: format!("{id}.yaml"), text })
 }
 
 fn item(past: &PastRequest) -> RequestItem {

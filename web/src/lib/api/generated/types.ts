@@ -529,6 +529,24 @@ message: string,
 advice: Array<string>, };
 
 /**
+ * The languages of drawings.
+ */
+export type DrawFormat = "mermaid" | "dot" | "svg";
+
+/**
+ * How a workflow is drawn.
+ */
+export type DrawQuery = { 
+/**
+ * The workflow; the first when absent.
+ */
+workflow?: string, 
+/**
+ * In which language.
+ */
+format: DrawFormat, };
+
+/**
  * A run that the words of a conversation shall go to.
  */
 export type EnterRun = { 
@@ -2717,6 +2735,27 @@ inlineStepBytes: number,
 windowTokens: number, };
 
 /**
+ * A project and a package to try, with a model that answers from a file: no key, no network.
+ */
+export type Sample = { 
+/**
+ * The project that was made.
+ */
+project: Project, 
+/**
+ * The package, as `name@version`.
+ */
+package: string, 
+/**
+ * The model that a run is started with.
+ */
+model: string, 
+/**
+ * What the model understands as an answer to its question.
+ */
+answer: string, };
+
+/**
  * What is set for a model. What is absent stays as it is.
  */
 export type SetModel = { 
@@ -2945,6 +2984,19 @@ export type TalkMode = "chat" | "agent" | "workflow";
  * What the workflow of a new package looks like.
  */
 export type Template = "linear" | "branch" | "loop";
+
+/**
+ * A text that can be saved as a file.
+ */
+export type TextFile = { 
+/**
+ * A name for it.
+ */
+name: string, 
+/**
+ * The text.
+ */
+text: string, };
 
 /**
  * A title.
