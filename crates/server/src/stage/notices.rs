@@ -71,6 +71,12 @@ impl Notices {
         self.touch(journal);
     }
 
+    /// Something is wrong with it, in words.
+    pub(crate) fn trouble(&mut self, journal: &Journal, words: &str) {
+        self.notice(journal).message = Some(words.to_owned());
+        self.touch(journal);
+    }
+
     /// It is no longer there.
     pub(crate) fn removed(&mut self, journal: &Journal) {
         let notice = self.notice(journal);

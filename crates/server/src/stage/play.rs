@@ -113,9 +113,24 @@ impl<'s> Scene<'s> {
             Kind::Conversation => {
                 let settings = change.on(&self.store.settings().for_runs());
                 let guest = self.guest(RunSettings { window_tokens: self.window(), ..settings });
-                Player::Talk(Box::new(Session::reopen(self.store, runtime, id, &change, guest)?))
+                let session = Session::reopen(self.store, runtime, id, &change, guest)?;
+                self.check_trouble(&session)?;
+                Player::Talk(Box::new(session))
             }
         })
+    }
+
+    /// The words of the user must not go to the conversation while the run that they are meant for is elsewhere. A run
+    /// that cannot be gone on with at all is left behind, and lists say so.
+    fn check_trouble(&self, session: &Session<'s>) -> Result<(), Problem> {
+        let Some(trouble) = session.trouble() else { return Ok(()) };
+        let active = self.store.conversations().active_run(&self.act.journal.id)?;
+        let holder = active.and_then(|run| self.store.runs().holder(&run).ok().flatten());
+        if holder.is_some() {
+            return Err(Problem::new(Code::InUse, trouble));
+        }
+        self.stage.notices().trouble(&self.act.journal, trouble);
+        Ok(())
     }
 
     fn guest(&self, settings: RunSettings) -> Guest {

@@ -305,3 +305,34 @@ fn the_sample_runs_without_a_key() {
     until(&mut events, "Completed");
     assert_eq!(browser.get("/api/doctor").good()["ok"], true);
 }
+
+#[cfg(unix)]
+#[test]
+fn what_another_process_has_is_not_spoken_to() {
+    let world = tiny();
+    let (_served, browser) = let_in(&world);
+    let project = project(&world, &browser);
+    let body = json!({ "project": project["id"], "package": "tiny" });
+    let talk = browser.post("/api/conversations", &body).good();
+    let talk = talk["id"].as_str().unwrap();
+    let model = format!("scripted:{}", world.path("tiny.yaml").display());
+    let body = json!({ "package": "tiny", "model": model });
+    let came = browser.post(&format!("/api/conversations/{talk}/runs"), &body).good();
+    let run = came["runId"].as_str().unwrap();
+    let mut events = browser.stream(&format!("run/{run}"), None);
+    until(&mut events, "WaitingUser");
+    // The server gives it back when nothing more is said.
+    events.find(|frame| frame.data["event"]["type"] == "run.finished").unwrap();
+    // This process is the other one.
+    let project = project["id"].as_str().unwrap();
+    let lock = world.path(&format!("store/projects/{project}/runs/{run}/lock"));
+    let lock = std::fs::File::open(lock).unwrap();
+    lock.lock().unwrap();
+    for path in [format!("/api/runs/{run}/say"), format!("/api/conversations/{talk}/say")] {
+        let answer = browser.post(&path, &json!({ "text": "x" }));
+        assert_eq!((answer.status, answer.code().as_str()), (409, "in-use"), "{path}");
+    }
+    drop(lock);
+    browser.post(&format!("/api/runs/{run}/say"), &json!({ "text": "a brief" })).good();
+    until(&mut events, "Completed");
+}
