@@ -7,6 +7,7 @@ mod run;
 mod runs;
 mod system;
 mod talk;
+mod tools;
 
 use std::path::PathBuf;
 
@@ -29,6 +30,7 @@ pub(crate) use self::system::{Completions, Config, ConfigCommand, Doctor, Ui};
 pub(crate) use self::talk::{
     Agent, Chat, Chats, ChatsCommand, ChatsList, ChatsRm, ChatsSearch, ChatsShow,
 };
+pub(crate) use self::tools::{ToolsCommand, ToolsList};
 
 /// The numbers are a contract.
 const EXIT_CODES: &str = "\
@@ -93,6 +95,9 @@ pub(crate) enum Command {
     Models(Models),
     /// Set up and try out MCP servers, whose tools runs may use
     Mcp(Mcp),
+    /// See what tools may do, and who decided it
+    #[command(subcommand)]
+    Tools(ToolsCommand),
     /// See and change the settings
     Config(Config),
     /// Check that everything is in order, and say what to do where it is not

@@ -17,6 +17,7 @@ mod run;
 mod runs;
 mod session;
 mod talk;
+mod tools;
 mod ui;
 
 use crate::args::{Args, Command};
@@ -38,6 +39,7 @@ pub(crate) fn run(args: Args, console: &mut Console) -> anyhow::Result<Outcome> 
         Command::Package(command) => package::run(command, home, console),
         Command::Models(args) => models::run(args, home, console),
         Command::Mcp(args) => mcp::run(args, home, console),
+        Command::Tools(command) => tools::run(command, home, console),
         Command::Config(args) => config::run(args, home, console),
         Command::Doctor(args) => doctor::run(&args, home, console),
         Command::Completions(args) => completions::run(&args, console),

@@ -1,9 +1,13 @@
 //! The tool policy: one merged value that drives the prompt, the tool list and the enforcement alike.
 
+pub mod rules;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::rules::{Decision, Rule, RuleSet};
 use crate::package::agents::AgentTools;
+use crate::vpath::VPath;
 
 /// What a model may do with tools.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +23,13 @@ pub struct Policy {
     /// Whether the state of a run changes through tools of its own alone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
+    /// Which tools are allowed, ask first or are denied; one set for each place that says something.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleSet>,
+    /// Whether a run needs `fs.apply_patch` to change its state. Then it is there, whatever the rules say, if only for
+    /// that.
+    #[serde(skip)]
+    pub patches_state: bool,
 }
 
 /// What a model may do with files.
@@ -53,6 +64,8 @@ impl Default for Policy {
             mcp: McpPolicy::default(),
             call_seconds: 300,
             strict: false,
+            rules: Vec::new(),
+            patches_state: false,
         }
     }
 }
@@ -76,7 +89,22 @@ impl Policy {
             both(policy.mcp.allowed_servers.take(), other.mcp.allowed_servers.as_ref());
         policy.call_seconds = policy.call_seconds.min(other.call_seconds);
         policy.strict |= other.strict;
+        for set in &other.rules {
+            if !policy.rules.contains(set) {
+                policy.rules.push(set.clone());
+            }
+        }
         policy
+    }
+
+    /// What the rules say about a call of a tool that writes to these places, or to none; the user `granted` some.
+    pub fn decide(&self, granted: &[Rule], tool: &str, places: &[&VPath]) -> Decision {
+        rules::decide(&self.rules, granted, tool, places)
+    }
+
+    /// What the rules say about a tool before it is called.
+    pub fn outlook(&self, tool: &str) -> Decision {
+        rules::outlook(&self.rules, tool)
     }
 
     /// The policy for an agent, which can only tighten: booleans AND, numbers min, lists intersect.
@@ -122,6 +150,7 @@ mod tests {
             mcp: McpPolicy { enabled: true, allowed_servers: Some(vec!["a".into(), "b".into()]) },
             call_seconds: 5,
             strict: true,
+            ..Policy::default()
         };
         let agent = AgentTools {
             fs: Some(FileTools {
@@ -145,5 +174,15 @@ mod tests {
         assert_eq!((both.fs.max_read_bytes, both.mcp.enabled, both.call_seconds), (100, false, 5));
         assert_eq!(both.mcp.allowed_servers, system.mcp.allowed_servers);
         assert!(both.strict && Policy::default().and(&system).strict);
+        let denying = |rule: &str| {
+            let deny = vec![rule.parse().unwrap()];
+            let set = RuleSet { deny, ..RuleSet::none(rules::Source::Settings) };
+            Policy { rules: vec![set], ..Policy::default() }
+        };
+        let both = denying("fs.read").and(&denying("fs.list")).and(&denying("fs.read"));
+        assert_eq!(both.rules.len(), 2);
+        let verdict = |tool| both.outlook(tool).verdict;
+        let expected = [rules::Verdict::Deny, rules::Verdict::Deny, rules::Verdict::Allow];
+        assert_eq!(["fs.read", "fs.list", "fs.write"].map(verdict), expected);
     }
 }

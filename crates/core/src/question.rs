@@ -1,5 +1,6 @@
 //! A question to the user: what is asked, and what counts as an answer.
 
+pub mod approval;
 pub mod form;
 mod pick;
 
@@ -7,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use self::approval::{Approval, Consent};
 use self::form::Form;
 use self::pick::Named;
 
@@ -30,6 +32,9 @@ pub struct Question {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(as = "Option<serde_json::Value>"))]
     pub schema: Option<Form>,
+    /// The call that the user is to allow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Box<Approval>>,
 }
 
 /// What kind of answer is wanted.
@@ -46,6 +51,8 @@ pub enum QuestionKind {
     Confirm,
     /// An object that fits the schema.
     Form,
+    /// Whether a call may be made. The runtime asks, never a model.
+    Approval,
 }
 
 /// Something that can be chosen.
@@ -92,6 +99,7 @@ impl Question {
             options: Vec::new(),
             multi: false,
             schema: None,
+            approval: None,
         }
     }
 
@@ -107,6 +115,7 @@ impl Question {
             QuestionKind::Confirm => {
                 confirmed(text).map(Json::Bool).ok_or_else(|| "Please answer yes or no.".to_owned())
             }
+            QuestionKind::Approval => Consent::read(text).map(|consent| consent.to_json()),
             QuestionKind::Form => match &self.schema {
                 Some(form) => form.answer(text),
                 None => Err("This question has no form, so nothing can answer it.".to_owned()),
@@ -164,7 +173,7 @@ mod tests {
             option("10", None),
             option("Green", None),
         ];
-        Question { question: "?".into(), kind, options, multi, schema: None }
+        Question { question: "?".into(), kind, options, multi, schema: None, approval: None }
     }
 
     #[track_caller]

@@ -3,5 +3,6 @@
 pub mod call;
 pub mod schema;
 pub mod served;
+pub mod survey;
 pub mod text_patch;
 pub mod window;

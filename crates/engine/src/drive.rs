@@ -1,5 +1,6 @@
 //! The driver: carries out what the machine asks for, and decides nothing.
 
+mod approval;
 mod perform;
 pub(crate) mod request;
 mod served;

@@ -9,6 +9,7 @@ mod talk;
 
 use std::path::PathBuf;
 
+use crewagent_core::policy::Policy;
 use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_core::vpath::VPath;
 use serde_json::{Map, Value as Json};
@@ -96,6 +97,8 @@ pub struct SettingsChange {
     pub window: Option<u64>,
     /// Whether it is strict from here on; what was strict stays so.
     pub strict: bool,
+    /// What tools may do from here on, besides what held before; it can only be tightened.
+    pub policy: Option<Policy>,
 }
 
 impl SettingsChange {
@@ -109,6 +112,9 @@ impl SettingsChange {
         limits.cost = self.cost.or(limits.cost);
         changed.mode = self.mode.unwrap_or(changed.mode);
         changed.policy.strict |= self.strict;
+        if let Some(policy) = &self.policy {
+            changed.policy = changed.policy.and(policy);
+        }
         changed
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crewagent_core::policy::rules::ToolPattern;
 use crewagent_engine::store::{Cost, Timeout};
 use serde_json::Value as Json;
 
@@ -73,6 +74,27 @@ pub(crate) struct Bounds {
     /// Let the state change only through runtime.complete_node and runtime.update_state, which small models do better
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Ask before a file of the project is written: shows what would change, and waits for your word
+    #[arg(long)]
+    pub(crate) ask_writes: bool,
+    /// Deny these tools: fs.search, fs.*, mcp.github.*, *, or writing below a folder: fs.*(@project/src)
+    #[arg(long, value_name = "RULE")]
+    pub(crate) deny: Vec<ToolPattern>,
+    /// Ask before these tools are used
+    #[arg(long, value_name = "RULE")]
+    pub(crate) ask: Vec<ToolPattern>,
+    /// Make an exception from --deny and --ask; it cannot widen what the settings say
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<ToolPattern>,
+    /// Read at most N bytes of a file at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_read_bytes: Option<u64>,
+    /// Write at most N bytes to a file
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_write_bytes: Option<u64>,
+    /// Break off a call of a tool after this time, such as 90s
+    #[arg(long, value_name = "TIME")]
+    pub(crate) call_timeout: Option<Timeout>,
     /// Stop after N requests to the model
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_turns: Option<u64>,

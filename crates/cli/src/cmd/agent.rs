@@ -74,7 +74,7 @@ pub(crate) fn run(
 }
 
 /// The agent that a name means.
-fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
+pub(super) fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
     package.agent_named(name).ok_or_else(|| {
         let known: Vec<&str> = package.agents().iter().map(|agent| agent.id.as_str()).collect();
         let known = known.join(", ");

@@ -10,7 +10,7 @@ use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::{Of, RunId, Store};
 
 use super::record::Recorder;
-use super::run::{answers, recorded, voice, writable};
+use super::run::{answers, recorded, tightening, voice, writable};
 use super::session::{self, Parting, Session, Voice};
 use crate::again::Again;
 use crate::args::{Bounds, Resume};
@@ -109,6 +109,7 @@ pub(crate) fn change(bounds: &Bounds) -> SettingsChange {
         cost: bounds.max_cost.map(f64::from),
         window: None,
         strict: bounds.strict,
+        policy: Some(tightening(bounds)),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crewagent_core::policy::rules::{RuleSet, Source};
+use crewagent_core::policy::{FsPolicy, McpPolicy, Policy};
 use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
 use crewagent_engine::model::{Model, OpenedModel};
@@ -148,12 +150,36 @@ pub(crate) fn answers(conversation: &Conversation) -> Answers {
     }
 }
 
+/// What the command line forbids. It can only tighten.
+pub(crate) fn tightening(bounds: &Bounds) -> Policy {
+    let writes = ["fs.write", "fs.apply_patch"].iter().filter(|_| bounds.ask_writes);
+    let writes = writes.filter_map(|tool| tool.parse().ok());
+    let rules = RuleSet {
+        from: Source::Run,
+        allow: bounds.allow.clone(),
+        ask: bounds.ask.iter().cloned().chain(writes).collect(),
+        deny: bounds.deny.clone(),
+    };
+    Policy {
+        fs: FsPolicy {
+            enabled: true,
+            max_read_bytes: bounds.max_read_bytes.unwrap_or(u64::MAX),
+            max_write_bytes: bounds.max_write_bytes.unwrap_or(u64::MAX),
+        },
+        mcp: McpPolicy { enabled: true, allowed_servers: None },
+        call_seconds: bounds.call_timeout.map_or(u64::MAX, |timeout| timeout.seconds()),
+        strict: bounds.strict,
+        rules: Some(rules).filter(|rules| !rules.is_empty()).into_iter().collect(),
+        ..Policy::default()
+    }
+}
+
 /// The settings with what the command line says.
 pub(crate) fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings {
     if bounds.guided {
         settings.mode = Mode::Guided;
     }
-    settings.policy.strict |= bounds.strict;
+    settings.policy = settings.policy.and(&tightening(bounds));
     let limits = &mut settings.limits;
     limits.turns = bounds.max_turns.unwrap_or(limits.turns);
     limits.tokens = bounds.max_tokens.or(limits.tokens);

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use crewagent_core::event::{Event, Fact, Phase, Reason};
 use crewagent_core::package::{Package, check};
+use crewagent_core::question::Question;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::control::{Control, Wish};
@@ -206,7 +207,12 @@ impl Session {
                 ("To change something, say what:", vec![again.answer(id, "what to change")])
             }
             (Phase::WaitingUser, Some(Reason::Question)) => {
-                ("Go on with your answer:", vec![again.answer(id, "your answer")])
+                let is_approval = |question: &Question| question.approval.is_some();
+                let answer = match rest.question.as_ref().is_some_and(is_approval) {
+                    true => "once, run, or deny: why",
+                    false => "your answer",
+                };
+                ("Go on with your answer:", vec![again.answer(id, answer)])
             }
             (Phase::WaitingUser, _) => {
                 ("Go on by telling it what to do:", vec![again.answer(id, "your words")])

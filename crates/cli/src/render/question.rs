@@ -1,5 +1,6 @@
 //! A question as a block of its own, with what can be answered.
 
+use crewagent_core::question::approval::Approval;
 use crewagent_core::question::form::{Field, FieldKind, Form, Unsaid};
 use crewagent_core::question::{Choice, Question, QuestionKind};
 
@@ -7,7 +8,7 @@ use serde_json::Value as Json;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::flow::{Flow, Width};
-use crate::paint::{self, ACCENT, NAME, QUIET};
+use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
 /// The bar in front of each line.
 const BAR: &str = "┃";
@@ -29,6 +30,9 @@ pub(crate) fn question(question: &Question, asker: Asker, width: Width) -> Strin
         lines.push(String::new());
         let numbered = (1..).zip(&question.options);
         lines.extend(numbered.flat_map(|(number, choice)| option(number, choice, inner)));
+    }
+    if let Some(approval) = &question.approval {
+        lines.extend(deed(approval, inner));
     }
     if let Some(form) = &question.schema {
         lines.push(String::new());
@@ -66,6 +70,48 @@ pub(crate) fn field(form: &Form, at: usize, width: Width) -> String {
     };
     lines.extend(quiet(&(wanted(field) + &blank), inner));
     barred(&lines)
+}
+
+/// What a call would do that waits for the user's word, and why they are asked.
+fn deed(approval: &Approval, width: Width) -> Vec<String> {
+    let mut lines = Vec::new();
+    for file in &approval.files {
+        lines.push(String::new());
+        if approval.files.len() > 1 || file.diff.is_empty() {
+            lines.push(paint::styled(NAME, paint::printable(&file.file.path)));
+        }
+        // The two lines above the first hunk only name the file.
+        let changed = file.diff.lines().skip_while(|line| !line.starts_with("@@"));
+        lines.extend(changed.map(|line| diff_line(line, width)));
+        let more = match (file.cut, file.diff.is_empty()) {
+            (true, true) => "what would change cannot be shown: it is too large, or no text",
+            (true, false) => "… and more than can be shown here",
+            (false, _) => continue,
+        };
+        lines.push(paint::styled(WARNING, more));
+    }
+    if let Some(arguments) = &approval.arguments {
+        lines.push(String::new());
+        lines.extend(wrapped(arguments, width));
+    }
+    lines.push(String::new());
+    lines.extend(quiet(&format!("You are asked because of the rule {}.", approval.rule), width));
+    lines
+}
+
+/// A line of a unified diff.
+fn diff_line(line: &str, width: Width) -> String {
+    let style = match line.as_bytes().first() {
+        Some(b'+') => GOOD,
+        Some(b'-') => ERROR,
+        _ => QUIET,
+    };
+    let text = paint::printable(&line.replace('\t', "    "));
+    let text = match width {
+        Width::Columns(columns) => paint::fitted(&text, columns.max(20)),
+        Width::Endless => text,
+    };
+    paint::styled(style, text)
 }
 
 /// What the bar and the blanks around it leave.
@@ -164,6 +210,9 @@ fn how(question: &Question, asker: Asker) -> Option<String> {
             Some("yes, or what to do first".to_owned())
         }
         QuestionKind::Confirm => Some("yes or no".to_owned()),
+        QuestionKind::Approval => {
+            Some("o once, r for all of this rule in this run, d deny: and why".to_owned())
+        }
         QuestionKind::Choice if question.multi => {
             Some("one or several, by number or name, with commas between them".to_owned())
         }

@@ -36,6 +36,11 @@ fn play(folder: &Path, plan: &Json) {
     if plan["settings"]["strict"] == true {
         args.push("--strict".to_owned());
     }
+    for rule in ["allow", "ask", "deny"] {
+        for pattern in plan["settings"][rule].as_array().into_iter().flatten() {
+            args.extend([format!("--{rule}"), pattern.as_str().unwrap().to_owned()]);
+        }
+    }
     args.extend([
         "--project".to_owned(),
         "project".to_owned(),

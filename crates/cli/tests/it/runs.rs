@@ -284,3 +284,60 @@ fn a_form_is_answered_in_another_process() {
     let right = answer("your name: Ada\nage: 36", &[]);
     assert!(right.out.contains("For Ada of 36, small."), "{right:?}");
 }
+
+/// A model that changes a file twice.
+pub(crate) const EDITS: &str = r##"scenario: edits
+nodes:
+  step-01-ask:
+    - calls: [{ fs.write: { path: "@project/plan.md", content: "# Plan\nthree\n" } }]
+    - any:
+        - when: { refused: E_PRECONDITION_FAILED }
+          say: "So I leave it."
+        - calls: [{ fs.write: { path: "@project/plan.md", content: "# Plan\nfour\n" } }]
+    - say: "Done."
+"##;
+
+#[test]
+fn a_write_is_allowed_or_denied_in_another_process() {
+    let world = World::with_tiny();
+    world.write("project/plan.md", "# Plan\ntwo\n");
+    world.write("edits.yaml", EDITS);
+    let plan = || std::fs::read_to_string(world.path("project/plan.md")).unwrap();
+    let asked = world.run_tiny("edits.yaml", &["--ask-writes"]);
+    assert_eq!((asked.code, plan().as_str()), (3, "# Plan\ntwo\n"), "{asked:?}");
+    assert_transcript!("run_asks_before_a_write", asked.out);
+    let answer = |words: &str| {
+        world.run(&["resume", "--model", "scripted:edits.yaml", "--input", words, "--json"])
+    };
+    let unclear = answer("go ahead");
+    assert!(unclear.out.contains("Please answer once, run, or deny"), "{unclear:?}");
+    // What was shown is not what would happen now, so it is shown again.
+    world.write("project/plan.md", "# Plan\nnine\n");
+    let again = answer("once");
+    assert!(again.out.contains(r#""kind":"approval""#), "{again:?}");
+    assert!(again.out.contains(r#"-nine\n+three"#) && plan() == "# Plan\nnine\n", "{again:?}");
+    let once = answer("once");
+    assert!(once.out.contains(r#"-three\n+four"#) && plan() == "# Plan\nthree\n", "{once:?}");
+    let denied = answer("deny: three is enough");
+    let told = "The user does not allow this call of `fs.write` and says: \\\\\\\"three is enough\\\\\\\".";
+    assert!(denied.out.contains(told) && plan() == "# Plan\nthree\n", "{denied:?}");
+}
+
+#[test]
+fn the_tools_of_an_agent_are_listed_as_they_are_enforced() {
+    let world = World::with_tiny();
+    world.write("store/config.toml", "[policy]\ndeny = [\"fs.search\"]\ncall-seconds = 60\n");
+    let flags = ["--ask-writes", "--allow", "fs.*(@project/artifacts)", "--max-read-bytes", "1000"];
+    let list = ["tools", "list", "tiny", "--agent", "guide"];
+    let listed = world.run(&[&list[..], &flags].concat());
+    assert_eq!(listed.code, 0, "{listed:?}");
+    assert_transcript!("tools_list", listed.out);
+    let json = world.run(&[&list[..], &["--json"]].concat()).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        json["tools"][2]["rule"],
+        serde_json::json!({"pattern": "fs.search", "from": "settings"})
+    );
+    let bad = world.run(&["tools", "list", "--deny", "ui.ask_user"]);
+    assert!(bad.code == 2 && bad.err.contains("there can be no rule about"), "{bad:?}");
+}

@@ -492,3 +492,28 @@ fn a_form_that_is_left_waits_for_its_answer() {
     let ran = world.run(&["resume", "--model", "scripted:form.yaml", "--input", input]);
     assert!(ran.out.contains("For Bob of 40, small."), "{ran:?}");
 }
+
+#[test]
+fn a_write_is_shown_and_waits_for_a_key() {
+    let world = World::with_tiny();
+    world.write("project/plan.md", "# Plan\ntwo\n");
+    world.write("edits.yaml", crate::runs::EDITS);
+    let mut terminal =
+        start_in(&world, &[&run_of("scripted:edits.yaml")[..], &["--ask-writes"]].concat(), 60, 80);
+    terminal.wait_for("Allow `fs.write` to change `@project/plan.md`?").unwrap();
+    prompt(&mut terminal);
+    let seen = terminal.screen.text();
+    assert!(seen.contains("┃ -two\n") && seen.contains("┃ +three\n"), "{seen}");
+    terminal.press("\r").unwrap();
+    terminal.wait_for("Please answer once, run, or deny").unwrap();
+    terminal.press("o\r").unwrap();
+    terminal.wait_for("┃ +four").unwrap();
+    prompt(&mut terminal);
+    terminal.press("r\r").unwrap();
+    terminal.wait_for("Done.").unwrap();
+    prompt(&mut terminal);
+    terminal.press("\u{4}").unwrap();
+    assert_eq!(ended(terminal).0, 3);
+    let plan = std::fs::read_to_string(world.path("project/plan.md")).unwrap();
+    assert_eq!(plan, "# Plan\nfour\n");
+}

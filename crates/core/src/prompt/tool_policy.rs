@@ -2,6 +2,7 @@
 
 use super::line::{joined, value};
 use crate::policy::Policy;
+use crate::policy::rules::{RuleSet, ToolPattern};
 
 /// The layer has at most this many bytes.
 pub const POLICY_MAX_BYTES: usize = 4 * 1024;
@@ -10,6 +11,8 @@ pub const POLICY_MAX_BYTES: usize = 4 * 1024;
 const SERVERS_BYTES: usize = 2 * 1024;
 /// And this many each.
 const SERVER_BYTES: usize = 128;
+/// The rules of one kind have at most this many bytes together.
+const RULES_BYTES: usize = 256;
 
 /// The merged policy in words.
 pub fn tool_policy(policy: &Policy) -> String {
@@ -29,12 +32,32 @@ pub fn tool_policy(policy: &Policy) -> String {
             "\n- state: strict (runtime.complete_node and runtime.update_state only; @state/workflow.md is not written directly)",
         );
     }
+    rules(policy, &mut text);
     if policy.fs.enabled {
         text.push_str(
             "\n\nPrefer fs.apply_patch for edits. All writes must be under @project or @state; @state/logs is read-only.",
         );
     }
     text
+}
+
+/// The rules, those of one kind on a line. Where they differ the stricter holds.
+fn rules(policy: &Policy, text: &mut String) {
+    type Kind = fn(&RuleSet) -> &Vec<ToolPattern>;
+    let kinds: [(&str, Kind, &str); 3] = [
+        ("deny", |set| &set.deny, ""),
+        ("ask", |set| &set.ask, " (the user is asked first)"),
+        ("allow", |set| &set.allow, " (exceptions from deny and ask)"),
+    ];
+    for (name, of, note) in kinds {
+        let mut patterns: Vec<String> =
+            policy.rules.iter().flat_map(of).map(ToolPattern::to_string).collect();
+        patterns.dedup();
+        if !patterns.is_empty() {
+            let patterns = joined(patterns, ", ", RULES_BYTES);
+            text.push_str(&format!("\n- {name}: {patterns}{note}"));
+        }
+    }
 }
 
 fn mcp(policy: &Policy) -> String {

@@ -27,7 +27,9 @@ use crate::message::ToolCall;
 use crate::package::agents::Agent;
 use crate::package::{Package, Workflow};
 use crate::policy::Policy;
+use crate::policy::rules::Rule;
 use crate::question::Question;
+use crate::question::approval::Approval;
 use crate::state::call::{Caller, Frame};
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
@@ -215,6 +217,8 @@ pub struct Job {
     pub confirmation: Confirmation,
     /// Whether a move needs the user's word.
     pub moves: Moves,
+    /// What the user allowed.
+    pub clearance: Clearance,
     /// What happens when something that a node declares is missing.
     pub missing: MissingRule,
     /// The call of a workflow whose state it sees; none for the run's own.
@@ -237,6 +241,15 @@ pub enum Moves {
     Free,
     /// The user is asked first.
     Ask,
+}
+
+/// What the user allowed of what rules ask about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Clearance {
+    /// For the whole run.
+    pub rules: Vec<Rule>,
+    /// For the call in hand, exactly as it was shown.
+    pub once: Option<Box<Approval>>,
 }
 
 /// A run that rests.
@@ -282,6 +295,7 @@ pub struct Machine {
     input: Option<Arc<str>>,
     confirmation: Confirmation,
     approved: Moves,
+    clearance: Clearance,
     created: Vec<ProjectPath>,
     replies: u64,
     /// Replies at each node of each call; those after completion under the blank name.
@@ -315,6 +329,7 @@ impl Machine {
             input: None,
             confirmation: Confirmation::Needed,
             approved: Moves::Ask,
+            clearance: Clearance::default(),
             created: Vec::new(),
             replies: 0,
             node_replies: BTreeMap::new(),
@@ -445,8 +460,10 @@ impl Machine {
     pub fn policy(&self) -> Policy {
         let policy =
             self.settings.policy.tightened(self.agent().and_then(|agent| agent.tools.as_ref()));
-        // A conversation has no state that could be strict.
-        Policy { strict: policy.strict && self.workflow().is_some(), ..policy }
+        // A conversation has no state that could be strict, or patched.
+        let has_state = self.workflow().is_some();
+        let strict = policy.strict && has_state;
+        Policy { strict, patches_state: has_state && !strict, ..policy }
     }
 
     /// Whether the user agreed to the move in hand.
@@ -514,6 +531,7 @@ impl Machine {
         self.leave_node(Keep::Words);
         self.anchor.told = anchor::Told::Nothing;
         self.approved = Moves::Ask;
+        self.clearance.once = None;
         self.confirmation = Confirmation::Needed;
         match &self.stance {
             Stance::Performing | Stance::Shifting(_) => self.stance = Stance::Asking(self.ask()),

@@ -16,6 +16,7 @@ mod tests_patch;
 
 use crate::integrity::Digest;
 use crate::policy::Policy;
+use crate::policy::rules::{Rule, Verdict};
 use crate::question::Question;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::shape::{nearest, quoted};
@@ -98,10 +99,21 @@ impl Tool {
     /// Whether the policy lets a model call it.
     pub fn is_allowed(self, policy: &Policy) -> bool {
         match self {
-            Self::Read | Self::List | Self::Search | Self::Write | Self::Patch => policy.fs.enabled,
+            Self::Read | Self::List | Self::Search | Self::Write => {
+                policy.fs.enabled && self.denied(policy).is_none()
+            }
+            Self::Patch => {
+                policy.fs.enabled && (policy.patches_state || self.denied(policy).is_none())
+            }
             Self::AskUser => true,
             Self::CompleteNode | Self::UpdateState => policy.strict,
         }
+    }
+
+    /// The rule that denies all of it, if one does.
+    pub fn denied(self, policy: &Policy) -> Option<Rule> {
+        let outlook = policy.outlook(self.name());
+        outlook.rule.filter(|_| outlook.verdict == Verdict::Deny)
     }
 
     /// Whether it changes files.
@@ -302,7 +314,17 @@ impl Call {
                 state::update_state(&arguments, &mut problems).map(Box::new).map(Self::State)
             }
         };
-        problems.settle(tool, call)
+        permitted(problems.settle(tool, call)?, policy)
+    }
+
+    /// The places that it writes to.
+    pub fn places(&self) -> Vec<&VPath> {
+        match self {
+            Self::Write(call) => vec![call.path.path()],
+            Self::Patch(call) => call.patches.iter().map(|patch| patch.path.path()).collect(),
+            Self::State(call) => vec![call.path.path()],
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::AskUser(_) => Vec::new(),
+        }
     }
 
     /// The tool that is called.
@@ -371,6 +393,21 @@ pub(super) fn shown(text: &str) -> String {
     line
 }
 
+/// The call, unless a rule denies it where it writes.
+fn permitted(call: Call, policy: &Policy) -> Result<Call, Refusal> {
+    let tool = call.tool().name();
+    let decision = policy.decide(&[], tool, &call.places());
+    match decision.rule.filter(|_| decision.verdict == Verdict::Deny) {
+        None => Ok(call),
+        Some(rule) => {
+            let message = format!("`{tool}` may not do this: the rule {rule} denies it.");
+            let hint = "Do without it, or tell the user what you would need and why.";
+            let refusal = Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint);
+            Err(refusal.detail("rule", rule.pattern.to_string()))
+        }
+    }
+}
+
 fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
     let tool = Tool::named(name.trim());
     if let Some(tool) = tool.filter(|tool| tool.is_allowed(policy)) {
@@ -379,9 +416,12 @@ fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
     let names: Vec<&str> =
         Tool::ALL.into_iter().filter(|tool| tool.is_allowed(policy)).map(Tool::name).collect();
     let message = match tool {
-        Some(tool) => {
-            format!("The tool `{}` is switched off by the policy of this run.", tool.name())
-        }
+        Some(tool) => match tool.denied(policy) {
+            Some(rule) => format!("The tool `{}` is denied by the rule {rule}.", tool.name()),
+            None => {
+                format!("The tool `{}` is switched off by the policy of this run.", tool.name())
+            }
+        },
         None => format!("There is no tool {}.", quoted(name)),
     };
     let wire = name.replace(['_', '-'], ".");

@@ -55,8 +55,12 @@ fn description(tool: Tool, policy: &Policy) -> String {
         Tool::Patch => format!(
             "Change parts of a file: operation `replace` with edits, `diff` with a diff, or `updateFrontmatter` with \
              update, which is for @state/workflow.md only{}. Made whole or not at all; the file may have up to {write} \
-             bytes afterwards.",
-            if policy.strict { " and switched off in this run" } else { "" }
+             bytes afterwards.{}",
+            if policy.strict { " and switched off in this run" } else { "" },
+            match tool.denied(policy) {
+                Some(_) => " In this run it may change @state/workflow.md and nothing else.",
+                None => "",
+            }
         ),
         Tool::AskUser => "Ask the user and wait; the answer comes back as the result of this call. Ask only for what \
              you cannot find out yourself, everything in one question."

@@ -2,6 +2,7 @@
 
 use crewagent_core::package::agents::Principles;
 use crewagent_core::package::{Package, Workflow};
+use crewagent_core::policy::rules::{RuleSet, Source};
 use crewagent_core::policy::{FsPolicy, McpPolicy, Policy};
 use crewagent_core::prompt::{
     Autopilot, BASE_MAX_BYTES, BRIEF_MAX_BYTES, DATA_MAX_BYTES, DIRECTIVE_MAX_BYTES, DataContext,
@@ -255,17 +256,23 @@ proptest! {
     }
 
     #[test]
-    fn a_policy_has_few_fields(servers in prop::option::of(hostile_list()), on in any::<(bool, bool)>(), limits in any::<(u64, u64, u64)>()) {
+    fn a_policy_has_few_fields(servers in prop::option::of(hostile_list()), on in any::<(bool, bool)>(), limits in any::<(u64, u64, u64)>(), rules in 0..200_usize) {
+        let rule = |n: usize| format!("mcp.server-{n}.a-long-name-of-a-tool").parse().unwrap();
+        let deny = (0..rules).map(rule).collect();
+        let set = RuleSet { deny, ..RuleSet::none(Source::Run) };
         let policy = Policy {
             fs: FsPolicy { enabled: on.0, max_read_bytes: limits.0, max_write_bytes: limits.1 },
             mcp: McpPolicy { enabled: on.1, allowed_servers: servers },
             call_seconds: limits.2,
             strict: limits.2 % 2 == 0,
+            rules: vec![set],
+            ..Policy::default()
         };
         let text = tool_policy(&policy);
         prop_assert!(text.len() <= POLICY_MAX_BYTES, "{}", text.len());
-        let expected: &[&str] =
-            if policy.strict { &["fs", "mcp", "time", "state"] } else { &["fs", "mcp", "time"] };
+        let state = policy.strict.then_some("state");
+        let deny = (rules > 0).then_some("deny");
+        let expected: Vec<&str> = ["fs", "mcp", "time"].into_iter().chain(state).chain(deny).collect();
         prop_assert_eq!(fields(&text), expected);
         check_safe(&text)?;
     }

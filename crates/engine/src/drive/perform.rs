@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use crewagent_core::event::{Answer, Fact, Intent};
 use crewagent_core::integrity::Digest;
+use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Input, Job, Moves, Whole};
 use crewagent_core::tool::call::{Call, canonical};
 use serde::de::IgnoredAny;
 
-use super::{Drive, World, request, unexpected, unrecorded};
+use super::{Drive, World, approval, request, unexpected, unrecorded};
 use crate::clock;
 use crate::deadline::Deadline;
 use crate::tools::{self, Change, Occasion, Plan, Tools};
@@ -209,6 +210,9 @@ fn plan(
         }
     };
     if !call.is_write() {
+        if let Some(approval) = approval::of_call(job, call.tool().name(), world.blobs)? {
+            return Ok((asked(job, approval.question()), None));
+        }
         moment.note(started(job, call.subject(), None));
     }
     let now = clock::for_people(moment.now);
@@ -229,13 +233,14 @@ fn plan(
             }
             (finished(job, answer), None)
         }
-        Plan::Change(change) => {
-            let intent = Box::new(change.intent.clone());
-            (started(job, call.subject(), Some(intent)), Some(change))
-        }
-        Plan::Ask(question) => {
-            (Fact::Question { call_id: job.call.id.clone(), moved: None, question }, None)
-        }
+        Plan::Change(change) => match approval::of_change(job, call, &change) {
+            Some(approval) => (asked(job, approval.question()), None),
+            None => {
+                let intent = Box::new(change.intent.clone());
+                (started(job, call.subject(), Some(intent)), Some(change))
+            }
+        },
+        Plan::Ask(question) => (asked(job, question), None),
         Plan::Approve(moved) => {
             let question = moved.question();
             (Fact::Question { call_id: job.call.id.clone(), moved: Some(moved), question }, None)
@@ -278,6 +283,10 @@ fn keep_before_images(change: &Change, world: &World<'_>) -> Result<(), Halt> {
 
 fn tool(job: &Job) -> String {
     canonical(&job.call.name).unwrap_or(&job.call.name).to_owned()
+}
+
+pub(super) fn asked(job: &Job, question: Question) -> Fact {
+    Fact::Question { call_id: job.call.id.clone(), moved: None, question }
 }
 
 pub(super) fn started(job: &Job, subject: Option<String>, intent: Option<Box<Intent>>) -> Fact {

@@ -10,7 +10,8 @@ use crewagent_core::event::{Fact, RequestFacts};
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
-use crewagent_core::policy::{McpPolicy, Policy};
+use crewagent_core::policy::Policy;
+use crewagent_core::policy::rules::Verdict;
 use crewagent_core::run::machine::{Ask, Machine};
 use crewagent_core::tool::schema::{self, ToolSpec};
 use crewagent_core::tool::served::{ServedTool, ServerName, is_served};
@@ -34,7 +35,7 @@ impl Toolbox {
             return (tools.clone(), *digest);
         }
         let mut tools = schema::tools(&policy);
-        tools.extend(self.allowed(&policy.mcp).map(ServedTool::spec));
+        tools.extend(self.allowed(&policy).map(ServedTool::spec));
         let tools: Arc<[ToolSpec]> = tools.into();
         let digest = tools_digest(&tools);
         self.made = Some((policy, tools.clone(), digest));
@@ -53,16 +54,14 @@ impl Toolbox {
     }
 
     /// The tools of servers that a policy allows, in the order of the servers' names.
-    pub(super) fn allowed<'t>(
-        &'t self,
-        policy: &McpPolicy,
-    ) -> impl Iterator<Item = &'t ServedTool> {
-        let servers = self.served.iter().filter(|(server, _)| server.is_allowed(policy));
-        servers.flat_map(|(_, tools)| tools)
+    pub(super) fn allowed<'t>(&'t self, policy: &Policy) -> impl Iterator<Item = &'t ServedTool> {
+        let servers = self.served.iter().filter(|(server, _)| server.is_allowed(&policy.mcp));
+        let is_open = |tool: &&ServedTool| policy.outlook(&tool.name()).verdict != Verdict::Deny;
+        servers.flat_map(|(_, tools)| tools).filter(is_open)
     }
 
     /// The tool of a server that a name means, as we write it or as it travels.
-    pub(super) fn served(&self, name: &str, policy: &McpPolicy) -> Option<&ServedTool> {
+    pub(super) fn served(&self, name: &str, policy: &Policy) -> Option<&ServedTool> {
         if !is_served(name) {
             return None;
         }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use crewagent_core::event::{Answer, Fact};
 use crewagent_core::payload::Payload;
-use crewagent_core::refusal::Refusal;
+use crewagent_core::policy::Policy;
+use crewagent_core::policy::rules::Verdict;
+use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Job, Whole};
 use crewagent_core::tool::served::{self, ServedTool, ServerName};
 
-use super::perform::{cut_off, deadline, finished, started, would_need_closing};
-use super::{Drive, World, request, unrecorded};
+use super::perform::{asked, cut_off, deadline, finished, started, would_need_closing};
+use super::{Drive, World, approval, request, unrecorded};
 use crate::deadline::Deadline;
 use crate::servers::{Heard, Offer, answer};
 use crate::turn::{Halt, Moment, Once, Turn};
@@ -72,7 +74,7 @@ impl<T: Turn> Drive<'_, T> {
 
     /// Whether a call is one of a server's tool that the model was told of.
     pub(super) fn is_served(&self, job: &Job) -> bool {
-        self.course.toolbox.served(&job.call.name, &job.policy.mcp).is_some()
+        self.course.toolbox.served(&job.call.name, &job.policy).is_some()
     }
 
     /// Why a call of a server's tool is none, if it is not offered.
@@ -80,10 +82,13 @@ impl<T: Turn> Drive<'_, T> {
         if !served::is_served(&job.call.name) || job.whole == Whole::CutOff {
             return None;
         }
-        let policy = &job.policy.mcp;
+        // As we write it, however the model did.
+        if let Some(refusal) = denied(&job.call.name.replace("__", "."), &job.policy) {
+            return Some(refusal);
+        }
         let offered: Vec<String> =
-            self.course.toolbox.allowed(policy).map(ServedTool::name).collect();
-        Some(served::not_offered(&job.call.name, &offered, policy))
+            self.course.toolbox.allowed(&job.policy).map(ServedTool::name).collect();
+        Some(served::not_offered(&job.call.name, &offered, &job.policy.mcp))
     }
 
     /// Gives back what is recorded of a call.
@@ -92,6 +97,12 @@ impl<T: Turn> Drive<'_, T> {
             let key = doubt(key);
             let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
             self.course.served.is_in_doubt = false;
+            return self.planned(recorded, None);
+        }
+        let tool = self.course.toolbox.served(&job.call.name, &job.policy);
+        if tool.is_some_and(|tool| approval::is_due(job, &tool.name())) {
+            let key = question(key);
+            let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
             return self.planned(recorded, None);
         }
         let intent = started(job, None, None);
@@ -113,8 +124,7 @@ impl<T: Turn> Drive<'_, T> {
         key: &str,
         world: &World<'_>,
     ) -> Result<(), Halt> {
-        let Some(tool) = self.course.toolbox.served(&job.call.name, &job.policy.mcp).cloned()
-        else {
+        let Some(tool) = self.course.toolbox.served(&job.call.name, &job.policy).cloned() else {
             return Err(Halt::Unfit(format!("{} is not offered any more", job.call.name)));
         };
         if self.course.served.is_in_doubt {
@@ -130,6 +140,11 @@ impl<T: Turn> Drive<'_, T> {
             Whole::Whole if would_need_closing(&text) => Err(cut_off()),
             Whole::Whole => served::arguments(&tool.name(), &text),
         };
+        if let Some(approval) = approval::of_call(job, &tool.name(), world.blobs)? {
+            let fact = asked(job, approval.question());
+            let recorded = self.turn.step(&question(key), &mut |_| Ok(fact.clone()))?;
+            return self.planned(recorded, None);
+        }
         let subject = arguments.as_ref().ok().and_then(served::subject);
         let intent = named(started(job, subject, None), &tool);
         let heard = &mut self.course.served.heard;
@@ -154,6 +169,20 @@ impl<T: Turn> Drive<'_, T> {
             }
         }
     }
+}
+
+/// The key of the question whether a call may be made.
+fn question(key: &str) -> String {
+    format!("{key}/ask")
+}
+
+/// Why a tool of a server may not be called, if a rule denies it.
+fn denied(tool: &str, policy: &Policy) -> Option<Refusal> {
+    let outlook = policy.outlook(tool);
+    let rule = outlook.rule.filter(|_| outlook.verdict == Verdict::Deny)?;
+    let message = format!("The tool `{tool}` is denied by the rule {rule}.");
+    let refusal = Refusal::new(RefusalCode::ToolNotAvailable, message);
+    Some(refusal.hint("Do without it, or tell the user what you would need and why."))
 }
 
 /// The key of what was made of a call that nobody knows the outcome of.

@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn every_setting_reaches_the_run() {
-        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\ninline-step-bytes = 11\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\nstrict = true\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
+        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\ninline-step-bytes = 11\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\nstrict = true\ndeny = [\"fs.search\"]\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
         let run = Settings::parse(Path::new("c"), text).unwrap().for_runs();
         let expected = serde_json::json!({
             "mode": "guided",
@@ -186,7 +186,8 @@ mod tests {
                 "fs": { "enabled": false, "maxReadBytes": 14, "maxWriteBytes": 15 },
                 "mcp": { "enabled": true, "allowedServers": ["a"] },
                 "callSeconds": 13,
-                "strict": true
+                "strict": true,
+                "rules": [{ "from": "settings", "deny": ["fs.search"] }]
             },
             "inlineStepBytes": 11,
             "windowTokens": 12
@@ -206,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_list_of_keys_is_whole() {
-        let full = "[run]\nmodel = \"m\"\nuser-name = \"Ana\"\ntimeout = 1\nmax-tokens = 1\nmax-cost = 1.0\nwindow-tokens = 1\n[policy.mcp]\nallowed-servers = []\n";
+        let full = "[run]\nmodel = \"m\"\nuser-name = \"Ana\"\ntimeout = 1\nmax-tokens = 1\nmax-cost = 1.0\nwindow-tokens = 1\n[policy]\nallow = [\"fs.read\"]\nask = [\"fs.write\"]\ndeny = [\"*\"]\n[policy.mcp]\nallowed-servers = []\n";
         let settings = Settings::parse(
             Path::new("c"),
             &[full, models::EVERYTHING, servers::EVERYTHING].concat(),
@@ -233,6 +234,7 @@ mod tests {
         check_wrong("[imports]\n", &["line 1", "imports", "`import`"]);
         check_wrong("[run]\nmax-turns = 0\n", &["line 2", "whole number above zero"]);
         check_wrong("[run]\nmax-cost = \"a\"\n", &["line 2", "expected a number"]);
+        check_wrong("[policy]\ndeny = [\"ui.*\"]\n", &["line 2", "there can be no rule about"]);
         check_wrong("[run]\nmax-cost = 0.0\n", &["line 2", "above zero"]);
         check_wrong("[run]\ntimeout = \"soon\"\n", &["line 2", "`10m`"]);
         check_wrong("[run]\nmode = \"fast\"\n", &["line 2", "autopilot", "guided"]);

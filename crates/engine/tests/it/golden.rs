@@ -147,6 +147,7 @@ golden_runs! {
     a_child_waits_for_the_user = "013-child-waits";
     a_child_fails_and_is_called_again = "014-child-fails";
     three_levels_of_calls_return_one_by_one = "015-three-levels";
+    a_write_waits_for_the_users_word = "016-approvals";
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use crewagent_core::event::{Event, Phase, Reply};
+use crewagent_core::policy::rules::{RuleSet, Source, ToolPattern};
 use crewagent_core::run::machine::Rest;
 use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_core::syntax::yaml;
@@ -66,6 +67,13 @@ pub(crate) struct Settings {
     pub(crate) max_write_bytes: Option<u64>,
     #[serde(default)]
     pub(crate) strict: bool,
+    /// Rules of the settings.
+    #[serde(default)]
+    pub(crate) allow: Vec<ToolPattern>,
+    #[serde(default)]
+    pub(crate) ask: Vec<ToolPattern>,
+    #[serde(default)]
+    pub(crate) deny: Vec<ToolPattern>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -85,6 +93,9 @@ impl Script {
         settings.limits.turns = given.max_turns.unwrap_or(settings.limits.turns);
         settings.limits.tokens = given.max_tokens;
         settings.policy.strict = given.strict;
+        let (allow, ask, deny) = (given.allow.clone(), given.ask.clone(), given.deny.clone());
+        let rules = RuleSet { from: Source::Settings, allow, ask, deny };
+        settings.policy.rules.extend(Some(rules).filter(|rules| !rules.is_empty()));
         let fs = &mut settings.policy.fs;
         fs.max_read_bytes = given.max_read_bytes.unwrap_or(fs.max_read_bytes);
         fs.max_write_bytes = given.max_write_bytes.unwrap_or(fs.max_write_bytes);

@@ -124,5 +124,6 @@ pub(super) fn change(bounds: &Bounds) -> SettingsChange {
         cost: *max_cost,
         window: None,
         strict: *strict,
+        policy: None,
     }
 }

@@ -180,6 +180,7 @@ fn a_question_stands_alone_with_what_can_be_answered() {
         ],
         multi: false,
         schema: None,
+        approval: None,
     };
     let asked = Fact::Question { call_id: "c".into(), moved: None, question };
     let said = Fact::UserInput { text: "2".into(), for_node_id: None, call_id: None };
@@ -205,6 +206,7 @@ fn a_form_names_its_fields() {
         options: Vec::new(),
         multi: false,
         schema: Form::read(&schema).ok(),
+        approval: None,
     };
     let asked = Fact::Question { call_id: "c".into(), moved: None, question };
     check_lines(

@@ -165,6 +165,7 @@ impl Machine {
             created: self.created.clone(),
             confirmation: self.confirmation,
             moves: self.moves(),
+            clearance: self.clearance.clone(),
             missing: self.settings.missing,
             call_of: self.call(),
         })
@@ -187,6 +188,7 @@ impl Machine {
             self.batch.left = Left::Earlier;
         }
         self.approved = Moves::Ask;
+        self.clearance.once = None;
         let created = answer.created.iter().filter_map(|path| ProjectPath::parse(path).ok());
         self.created.extend(created);
         if let Some(change) = state {

@@ -11,6 +11,7 @@ use super::{Effect, Machine, Moves, Rest, tell};
 use crate::context::Keep;
 use crate::event::{Answer, Fact, Moved, Phase, Reason};
 use crate::prompt;
+use crate::question::approval::{Approval, Consent};
 use crate::question::{Question, QuestionKind};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::guard::Confirmation;
@@ -107,6 +108,9 @@ impl Machine {
     }
 
     fn answer(&mut self, pending: Pending, words: &str, now: Timestamp, effects: &mut Vec<Effect>) {
+        if let Some(approval) = pending.question.approval.clone() {
+            return self.consented(pending, approval, words, now, effects);
+        }
         match (pending.question.answer(words), &pending.moved) {
             (Ok(Json::Bool(true)), Some(_)) => {
                 self.approved = Moves::Free;
@@ -125,6 +129,35 @@ impl Machine {
                 self.settle_call(&pending, answer, words, now, effects);
             }
             (Err(why), None) => {
+                let question = pending.question.clone();
+                self.pending = Some(pending);
+                self.wait_for_answer(question, Some(why), effects);
+            }
+        }
+    }
+
+    /// The user said whether a call may be made. If so it is performed anew.
+    fn consented(
+        &mut self,
+        pending: Pending,
+        approval: Box<Approval>,
+        words: &str,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
+        match Consent::read(words) {
+            Ok(Consent::Deny(reason)) => {
+                let answer = denied(&approval, &reason);
+                self.settle_call(&pending, answer, words, now, effects);
+            }
+            Ok(consent) => {
+                if consent == Consent::Run && !self.clearance.rules.contains(&approval.rule) {
+                    self.clearance.rules.push(approval.rule.clone());
+                }
+                self.clearance.once = Some(approval);
+                self.next_call(now, effects);
+            }
+            Err(why) => {
                 let question = pending.question.clone();
                 self.pending = Some(pending);
                 self.wait_for_answer(question, Some(why), effects);
@@ -164,6 +197,18 @@ fn declined(moved: &Moved, words: &str, is_no: bool) -> Answer {
     );
     let refusal = Refusal::new(RefusalCode::Precondition, message)
         .hint("The file is unchanged. Do what the user asks; if they want the move after all, make the same call again.");
+    Answer::from(&refusal)
+}
+
+/// What the model is told when the user did not allow a call.
+fn denied(approval: &Approval, reason: &str) -> Answer {
+    let said = match reason {
+        "" => " and gives no reason.".to_owned(),
+        reason => format!(" and says: {reason:?}."),
+    };
+    let message = format!("The user does not allow this call of `{}`{said}", approval.tool);
+    let refusal = Refusal::new(RefusalCode::Precondition, message)
+        .hint("Nothing was changed. Do what the user asks, find another way, or ask what they want instead.");
     Answer::from(&refusal)
 }
 

@@ -47,7 +47,8 @@ pub(super) fn ask(arguments: &Map<String, Json>, problems: &mut Problems) -> Opt
     let multi = params.flag("multi", problems);
     check_kind(kind, &options, multi, problems);
     let form = form(kind, schema.as_ref(), problems);
-    Some(Question { question: question?.to_owned(), kind, options, multi, schema: form })
+    let question = question?.to_owned();
+    Some(Question { question, kind, options, multi, schema: form, approval: None })
 }
 
 fn check_kind(kind: QuestionKind, options: &[Choice], multi: bool, problems: &mut Problems) {
@@ -67,21 +68,21 @@ fn check_kind(kind: QuestionKind, options: &[Choice], multi: bool, problems: &mu
 
 /// The form, where there has to be one.
 fn form(kind: QuestionKind, schema: Option<&Json>, problems: &mut Problems) -> Option<Form> {
-    match (kind, schema) {
-        (QuestionKind::Form, None) => problems.mistake(
+    match schema {
+        None if kind == QuestionKind::Form => problems.mistake(
             "a question of kind `form` needs `schema`, such as {\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}}}",
         ),
-        (QuestionKind::Form, Some(schema)) if schema.to_string().len() > MAX_SCHEMA => {
+        None => {}
+        Some(_) if kind != QuestionKind::Form => {
+            problems.mistake("`schema` belongs to a question of kind `form`");
+        }
+        Some(schema) if schema.to_string().len() > MAX_SCHEMA => {
             problems.mistake(format!("`schema` has more than {MAX_SCHEMA} bytes"));
         }
-        (QuestionKind::Form, Some(schema)) => match Form::read(schema) {
+        Some(schema) => match Form::read(schema) {
             Ok(form) => return Some(form),
             Err(mistakes) => mistakes.into_iter().for_each(|mistake| problems.mistake(mistake)),
         },
-        (QuestionKind::Text | QuestionKind::Choice | QuestionKind::Confirm, Some(_)) => {
-            problems.mistake("`schema` belongs to a question of kind `form`");
-        }
-        (QuestionKind::Text | QuestionKind::Choice | QuestionKind::Confirm, None) => {}
     }
     None
 }

@@ -1,5 +1,6 @@
 //! The `[policy]` table: what tools may do. Packages can only tighten it.
 
+use crewagent_core::policy::rules::{RuleSet, Source, ToolPattern};
 use crewagent_core::policy::{FsPolicy, McpPolicy, Policy};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,15 @@ pub struct PolicySettings {
     pub call_seconds: u64,
     /// Whether the state of a run changes through tools of its own alone.
     pub strict: bool,
+    /// Tools that may be called, as exceptions from the next two.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<ToolPattern>,
+    /// Tools that ask first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<ToolPattern>,
+    /// Tools that may not be called.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<ToolPattern>,
     /// File tools.
     pub fs: FsSettings,
     /// Tools of MCP servers.
@@ -42,8 +52,9 @@ pub struct McpSettings {
 
 impl Default for PolicySettings {
     fn default() -> Self {
-        let Policy { fs, mcp, call_seconds, strict } = Policy::default();
-        Self { call_seconds, strict, fs: fs.into(), mcp: mcp.into() }
+        let Policy { fs, mcp, call_seconds, strict, .. } = Policy::default();
+        let (allow, ask, deny) = (Vec::new(), Vec::new(), Vec::new());
+        Self { call_seconds, strict, allow, ask, deny, fs: fs.into(), mcp: mcp.into() }
     }
 }
 
@@ -75,11 +86,16 @@ impl From<&PolicySettings> for Policy {
     fn from(settings: &PolicySettings) -> Self {
         let FsSettings { enabled, max_read_bytes, max_write_bytes } = settings.fs;
         let McpSettings { enabled: mcp_enabled, allowed_servers } = settings.mcp.clone();
+        let (allow, ask, deny) =
+            (settings.allow.clone(), settings.ask.clone(), settings.deny.clone());
+        let rules = RuleSet { from: Source::Settings, allow, ask, deny };
         Self {
             fs: FsPolicy { enabled, max_read_bytes, max_write_bytes },
             mcp: McpPolicy { enabled: mcp_enabled, allowed_servers },
             call_seconds: settings.call_seconds,
             strict: settings.strict,
+            rules: Some(rules).filter(|rules| !rules.is_empty()).into_iter().collect(),
+            patches_state: false,
         }
     }
 }

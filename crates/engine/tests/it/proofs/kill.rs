@@ -9,7 +9,7 @@ use crewagent_engine::journal::Rest;
 
 use super::record::{Scale, scale};
 use super::scene::{Picture, Scene, check_kept, clock};
-use super::twelve::{Piece, twelve};
+use super::twelve::{Piece, three_asking, twelve};
 use super::{record, spread};
 use crate::probe::{Fault, Recorder};
 
@@ -154,4 +154,14 @@ fn a_run_that_is_killed_at_any_operation_loses_nothing_and_does_nothing_twice() 
             "{points} points: before, after and in the middle of each of {operations} operations; 0 failures"
         ),
     );
+}
+
+#[test]
+fn a_write_that_needs_the_users_word_happens_once_wherever_the_process_dies() {
+    let scene = Scene::new(three_asking());
+    let calm = Calm::of(&scene);
+    assert_eq!(calm.told["question"], 4, "three changes and a question of the model");
+    let at_each = |n| [Fault::Crash(n), Fault::CrashAfter(n)];
+    let cases: Vec<Fault> = (0..calm.operations).flat_map(at_each).collect();
+    spread(three_asking, &cases, |scene, fault| check_kill(scene, &calm, *fault));
 }

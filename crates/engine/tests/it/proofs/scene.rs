@@ -18,7 +18,7 @@ use crewagent_engine::store::{Installed, Of, RunError, Store};
 use crewagent_engine::turn::Halt;
 use tempfile::TempDir;
 
-use super::twelve::{AGAIN, COLOUR, GO_ON, Piece, Player};
+use super::twelve::{AGAIN, COLOUR, GO_ON, ONCE, Piece, Player};
 use crate::stage::tree;
 use crate::support::write_all;
 
@@ -113,13 +113,15 @@ impl Scene {
     }
 
     pub(crate) fn plan(&self) -> StartRun {
+        let mut settings = RunSettings::default();
+        settings.policy.rules.clone_from(&self.piece.rules);
         StartRun {
             package: self.installed.clone(),
             workflow: None,
             agent: None,
             project: self.project(),
             variables: serde_json::Map::new(),
-            settings: RunSettings::default(),
+            settings,
             user_name: "Ana".to_owned(),
             id: None,
             conversation: None,
@@ -237,6 +239,7 @@ pub(crate) fn conduct(
             return Ok(());
         }
         let words = match (&rest.question, rest.reason) {
+            (Some(question), _) if question.approval.is_some() => ONCE,
             (Some(_), _) => COLOUR,
             (None, Some(Reason::StopPoint)) => GO_ON,
             (None, Some(Reason::Loop)) => AGAIN,

@@ -6,12 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use crewagent_core::event::Reply;
 use crewagent_core::message::{Message, ToolCall};
+use crewagent_core::policy::rules::{RuleSet, Source};
 use crewagent_engine::model::{Cancel, Memo, Model, ModelError, Place, Progress, Request};
 use crewagent_testkit::package::generated;
 use serde_json::{Map, Value as Json, json};
 
 /// What the user says when asked for a colour.
 pub(crate) const COLOUR: &str = "blue";
+/// What the user says when a call waits for their word.
+pub(crate) const ONCE: &str = "once";
 /// What the user says at a stop point.
 pub(crate) const GO_ON: &str = "go on";
 /// What the user says when the model gives up.
@@ -22,6 +25,8 @@ pub(crate) struct Piece {
     pub(crate) package: Vec<(String, String)>,
     pub(crate) project: Vec<(String, String)>,
     nodes: BTreeMap<String, Vec<Reaction>>,
+    /// What the user is asked about before it is written.
+    pub(crate) rules: Vec<RuleSet>,
 }
 
 impl Piece {
@@ -31,7 +36,7 @@ impl Piece {
         project: Vec<(String, String)>,
         nodes: BTreeMap<String, Vec<Reaction>>,
     ) -> Self {
-        Self { package, project, nodes }
+        Self { package, project, nodes, rules: Vec::new() }
     }
 
     fn reactions(&self, place: &Place) -> &[Reaction] {
@@ -101,7 +106,7 @@ fn project() -> Vec<(String, String)> {
 pub(crate) fn twelve() -> Piece {
     let nodes = first_half().into_iter().chain(second_half());
     let nodes = nodes.map(|(number, reactions)| (node(number), reactions)).collect();
-    Piece { package: generated(13, 13), project: project(), nodes }
+    Piece { package: generated(13, 13), project: project(), nodes, rules: Vec::new() }
 }
 
 const PLAN: &str = "@project/notes/plan.md";
@@ -249,7 +254,13 @@ pub(crate) fn three() -> Piece {
     );
     at(2, vec![calls([update(json!({ "stepsCompleted": { "append": [node(2)] } }))])]);
     let project = project().into_iter().filter(|(name, _)| !name.contains("long")).collect();
-    Piece { package: generated(3, 2), project, nodes }
+    Piece { package: generated(3, 2), project, nodes, rules: Vec::new() }
+}
+
+/// The same, where the user has to allow every write.
+pub(crate) fn three_asking() -> Piece {
+    let ask = ["fs.write", "fs.apply_patch"].map(|tool| tool.parse().unwrap()).into();
+    Piece { rules: vec![RuleSet { ask, ..RuleSet::none(Source::Settings) }], ..three() }
 }
 
 /// The model that plays a piece. What it says follows from the request alone; a call that was refused is made again.

@@ -88,6 +88,27 @@ modelProblem: string | null,
 hasWeb: boolean, };
 
 /**
+ * A call that waits for the user's word.
+ */
+export type Approval = { 
+/**
+ * The tool.
+ */
+tool: string, 
+/**
+ * The rule that asks.
+ */
+rule: Rule, 
+/**
+ * The files that would change. What becomes of the run's state is not among them.
+ */
+files?: Array<FileChange>, 
+/**
+ * The arguments, exactly as the model wrote them, of a call that is not about files.
+ */
+arguments?: string | null, };
+
+/**
  * A file that a run made.
  */
 export type Artifact = { 
@@ -799,39 +820,7 @@ nodeId: string,
 /**
  * The number of the call in the run, from 1.
  */
-call: number, } | { "type": "tools.listed", 
-/**
- * The server.
- */
-server: string, 
-/**
- * The canonical names of its tools.
- */
-names: Array<string>, 
-/**
- * What it offers and models are not told of, with the reason.
- */
-leftOut?: Array<string>, 
-/**
- * Why it has no tools.
- */
-error?: string | null, 
-/**
- * The tools as models are told of them, as JSON.
- */
-tools: Payload, } | { "type": "server.logged", 
-/**
- * The server.
- */
-server: string, 
-/**
- * How grave it is, in the server's word; `stderr` for what it wrote there.
- */
-level: string, 
-/**
- * What it wrote, cleaned and capped.
- */
-text: string, } | { "type": "turn.started", 
+call: number, } | { "type": "turn.started", 
 /**
  * Its number in the run, from 1.
  */
@@ -991,7 +980,11 @@ multi?: boolean,
 /**
  * The JSON Schema of a form.
  */
-schema?: JsonValue | null, } | { "type": "phase.changed", 
+schema?: JsonValue | null, 
+/**
+ * The call that the user is to allow.
+ */
+approval?: Approval | null, } | { "type": "phase.changed", 
 /**
  * The phase.
  */
@@ -1087,6 +1080,31 @@ message: string,
  * What to do about it.
  */
 hint?: string | null, };
+
+/**
+ * A file that would change.
+ */
+export type FileChange = { 
+/**
+ * What would change, as a unified diff. Empty if that cannot be shown.
+ */
+diff: string, 
+/**
+ * Whether there is more than the diff shows.
+ */
+cut?: boolean, 
+/**
+ * The mount path.
+ */
+path: string, 
+/**
+ * The digest before; none when there is no file.
+ */
+before?: string | null, 
+/**
+ * The digest after.
+ */
+after: string, };
 
 /**
  * A file or a folder.
@@ -2176,7 +2194,11 @@ callSeconds: number,
 /**
  * Whether the state of a run changes through tools of its own alone.
  */
-strict: boolean, };
+strict: boolean, 
+/**
+ * Which tools are allowed, ask first or are denied; one set for each place that says something.
+ */
+rules: Array<RuleSet>, };
 
 /**
  * What a million tokens cost.
@@ -2293,12 +2315,16 @@ multi?: boolean,
 /**
  * The JSON Schema of a form.
  */
-schema?: JsonValue | null, };
+schema?: JsonValue | null, 
+/**
+ * The call that the user is to allow.
+ */
+approval?: Approval | null, };
 
 /**
  * What kind of answer is wanted.
  */
-export type QuestionKind = "text" | "choice" | "confirm" | "form";
+export type QuestionKind = "text" | "choice" | "confirm" | "form" | "approval";
 
 /**
  * Something that can be chosen.
@@ -2325,7 +2351,7 @@ export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | 
 /**
  * Why a call was not carried out.
  */
-export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_TOOL_FAILED" | "E_INTERNAL";
+export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_INTERNAL";
 
 /**
  * What was removed.
@@ -2496,6 +2522,40 @@ journal: Journal,
  * The last event that stays; 0 when none does.
  */
 seq: number, };
+
+/**
+ * A rule, and where it comes from.
+ */
+export type Rule = { 
+/**
+ * Which calls it is about.
+ */
+pattern: ToolPattern, 
+/**
+ * Where it comes from.
+ */
+from: Source, };
+
+/**
+ * The rules of one place.
+ */
+export type RuleSet = { 
+/**
+ * The place.
+ */
+from: Source, 
+/**
+ * What is allowed, as an exception from the other two.
+ */
+allow?: Array<ToolPattern>, 
+/**
+ * What the user is asked about first.
+ */
+ask?: Array<ToolPattern>, 
+/**
+ * What is denied.
+ */
+deny?: Array<ToolPattern>, };
 
 /**
  * Everything about one run but its events.
@@ -2852,6 +2912,11 @@ settings: Array<Setting>,
 path: string, };
 
 /**
+ * Where rules come from.
+ */
+export type Source = "settings" | "run";
+
+/**
  * The facts of a state document that the runtime acts on.
  */
 export type Standing = { 
@@ -3024,6 +3089,11 @@ event: Event, };
  * A call of a tool, as the model wrote it.
  */
 export type ToolCall = { id: string, type: "function", function: { name: string, arguments: Payload } };
+
+/**
+ * Which calls a rule is about: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
+ */
+export type ToolPattern = string;
 
 /**
  * Tokens, and money where the prices are known.

@@ -1,0 +1,28 @@
+//! The arguments of `crewagent tools`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::run::Bounds;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Show what each tool may do, and who decided it: the settings, the command line or the agent
+    List(Box<ToolsList>),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ToolsList {
+    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION [default: no package, no agent]
+    #[arg(value_name = "PACKAGE")]
+    pub(crate) package: Option<PathBuf>,
+    /// The agent, by id or name [default: nobody in particular]
+    #[arg(long, value_name = "AGENT", requires = "package")]
+    pub(crate) agent: Option<String>,
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}

@@ -1,0 +1,119 @@
+//! `crewagent tools`: what tools may do, exactly as it is enforced.
+
+use std::path::PathBuf;
+
+use crewagent_core::policy::Policy;
+use crewagent_core::policy::rules::{Source, Verdict};
+use crewagent_core::tool::survey::{Decider, Layers, Limit, Surveyed};
+use crewagent_engine::store::Store;
+use serde_json::json;
+
+use super::run::{bounded, installed};
+use super::{agent, talk};
+use crate::args::{ToolsCommand, ToolsList};
+use crate::console::Console;
+use crate::outcome::Outcome;
+use crate::paint::{self, ERROR, GOOD, NAME, QUIET, WARNING};
+use crate::render::table::{Cell, table};
+
+pub(crate) fn run(
+    command: ToolsCommand,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let ToolsCommand::List(args) = command;
+    list(&args, home, console)
+}
+
+fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyhow::Result<Outcome> {
+    let store = Store::open(home)?;
+    let package = match &args.package {
+        None => None,
+        Some(reference) => match installed(reference, &store, console)? {
+            None => return Ok(Outcome::Invalid),
+            Some(installed) => Some(talk::package_of(&installed, &store)?),
+        },
+    };
+    let agent = match (&args.agent, &package) {
+        (Some(name), Some(package)) => Some(agent::named(name, package)?),
+        (_, _) => None,
+    };
+    let settings = store.settings().for_runs();
+    let run = bounded(settings.clone(), &args.bounds);
+    let layers = Layers {
+        settings: &settings.policy,
+        run: &run.policy,
+        agent: agent.and_then(|agent| agent.tools.as_ref()),
+    };
+    let rows = layers.survey();
+    if args.json {
+        let list = json!({
+            "agentId": agent.map(|agent| agent.id.to_string()),
+            "policy": layers.policy(),
+            "callSeconds": layers.call_seconds(),
+            "tools": rows,
+        });
+        console.line(paint::json(&list));
+        return Ok(Outcome::Done);
+    }
+    let rows: Vec<Vec<Cell>> = rows.iter().map(row).collect();
+    console.text(&table(&["TOOL", "MAY BE USED", "DECIDED BY", "LIMIT"], &rows));
+    let folders = folders(&layers.policy());
+    if !folders.is_empty() {
+        console.line("");
+        console.text(&table(&["WRITING BELOW A FOLDER", "MAY BE DONE", "DECIDED BY"], &folders));
+    }
+    let Limit { value, by } = layers.call_seconds();
+    let note = format!("One call takes at most {value} seconds ({}).", name(by));
+    console.line(format_args!("\n{}", paint::styled(QUIET, note)));
+    Ok(Outcome::Done)
+}
+
+/// The rules about folders, which hold beside those about whole tools.
+fn folders(policy: &Policy) -> Vec<Vec<Cell>> {
+    let mut rows = Vec::new();
+    for set in &policy.rules {
+        let by = match set.from {
+            Source::Settings => Decider::Settings,
+            Source::Run => Decider::Run,
+        };
+        for (verdict, pattern) in set.rules().filter(|(_, pattern)| pattern.has_folder()) {
+            let pattern = Cell::new(NAME, &pattern.to_string());
+            rows.push(vec![pattern, said(verdict), Cell::new(QUIET, name(by))]);
+        }
+    }
+    rows
+}
+
+fn said(verdict: Verdict) -> Cell {
+    match verdict {
+        Verdict::Allow => Cell::new(GOOD, "yes"),
+        Verdict::Ask => Cell::new(WARNING, "asks first"),
+        Verdict::Deny => Cell::new(ERROR, "no"),
+    }
+}
+
+fn row(tool: &Surveyed) -> Vec<Cell> {
+    let verdict = match tool.state_only {
+        true => Cell::new(WARNING, "for the state of the run"),
+        false => said(tool.verdict),
+    };
+    let by = match &tool.rule {
+        Some(rule) => format!("rule {}, {}", rule.pattern, name(tool.by)),
+        None => name(tool.by).to_owned(),
+    };
+    let limit = tool.max_bytes.map_or_else(String::new, |Limit { value, by }| {
+        let bytes = crewagent_engine::source::bytes(value);
+        format!("{bytes} ({})", name(by))
+    });
+    vec![Cell::new(NAME, &tool.tool), verdict, Cell::new(QUIET, &by), Cell::new(QUIET, &limit)]
+}
+
+fn name(by: Decider) -> &'static str {
+    match by {
+        Decider::Settings => "settings",
+        Decider::Run => "command line",
+        Decider::Agent => "agent",
+        Decider::Runtime => "always there",
+    }
+}

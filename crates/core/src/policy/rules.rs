@@ -1,0 +1,450 @@
+//! Rules about tools: which are allowed, which ask the user first, which are denied.
+//!
+//! A place that may say something, such as the settings or a command line, has a set of rules of its own. Within a set
+//! the more precise rule wins, so that a set can make exceptions from itself; between sets the stricter one wins, so
+//! that no place can widen what another one allows.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::vpath::{Mount, VPath};
+
+/// A pattern may have this many bytes.
+const MAX_PATTERN: usize = 256;
+/// The tools that a rule with a folder can be about.
+const WRITERS: [&str; 2] = ["fs.write", "fs.apply_patch"];
+
+/// The rules of one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RuleSet {
+    /// The place.
+    pub from: Source,
+    /// What is allowed, as an exception from the other two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<ToolPattern>,
+    /// What the user is asked about first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<ToolPattern>,
+    /// What is denied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<ToolPattern>,
+}
+
+/// Where rules come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Source {
+    /// The settings.
+    Settings,
+    /// The command line of a run.
+    Run,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Settings => "the settings",
+            Self::Run => "the command line",
+        })
+    }
+}
+
+/// What a rule says, the strictest last.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Verdict {
+    /// The tool may be called.
+    Allow,
+    /// The user is asked first.
+    Ask,
+    /// The tool may not be called.
+    Deny,
+}
+
+/// A rule, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Rule {
+    /// Which calls it is about.
+    pub pattern: ToolPattern,
+    /// Where it comes from.
+    pub from: Source,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` of {}", self.pattern, self.from)
+    }
+}
+
+/// Which calls a rule is about: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(type = "string"))]
+pub struct ToolPattern {
+    tool: ToolName,
+    folder: Option<VPath>,
+}
+
+/// Which tools, the most precise last.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ToolName {
+    Any,
+    /// Those whose names begin like this, with a dot at the end.
+    Family(String),
+    Exactly(String),
+}
+
+impl ToolPattern {
+    /// Whether it is about calls of this tool that write here; without a place, about the tool as a whole.
+    fn covers(&self, tool: &str, place: Option<&VPath>) -> bool {
+        self.names(tool)
+            && match (&self.folder, place) {
+                (None, _) => true,
+                (Some(_), None) => false,
+                (Some(folder), Some(place)) => is_below(place, folder),
+            }
+    }
+
+    fn names(&self, tool: &str) -> bool {
+        let is_named = match &self.tool {
+            ToolName::Any => true,
+            ToolName::Family(start) => tool.starts_with(start),
+            ToolName::Exactly(name) => tool == name,
+        };
+        is_named && (self.folder.is_none() || WRITERS.contains(&tool))
+    }
+
+    /// Whether it is about a part of the project alone.
+    pub fn has_folder(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// What makes it more precise than another: first its folder, then its name.
+    fn precision(&self) -> (Option<usize>, &ToolName) {
+        (self.folder.as_ref().map(|folder| folder.relative().len()), &self.tool)
+    }
+}
+
+fn is_below(place: &VPath, folder: &VPath) -> bool {
+    let below = place.relative().strip_prefix(folder.relative());
+    let is_inside = folder.relative().is_empty()
+        || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    place.mount() == folder.mount() && is_inside
+}
+
+/// A tool that no rule is about: without it a run could not ask, or not go on.
+pub fn is_exempt(tool: &str) -> bool {
+    tool == "ui.ask_user" || tool.starts_with("runtime.")
+}
+
+impl FromStr for ToolPattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text.len() > MAX_PATTERN {
+            return Err(format!("a rule has at most {MAX_PATTERN} bytes"));
+        }
+        let (name, folder) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+            Some((name, folder)) => (name.trim(), Some(folder_of(folder)?)),
+            None => (text, None),
+        };
+        let is_name = |name: &str| {
+            let is_part = |part: &str| {
+                !part.is_empty()
+                    && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+            };
+            name.split('.').all(is_part)
+        };
+        let tool = match name.strip_suffix(".*") {
+            _ if name == "*" => ToolName::Any,
+            Some(family) if is_name(family) => ToolName::Family(format!("{family}.")),
+            None if is_name(name) && name.contains('.') => ToolName::Exactly(name.to_owned()),
+            Some(_) | None => {
+                return Err(format!(
+                    "{text:?} is no rule about tools; write one like fs.write, fs.*, mcp.github.*, *, or fs.*(@project/src)"
+                ));
+            }
+        };
+        let pattern = Self { tool, folder };
+        if let ToolName::Exactly(name) | ToolName::Family(name) = &pattern.tool
+            && (is_exempt(name) || name == "ui.")
+        {
+            return Err(format!(
+                "there can be no rule about {name}: without it a run could not ask you, or not go on"
+            ));
+        }
+        if pattern.folder.is_some() && !WRITERS.iter().any(|tool| pattern.names(tool)) {
+            return Err(format!(
+                "{text:?}: a folder belongs to rules about fs.write, fs.apply_patch or fs.*, which write there"
+            ));
+        }
+        Ok(pattern)
+    }
+}
+
+fn folder_of(text: &str) -> Result<VPath, String> {
+    let clean = text.trim().trim_end_matches("**").trim_end_matches('/');
+    let folder = VPath::parse(clean).ok().filter(|folder| folder.mount() == Mount::Project);
+    match folder.filter(|_| clean.starts_with('@') && !clean.contains(['*', '?', '['])) {
+        Some(folder) => Ok(folder),
+        None => Err(format!(
+            "{text:?} is no folder of the project; write one like @project/src, which means everything below it"
+        )),
+    }
+}
+
+impl fmt::Display for ToolPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.tool {
+            ToolName::Any => f.write_str("*")?,
+            ToolName::Family(start) => write!(f, "{start}*")?,
+            ToolName::Exactly(name) => f.write_str(name)?,
+        }
+        match &self.folder {
+            Some(folder) => write!(f, "({folder})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl TryFrom<String> for ToolPattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<ToolPattern> for String {
+    fn from(pattern: ToolPattern) -> Self {
+        pattern.to_string()
+    }
+}
+
+impl JsonSchema for ToolPattern {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ToolPattern".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Which calls a rule is about, such as `fs.write`, `fs.*`, `*` or `fs.*(@project/src)`.",
+            "type": "string"
+        })
+    }
+}
+
+/// What the rules say about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// What is to be done.
+    pub verdict: Verdict,
+    /// The rule that says so; none where no rule is about the call.
+    pub rule: Option<Rule>,
+}
+
+impl Decision {
+    const ALLOW: Self = Self { verdict: Verdict::Allow, rule: None };
+
+    /// The same after the user allowed what these rules ask about.
+    fn granted(self, granted: &[Rule]) -> Self {
+        match &self.rule {
+            Some(rule) if self.verdict == Verdict::Ask && granted.contains(rule) => {
+                Self { verdict: Verdict::Allow, ..self }
+            }
+            Some(_) | None => self,
+        }
+    }
+
+    /// The stricter of two.
+    fn or_stricter(self, other: Self) -> Self {
+        if other.verdict > self.verdict || self.rule.is_none() { other } else { self }
+    }
+}
+
+impl RuleSet {
+    /// Rules of a place that says nothing.
+    pub fn none(from: Source) -> Self {
+        Self { from, allow: Vec::new(), ask: Vec::new(), deny: Vec::new() }
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.allow.is_empty() && self.ask.is_empty() && self.deny.is_empty()
+    }
+
+    /// All of its rules.
+    pub fn rules(&self) -> impl Iterator<Item = (Verdict, &ToolPattern)> {
+        let allow = self.allow.iter().map(|pattern| (Verdict::Allow, pattern));
+        let ask = self.ask.iter().map(|pattern| (Verdict::Ask, pattern));
+        let deny = self.deny.iter().map(|pattern| (Verdict::Deny, pattern));
+        allow.chain(ask).chain(deny)
+    }
+
+    /// What the most precise rule says; of two that are alike, the stricter.
+    fn decide(&self, tool: &str, place: Option<&VPath>) -> Decision {
+        let covering = self.rules().filter(|(_, pattern)| pattern.covers(tool, place));
+        let decisive = covering
+            .max_by(|(one, a), (other, b)| a.precision().cmp(&b.precision()).then(one.cmp(other)));
+        decisive.map_or(Decision::ALLOW, |(verdict, pattern)| self.decision(verdict, pattern))
+    }
+
+    /// What holds for a tool before it is known what it is called with: it is denied if nothing of it is left.
+    fn outlook(&self, tool: &str) -> Decision {
+        let whole = self.decide(tool, None);
+        if whole.verdict != Verdict::Deny {
+            return whole;
+        }
+        let parts = self.rules().filter(|(_, rule)| rule.folder.is_some() && rule.names(tool));
+        let open = parts.filter(|(verdict, _)| *verdict != Verdict::Deny);
+        open.min_by_key(|(verdict, _)| *verdict)
+            .map_or(whole, |(verdict, pattern)| self.decision(verdict, pattern))
+    }
+
+    fn decision(&self, verdict: Verdict, pattern: &ToolPattern) -> Decision {
+        Decision { verdict, rule: Some(Rule { pattern: pattern.clone(), from: self.from }) }
+    }
+}
+
+/// What all sets say together about a call of a tool that writes to these places, or to none. A rule that the user
+/// `granted` asks no more. The state of the run is nobody's to deny: the guard decides about it.
+pub fn decide(sets: &[RuleSet], granted: &[Rule], tool: &str, places: &[&VPath]) -> Decision {
+    if is_exempt(tool) {
+        return Decision::ALLOW;
+    }
+    let judged = |place: Option<&VPath>| {
+        let said = sets.iter().map(|set| set.decide(tool, place).granted(granted));
+        said.fold(Decision::ALLOW, Decision::or_stricter)
+    };
+    if places.is_empty() {
+        return judged(None);
+    }
+    let open = places.iter().filter(|place| place.mount() != Mount::State);
+    open.map(|place| judged(Some(place))).fold(Decision::ALLOW, Decision::or_stricter)
+}
+
+/// What all sets say about a tool before it is called.
+pub fn outlook(sets: &[RuleSet], tool: &str) -> Decision {
+    if is_exempt(tool) {
+        return Decision::ALLOW;
+    }
+    let said = sets.iter().map(|set| set.outlook(tool));
+    said.fold(Decision::ALLOW, Decision::or_stricter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(from: Source, allow: &[&str], ask: &[&str], deny: &[&str]) -> RuleSet {
+        let read = |rules: &[&str]| rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        RuleSet { from, allow: read(allow), ask: read(ask), deny: read(deny) }
+    }
+
+    #[track_caller]
+    fn check(sets: &[RuleSet], tool: &str, place: Option<&str>, expected: Verdict, rule: &str) {
+        let place = place.map(|place| VPath::parse(place).unwrap());
+        let places: Vec<&VPath> = place.iter().collect();
+        let decision = decide(sets, &[], tool, &places);
+        let by = decision.rule.map(|rule| rule.pattern.to_string()).unwrap_or_default();
+        assert_eq!((decision.verdict, by.as_str()), (expected, rule), "{tool} {place:?}");
+    }
+
+    #[test]
+    fn in_one_place_the_more_precise_rule_wins() {
+        let sets = [set(
+            Source::Settings,
+            &["fs.read", "fs.*(@project/artifacts)"],
+            &["fs.write"],
+            &["*", "mcp.*"],
+        )];
+        check(&sets, "fs.read", None, Verdict::Allow, "fs.read");
+        check(&sets, "fs.list", None, Verdict::Deny, "*");
+        check(&sets, "mcp.github.search", None, Verdict::Deny, "mcp.*");
+        check(&sets, "fs.write", Some("@project/a.md"), Verdict::Ask, "fs.write");
+        let below = "fs.*(@project/artifacts)";
+        check(&sets, "fs.write", Some("@project/artifacts/a.md"), Verdict::Allow, below);
+        check(&sets, "fs.write", Some("@project/artifacts-2/a.md"), Verdict::Ask, "fs.write");
+        check(&sets, "fs.apply_patch", Some("@project/a.md"), Verdict::Deny, "*");
+        // What a run needs to ask and to go on.
+        check(&sets, "ui.ask_user", None, Verdict::Allow, "");
+        check(&sets, "runtime.complete_node", None, Verdict::Allow, "");
+        check(&sets, "fs.apply_patch", Some("@state/workflow.md"), Verdict::Allow, "");
+        assert_eq!(outlook(&sets, "fs.apply_patch").verdict, Verdict::Allow);
+        assert_eq!(outlook(&sets, "fs.list").verdict, Verdict::Deny);
+        assert_eq!(outlook(&sets, "fs.write").verdict, Verdict::Ask);
+    }
+
+    #[test]
+    fn between_places_the_stricter_wins() {
+        let settings = set(Source::Settings, &[], &["fs.write"], &["fs.search"]);
+        let run = set(Source::Run, &["*"], &["fs.search"], &["fs.list"]);
+        for sets in [[settings.clone(), run.clone()], [run, settings]] {
+            check(&sets, "fs.write", Some("@project/x"), Verdict::Ask, "fs.write");
+            check(&sets, "fs.search", None, Verdict::Deny, "fs.search");
+            check(&sets, "fs.list", None, Verdict::Deny, "fs.list");
+            check(&sets, "fs.read", None, Verdict::Allow, "*");
+        }
+    }
+
+    #[test]
+    fn a_call_is_judged_by_the_strictest_of_its_places() {
+        let sets =
+            [set(Source::Run, &[], &["fs.*(@project/src)"], &["fs.*(@project/src/keys/**)"])];
+        let places = ["@project/a", "@project/src/b", "@state/workflow.md"];
+        let places = places.map(|place| VPath::parse(place).unwrap());
+        let judge = |places: &[&VPath]| decide(&sets, &[], "fs.apply_patch", places).verdict;
+        assert_eq!(judge(&[&places[0]]), Verdict::Allow);
+        assert_eq!(judge(&[&places[0], &places[1], &places[2]]), Verdict::Ask);
+        let rule = decide(&sets, &[], "fs.write", &[&places[1]]).rule.unwrap();
+        assert_eq!(decide(&sets, &[rule], "fs.write", &[&places[1]]).verdict, Verdict::Allow);
+        let key = VPath::parse("@project/src/keys/id").unwrap();
+        assert_eq!(judge(&[&places[1], &key]), Verdict::Deny);
+    }
+
+    #[test]
+    fn a_rule_is_written_back_as_it_was_read() {
+        for text in
+            ["*", "fs.*", "fs.write", "mcp.my-server.*", "fs.*(@project/src)", "*(@project)"]
+        {
+            assert_eq!(text.parse::<ToolPattern>().unwrap().to_string(), text);
+        }
+        let folder: ToolPattern = " fs.write(@project/src/**) ".parse().unwrap();
+        assert_eq!(folder.to_string(), "fs.write(@project/src)");
+    }
+
+    #[test]
+    fn what_is_no_rule_says_why() {
+        let check = |text: &str, says: &str| {
+            let error = text.parse::<ToolPattern>().unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        };
+        for text in ["", "write", "fs.", "fs.w*", "fs write", ".*", "fs.write(@project"] {
+            check(text, "is no rule about tools");
+        }
+        for text in ["ui.ask_user", "ui.*", "runtime.*", "runtime.complete_node"] {
+            check(text, "there can be no rule about");
+        }
+        check("fs.read(@project/a)", "a folder belongs to rules about");
+        for text in [
+            "fs.write(@pkg/x)",
+            "fs.write(src)",
+            "fs.write(@project/*.md)",
+            "fs.write(@project/../x)",
+        ] {
+            check(text, "is no folder of the project");
+        }
+        check(&"x".repeat(300), "at most 256 bytes");
+    }
+}

@@ -1,0 +1,129 @@
+//! The approval of a call that a rule asks about: what it would do, and what the user says to that.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::{Question, QuestionKind};
+use crate::event::FileIntent;
+use crate::policy::rules::Rule;
+
+/// A call that waits for the user's word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Approval {
+    /// The tool.
+    pub tool: String,
+    /// The rule that asks.
+    pub rule: Rule,
+    /// The files that would change. What becomes of the run's state is not among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileChange>,
+    /// The arguments, exactly as the model wrote them, of a call that is not about files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+}
+
+/// A file that would change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct FileChange {
+    /// Which, with its digests before and after.
+    #[serde(flatten)]
+    pub file: FileIntent,
+    /// What would change, as a unified diff. Empty if that cannot be shown.
+    pub diff: String,
+    /// Whether there is more than the diff shows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// What the user says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// This call may be made.
+    Once,
+    /// This call, and all others that the same rule asks about in this run.
+    Run,
+    /// It may not be made, for this reason.
+    Deny(String),
+}
+
+impl Approval {
+    /// Whether this is the same deed as another: the same files before and after, the same arguments.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let files = |of: &Self| of.files.iter().map(|file| file.file.clone()).collect::<Vec<_>>();
+        self.tool == other.tool && files(self) == files(other) && self.arguments == other.arguments
+    }
+
+    /// What the user is asked.
+    pub fn question(self) -> Question {
+        let tool = &self.tool;
+        let words = match &self.files[..] {
+            [] => format!("Allow `{tool}` with these arguments?"),
+            [only] if only.file.before.is_none() => {
+                format!("Allow `{tool}` to create `{}`?", only.file.path)
+            }
+            [only] => format!("Allow `{tool}` to change `{}`?", only.file.path),
+            files => format!("Allow `{tool}` to change {} files?", files.len()),
+        };
+        Question {
+            question: words,
+            kind: QuestionKind::Approval,
+            options: Vec::new(),
+            multi: false,
+            schema: None,
+            approval: Some(Box::new(self)),
+        }
+    }
+}
+
+impl Consent {
+    /// What the user's words mean: `once`, `run`, or `deny` with a reason behind it; each may be its first letter.
+    pub fn read(words: &str) -> Result<Self, String> {
+        let words = words.trim();
+        let end = words.find(|c: char| c.is_whitespace() || matches!(c, ':' | '：' | ',' | '，'));
+        let (word, rest) = words.split_at(end.unwrap_or(words.len()));
+        let rest = rest.trim_start_matches([':', '：', ',', '，', ' ']).trim();
+        match word.to_lowercase().as_str() {
+            "once" | "o" | "yes" | "y" | "是" if rest.is_empty() => Ok(Self::Once),
+            "run" | "r" if rest.is_empty() => Ok(Self::Run),
+            "deny" | "d" | "no" | "n" | "否" => Ok(Self::Deny(rest.to_owned())),
+            _ => Err("Please answer once, run, or deny: and why.".to_owned()),
+        }
+    }
+
+    /// As an answer is recorded.
+    pub(super) fn to_json(&self) -> Json {
+        match self {
+            Self::Once => json!("once"),
+            Self::Run => json!("run"),
+            Self::Deny(reason) => json!({ "deny": reason }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consent_is_never_given_by_accident() {
+        for words in ["once", " O ", "yes", "是"] {
+            assert_eq!(Consent::read(words), Ok(Consent::Once), "{words}");
+        }
+        assert_eq!(Consent::read("R"), Ok(Consent::Run));
+        for (words, reason) in [
+            ("d", ""),
+            ("deny: use tabs", "use tabs"),
+            ("Deny use tabs", "use tabs"),
+            ("no, not that file", "not that file"),
+            ("否：太多", "太多"),
+        ] {
+            assert_eq!(Consent::read(words), Ok(Consent::Deny(reason.to_owned())), "{words}");
+        }
+        for words in ["", " ", "ok then", "yes but later", "once more", "run away", "denied"] {
+            assert!(Consent::read(words).is_err(), "{words}");
+        }
+    }
+}

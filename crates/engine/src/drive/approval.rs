@@ -1,0 +1,95 @@
+//! Calls that a rule asks about: nothing is announced and nothing is done before the user has seen what it would be.
+
+use std::time::Duration;
+
+use crewagent_core::policy::rules::{Rule, Verdict};
+use crewagent_core::question::approval::{Approval, FileChange};
+use crewagent_core::run::machine::{Job, Whole};
+use crewagent_core::tool::call::Call;
+use crewagent_core::vpath::{Mount, VPath};
+use similar::TextDiff;
+
+use super::request;
+use crate::blobs::Blobs;
+use crate::tools::{Change, Images};
+use crate::turn::Halt;
+
+/// Bytes that are shown of differences, over all files, or of arguments.
+const MOST_SHOWN: usize = 24 * 1024;
+/// A file above this size is not compared.
+const MOST_COMPARED: usize = 1 << 20;
+/// Finding the shortest difference is not worth more.
+const TIME: Duration = Duration::from_millis(200);
+
+/// What the user has to allow before this change is made, if there is something.
+pub(super) fn of_change(job: &Job, call: &Call, change: &Change) -> Option<Approval> {
+    let tool = call.tool().name();
+    let places: Vec<&VPath> = change.files.iter().map(|file| file.path.path()).collect();
+    let rule = asking(job, tool, &places)?;
+    let mut left = MOST_SHOWN;
+    let both = change.intent.files.iter().zip(&change.files);
+    let files = both
+        .filter(|(_, images)| images.path.path().mount() != Mount::State)
+        .map(|(file, images)| {
+            let (diff, cut) = compared(images, file.before.is_some(), left);
+            left -= diff.len();
+            FileChange { file: file.clone(), diff, cut }
+        })
+        .collect();
+    unless_cleared(job, Approval { tool: tool.to_owned(), rule, files, arguments: None })
+}
+
+/// The same for a call that changes no files of ours: it is allowed with the arguments that the model wrote.
+pub(super) fn of_call(job: &Job, tool: &str, blobs: &Blobs) -> Result<Option<Approval>, Halt> {
+    let Some(rule) = asking(job, tool, &[]).filter(|_| is_due(job, tool)) else { return Ok(None) };
+    let arguments = request::text(&job.call.arguments, blobs)?;
+    let shown = arguments[..arguments.floor_char_boundary(MOST_SHOWN)].to_owned();
+    let (tool, arguments) = (tool.to_owned(), Some(shown));
+    Ok(Some(Approval { tool, rule, files: Vec::new(), arguments }))
+}
+
+/// Whether such a call waits for the user's word. That they gave it for the call in hand is enough, because its arguments
+/// cannot change. A call that was cut off is refused without asking.
+pub(super) fn is_due(job: &Job, tool: &str) -> bool {
+    let is_allowed = job.clearance.once.is_some() || job.whole == Whole::CutOff;
+    !is_allowed && asking(job, tool, &[]).is_some()
+}
+
+/// The rule that asks about a call, unless the user has allowed what it asks about.
+fn asking(job: &Job, tool: &str, places: &[&VPath]) -> Option<Rule> {
+    let decision = job.policy.decide(&job.clearance.rules, tool, places);
+    decision.rule.filter(|_| decision.verdict == Verdict::Ask)
+}
+
+/// What was allowed is what was shown. If a file has changed since, the difference is another one.
+fn unless_cleared(job: &Job, approval: Approval) -> Option<Approval> {
+    let is_cleared = job.clearance.once.as_ref().is_some_and(|once| once.is_same(&approval));
+    (!is_cleared).then_some(approval)
+}
+
+/// The difference as far as it can be shown, and whether there is more.
+fn compared(images: &Images, is_there: bool, room: usize) -> (String, bool) {
+    let text = |bytes: &[u8]| match bytes.len() {
+        0..=MOST_COMPARED => std::str::from_utf8(bytes).ok().map(str::to_owned),
+        _ => None,
+    };
+    let before = match (&images.before, is_there) {
+        (Some(bytes), _) => text(bytes),
+        (None, false) => Some(String::new()),
+        (None, true) => None,
+    };
+    let (Some(before), Some(after)) = (before, text(&images.after)) else {
+        return (String::new(), true);
+    };
+    let diff = TextDiff::configure().timeout(TIME).diff_lines(&before, &after);
+    let path = images.path.to_string();
+    let old = if is_there { path.as_str() } else { "/dev/null" };
+    let mut text = diff.unified_diff().header(old, &path).to_string();
+    let is_cut = text.len() > room;
+    if is_cut {
+        let end = text.floor_char_boundary(room);
+        // Whole lines only.
+        text.truncate(text[..end].rfind('\n').map_or(0, |at| at + 1));
+    }
+    (text, is_cut)
+}
