@@ -457,7 +457,7 @@ fn a_form_is_filled_in_field_by_field() {
     prompt(&mut terminal);
     // A command in between does not lose what was filled in.
     terminal.press("/status\r").unwrap();
-    terminal.wait_for("1/3 step-01-ask").unwrap();
+    terminal.wait_for("  spent ").unwrap();
     prompt(&mut terminal);
     terminal.press("36\r").unwrap();
     terminal.wait_for("3/4 size").unwrap();
