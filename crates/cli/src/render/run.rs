@@ -5,7 +5,9 @@ mod speech;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crewagent_core::event::{Channel, Event, Fact, Finish, Phase, Reason, Reply, StateChange};
+use crewagent_core::event::{
+    Answer, Channel, Event, Fact, Finish, Phase, Reason, Reply, StateChange,
+};
 use crewagent_core::payload::Payload;
 use crewagent_core::question::Question;
 use crewagent_core::run::trail::Trail;
@@ -176,12 +178,7 @@ impl Screen {
                 }
             }
             Fact::ToolFinished { call_id, tool, answer, .. } => {
-                let subject = self.subjects.remove(call_id);
-                // The user's own words were shown when they were said.
-                if tool != "ui.ask_user" || answer.refused.is_some() {
-                    let line = tool::line(tool, subject.as_deref(), answer, self.width);
-                    self.lines(&line, &mut out);
-                }
+                self.answered(call_id, tool, answer, &mut out);
             }
             Fact::StateChanged(change) => self.changed(change, &mut out),
             Fact::Question { question, moved, .. } => {
@@ -246,6 +243,15 @@ impl Screen {
         }
         self.held = None;
         self.heading = None;
+    }
+
+    fn answered(&mut self, call_id: &str, tool: &str, answer: &Answer, out: &mut String) {
+        let subject = self.subjects.remove(call_id);
+        // The user's own words were shown when they were said.
+        if tool != "ui.ask_user" || answer.refused.is_some() {
+            let line = tool::line(tool, subject.as_deref(), answer, self.width);
+            self.lines(&line, out);
+        }
     }
 
     /// What failed is told live by whoever drives the run.

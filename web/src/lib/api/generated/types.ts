@@ -820,7 +820,39 @@ nodeId: string,
 /**
  * The number of the call in the run, from 1.
  */
-call: number, } | { "type": "turn.started", 
+call: number, } | { "type": "tools.listed", 
+/**
+ * The server.
+ */
+server: string, 
+/**
+ * The canonical names of its tools.
+ */
+names: Array<string>, 
+/**
+ * What it offers and models are not told of, with the reason.
+ */
+leftOut?: Array<string>, 
+/**
+ * Why it has no tools.
+ */
+error?: string | null, 
+/**
+ * The tools as models are told of them, as JSON.
+ */
+tools: Payload, } | { "type": "server.logged", 
+/**
+ * The server.
+ */
+server: string, 
+/**
+ * How grave it is, in the server's word; `stderr` for what it wrote there.
+ */
+level: string, 
+/**
+ * What it wrote, cleaned and capped.
+ */
+text: string, } | { "type": "turn.started", 
 /**
  * Its number in the run, from 1.
  */
@@ -2351,7 +2383,7 @@ export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | 
 /**
  * Why a call was not carried out.
  */
-export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_INTERNAL";
+export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_TOOL_FAILED" | "E_INTERNAL";
 
 /**
  * What was removed.
