@@ -1,0 +1,60 @@
+/** What a call of a tool is called in the conversation. */
+
+import type { Key } from '../lib/i18n/index.svelte';
+import { objectOf } from '../lib/payload';
+import type { ToolRow } from '../lib/reduce';
+
+const VERBS: Record<string, Key> = {
+  'fs.read': 'tool.read',
+  'fs.list': 'tool.list',
+  'fs.search': 'tool.search',
+  'fs.write': 'tool.write',
+  'fs.apply_patch': 'tool.patch',
+  'ui.ask_user': 'tool.ask',
+  'runtime.complete_node': 'tool.complete',
+  'runtime.update_state': 'tool.state',
+};
+
+const isState = (row: ToolRow): boolean =>
+  row.subject?.startsWith('@state/') === true || objectOf(row.args)?.path === '@state/workflow.md';
+
+/** The key of the verb; none for a tool that we do not know. */
+export function verbOf(row: ToolRow): Key | undefined {
+  if (isState(row)) return row.status === 'refused' ? 'tool.stateRefused' : 'tool.state';
+  return VERBS[row.tool];
+}
+
+export function pathOf(row: ToolRow): string {
+  const args = objectOf(row.args);
+  if (row.tool === 'fs.search' && typeof args?.query === 'string') return args.query;
+  return row.subject ?? (typeof args?.path === 'string' ? args.path : '');
+}
+
+export interface Refusal {
+  code: string;
+  message: string;
+  hint: string | undefined;
+  allowed: string[];
+}
+
+/** Why a call was refused, as the model was told. */
+export function refusalOf(row: ToolRow): Refusal | undefined {
+  if (row.refused === undefined) return undefined;
+  const error = objectOf(row.result)?.error as Record<string, unknown> | undefined;
+  const details = error?.details as Record<string, unknown> | undefined;
+  const allowed = Array.isArray(details?.allowedNext) ? details.allowedNext : [];
+  return {
+    code: row.refused,
+    message: typeof error?.message === 'string' ? error.message : row.refused,
+    hint: typeof error?.hint === 'string' ? error.hint : undefined,
+    allowed: allowed.map((one: unknown) =>
+      typeof one === 'string' ? one : String((one as { to?: unknown }).to ?? JSON.stringify(one)),
+    ),
+  };
+}
+
+/** Both ends of a path that may be too long: the last part always stays. */
+export function ends(path: string): [string, string] {
+  const cut = path.lastIndexOf('/') + 1;
+  return cut === path.length ? [path, ''] : [path.slice(0, cut), path.slice(cut)];
+}

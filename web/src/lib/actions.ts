@@ -1,0 +1,140 @@
+/** What shortcuts and the palette do. */
+
+import { api } from './api/client';
+import { t } from './i18n/index.svelte';
+import { app } from './state/app.svelte';
+import { files } from './state/files.svelte';
+import { prefs, setPref } from './state/prefs.svelte';
+import { go, projectOf, route } from './state/route.svelte';
+import { shell } from './state/shell.svelte';
+import { attempt, toast } from './state/toasts.svelte';
+
+const wide = (): boolean => matchMedia('(min-width: 1024px)').matches;
+const roomy = (): boolean => matchMedia('(min-width: 1280px)').matches;
+
+export function toggleSide(): void {
+  if (wide()) setPref('sideOpen', !prefs.sideOpen);
+  else shell.overlay = shell.overlay === 'side' ? null : 'side';
+}
+
+export function showSide(side: 'works' | 'files'): void {
+  const isShown = wide() ? prefs.sideOpen : shell.overlay === 'side';
+  if (isShown && shell.side === side) {
+    toggleSide();
+    return;
+  }
+  shell.side = side;
+  if (wide()) setPref('sideOpen', true);
+  else shell.overlay = 'side';
+}
+
+export function toggleInspector(): void {
+  if (roomy()) setPref('inspectorOpen', !prefs.inspectorOpen);
+  else shell.overlay = shell.overlay === 'inspector' ? null : 'inspector';
+}
+
+/** The work before or after this one in the list. */
+function neighbour(by: 1 | -1): void {
+  const project = projectOf(route());
+  const id = shell.work?.journal.id;
+  if (!project) return;
+  const all = app.conversations;
+  const at = all.findIndex((one) => one.id === id);
+  const next = all[(at + by + all.length) % all.length];
+  if (next) go({ name: 'conversation', project, id: next.id });
+}
+
+/** Walks through the regions of the page. */
+function nextRegion(): void {
+  const all = [...document.querySelectorAll<HTMLElement>('[data-region]')].filter((one) => one.offsetParent !== null);
+  const at = all.findIndex((one) => one.contains(document.activeElement));
+  const region = all[(at + 1) % all.length];
+  const target = region?.querySelector<HTMLElement>('textarea, [tabindex="0"], a[href], button:not(:disabled), input, select');
+  (target ?? region)?.focus();
+}
+
+/** Everything that is recorded about a run, as files of this browser. */
+export async function exportRun(run: string): Promise<void> {
+  const parts = await attempt(async () => {
+    const [detail, facts, settings] = [await api.run(run), await api.app(), await api.settings()];
+    const state = await api.state(run).catch(() => ({ text: '' }));
+    const lines: string[] = [];
+    for (let after = 0; ; ) {
+      const page = await api.events({ kind: 'run', id: run }, after);
+      lines.push(...page.events.map((event) => JSON.stringify(event)));
+      after = page.events.at(-1)?.seq ?? after;
+      if (!page.more) break;
+    }
+    const { graph: _, ...rest } = detail;
+    return JSON.stringify(
+      { version: facts.version, platform: facts.platform, run: rest, state: state.text, settings: settings.settings, events: lines.map((line) => JSON.parse(line) as unknown) },
+      null,
+      1,
+    );
+  });
+  if (parts === undefined) return;
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([parts], { type: 'application/json' }));
+  link.download = `crewagent-run-${run}.json`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  toast({ tone: 'ok', message: t('export.done', { name: link.download }) });
+}
+
+export function act(id: string): void {
+  const project = projectOf(route());
+  switch (id) {
+    case 'palette':
+      shell.palette = !shell.palette;
+      break;
+    case 'file':
+      shell.palette = true;
+      break;
+    case 'new':
+      if (project) go({ name: 'project', project });
+      break;
+    case 'side':
+      toggleSide();
+      break;
+    case 'inspector':
+      toggleInspector();
+      break;
+    case 'save':
+      void files.front?.save();
+      break;
+    case 'stop':
+      if (shell.work?.atWork) void shell.work.stop();
+      break;
+    case 'previous':
+      neighbour(-1);
+      break;
+    case 'next':
+      neighbour(1);
+      break;
+    case 'works':
+    case 'files':
+      if (project) showSide(id);
+      break;
+    case 'packages':
+      if (project) go({ name: 'packages', project, package: undefined });
+      break;
+    case 'runs':
+      if (project) go({ name: 'runs', project });
+      break;
+    case 'settings':
+      go({ name: 'settings', section: 'models' });
+      break;
+    case 'start':
+      go({ name: 'start' });
+      break;
+    case 'replay':
+      if (shell.work?.run) shell.work.replay = shell.work.replay === null ? shell.work.run.view.seq : null;
+      break;
+    case 'regions':
+      nextRegion();
+      break;
+    case 'sheet':
+      shell.sheet = 'keys';
+      break;
+  }
+}

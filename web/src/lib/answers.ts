@@ -1,0 +1,122 @@
+/** Answers as the runtime reads them. */
+
+import type { FormField, FormSchema, Question } from './api/types';
+
+/** What chooses these options: their values, or their numbers where a value has a comma of its own. */
+export function choose(question: Question, values: readonly string[]): string {
+  const options = question.options ?? [];
+  const isPlain = values.every((value) => !/[,，、;；\n]/.test(value));
+  if (values.length <= 1 || isPlain) return values.join(', ');
+  return values.map((value) => options.findIndex((option) => option.value === value) + 1).join(', ');
+}
+
+export interface Entry {
+  name: string;
+  label: string;
+  description: string | undefined;
+  kind: 'text' | 'long' | 'number' | 'integer' | 'flag' | 'one' | 'several';
+  choices: string[];
+  required: boolean;
+  field: FormField;
+}
+
+const typeOf = (field: FormField): string => {
+  const types = Array.isArray(field.type) ? field.type : [field.type ?? 'string'];
+  return types.find((type) => type !== 'null') ?? 'string';
+};
+
+function kindOf(field: FormField): Entry['kind'] {
+  if (field.enum) return 'one';
+  switch (typeOf(field)) {
+    case 'boolean':
+      return 'flag';
+    case 'number':
+      return 'number';
+    case 'integer':
+      return 'integer';
+    case 'array':
+      return 'several';
+    default:
+      return (field.maxLength ?? 0) > 200 ? 'long' : 'text';
+  }
+}
+
+/** The fields of a form, in the order of its schema. */
+export function entries(schema: FormSchema): Entry[] {
+  const required = new Set(schema.required ?? []);
+  return Object.entries(schema.properties ?? {}).map(([name, field]) => ({
+    name,
+    label: field.title ?? name,
+    description: field.description,
+    kind: kindOf(field),
+    choices: (field.enum ?? field.items?.enum ?? []).filter((value) => value !== null).map(String),
+    required: required.has(name),
+    field,
+  }));
+}
+
+export type FormValues = Record<string, string | boolean | string[]>;
+
+/** What a form shows before anything is typed. */
+export function initial(all: readonly Entry[]): FormValues {
+  const value = ({ kind, field }: Entry): string | boolean | string[] => {
+    const given = field.default;
+    if (kind === 'flag') return given === true;
+    if (kind === 'several') return Array.isArray(given) ? given.map(String) : [];
+    return given === undefined || given === null ? '' : String(given);
+  };
+  return Object.fromEntries(all.map((entry) => [entry.name, value(entry)]));
+}
+
+export type Mistake = 'missing' | 'number' | 'integer' | 'range' | 'length' | 'pattern';
+
+function mistakeIn(entry: Entry, value: string | boolean | string[] | undefined): Mistake | undefined {
+  const { kind, field } = entry;
+  const isBlank = value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+  if (isBlank) return entry.required ? 'missing' : undefined;
+  if (kind === 'number' || kind === 'integer') {
+    const number = Number(value);
+    if (Number.isNaN(number)) return 'number';
+    if (kind === 'integer' && !Number.isInteger(number)) return 'integer';
+    if (number < (field.minimum ?? -Infinity) || number > (field.maximum ?? Infinity)) return 'range';
+  }
+  if ((kind === 'text' || kind === 'long') && typeof value === 'string') {
+    const { length } = [...value];
+    if (length < (field.minLength ?? 0) || length > (field.maxLength ?? Infinity)) return 'length';
+    if (field.pattern && !matches(field.pattern, value)) return 'pattern';
+  }
+  return undefined;
+}
+
+/** Whether a pattern is found; one that this browser cannot read is left to the server. */
+function matches(pattern: string, value: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(value);
+  } catch {
+    return true;
+  }
+}
+
+export function mistakes(all: readonly Entry[], values: FormValues): Record<string, Mistake> {
+  const found: Record<string, Mistake> = {};
+  for (const entry of all) {
+    const mistake = mistakeIn(entry, values[entry.name]);
+    if (mistake) found[entry.name] = mistake;
+  }
+  return found;
+}
+
+/** The answer as JSON. What is blank is left out. */
+export function filledIn(all: readonly Entry[], values: FormValues): string {
+  const answer: Record<string, unknown> = {};
+  for (const { name, kind, field } of all) {
+    const value = values[name];
+    if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0 && kind === 'several')) continue;
+    if (kind === 'number' || kind === 'integer') answer[name] = Number(value);
+    else if (kind === 'one') answer[name] = (field.enum ?? []).find((one) => String(one) === value) ?? value;
+    else if (kind === 'several' && Array.isArray(value)) {
+      answer[name] = value.map((text) => (field.items?.enum ?? []).find((one) => String(one) === text) ?? text);
+    } else answer[name] = value;
+  }
+  return JSON.stringify(answer);
+}

@@ -1,0 +1,172 @@
+/** Requests to the server of this computer. Every failure is a `Problem` that says what happened and what to do. */
+
+import type {
+  AppFacts,
+  Artifact,
+  Came,
+  ChangedFile,
+  Checkup,
+  CodePage,
+  Conversation,
+  ConversationDetail,
+  EventPage,
+  Fault,
+  FileEntry,
+  FileText,
+  Flaw,
+  Folders,
+  Images,
+  ImportedPackage,
+  Journal,
+  Models,
+  ModelItem,
+  NewConversation,
+  NewRun,
+  NewTalkRun,
+  Package,
+  PackageContent,
+  Project,
+  Report,
+  RequestDetail,
+  RequestItem,
+  RunDetail,
+  RunItem,
+  SetModel,
+  SettingList,
+  Status,
+} from './types';
+
+/** Why a request was not granted. */
+export class Problem extends Error {
+  readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.code = fault.code;
+    this.hint = fault.hint;
+  }
+}
+
+/** What anything that was thrown means, for people. */
+export function faultOf(thrown: unknown): Fault {
+  if (thrown instanceof Problem) return { code: thrown.code, message: thrown.message, hint: thrown.hint };
+  return { code: 'offline', message: thrown instanceof Error ? thrown.message : String(thrown) };
+}
+
+type Query = Record<string, string | number | boolean | undefined>;
+
+function withQuery(path: string, query: Query): string {
+  const pairs = Object.entries(query).filter((pair) => pair[1] !== undefined);
+  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  return text ? `${path}?${text}` : path;
+}
+
+async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const isFile = body instanceof Blob;
+  const init: RequestInit = { method, credentials: 'same-origin' };
+  if (body !== undefined) {
+    init.headers = { 'content-type': isFile ? 'application/octet-stream' : 'application/json' };
+    init.body = isFile ? body : JSON.stringify(body);
+  }
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch {
+    throw new Problem({
+      code: 'offline',
+      message: 'The server of CrewAgent does not answer.',
+      hint: 'Start `crewagent` again in a terminal. Nothing that was recorded is lost.',
+    });
+  }
+  const text = await response.text();
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    throw new Problem({ code: 'internal', message: `The server answered ${response.status} with something that is not JSON.` });
+  }
+  if (!response.ok) throw new Problem(answer as Fault);
+  return answer as T;
+}
+
+const get = <T>(path: string, query: Query = {}): Promise<T> => request('GET', withQuery(path, query));
+const post = <T>(path: string, body: unknown = {}): Promise<T> => request('POST', path, body);
+const id = encodeURIComponent;
+const shelf = (journal: Journal): string => `/api/${journal.kind}s/${id(journal.id)}`;
+
+export const api = {
+  app: () => get<AppFacts>('/api/app'),
+
+  projects: () => get<{ projects: Project[]; damaged: Flaw[] }>('/api/projects'),
+  openProject: (path: string) => post<Project>('/api/projects', { path }),
+  project: (project: string) => get<Project>(`/api/projects/${id(project)}`),
+  relinkProject: (project: string, path: string) => post<Project>(`/api/projects/${id(project)}/relink`, { path }),
+  forgetProject: (project: string) => request('DELETE', `/api/projects/${id(project)}`),
+  folders: (path?: string) => get<Folders>('/api/folders', { path }),
+
+  files: (project: string, path?: string) =>
+    get<{ entries: FileEntry[]; more: boolean }>(`/api/projects/${id(project)}/files`, { path }),
+  file: (project: string, path: string) => get<FileText>(`/api/projects/${id(project)}/file`, { path }),
+  writeFile: (project: string, path: string, text: string, ifMatchSha256?: string) =>
+    request<FileText>('PUT', `/api/projects/${id(project)}/file`, { path, text, ifMatchSha256 }),
+
+  packages: () => get<{ packages: Package[]; damaged: Flaw[] }>('/api/packages'),
+  package: (reference: string) => get<PackageContent>(`/api/packages/${id(reference)}`),
+  removePackage: (reference: string) => request('DELETE', `/api/packages/${id(reference)}`),
+  inspect: (from: string | Blob) =>
+    typeof from === 'string'
+      ? post<Report>('/api/packages/inspect', { path: from })
+      : request<Report>('POST', '/api/packages/inspect-file', from),
+  import: (from: string | Blob) =>
+    typeof from === 'string'
+      ? post<ImportedPackage>('/api/packages/import', { path: from })
+      : request<ImportedPackage>('POST', '/api/packages/import-file', from),
+  code: (code: string) => get<CodePage>(`/api/codes/${id(code)}`),
+
+  conversations: (query: { project?: string; words?: string }) =>
+    get<{ conversations: Conversation[]; damaged: Flaw[] }>('/api/conversations', query),
+  beginConversation: (body: NewConversation) => post<{ id: string }>('/api/conversations', body),
+  conversation: (conversation: string) => get<ConversationDetail>(`/api/conversations/${id(conversation)}`),
+  renameConversation: (conversation: string, title: string) =>
+    request<Conversation>('PATCH', `/api/conversations/${id(conversation)}`, { title }),
+  removeConversation: (conversation: string) =>
+    request<{ runs: string[] }>('DELETE', `/api/conversations/${id(conversation)}`),
+
+  startIn: (conversation: string, body: NewTalkRun) =>
+    post<Came>(`/api/conversations/${id(conversation)}/runs`, body),
+  enterRun: (conversation: string, run: string) =>
+    post<Came>(`/api/conversations/${id(conversation)}/enter`, { run }),
+
+  runs: (query: { project?: string; status?: Status; conversation?: string; limit?: number }) =>
+    get<{ runs: RunItem[]; total: number; damaged: Flaw[] }>('/api/runs', query),
+  startRun: (body: NewRun) => post<{ runId: string }>('/api/runs', body),
+  run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`),
+  removeRun: (run: string) => request('DELETE', `/api/runs/${id(run)}`),
+  state: (run: string) => get<{ text: string; sha256: string }>(`/api/runs/${id(run)}/state`),
+  requests: (run: string) => get<{ requests: RequestItem[] }>(`/api/runs/${id(run)}/requests`),
+  requestOf: (run: string, turn: number) => get<RequestDetail>(`/api/runs/${id(run)}/requests/${turn}`),
+  changes: (run: string) => get<{ files: ChangedFile[] }>(`/api/runs/${id(run)}/changes`),
+  images: (run: string, path: string, seq?: number) =>
+    get<Images>(`/api/runs/${id(run)}/changes/images`, { path, seq }),
+  revert: (run: string, path: string, ifMatchSha256: string, seq?: number) =>
+    post(`/api/runs/${id(run)}/changes/revert`, { path, seq, ifMatchSha256 }),
+  artifacts: (run: string) => get<{ artifacts: Artifact[] }>(`/api/runs/${id(run)}/artifacts`),
+
+  events: (journal: Journal, after: number, limit = 2000) =>
+    get<EventPage>(`${shelf(journal)}/events`, { after, limit }),
+  blob: (journal: Journal, sha256: string) => get<FileText>(`${shelf(journal)}/blobs/${id(sha256)}`),
+  say: (journal: Journal, text: string, model?: string) => post<Came>(`${shelf(journal)}/say`, { text, model }),
+  resume: (journal: Journal, body: { model?: string } = {}) => post<Came>(`${shelf(journal)}/resume`, body),
+  pause: (journal: Journal) => post<{ wasAtWork: boolean }>(`${shelf(journal)}/pause`),
+  stop: (journal: Journal) => post<{ wasAtWork: boolean }>(`${shelf(journal)}/stop`),
+
+  models: () => get<Models>('/api/models'),
+  setModel: (name: string, body: SetModel) => request<ModelItem>('PUT', `/api/models/${id(name)}`, body),
+  removeModel: (name: string) => request('DELETE', `/api/models/${id(name)}`),
+  useModel: (name: string) => post(`/api/models/${id(name)}/use`),
+  testModel: (name: string) => post<Checkup>(`/api/models/${id(name)}/test`),
+
+  settings: () => get<SettingList>('/api/settings'),
+  set: (key: string, value: unknown) => request<SettingList>('PATCH', '/api/settings', { key, value }),
+};

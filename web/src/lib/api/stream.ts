@@ -1,0 +1,101 @@
+/**
+ * The stream of events of this tab. There is one at a time; when other journals are to be followed it is opened anew and
+ * goes on behind the last frame that was seen, so nothing is lost and nothing comes twice.
+ */
+
+import type { Event, Journal, Notice } from './types';
+
+export type Link = 'connecting' | 'open' | 'lost';
+
+export interface Listener {
+  event(journal: Journal, event: Event): void;
+  /** What was told behind `seq` never became part of the journal. */
+  rewind(journal: Journal, seq: number): void;
+  notice(notice: Notice): void;
+  /** A stream began: lists are to be fetched anew. */
+  hello(): void;
+  link(link: Link): void;
+}
+
+export const nameOf = (journal: Journal): string => `${journal.kind}/${journal.id}`;
+
+/** Joins cursors of the form `run/a=1.2.0,conversation/b=1.4.0`; of two for one journal the later argument wins. */
+export function joinCursors(...cursors: string[]): string {
+  const places = new Map<string, string>();
+  for (const cursor of cursors) {
+    for (const place of cursor.split(',')) {
+      const [name, position] = place.split('=');
+      if (name && position) places.set(name, position);
+    }
+  }
+  return [...places].map(([name, position]) => `${name}=${position}`).join(',');
+}
+
+export class Stream {
+  #source: EventSource | null = null;
+  #watched = new Set<string>();
+  #cursor = '';
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  readonly #listener: Listener;
+
+  constructor(listener: Listener) {
+    this.#listener = listener;
+  }
+
+  /** Follows a journal from the place where `cursor` says that it was read to. */
+  follow(journal: Journal, cursor: string): void {
+    const name = nameOf(journal);
+    if (this.#watched.has(name)) return;
+    this.#watched.add(name);
+    this.#cursor = joinCursors(this.#cursor, cursor);
+    this.open();
+  }
+
+  unfollow(journal: Journal): void {
+    const name = nameOf(journal);
+    if (!this.#watched.delete(name)) return;
+    this.#cursor = this.#cursor
+      .split(',')
+      .filter((place) => !place.startsWith(`${name}=`))
+      .join(',');
+    this.open();
+  }
+
+  /** Opens the stream, or opens it anew. */
+  open(): void {
+    this.close();
+    const query = new URLSearchParams();
+    if (this.#watched.size > 0) query.set('watch', [...this.#watched].join(','));
+    if (this.#cursor) query.set('after', this.#cursor);
+    this.#listener.link('connecting');
+    const source = new EventSource(`/api/events?${query}`);
+    this.#source = source;
+    const on = <T>(name: string, take: (data: T) => void): void => {
+      source.addEventListener(name, (frame: MessageEvent<string>) => {
+        if (this.#source !== source) return;
+        if (frame.lastEventId) this.#cursor = frame.lastEventId;
+        take(JSON.parse(frame.data) as T);
+      });
+    };
+    on<unknown>('hello', () => {
+      this.#listener.link('open');
+      this.#listener.hello();
+    });
+    on<{ journal: Journal; event: Event }>('event', ({ journal, event }) => this.#listener.event(journal, event));
+    on<{ journal: Journal; seq: number }>('rewind', ({ journal, seq }) => this.#listener.rewind(journal, seq));
+    on<Notice>('notice', (notice) => this.#listener.notice(notice));
+    source.onopen = () => this.#listener.link('open');
+    source.onerror = () => {
+      if (this.#source !== source) return;
+      this.#listener.link(source.readyState === EventSource.CLOSED ? 'lost' : 'connecting');
+      // The browser comes back by itself unless the answer was an error.
+      if (source.readyState === EventSource.CLOSED) this.#retry = setTimeout(() => this.open(), 2000);
+    };
+  }
+
+  close(): void {
+    clearTimeout(this.#retry);
+    this.#source?.close();
+    this.#source = null;
+  }
+}

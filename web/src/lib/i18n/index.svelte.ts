@@ -1,0 +1,96 @@
+/** Words of the page. English is built in, other languages come when they are asked for. */
+
+import { en } from './en';
+
+export type Key = keyof typeof en;
+export type Words = Record<Key, string>;
+export type Language = 'en' | 'zh';
+type Fill = Record<string, string | number>;
+
+export const LANGUAGES: { id: Language; name: string }[] = [
+  { id: 'en', name: 'English' },
+  { id: 'zh', name: '简体中文' },
+];
+
+let words = $state.raw<Words>(en);
+let current = $state<Language>('en');
+
+/** Changes the language without loading the page anew. */
+export async function speak(language: Language): Promise<void> {
+  words = language === 'zh' ? (await import('./zh')).zh : en;
+  current = language;
+  document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
+}
+
+export const language = (): Language => current;
+
+function filled(text: string, fill: Fill): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(fill[name] ?? whole));
+}
+
+/** The words for a key, with what belongs into them. */
+export function t(key: Key, fill: Fill = {}): string {
+  return filled(words[key], fill);
+}
+
+/** The words for a count: `key.one` where the language has a form of its own for one. */
+export function count(key: Counted, n: number, fill: Fill = {}): string {
+  const isOne = current === 'en' && n === 1;
+  return filled(words[(isOne ? `${key}.one` : key) as Key], { n: number(n), ...fill });
+}
+
+/** Keys that have a form for one. */
+export type Counted = { [K in Key]: `${K}.one` extends Key ? K : never }[Key];
+
+/** Words for something that the server names; its own name if there are none. */
+export function named(prefix: string, name: string | undefined): string {
+  if (name === undefined) return '';
+  const key = `${prefix}.${name}`;
+  return key in words ? words[key as Key] : name;
+}
+
+const locale = (): string => (current === 'zh' ? 'zh-CN' : 'en');
+
+export const number = (value: number): string => new Intl.NumberFormat(locale()).format(value);
+
+/** A count that need not be exact, such as `18.4k`. */
+export const compact = (value: number): string =>
+  new Intl.NumberFormat(locale(), { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+
+export function bytes(value: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  let [size, at] = [value, 0];
+  while (size >= 1024 && at < units.length - 1) [size, at] = [size / 1024, at + 1];
+  return `${new Intl.NumberFormat(locale(), { maximumFractionDigits: size < 10 && at > 0 ? 1 : 0 }).format(size)} ${units[at]}`;
+}
+
+export const money = (value: number): string =>
+  new Intl.NumberFormat(locale(), { style: 'currency', currency: 'USD', maximumFractionDigits: value < 0.1 ? 4 : 2 }).format(value);
+
+export function clock(time: string): string {
+  return new Intl.DateTimeFormat(locale(), { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(new Date(time));
+}
+
+export function date(time: string): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(time));
+}
+
+/** How long ago, such as `3 minutes ago`. */
+export function ago(time: string, now: number): string {
+  const seconds = Math.round((Date.parse(time) - now) / 1000);
+  const steps: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400], ['hour', 3600], ['minute', 60]];
+  const form = new Intl.RelativeTimeFormat(locale(), { numeric: 'auto', style: 'short' });
+  for (const [unit, size] of steps) {
+    if (Math.abs(seconds) >= size) return form.format(Math.round(seconds / size), unit);
+  }
+  return t('time.now');
+}
+
+/** A span of time, such as `0:42` or `1.2 s`. */
+export function span(millis: number): string {
+  if (millis < 10_000) return `${(millis / 1000).toFixed(1)} s`;
+  const seconds = Math.round(millis / 1000);
+  const pad = (value: number): string => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours}:${pad(minutes)}:${pad(seconds % 60)}` : `${minutes}:${pad(seconds % 60)}`;
+}

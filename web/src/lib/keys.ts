@@ -1,0 +1,92 @@
+/** Shortcuts: what they are called, what they are by default, and what was pressed. */
+
+import type { Key } from './i18n/index.svelte';
+
+export interface Shortcut {
+  id: string;
+  name: Key;
+  /** `mod` is Ctrl, or the command key on a Mac. Two keys with a space between them are pressed one after the other. */
+  keys: string[];
+}
+
+export const SHORTCUTS: Shortcut[] = [
+  { id: 'palette', name: 'keys.palette', keys: ['mod+k'] },
+  { id: 'new', name: 'keys.new', keys: ['g n', 'alt+n'] },
+  { id: 'file', name: 'keys.file', keys: ['mod+p'] },
+  { id: 'side', name: 'keys.side', keys: ['mod+b'] },
+  { id: 'inspector', name: 'keys.inspector', keys: ['mod+j'] },
+  { id: 'save', name: 'keys.save', keys: ['mod+s'] },
+  { id: 'stop', name: 'keys.stop', keys: ['mod+.'] },
+  { id: 'previous', name: 'keys.previous', keys: ['mod+['] },
+  { id: 'next', name: 'keys.next', keys: ['mod+]'] },
+  { id: 'works', name: 'keys.works', keys: ['g w'] },
+  { id: 'files', name: 'keys.files', keys: ['g f'] },
+  { id: 'packages', name: 'keys.packages', keys: ['g p'] },
+  { id: 'runs', name: 'keys.runs', keys: ['g r'] },
+  { id: 'settings', name: 'keys.settings', keys: ['g s'] },
+  { id: 'start', name: 'keys.start', keys: ['g h'] },
+  { id: 'replay', name: 'keys.replay', keys: ['g t'] },
+  { id: 'regions', name: 'keys.regions', keys: ['F6'] },
+  { id: 'sheet', name: 'keys.sheet', keys: ['?'] },
+];
+
+export const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
+
+/** A key press in the words of the table. */
+export function pressed(event: KeyboardEvent): string {
+  const mod = isMac ? event.metaKey : event.ctrlKey;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const parts: string[] = [];
+  if (mod) parts.push('mod');
+  if (event.altKey) parts.push('alt');
+  if (event.shiftKey && event.key.length > 1) parts.push('shift');
+  return [...parts, key].join('+');
+}
+
+/** For people: `⌘K`, `Ctrl K`, `G N`. */
+export function spelled(keys: string): string {
+  return keys
+    .split(' ')
+    .map((one) =>
+      one
+        .split('+')
+        .map((part) => {
+          if (part === 'mod') return isMac ? '⌘' : 'Ctrl';
+          if (part === 'alt') return isMac ? '⌥' : 'Alt';
+          return part.length === 1 ? part.toUpperCase() : part;
+        })
+        .join(isMac ? '' : ' '),
+    )
+    .join(' ');
+}
+
+/** The keys of a shortcut, with what the user has set in front. */
+export function keysOf(shortcut: Shortcut, own: Record<string, string>): string[] {
+  const set = own[shortcut.id];
+  return set ? [set] : shortcut.keys;
+}
+
+/** Whether the user is writing, so that single letters are letters. */
+export function isWriting(event: KeyboardEvent): boolean {
+  const target = event.composedPath()[0];
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+/** Finds the shortcut of a key press. Keeps the first of two keys for a moment. */
+export class KeyReader {
+  #first = '';
+  #since = 0;
+
+  read(event: KeyboardEvent, own: Record<string, string>): string | undefined {
+    if (event.isComposing) return undefined;
+    const now = pressed(event);
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (isPlain && isWriting(event) && event.key.length === 1) return undefined;
+    const pair = event.timeStamp - this.#since < 1200 ? `${this.#first} ${now}` : now;
+    this.#first = now;
+    this.#since = event.timeStamp;
+    const find = (keys: string): Shortcut | undefined => SHORTCUTS.find((one) => keysOf(one, own).includes(keys));
+    return (find(pair) ?? find(now))?.id;
+  }
+}

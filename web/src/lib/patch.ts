@@ -1,0 +1,88 @@
+/** Lines of a difference, for tool cards and the Changes tab. */
+
+import { structuredPatch } from 'diff';
+import type { Payload } from './api/types';
+import { objectOf } from './payload';
+
+export interface DiffLine {
+  kind: 'same' | 'add' | 'del' | 'gap';
+  /** The number of the line in the file after, or before if it went away. */
+  number: number | undefined;
+  text: string;
+}
+
+export interface Difference {
+  lines: DiffLine[];
+  added: number;
+  removed: number;
+}
+
+const CONTEXT = 3;
+
+function counted(lines: DiffLine[]): Difference {
+  const count = (kind: DiffLine['kind']): number => lines.filter((line) => line.kind === kind).length;
+  return { lines, added: count('add'), removed: count('del') };
+}
+
+/** The difference of two whole texts. */
+export function difference(before: string, after: string): Difference {
+  const lines: DiffLine[] = [];
+  const patch = structuredPatch('', '', before, after, '', '', { context: CONTEXT });
+  patch.hunks.forEach((hunk, at) => {
+    if (at > 0) lines.push({ kind: 'gap', number: undefined, text: '' });
+    let [old, now] = [hunk.oldStart, hunk.newStart];
+    for (const line of hunk.lines) {
+      const text = line.slice(1);
+      if (line.startsWith('+')) lines.push({ kind: 'add', number: now++, text });
+      else if (line.startsWith('-')) lines.push({ kind: 'del', number: old++, text });
+      else if (line.startsWith(' ')) {
+        lines.push({ kind: 'same', number: now++, text });
+        old += 1;
+      }
+    }
+  });
+  return counted(lines);
+}
+
+/** Reads a unified diff or the `*** Begin Patch` form, loosely: it is shown, not applied. */
+export function readDiff(text: string): Difference {
+  const lines: DiffLine[] = [];
+  let [old, now, numbered] = [0, 0, false];
+  for (const line of text.split('\n')) {
+    const place = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(line);
+    if (line.startsWith('@@')) {
+      [old, now, numbered] = [Number(place?.[1] ?? 0), Number(place?.[2] ?? 0), place !== null];
+      if (lines.length > 0) lines.push({ kind: 'gap', number: undefined, text: '' });
+    } else if (/^(---|\+\+\+|\*\*\*|diff |index |\\)/.test(line)) continue;
+    else if (line.startsWith('+')) lines.push({ kind: 'add', number: numbered ? now++ : undefined, text: line.slice(1) });
+    else if (line.startsWith('-')) lines.push({ kind: 'del', number: numbered ? old++ : undefined, text: line.slice(1) });
+    else if (line.startsWith(' ')) {
+      lines.push({ kind: 'same', number: numbered ? now++ : undefined, text: line.slice(1) });
+      old += 1;
+    }
+  }
+  return counted(lines);
+}
+
+function allOf(kind: 'add' | 'del', text: string, numbered: boolean): DiffLine[] {
+  const lines = text.replace(/\n$/, '').split('\n');
+  return lines.map((line, at) => ({ kind, number: numbered ? at + 1 : undefined, text: line }));
+}
+
+/** What a call of a file tool says that it changes; none when it is another tool or a long text kept elsewhere. */
+export function changeOf(tool: string, args: Payload | undefined): Difference | undefined {
+  const object = objectOf(args);
+  if (!object) return undefined;
+  if (tool === 'fs.write' && typeof object.content === 'string') {
+    return counted(allOf('add', object.content, object.mode !== 'append'));
+  }
+  if (tool !== 'fs.apply_patch') return undefined;
+  if (typeof object.diff === 'string') return readDiff(object.diff);
+  if (!Array.isArray(object.edits)) return undefined;
+  const lines = object.edits.flatMap((edit: { old?: unknown; new?: unknown }, at) => {
+    const [before, after] = [String(edit.old ?? ''), String(edit.new ?? '')];
+    const own = difference(before, after).lines.map((line) => ({ ...line, number: undefined }));
+    return at > 0 ? [{ kind: 'gap' as const, number: undefined, text: '' }, ...own] : own;
+  });
+  return counted(lines);
+}

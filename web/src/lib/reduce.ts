@@ -1,0 +1,648 @@
+/**
+ * Events become a view. The same function serves a live journal, one that is read from the disk, and a replay up to some
+ * event: the view depends on the events alone, not on how they were cut into pieces or how often they came.
+ */
+
+import type {
+  Event,
+  MenuFault,
+  Moved,
+  Payload,
+  Phase,
+  Question,
+  RunSettings,
+  Standing,
+  StateChange,
+  Suggestion,
+  ToolCall,
+  Usage,
+} from './api/types';
+
+/** Who a row belongs to, and when it came. */
+interface RowHead {
+  /** Stays the same for the life of the row. */
+  key: string;
+  seq: number;
+  time: string;
+}
+
+export type ToolStatus = 'running' | 'ok' | 'refused' | 'unfinished';
+
+export interface ToolRow extends RowHead {
+  kind: 'tool';
+  callId: string;
+  turn: number;
+  tool: string;
+  subject: string | undefined;
+  args: Payload | undefined;
+  status: ToolStatus;
+  result: Payload | undefined;
+  refused: string | undefined;
+  created: string[];
+  files: { path: string; before?: string; after: string }[];
+  moved: Moved | undefined;
+  ended: string | undefined;
+  nodeId: string | undefined;
+}
+
+export interface AskRow extends RowHead {
+  kind: 'ask';
+  callId: string;
+  question: Question;
+  moved: Moved | undefined;
+  answer: Payload | undefined;
+  nodeId: string | undefined;
+  agentId: string | undefined;
+}
+
+export interface SaidRow extends RowHead {
+  kind: 'said';
+  turn: number;
+  agentId: string | undefined;
+  nodeId: string | undefined;
+  text: string;
+  thinking: string;
+  from: string | undefined;
+  cut: 'length' | 'filter' | undefined;
+  usage: Usage;
+}
+
+export type NoteTopic =
+  | 'started'
+  | 'resumed'
+  | 'fresh'
+  | 'retried'
+  | 'overflowed'
+  | 'cut'
+  | 'entered'
+  | 'left'
+  | 'held'
+  | 'agent'
+  | 'dismissed'
+  | 'instructed'
+  | 'completed'
+  | 'paused'
+  | 'stopped'
+  | 'waiting';
+
+export interface NoteRow extends RowHead {
+  kind: 'note';
+  topic: NoteTopic;
+  subject: string;
+  detail: string[];
+}
+
+export type Row =
+  | (RowHead & { kind: 'step'; number: number; nodeId: string; agentId: string | undefined; call: number | undefined })
+  | (RowHead & { kind: 'user'; text: Payload; nodeId: string | undefined })
+  | SaidRow
+  | ToolRow
+  | AskRow
+  | NoteRow
+  | (RowHead & { kind: 'command'; command: string; reason: string; choices: Suggestion[]; error: MenuFault | undefined })
+  | (RowHead & { kind: 'run'; runId: string })
+  | (RowHead & { kind: 'error'; message: string; partial: string; reason: string | undefined });
+
+/** The reply that is being written. */
+export interface Live {
+  turn: number;
+  agentId: string | undefined;
+  part: number;
+  text: string;
+  thinking: string;
+}
+
+/** A node that was entered. */
+export interface Visit {
+  nodeId: string;
+  call: number | undefined;
+  label: string | undefined;
+  /** The node it was entered from, along an edge. */
+  from: string | undefined;
+  seq: number;
+  time: string;
+}
+
+/** A called workflow. */
+export interface Frame {
+  workflowId: string;
+  call: number;
+  /** The node of the caller. */
+  nodeId: string;
+  over: boolean;
+}
+
+/** What is known about one node of one call. */
+export interface NodeFacts {
+  millis: number;
+  tools: number;
+  turns: number;
+  refused: number;
+}
+
+export interface View {
+  /** The last whole event. */
+  seq: number;
+  time: string;
+  started: { time: string; package: string | undefined; sha256: string | undefined; workflow: string | undefined; project: string } | null;
+  agentId: string | undefined;
+  settings: RunSettings;
+  rows: Row[];
+  live: Live | null;
+  phase: Phase | null;
+  reason: string | undefined;
+  message: string | undefined;
+  question: AskRow | null;
+  /** Where each call stands; the run itself under 0. */
+  standings: Record<number, Standing>;
+  frames: Frame[];
+  visits: Visit[];
+  nodes: Record<string, NodeFacts>;
+  artifacts: { path: string; nodeId: string | undefined; time: string }[];
+  turns: number;
+  usage: Usage;
+  runs: string[];
+  activeRun: string | undefined;
+  /** Where the model is at work. */
+  place: { nodeId: string | undefined; agentId: string | undefined; call: number | undefined; steps: number; since: string };
+  /** Calls of the last reply that have not begun. */
+  calls: Record<string, Payload>;
+  /** Rows of calls that are not over, by their place in `rows`. */
+  open: Record<string, number>;
+}
+
+export function emptyView(): View {
+  return {
+    seq: 0,
+    time: '',
+    started: null,
+    agentId: undefined,
+    settings: {},
+    rows: [],
+    live: null,
+    phase: null,
+    reason: undefined,
+    message: undefined,
+    question: null,
+    standings: {},
+    frames: [],
+    visits: [],
+    nodes: {},
+    artifacts: [],
+    turns: 0,
+    usage: {},
+    runs: [],
+    activeRun: undefined,
+    place: { nodeId: undefined, agentId: undefined, call: undefined, steps: 0, since: '' },
+    calls: {},
+    open: {},
+  };
+}
+
+/** The view after some more events. The given view is not changed. */
+export function reduce(view: View, events: readonly Event[]): View {
+  if (events.every((event) => event.type === 'assistant.delta')) {
+    // Only the reply that is being written changes; everything else stays the same value.
+    const next = { ...view };
+    for (const event of events) take(next, event);
+    return next;
+  }
+  const next: View = {
+    ...view,
+    rows: view.rows.slice(),
+    standings: { ...view.standings },
+    frames: view.frames.slice(),
+    visits: view.visits.slice(),
+    nodes: { ...view.nodes },
+    artifacts: view.artifacts.slice(),
+    usage: { ...view.usage },
+    runs: view.runs.slice(),
+    place: { ...view.place },
+    calls: { ...view.calls },
+    open: { ...view.open },
+  };
+  for (const event of events) take(next, event);
+  return next;
+}
+
+/** The part of the graph that a node belongs to, as a key. */
+export const nodeKey = (nodeId: string, call: number | undefined): string => `${call ?? 0}/${nodeId}`;
+
+/** The call that is active: 0 for the run itself. */
+export const activeCall = (view: View): number => view.frames.findLast((frame) => !frame.over)?.call ?? 0;
+
+function take(view: View, event: Event): void {
+  if (event.type === 'assistant.delta') {
+    takePiece(view, event);
+    return;
+  }
+  // What was seen before is not seen twice.
+  if (event.seq <= view.seq) return;
+  view.seq = event.seq;
+  view.time = event.time;
+  takeWhole(view, event);
+}
+
+function takePiece(view: View, event: Extract<Event, { type: 'assistant.delta' }>): void {
+  const part = event.part ?? 0;
+  if (event.seq <= view.seq || (view.live && view.live.turn === event.turn && part <= view.live.part)) return;
+  const live = view.live?.turn === event.turn ? view.live : newLive(event.turn, view.place.agentId);
+  const isThought = event.channel === 'thinking';
+  view.live = {
+    ...live,
+    part,
+    text: isThought ? live.text : live.text + event.text,
+    thinking: isThought ? live.thinking + event.text : live.thinking,
+  };
+}
+
+const newLive = (turn: number, agentId: string | undefined): Live => ({ turn, agentId, part: 0, text: '', thinking: '' });
+
+function head(event: Event): RowHead {
+  return { key: `e${event.seq}`, seq: event.seq, time: event.time };
+}
+
+function note(view: View, event: Event, topic: NoteTopic, subject = '', detail: string[] = []): void {
+  view.rows.push({ ...head(event), kind: 'note', topic, subject, detail });
+}
+
+function takeWhole(view: View, event: Event): void {
+  switch (event.type) {
+    case 'run.started':
+      view.started = {
+        time: event.time,
+        package: event.package,
+        sha256: event.packageSha256,
+        workflow: event.workflow,
+        project: event.project,
+      };
+      view.agentId = event.agentId;
+      view.settings = event.settings;
+      view.standings[0] = event.state;
+      visit(view, event, event.state.currentNodeId, undefined, undefined, undefined);
+      note(view, event, 'started', event.workflow, [event.package]);
+      break;
+    case 'session.started':
+      view.started = {
+        time: event.time,
+        package: event.package,
+        sha256: event.packageSha256,
+        workflow: undefined,
+        project: event.project,
+      };
+      view.agentId = event.agentId;
+      view.settings = event.settings;
+      view.place.agentId = event.agentId;
+      break;
+    case 'session.agent':
+      view.agentId = event.agentId;
+      view.place.agentId = event.agentId;
+      note(view, event, event.agentId ? 'agent' : 'dismissed', event.agentId ?? '');
+      break;
+    case 'session.command':
+      view.rows.push({ ...head(event), kind: 'user', text: event.text, nodeId: undefined });
+      view.rows.push({
+        ...head(event),
+        key: `e${event.seq}c`,
+        kind: 'command',
+        command: event.command,
+        reason: event.reason,
+        choices: event.choices ?? [],
+        error: event.error,
+      });
+      break;
+    case 'session.instructed':
+      note(view, event, 'instructed', event.subject, event.texts.filter((text) => typeof text === 'string'));
+      break;
+    case 'session.run':
+      view.activeRun = event.id;
+      if (event.id) {
+        if (!view.runs.includes(event.id)) view.runs.push(event.id);
+        view.rows.push({ ...head(event), kind: 'run', runId: event.id });
+      }
+      break;
+    case 'run.resumed':
+      takeResumed(view, event);
+      break;
+    case 'user.input':
+      takeInput(view, event);
+      break;
+    case 'workflow.planned':
+      break;
+    case 'workflow.entered':
+      view.frames.push({ workflowId: event.workflowId, call: event.call, nodeId: event.nodeId, over: false });
+      view.standings[event.call] = event.state;
+      visit(view, event, event.state.currentNodeId, event.call, undefined, undefined);
+      note(view, event, 'entered', event.workflowId);
+      break;
+    case 'workflow.left':
+      view.frames = view.frames.map((frame) => (frame.call === event.call ? { ...frame, over: true } : frame));
+      note(view, event, 'left', event.workflowId, event.failed ? [event.failed] : []);
+      takeChange(view, event, event.change);
+      break;
+    case 'workflow.held':
+      note(view, event, 'held', event.workflowId, [event.message]);
+      break;
+    case 'turn.started':
+      takeTurn(view, event);
+      break;
+    case 'model.retried':
+      view.live = newLive(event.turn, view.place.agentId);
+      note(view, event, 'retried', event.message, [String(event.attempt), String(event.waitMs)]);
+      break;
+    case 'model.overflowed':
+      view.live = null;
+      note(view, event, 'overflowed', event.message);
+      break;
+    case 'assistant.message':
+      takeReply(view, event);
+      break;
+    case 'tool.started':
+      takeToolStart(view, event);
+      break;
+    case 'tool.finished':
+      takeToolEnd(view, event);
+      break;
+    case 'state.changed':
+      takeChange(view, event, event);
+      break;
+    case 'question':
+      takeQuestion(view, event);
+      break;
+    case 'phase.changed':
+      takePhase(view, event);
+      break;
+    case 'context.cut':
+      note(view, event, 'cut', String(event.messages));
+      break;
+    case 'error':
+      view.live = null;
+      view.rows.push({ ...head(event), kind: 'error', message: event.message, partial: event.partial ?? '', reason: undefined });
+      break;
+    case 'run.finished':
+      // Work that nobody saw the end of is over now, too.
+      view.live = null;
+      view.phase = event.phase;
+      view.turns = Math.max(view.turns, event.turns);
+      break;
+    case 'assistant.delta':
+      break;
+    default:
+      // Kinds that a later version adds are not shown, but they count.
+      break;
+  }
+}
+
+function takeResumed(view: View, event: Extract<Event, { type: 'run.resumed' }>): void {
+  view.live = null;
+  closeCalls(view);
+  if (event.settings) view.settings = event.settings;
+  if (event.state) {
+    const callers = event.callers ?? [];
+    const call = callers.length > 0 ? (callers.at(-1)?.call ?? 0) : 0;
+    callers.forEach((caller, at) => {
+      view.standings[at === 0 ? 0 : (callers[at - 1]?.call ?? 0)] = caller.state;
+    });
+    const isOpen = (call: number): boolean => callers.some((caller) => caller.call === call);
+    view.frames = view.frames.map((frame) => ({ ...frame, over: !isOpen(frame.call) }));
+    for (const { workflowId, call: number, nodeId } of callers) {
+      const isKnown = view.frames.some((frame) => frame.call === number);
+      if (!isKnown) view.frames.push({ workflowId, call: number, nodeId, over: false });
+    }
+    view.standings[call] = event.state;
+    visit(view, event, event.state.currentNodeId, call || undefined, undefined, undefined);
+  }
+  note(view, event, event.fresh ? 'fresh' : 'resumed', '', event.notes ?? []);
+}
+
+function takeInput(view: View, event: Extract<Event, { type: 'user.input' }>): void {
+  const at = event.callId === undefined ? undefined : view.open[event.callId];
+  const row = at === undefined ? undefined : view.rows[at];
+  if (at !== undefined && row?.kind === 'ask') {
+    view.rows[at] = { ...row, answer: event.text };
+    delete view.open[row.callId];
+  } else {
+    view.rows.push({ ...head(event), kind: 'user', text: event.text, nodeId: event.forNodeId });
+  }
+  view.question = null;
+}
+
+function takeTurn(view: View, event: Extract<Event, { type: 'turn.started' }>): void {
+  const { place } = view;
+  if (event.nodeId !== undefined && (event.nodeId !== place.nodeId || event.call !== place.call || place.steps === 0)) {
+    const steps = place.steps + 1;
+    view.place = { nodeId: event.nodeId, agentId: event.agentId, call: event.call, steps, since: event.time };
+    view.rows.push({ ...head(event), kind: 'step', number: steps, nodeId: event.nodeId, agentId: event.agentId, call: event.call });
+  } else {
+    view.place = { ...place, nodeId: event.nodeId, agentId: event.agentId, call: event.call };
+  }
+  view.live = newLive(event.turn, event.agentId);
+  countNode(view, (facts) => ({ ...facts, turns: facts.turns + 1 }));
+}
+
+/** What models think is told under several names. */
+function thoughts(extra: Record<string, unknown> | undefined): string {
+  for (const name of ['reasoning_content', 'reasoning', 'reasoning_text']) {
+    const text = extra?.[name];
+    if (typeof text === 'string' && text) return text;
+  }
+  return '';
+}
+
+function takeReply(view: View, event: Extract<Event, { type: 'assistant.message' }>): void {
+  view.live = null;
+  view.turns += 1;
+  view.usage = sum(view.usage, event.usage ?? {});
+  view.calls = Object.fromEntries((event.toolCalls ?? []).map((call: ToolCall) => [call.id, call.function.arguments]));
+  const text = event.content ?? '';
+  const thinking = thoughts(event.extra);
+  const cut = event.finish === 'length' || event.finish === 'filter' ? event.finish : undefined;
+  if (text.trim() === '' && thinking === '' && cut === undefined) return;
+  view.rows.push({
+    ...head(event),
+    // The same as that of the reply while it was written, so that it stays in its place.
+    key: `t${event.turn}`,
+    kind: 'said',
+    turn: event.turn,
+    agentId: view.place.agentId,
+    nodeId: view.place.nodeId,
+    text,
+    thinking,
+    from: event.from,
+    cut,
+    usage: event.usage ?? {},
+  });
+}
+
+export function sum(one: Usage, other: Usage): Usage {
+  const total: Usage = {
+    inputTokens: (one.inputTokens ?? 0) + (other.inputTokens ?? 0),
+    outputTokens: (one.outputTokens ?? 0) + (other.outputTokens ?? 0),
+  };
+  if (one.cachedTokens !== undefined || other.cachedTokens !== undefined) {
+    total.cachedTokens = (one.cachedTokens ?? 0) + (other.cachedTokens ?? 0);
+  }
+  if (one.cost !== undefined || other.cost !== undefined) total.cost = (one.cost ?? 0) + (other.cost ?? 0);
+  if (one.estimated || other.estimated) total.estimated = true;
+  return total;
+}
+
+function newTool(view: View, event: Extract<Event, { type: 'tool.started' | 'tool.finished' }>): ToolRow {
+  return {
+    ...head(event),
+    kind: 'tool',
+    callId: event.callId,
+    turn: event.turn,
+    tool: event.tool,
+    subject: undefined,
+    args: view.calls[event.callId],
+    status: 'running',
+    result: undefined,
+    refused: undefined,
+    created: [],
+    files: [],
+    moved: undefined,
+    ended: undefined,
+    nodeId: view.place.nodeId,
+  };
+}
+
+function takeToolStart(view: View, event: Extract<Event, { type: 'tool.started' }>): void {
+  const row = { ...newTool(view, event), subject: event.subject, files: event.intent?.files ?? [] };
+  const at = view.open[event.callId];
+  // A process that takes over announces again what the one before it did not finish.
+  if (at !== undefined && view.rows[at]?.kind === 'tool') {
+    view.rows[at] = { ...row, key: view.rows[at].key };
+    return;
+  }
+  view.open[event.callId] = view.rows.length;
+  view.rows.push(row);
+}
+
+function takeToolEnd(view: View, event: Extract<Event, { type: 'tool.finished' }>): void {
+  const at = view.open[event.callId];
+  const known = at === undefined ? undefined : view.rows[at];
+  delete view.open[event.callId];
+  // The answer to a question is shown with the question.
+  if (event.tool === 'ui.ask_user' && event.refused === undefined) return;
+  const begun = known?.kind === 'tool' ? known : newTool(view, event);
+  const row: ToolRow = {
+    ...begun,
+    status: event.refused === undefined ? 'ok' : 'refused',
+    result: event.result,
+    refused: event.refused,
+    created: event.created ?? [],
+    ended: event.time,
+  };
+  if (at !== undefined && known?.kind === 'tool') view.rows[at] = row;
+  else view.rows.push(row);
+  countNode(view, (facts) => ({
+    ...facts,
+    tools: facts.tools + 1,
+    refused: facts.refused + (event.refused === undefined ? 0 : 1),
+  }));
+  for (const path of event.created ?? []) addArtifact(view, path, event.time);
+}
+
+function addArtifact(view: View, path: string, time: string): void {
+  if (view.artifacts.some((artifact) => artifact.path === path)) return;
+  view.artifacts.push({ path, nodeId: view.place.nodeId, time });
+}
+
+function takeChange(view: View, event: Event, change: StateChange): void {
+  view.standings[change.call ?? 0] = change.state;
+  for (const path of change.state.artifacts ?? []) addArtifact(view, path, event.time);
+  if (!change.moved) return;
+  leaveNode(view, event.time, change.moved.from, change.call);
+  visit(view, event, change.moved.to, change.call, change.moved.label, change.moved.from);
+  const last = view.rows.findLastIndex((row) => row.kind === 'tool');
+  const row = view.rows[last];
+  if (row?.kind === 'tool' && row.status === 'ok' && event.type === 'state.changed') {
+    view.rows[last] = { ...row, moved: change.moved };
+  }
+}
+
+function visit(
+  view: View,
+  event: Event,
+  nodeId: string,
+  call: number | undefined,
+  label: string | undefined,
+  from: string | undefined,
+): void {
+  const last = view.visits.at(-1);
+  if (last && last.nodeId === nodeId && last.call === call && from === undefined) return;
+  view.visits.push({ nodeId, call, label, from, seq: event.seq, time: event.time });
+}
+
+const NO_FACTS: NodeFacts = { millis: 0, tools: 0, turns: 0, refused: 0 };
+
+function countNode(view: View, change: (facts: NodeFacts) => NodeFacts): void {
+  const { nodeId, call } = view.place;
+  if (nodeId === undefined) return;
+  const key = nodeKey(nodeId, call);
+  view.nodes[key] = change(view.nodes[key] ?? NO_FACTS);
+}
+
+function leaveNode(view: View, time: string, nodeId: string, call: number | undefined): void {
+  if (view.place.nodeId !== nodeId || view.place.call !== call || !view.place.since) return;
+  const millis = Math.max(0, Date.parse(time) - Date.parse(view.place.since));
+  countNode(view, (facts) => ({ ...facts, millis: facts.millis + millis }));
+  view.place.since = '';
+}
+
+function takeQuestion(view: View, event: Extract<Event, { type: 'question' }>): void {
+  const { question, kind, options, multi, schema, approval } = event;
+  const row: AskRow = {
+    ...head(event),
+    kind: 'ask',
+    callId: event.callId,
+    question: { question, kind: kind ?? 'text', options, multi, schema, approval },
+    moved: event.moved,
+    answer: undefined,
+    nodeId: view.place.nodeId,
+    agentId: view.place.agentId,
+  };
+  view.open[event.callId] = view.rows.length;
+  view.rows.push(row);
+  view.question = row;
+}
+
+/** Reasons that the rows around them explain already. */
+const QUIET = new Set(['question', 'stop-point']);
+
+function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>): void {
+  view.phase = event.phase;
+  view.reason = event.reason;
+  view.message = event.message;
+  if (event.phase !== 'Running') view.live = null;
+  const detail = event.message ? [event.message] : [];
+  if (event.phase === 'Completed') note(view, event, 'completed', '', detail);
+  else if (event.phase === 'Paused') note(view, event, event.reason === 'stopped' ? 'stopped' : 'paused', '', detail);
+  else if (event.phase === 'Failed') takeFailure(view, event);
+  else if (event.phase === 'WaitingUser' && !QUIET.has(event.reason ?? 'stop-point')) {
+    note(view, event, 'waiting', event.reason ?? '', detail);
+  }
+}
+
+function takeFailure(view: View, event: Extract<Event, { type: 'phase.changed' }>): void {
+  const last = view.rows.at(-1);
+  // The error that made it fail is told just before.
+  if (last?.kind === 'error' && (!event.message || last.message === event.message)) {
+    view.rows[view.rows.length - 1] = { ...last, reason: event.reason };
+    return;
+  }
+  view.rows.push({ ...head(event), kind: 'error', message: event.message ?? '', partial: '', reason: event.reason });
+}
+
+/** What the process before had begun will never be finished by it. */
+function closeCalls(view: View): void {
+  for (const [callId, at] of Object.entries(view.open)) {
+    const row = view.rows[at];
+    if (row?.kind === 'tool') {
+      view.rows[at] = { ...row, status: 'unfinished' };
+      // The next process may take it up again under the same id.
+      view.open[callId] = at;
+    }
+  }
+}

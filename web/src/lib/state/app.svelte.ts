@@ -1,0 +1,177 @@
+/** What the whole app knows: the program, projects, packages, lists of works and runs, and the stream that keeps them true. */
+
+import { api, faultOf } from '../api/client';
+import { type Link, nameOf, Stream } from '../api/stream';
+import type {
+  Agent,
+  AppFacts,
+  Conversation,
+  Fault,
+  Flaw,
+  Journal,
+  Models,
+  Notice,
+  Package,
+  PackageContent,
+  Project,
+  RunItem,
+  Status,
+} from '../api/types';
+import { JournalState } from './journal.svelte';
+
+class AppState {
+  facts = $state.raw<AppFacts | null>(null);
+  projects = $state.raw<Project[]>([]);
+  damagedProjects = $state.raw<Flaw[]>([]);
+  packages = $state.raw<Package[]>([]);
+  models = $state.raw<Models>({ models: [], profiles: [] });
+  conversations = $state.raw<Conversation[]>([]);
+  runs = $state.raw<RunItem[]>([]);
+  project = $state.raw<Project | null>(null);
+  link = $state<Link>('connecting');
+  /** When something was last told by the server. */
+  heard = $state('');
+  fault = $state.raw<Fault | null>(null);
+  ready = $state(false);
+  #journals = new Map<string, JournalState>();
+  #contents = new Map<string, Promise<PackageContent | null>>();
+  #listeners = new Set<(notice: Notice) => void>();
+  #refresh: ReturnType<typeof setTimeout> | undefined;
+  readonly #stream = new Stream({
+    event: (journal, event) => {
+      this.heard = event.time;
+      this.#journals.get(nameOf(journal))?.take(event);
+    },
+    rewind: (journal, seq) => this.#journals.get(nameOf(journal))?.rewind(seq),
+    notice: (notice) => this.#notice(notice),
+    hello: () => void this.refreshLists(),
+    link: (link) => (this.link = link),
+  });
+
+  /** Gets to know the program; the stream begins then. */
+  async begin(): Promise<void> {
+    try {
+      await Promise.all([this.refreshFacts(), this.refreshProjects(), this.refreshPackages()]);
+      this.fault = null;
+      this.#stream.open();
+    } catch (thrown) {
+      this.fault = faultOf(thrown);
+    }
+    this.ready = true;
+  }
+
+  reconnect(): void {
+    this.#stream.open();
+  }
+
+  async refreshFacts(): Promise<void> {
+    [this.facts, this.models] = await Promise.all([api.app(), api.models()]);
+  }
+
+  async refreshProjects(): Promise<void> {
+    const { projects, damaged } = await api.projects();
+    this.projects = projects;
+    this.damagedProjects = damaged;
+  }
+
+  async refreshPackages(): Promise<void> {
+    this.packages = (await api.packages()).packages;
+  }
+
+  /** Makes a project the one that lists are about. */
+  async enter(project: string | undefined): Promise<void> {
+    if (project === this.project?.id) return;
+    this.project = null;
+    [this.conversations, this.runs] = [[], []];
+    if (project === undefined) return;
+    this.project = await api.project(project);
+    await this.refreshLists();
+  }
+
+  async refreshLists(): Promise<void> {
+    const project = this.project?.id;
+    if (project === undefined) return;
+    const [talks, runs] = await Promise.all([api.conversations({ project }), api.runs({ project })]);
+    if (project !== this.project?.id) return;
+    this.conversations = talks.conversations;
+    this.runs = runs.runs;
+  }
+
+  /** The journal of something that is looked at; it is followed from now on. */
+  async look(journal: Journal): Promise<JournalState> {
+    const known = this.#journals.get(nameOf(journal));
+    if (known) return known;
+    const state = new JournalState(journal);
+    this.#journals.set(nameOf(journal), state);
+    await state.load();
+    if (this.#journals.get(nameOf(journal)) === state) this.#stream.follow(journal, state.cursor);
+    return state;
+  }
+
+  /** Nobody looks at it any more. */
+  leave(journal: Journal): void {
+    if (this.#journals.delete(nameOf(journal))) this.#stream.unfollow(journal);
+  }
+
+  known(journal: Journal): JournalState | undefined {
+    return this.#journals.get(nameOf(journal));
+  }
+
+  /** What is in a package, asked for once. */
+  content(reference: string): Promise<PackageContent | null> {
+    let content = this.#contents.get(reference);
+    if (!content) {
+      content = api.package(reference).catch(() => {
+        this.#contents.delete(reference);
+        return null;
+      });
+      this.#contents.set(reference, content);
+    }
+    return content;
+  }
+
+  /** Calls back when a run or a conversation comes to rest or goes on. */
+  onNotice(listener: (notice: Notice) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #notice(notice: Notice): void {
+    this.heard = notice.time;
+    const { kind, id } = notice.journal;
+    if (kind === 'run') this.runs = this.runs.map((run) => (run.id === id ? noticed(run, notice) : run));
+    else {
+      this.conversations = this.conversations.map((talk) => (talk.id === id ? { ...talk, atWork: notice.atWork } : talk));
+    }
+    for (const listener of this.#listeners) listener(notice);
+    // New ones, titles and times come with the lists; many notices are one request.
+    clearTimeout(this.#refresh);
+    this.#refresh = setTimeout(() => void this.refreshLists().catch(() => undefined), 400);
+  }
+}
+
+const STATUS: Record<string, Status> = {
+  Running: 'running',
+  WaitingUser: 'waiting-user',
+  Paused: 'paused',
+  Completed: 'completed',
+  Failed: 'failed',
+};
+
+function noticed(run: RunItem, notice: Notice): RunItem {
+  return {
+    ...run,
+    atWork: notice.atWork,
+    status: notice.phase ? (STATUS[notice.phase] ?? run.status) : run.status,
+    reason: notice.reason,
+    message: notice.message,
+    currentNode: notice.currentNode ?? run.currentNode,
+    stepsCompleted: notice.stepsCompleted ?? run.stepsCompleted,
+    updated: notice.time,
+  };
+}
+
+export const app = new AppState();
+
+export const agentIn = (content: PackageContent | null, id: string | undefined): Agent | undefined =>
+  content?.agents.find((agent) => agent.id === id);

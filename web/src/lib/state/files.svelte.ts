@@ -1,0 +1,127 @@
+/** Files that are open in tabs, with what was typed and not saved. */
+
+import { api, faultOf, Problem } from '../api/client';
+import type { Fault } from '../api/types';
+import { t } from '../i18n/index.svelte';
+import { toast } from './toasts.svelte';
+
+export class OpenFile {
+  readonly project: string;
+  readonly path: string;
+  /** What the disk had when it was last looked at. */
+  base = $state.raw<{ text: string; sha256: string } | null>(null);
+  draft = $state('');
+  /** What the disk has now, if both sides changed. */
+  theirs = $state.raw<{ text: string; sha256: string } | null>(null);
+  fault = $state.raw<Fault | null>(null);
+  bytes = $state(0);
+  isText = $state(true);
+  loaded = $state(false);
+  /** Grows when the draft is replaced from outside. */
+  stamp = $state(0);
+
+  constructor(project: string, path: string) {
+    this.project = project;
+    this.path = path;
+  }
+
+  readonly dirty = $derived(this.base !== null && this.draft !== this.base.text);
+
+  get name(): string {
+    return this.path.slice(this.path.lastIndexOf('/') + 1);
+  }
+
+  /** Looks at the disk. What was typed stays; if the disk changed too, both are kept. */
+  async look(): Promise<void> {
+    try {
+      const file = await api.file(this.project, this.path);
+      this.fault = null;
+      this.bytes = file.bytes;
+      this.isText = file.text !== undefined;
+      const found = { text: file.text ?? '', sha256: file.sha256 };
+      if (this.base?.sha256 === found.sha256) return;
+      if (this.dirty) this.theirs = found;
+      else this.#accept(found);
+    } catch (thrown) {
+      this.fault = faultOf(thrown);
+    } finally {
+      this.loaded = true;
+    }
+  }
+
+  async save(): Promise<void> {
+    if (!this.dirty) return;
+    try {
+      const file = await api.writeFile(this.project, this.path, this.draft, this.base?.sha256);
+      this.base = { text: this.draft, sha256: file.sha256 };
+      this.theirs = null;
+      toast({ tone: 'ok', message: t('files.saved', { name: this.name }) });
+    } catch (thrown) {
+      if (thrown instanceof Problem && thrown.code === 'changed') await this.look();
+      else {
+        const { message, hint } = faultOf(thrown);
+        toast({ tone: 'err', message, hint });
+      }
+    }
+  }
+
+  /** What was typed shall be the file. */
+  async keepMine(): Promise<void> {
+    if (!this.theirs) return;
+    this.base = this.theirs;
+    this.theirs = null;
+    await this.save();
+  }
+
+  keepTheirs(): void {
+    if (this.theirs) this.#accept(this.theirs);
+    this.theirs = null;
+  }
+
+  #accept(found: { text: string; sha256: string }): void {
+    this.base = found;
+    this.draft = found.text;
+    this.stamp += 1;
+  }
+}
+
+class Files {
+  open = $state.raw<OpenFile[]>([]);
+  /** The path of the tab in front; none when it is the conversation. */
+  current = $state<string | null>(null);
+  #project = '';
+
+  readonly front = $derived(this.open.find((file) => file.path === this.current) ?? null);
+
+  /** Tabs belong to a project. */
+  enter(project: string): void {
+    if (project === this.#project) return;
+    this.#project = project;
+    [this.open, this.current] = [[], null];
+  }
+
+  show(project: string, path: string): void {
+    this.enter(project);
+    const known = this.open.find((file) => file.path === path);
+    if (!known) {
+      const file = new OpenFile(project, path);
+      this.open = [...this.open, file];
+      void file.look();
+    } else void known.look();
+    this.current = path;
+  }
+
+  close(path: string): void {
+    const file = this.open.find((one) => one.path === path);
+    if (file?.dirty && !confirm(t('files.closeDirty', { name: file.name }))) return;
+    this.open = this.open.filter((one) => one.path !== path);
+    if (this.current === path) this.current = null;
+  }
+
+  /** Somebody else wrote these files. */
+  touched(paths: readonly string[]): void {
+    for (const file of this.open) if (paths.includes(file.path)) void file.look();
+  }
+}
+
+export const files = new Files();

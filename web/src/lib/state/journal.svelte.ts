@@ -1,0 +1,82 @@
+/** One journal that is looked at: its events and the view they give. Pieces that come fast are shown once a frame. */
+
+import { api, faultOf } from '../api/client';
+import type { Event, Fault, Journal } from '../api/types';
+import { emptyView, reduce, type View } from '../reduce';
+
+export class JournalState {
+  readonly journal: Journal;
+  /** Whole events, in their order. */
+  events: Event[] = [];
+  view = $state.raw<View>(emptyView());
+  /** Grows with every change of `events`. */
+  version = $state(0);
+  loaded = $state(false);
+  fault = $state.raw<Fault | null>(null);
+  cursor = '';
+  #waiting: Event[] = [];
+  #isDue = false;
+
+  constructor(journal: Journal) {
+    this.journal = journal;
+  }
+
+  /** Reads what the journal has so far. */
+  async load(): Promise<void> {
+    this.fault = null;
+    try {
+      let after = 0;
+      for (;;) {
+        const page = await api.events(this.journal, after);
+        this.#keep(page.events);
+        this.cursor = page.cursor;
+        after = page.events.at(-1)?.seq ?? after;
+        if (!page.more || page.events.length === 0) break;
+      }
+      this.view = reduce(emptyView(), this.events);
+      this.version += 1;
+      this.loaded = true;
+    } catch (thrown) {
+      this.fault = faultOf(thrown);
+    }
+  }
+
+  take(event: Event): void {
+    // What comes while the journal is read comes again behind it.
+    if (!this.loaded) return;
+    this.#waiting.push(event);
+    if (this.#isDue) return;
+    // A tab in the background gets no frames.
+    this.#isDue = true;
+    if (document.hidden) setTimeout(() => this.#flush(), 100);
+    else requestAnimationFrame(() => this.#flush());
+  }
+
+  /** Forgets what never became part of the journal. */
+  rewind(seq: number): void {
+    this.#waiting = [];
+    this.events = this.events.filter((event) => event.seq <= seq);
+    this.view = reduce(emptyView(), this.events);
+    this.version += 1;
+  }
+
+  /** The view as it was after some event. */
+  at(seq: number): View {
+    return reduce(emptyView(), this.events.filter((event) => event.seq <= seq));
+  }
+
+  #flush(): void {
+    this.#isDue = false;
+    const fresh = this.#waiting;
+    this.#waiting = [];
+    this.#keep(fresh);
+    this.view = reduce(this.view, fresh);
+    this.version += 1;
+  }
+
+  #keep(events: readonly Event[]): void {
+    for (const event of events) {
+      if (event.part === undefined && event.seq > (this.events.at(-1)?.seq ?? 0)) this.events.push(event);
+    }
+  }
+}

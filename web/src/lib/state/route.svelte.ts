@@ -1,0 +1,88 @@
+/** Where in the app this tab is, as an address that can be reloaded and shared with oneself. */
+
+export type Route =
+  | { name: 'start' }
+  | { name: 'import' }
+  | { name: 'settings'; section: string }
+  | { name: 'project'; project: string }
+  | { name: 'conversation'; project: string; id: string }
+  | { name: 'run'; project: string; id: string }
+  | { name: 'runs'; project: string }
+  | { name: 'packages'; project: string; package: string | undefined }
+  | { name: 'launch'; project: string; package: string | undefined; workflow: string | undefined }
+  | { name: 'unknown'; path: string };
+
+export function parse(url: URL): Route {
+  const [first, second, third, fourth] = url.pathname.split('/').filter(Boolean).map(decodeURIComponent);
+  const query = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
+  if (first === undefined) return { name: 'start' };
+  if (first === 'import') return { name: 'import' };
+  if (first === 'settings') return { name: 'settings', section: second ?? 'models' };
+  if (first === 'project' && second) {
+    if (third === undefined) return { name: 'project', project: second };
+    if (third === 'work' && fourth) return { name: 'conversation', project: second, id: fourth };
+    if (third === 'run' && fourth) return { name: 'run', project: second, id: fourth };
+    if (third === 'runs') return { name: 'runs', project: second };
+    if (third === 'packages') return { name: 'packages', project: second, package: query('package') };
+    if (third === 'launch') {
+      return { name: 'launch', project: second, package: query('package'), workflow: query('workflow') };
+    }
+  }
+  return { name: 'unknown', path: url.pathname };
+}
+
+export function href(route: Route): string {
+  const id = encodeURIComponent;
+  const query = (fields: Record<string, string | undefined>): string => {
+    const pairs = Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined);
+    return pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : '';
+  };
+  switch (route.name) {
+    case 'start':
+      return '/';
+    case 'import':
+      return '/import';
+    case 'settings':
+      return `/settings/${id(route.section)}`;
+    case 'project':
+      return `/project/${id(route.project)}`;
+    case 'conversation':
+      return `/project/${id(route.project)}/work/${id(route.id)}`;
+    case 'run':
+      return `/project/${id(route.project)}/run/${id(route.id)}`;
+    case 'runs':
+      return `/project/${id(route.project)}/runs`;
+    case 'packages':
+      return `/project/${id(route.project)}/packages${query({ package: route.package })}`;
+    case 'launch':
+      return `/project/${id(route.project)}/launch${query({ package: route.package, workflow: route.workflow })}`;
+    case 'unknown':
+      return route.path;
+  }
+}
+
+export const projectOf = (route: Route): string | undefined => ('project' in route ? route.project : undefined);
+
+let current = $state.raw<Route>(parse(new URL(location.href)));
+
+export const route = (): Route => current;
+
+export function go(to: Route, how: 'push' | 'replace' = 'push'): void {
+  const address = href(to);
+  if (address !== location.pathname + location.search) {
+    if (how === 'push') history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
+  }
+  current = to;
+}
+
+addEventListener('popstate', () => {
+  current = parse(new URL(location.href));
+});
+
+/** For links: follows them inside the app, unless they are to be opened elsewhere. */
+export function follow(event: MouseEvent, to: Route): void {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  go(to);
+}

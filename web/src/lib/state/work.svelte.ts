@@ -1,0 +1,189 @@
+/** One work that is open: a conversation with the runs it started, or a run by itself. */
+
+import { SvelteMap } from 'svelte/reactivity';
+import { api, faultOf } from '../api/client';
+import type { Came, ConversationDetail, Fault, Journal, PackageContent, Picture, RunDetail } from '../api/types';
+import { activeCall, type View } from '../reduce';
+import { lookOfPhase, type Look } from '../status';
+import { group, merge, type Shown } from '../rows';
+import { app } from './app.svelte';
+import { JournalState } from './journal.svelte';
+import { attempt } from './toasts.svelte';
+
+export class Work {
+  readonly journal: Journal;
+  main = $state.raw<JournalState | null>(null);
+  runs = $state.raw<JournalState[]>([]);
+  talk = $state.raw<ConversationDetail | null>(null);
+  detail = $state.raw<RunDetail | null>(null);
+  content = $state.raw<PackageContent | null>(null);
+  fault = $state.raw<Fault | null>(null);
+  /** The node that was clicked, of a call. */
+  selected = $state.raw<{ nodeId: string; call: number } | null>(null);
+  /** The call whose graph is looked at; the active one when none was chosen. */
+  chosenCall = $state<number | null>(null);
+  /** The event that a replay stands at. */
+  replay = $state<number | null>(null);
+  /** The row that the conversation is to show. */
+  jump = $state.raw<{ seq: number; journal: string; stamp: number } | null>(null);
+  /** What was said while the model is at work. */
+  queued = $state<string[]>([]);
+  /** Rows that were opened or closed by hand. */
+  readonly open = new SvelteMap<string, boolean>();
+  #isGone = false;
+
+  constructor(journal: Journal) {
+    this.journal = journal;
+  }
+
+  /** The run that the inspector is about. */
+  readonly run = $derived.by((): JournalState | null => {
+    if (this.journal.kind === 'run') return this.main;
+    const wanted = this.main?.view.activeRun ?? this.main?.view.runs.at(-1);
+    return this.runs.find((run) => run.journal.id === wanted) ?? null;
+  });
+
+  /** That run as it is, or as it was where the replay stands. */
+  readonly runView = $derived.by((): View | null => {
+    if (!this.run) return null;
+    void this.run.version;
+    return this.replay === null ? this.run.view : this.run.at(this.replay);
+  });
+
+  /** Whom the user's words go to. */
+  readonly speaker = $derived(this.main?.view.activeRun ? this.run : this.main);
+
+  readonly rows = $derived.by((): Shown[] => {
+    const main = this.#rowsOf(this.main);
+    return this.runs.length === 0 ? main : merge([main, ...this.runs.map((run) => this.#rowsOf(run))]);
+  });
+
+  #rowsOf(state: JournalState | null): Shown[] {
+    if (!state) return [];
+    const isReplayed = this.replay !== null && state === this.run;
+    const rows = isReplayed && this.runView ? this.runView.rows : state.view.rows;
+    return group(rows, state.journal.id);
+  }
+
+  readonly atWork = $derived.by((): boolean => {
+    const { id, kind } = this.journal;
+    if (kind === 'conversation') {
+      const own = app.conversations.find((talk) => talk.id === id);
+      return own?.atWork ?? this.speaker?.view.phase === 'Running';
+    }
+    const own = app.runs.find((run) => run.id === id);
+    return own?.atWork ?? this.main?.view.phase === 'Running';
+  });
+
+  readonly look = $derived.by((): Look => {
+    const view = this.speaker?.view;
+    if (!view) return 'ready';
+    if (this.atWork) return 'running';
+    if (this.journal.kind === 'conversation' && !this.main?.view.activeRun) return view.question ? 'waiting' : 'ready';
+    // A journal that ends at work was left by its process.
+    const phase = view.phase === 'Running' ? 'Paused' : view.phase;
+    return lookOfPhase(phase, view.question?.question.kind);
+  });
+
+  readonly call = $derived(this.chosenCall ?? (this.runView ? activeCall(this.runView) : 0));
+
+  readonly blocked = $derived(this.talk?.blocked ?? this.detail?.blocked);
+
+  /** The graph of a call. */
+  graphOf(call: number): Picture | undefined {
+    const view = this.runView;
+    if (call === 0) {
+      const reference = view?.started?.workflow;
+      const found = this.content?.workflows.find((one) => one.reference === reference || one.graph.title === reference);
+      return this.detail?.graph ?? found?.graph;
+    }
+    const id = view?.frames.find((frame) => frame.call === call)?.workflowId;
+    return this.content?.workflows.find((one) => one.reference === id)?.graph;
+  }
+
+  nodeTitle(nodeId: string, call: number): string {
+    return this.graphOf(call)?.nodes.find((node) => node.id === nodeId)?.title ?? nodeId;
+  }
+
+  agentName(id: string | undefined): string {
+    return this.content?.agents.find((agent) => agent.id === id)?.name ?? id ?? '';
+  }
+
+  agentTitle(id: string | undefined): string {
+    return this.content?.agents.find((agent) => agent.id === id)?.title ?? '';
+  }
+
+  async load(): Promise<void> {
+    try {
+      await this.refresh();
+      this.main = await app.look(this.journal);
+      if (this.main.fault) this.fault = this.main.fault;
+      await this.followRuns();
+      const started = this.run?.view.started ?? this.main.view.started;
+      const reference = started?.sha256 ?? this.talk?.package;
+      if (reference) this.content = await app.content(reference);
+    } catch (thrown) {
+      this.fault = faultOf(thrown);
+    }
+  }
+
+  async refresh(): Promise<void> {
+    if (this.journal.kind === 'conversation') {
+      this.talk = await api.conversation(this.journal.id);
+      const run = this.talk.activeRun ?? this.talk.runs.at(-1);
+      this.detail = run ? await api.run(run) : null;
+    } else this.detail = await api.run(this.journal.id);
+  }
+
+  /** Follows the runs that the conversation has started by now. */
+  async followRuns(): Promise<void> {
+    const ids = this.main?.view.runs ?? [];
+    const missing = ids.filter((id) => !this.runs.some((run) => run.journal.id === id));
+    if (missing.length === 0) return;
+    const found = await Promise.all(missing.map((id) => app.look({ kind: 'run', id })));
+    if (this.#isGone) return;
+    this.runs = [...this.runs, ...found];
+    const reference = this.run?.view.started?.sha256;
+    if (!this.content && reference) this.content = await app.content(reference);
+    await this.refresh();
+  }
+
+  close(): void {
+    this.#isGone = true;
+    app.leave(this.journal);
+    for (const run of this.runs) app.leave(run.journal);
+  }
+
+  /** Says something now, or as soon as the model rests. */
+  async say(text: string, model?: string): Promise<Came | undefined> {
+    if (this.atWork) {
+      this.queued = [...this.queued, text];
+      return undefined;
+    }
+    return attempt(() => api.say(this.journal, text, model));
+  }
+
+  /** Says what waits. */
+  async sayQueued(): Promise<void> {
+    const [next, ...rest] = this.queued;
+    if (next === undefined || this.atWork) return;
+    this.queued = rest;
+    await attempt(() => api.say(this.journal, next));
+  }
+
+  stop(): Promise<unknown> {
+    return attempt(() => api.stop(this.journal));
+  }
+
+  pause(): Promise<unknown> {
+    return attempt(() => api.pause(this.journal));
+  }
+
+  resume(): Promise<unknown> {
+    return attempt(() => api.resume(this.journal));
+  }
+
+  showRow(seq: number, journal: string): void {
+    this.jump = { seq, journal, stamp: performance.now() };
+  }
+}

@@ -1,0 +1,11 @@
+import './tokens.css';
+import './base.css';
+import { mount } from 'svelte';
+import App from './App.svelte';
+import { app } from './lib/state/app.svelte';
+import { applyPrefs } from './lib/state/prefs.svelte';
+
+await applyPrefs();
+const target = document.getElementById('app');
+if (target) mount(App, { target });
+void app.begin();

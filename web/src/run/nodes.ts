@@ -1,0 +1,71 @@
+/** How the nodes and edges of a graph are, as a run has gone. */
+
+import type { Picture, PictureEdge, PictureNode } from '../lib/api/types';
+import { type NodeFacts, nodeKey, type View } from '../lib/reduce';
+import { type Look, lookOfPhase } from '../lib/status';
+
+export interface NodeLook {
+  look: Look;
+  current: boolean;
+  /** Can be moved to from here. */
+  next: boolean;
+  visits: number;
+  facts: NodeFacts | undefined;
+}
+
+export type EdgeLook = 'taken' | 'next' | 'plain' | 'skipped';
+
+export interface GraphLook {
+  nodes: Map<string, NodeLook>;
+  edges: EdgeLook[];
+  done: number;
+}
+
+/** A graph that nobody has gone through yet. */
+export function untouched(picture: Picture): GraphLook {
+  const look: NodeLook = { look: 'ready', current: false, next: false, visits: 0, facts: undefined };
+  return { nodes: new Map(picture.nodes.map((node) => [node.id, look])), edges: picture.edges.map(() => 'plain'), done: 0 };
+}
+
+export function lookAt(picture: Picture, view: View, call: number, atWork: boolean): GraphLook {
+  const standing = view.standings[call];
+  if (!standing) return untouched(picture);
+  const own = view.visits.filter((visit) => (visit.call ?? 0) === call);
+  const done = new Set(standing.stepsCompleted);
+  const isActive = view.frames.findLast((frame) => !frame.over)?.call === call || (call === 0 && view.frames.every((frame) => frame.over));
+  const here = standing.currentNodeId;
+  const isOver = standing.complete;
+  const from = new Set(picture.edges.filter((edge) => edge.from === here && !isOver).map((edge) => edge.to));
+  const phase = view.phase === 'Running' && !atWork ? 'Paused' : view.phase;
+  const currentLook = (): Look => {
+    if (isOver) return 'done';
+    if (!isActive) return 'running';
+    return lookOfPhase(phase === 'Completed' ? 'WaitingUser' : phase, view.question?.question.kind);
+  };
+  const of = (node: PictureNode): NodeLook => {
+    const visits = own.filter((visit) => visit.nodeId === node.id).length;
+    const current = node.id === here && !isOver;
+    const skipped = isOver && visits === 0 && !done.has(node.id);
+    const look = current ? currentLook() : done.has(node.id) ? 'done' : skipped ? 'skipped' : 'ready';
+    return { look, current, next: from.has(node.id) && !current && !done.has(node.id), visits, facts: view.nodes[nodeKey(node.id, call || undefined)] };
+  };
+  const taken = new Set(own.filter((visit) => visit.from !== undefined).map((visit) => `${visit.from}\n${visit.nodeId}\n${visit.label ?? ''}`));
+  const edge = (one: PictureEdge): EdgeLook => {
+    if (taken.has(`${one.from}\n${one.to}\n${one.label}`)) return 'taken';
+    if (one.from === here && !isOver) return 'next';
+    return isOver ? 'skipped' : 'plain';
+  };
+  return { nodes: new Map(picture.nodes.map((node) => [node.id, of(node)])), edges: picture.edges.map(edge), done: done.size };
+}
+
+/** The node in a direction: along edges down and up, to neighbours left and right. */
+export function neighbour(picture: Picture, id: string, key: string): string | undefined {
+  const at = picture.nodes.find((node) => node.id === id);
+  if (!at) return picture.nodes[0]?.id;
+  if (key === 'ArrowDown') return picture.edges.find((edge) => edge.from === id && edge.to !== id)?.to;
+  if (key === 'ArrowUp') return picture.edges.find((edge) => edge.to === id && edge.from !== id)?.from;
+  const side = key === 'ArrowRight' ? 1 : -1;
+  const centre = (node: PictureNode): number => node.x + node.width / 2;
+  const level = picture.nodes.filter((node) => Math.abs(node.y - at.y) < 40 && (centre(node) - centre(at)) * side > 0);
+  return level.sort((one, other) => (centre(one) - centre(other)) * side)[0]?.id;
+}
