@@ -1,13 +1,12 @@
 /** What shortcuts and the palette do. */
 
-import { api } from './api/client';
 import { t } from './i18n/index.svelte';
 import { app } from './state/app.svelte';
 import { files } from './state/files.svelte';
 import { prefs, setPref } from './state/prefs.svelte';
 import { go, projectOf, route } from './state/route.svelte';
 import { shell } from './state/shell.svelte';
-import { attempt, toast } from './state/toasts.svelte';
+import { toast } from './state/toasts.svelte';
 
 const wide = (): boolean => matchMedia('(min-width: 1024px)').matches;
 const roomy = (): boolean => matchMedia('(min-width: 1280px)').matches;
@@ -53,31 +52,12 @@ function nextRegion(): void {
   (target ?? region)?.focus();
 }
 
-/** Everything that is recorded about a run, as files of this browser. */
-export async function exportRun(run: string): Promise<void> {
-  const parts = await attempt(async () => {
-    const [detail, facts, settings] = [await api.run(run), await api.app(), await api.settings()];
-    const state = await api.state(run).catch(() => ({ text: '' }));
-    const lines: string[] = [];
-    for (let after = 0; ; ) {
-      const page = await api.events({ kind: 'run', id: run }, after);
-      lines.push(...page.events.map((event) => JSON.stringify(event)));
-      after = page.events.at(-1)?.seq ?? after;
-      if (!page.more) break;
-    }
-    const { graph: _, ...rest } = detail;
-    return JSON.stringify(
-      { version: facts.version, platform: facts.platform, run: rest, state: state.text, settings: settings.settings, events: lines.map((line) => JSON.parse(line) as unknown) },
-      null,
-      1,
-    );
-  });
-  if (parts === undefined) return;
+/** Everything that is recorded about a run, without keys, as a download. */
+export function exportRun(run: string): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([parts], { type: 'application/json' }));
-  link.download = `crewagent-run-${run}.json`;
+  link.href = `/api/runs/${encodeURIComponent(run)}/export`;
+  link.download = `crewagent-${run}.zip`;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   toast({ tone: 'ok', message: t('export.done', { name: link.download }) });
 }
 

@@ -508,6 +508,8 @@ function newTool(view: View, event: Extract<Event, { type: 'tool.started' | 'too
 }
 
 function takeToolStart(view: View, event: Extract<Event, { type: 'tool.started' }>): void {
+  // A question is a row of its own.
+  if (event.tool === 'ui.ask_user') return;
   const row = { ...newTool(view, event), subject: event.subject, files: event.intent?.files ?? [] };
   const at = view.open[event.callId];
   // A process that takes over announces again what the one before it did not finish.

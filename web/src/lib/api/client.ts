@@ -143,7 +143,8 @@ export const api = {
   startRun: (body: NewRun) => post<{ runId: string }>('/api/runs', body),
   run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`),
   removeRun: (run: string) => request('DELETE', `/api/runs/${id(run)}`),
-  state: (run: string) => get<{ text: string; sha256: string }>(`/api/runs/${id(run)}/state`),
+  state: (run: string) =>
+    get<{ documents: { path: string; text: string; sha256: string }[] }>(`/api/runs/${id(run)}/state`),
   requests: (run: string) => get<{ requests: RequestItem[] }>(`/api/runs/${id(run)}/requests`),
   requestOf: (run: string, turn: number) => get<RequestDetail>(`/api/runs/${id(run)}/requests/${turn}`),
   changes: (run: string) => get<{ files: ChangedFile[] }>(`/api/runs/${id(run)}/changes`),

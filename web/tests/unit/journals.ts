@@ -1,0 +1,12 @@
+/** Recorded runs. `crewagent run … --json` wrote them; what the runtime added to the prompts was taken out. */
+
+import type { Event } from '../../src/lib/api/types';
+
+const files = import.meta.glob<string>('./journals/*.jsonl', { query: '?raw', import: 'default', eager: true });
+
+export function journal(name: string): Event[] {
+  const lines = (files[`./journals/${name}.jsonl`] ?? '').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as Event);
+}
+
+export const NAMES = ['create-story', 'called-workflow', 'every-question'];

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { choose, entries, filledIn, initial, mistakes } from '../../src/lib/answers';
+import { joinCursors } from '../../src/lib/api/stream';
+import { en } from '../../src/lib/i18n/en';
+import { zh } from '../../src/lib/i18n/zh';
+import { html, split } from '../../src/lib/md/render';
+import { changeOf, difference, readDiff } from '../../src/lib/patch';
+import { emptyView, reduce } from '../../src/lib/reduce';
+import { group, merge } from '../../src/lib/rows';
+import { href, parse, type Route } from '../../src/lib/state/route.svelte';
+import { journal } from './journals';
+
+const render = (text: string): string => split(text).map(html).join('');
+
+describe('Markdown', () => {
+  it.each([
+    ['[x](javascript:alert(1))', 'javascript'],
+    ['[x](JaVaScRiPt:alert(1))', 'alert'],
+    ['[x](data:text/html;base64,PHNjcmlwdD4=)', 'data:'],
+    ['<img src=x onerror=alert(1)>', 'onerror'],
+    ['<script>alert(1)</script>', 'script'],
+    ['<svg onload=alert(1)></svg>', 'svg'],
+    ['<a href="https://a.b" style="position:fixed">x</a>', 'style'],
+    ['<form action="https://a.b"><input></form>', 'form'],
+    ['<iframe src="https://a.b"></iframe>', 'iframe'],
+    ['<base href="https://a.b">', 'base'],
+  ])('%s is made harmless', (text, bad) => {
+    expect(render(text).toLowerCase()).not.toContain(`${bad.toLowerCase()}:alert`);
+    expect(new DOMParser().parseFromString(render(text), 'text/html').body.innerHTML.toLowerCase()).not.toMatch(
+      /<(script|svg|iframe|form|input|base|style)|on\w+=|javascript:|style=/,
+    );
+  });
+
+  it('does not fetch pictures from elsewhere', () => {
+    expect(render('![a cat](https://evil.example/cat.png)')).not.toContain('<img');
+    expect(render('![a cat](https://evil.example/cat.png)')).toContain('[a cat]');
+    expect(render('![dot](data:image/png;base64,iVBORw0KGgo=)')).toContain('<img');
+  });
+
+  it('opens links outside of the app', () => {
+    expect(render('[site](https://example.com)')).toMatch(/target="_blank".*rel="noopener noreferrer nofollow"|rel="noopener noreferrer nofollow".*target="_blank"/);
+  });
+
+  it('only its last block changes while a text grows', () => {
+    const text = '# Title\n\nFirst.\n\n- one\n- two\n\nThe last part gr';
+    const [before, after] = [split(text), split(`${text}ows.`)];
+    expect(after.slice(0, -1).map((block) => block.raw)).toEqual(before.slice(0, -1).map((block) => block.raw));
+  });
+});
+
+describe('differences', () => {
+  it('have the numbers of both files', () => {
+    const { lines, added, removed } = difference('a\nb\nc\n', 'a\nB\nc\nd\n');
+    expect([added, removed]).toEqual([2, 1]);
+    expect(lines.map((line) => `${line.kind} ${line.number} ${line.text}`)).toEqual(['same 1 a', 'del 2 b', 'add 2 B', 'same 3 c', 'add 4 d']);
+  });
+
+  it('are read from diffs and from calls', () => {
+    expect(readDiff('--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n')).toMatchObject({ added: 1, removed: 1 });
+    expect(changeOf('fs.write', JSON.stringify({ path: '@project/a', content: 'x\ny\n' }))).toMatchObject({ added: 2, removed: 0 });
+    expect(changeOf('fs.apply_patch', JSON.stringify({ edits: [{ old: 'a', new: 'b' }] }))).toMatchObject({ added: 1, removed: 1 });
+    expect(changeOf('fs.read', '{}')).toBeUndefined();
+    expect(changeOf('fs.write', 'no json')).toBeUndefined();
+  });
+});
+
+describe('answers', () => {
+  const question = { question: '?', options: [{ value: 'a' }, { value: 'b, c' }, { value: 'd' }] };
+
+  it('name options as the runtime reads them', () => {
+    expect(choose(question, ['a', 'd'])).toBe('a, d');
+    expect(choose(question, ['b, c'])).toBe('b, c');
+    expect(choose(question, ['a', 'b, c'])).toBe('1, 2');
+  });
+
+  it('fill in forms', () => {
+    const all = entries({
+      required: ['name', 'many'],
+      properties: { name: { type: 'string', minLength: 2 }, many: { type: 'integer', minimum: 1 }, on: { type: 'boolean' }, tags: { type: 'array', items: { enum: ['x', 'y'] } } },
+    });
+    expect(mistakes(all, initial(all))).toEqual({ name: 'missing', many: 'missing' });
+    expect(mistakes(all, { ...initial(all), name: 'a', many: '1.5' })).toEqual({ name: 'length', many: 'integer' });
+    expect(JSON.parse(filledIn(all, { name: 'ab', many: '3', on: false, tags: ['x'] }))).toEqual({ name: 'ab', many: 3, on: false, tags: ['x'] });
+  });
+});
+
+describe('lists', () => {
+  it('neighbouring looks are one row', () => {
+    const { rows } = reduce(emptyView(), journal('create-story'));
+    const shown = group(rows, 'run');
+    expect(shown.some((row) => row.kind === 'group' && row.tools.length > 1)).toBe(true);
+    expect(shown.reduce((sum, row) => sum + (row.kind === 'group' ? row.tools.length : 1), 0)).toBe(rows.length);
+  });
+
+  it('journals are merged by time, each in its own order', () => {
+    const { rows } = reduce(emptyView(), journal('create-story'));
+    const [odd, even] = [0, 1].map((rest) => group(rows.filter((_, at) => at % 2 === rest), String(rest)));
+    const merged = merge([odd ?? [], even ?? []]);
+    expect(merged.length).toBe((odd?.length ?? 0) + (even?.length ?? 0));
+    expect(merged.map((row) => row.time)).toEqual(merged.map((row) => row.time).toSorted());
+  });
+});
+
+describe('addresses', () => {
+  const routes: Route[] = [
+    { name: 'start' },
+    { name: 'import' },
+    { name: 'settings', section: 'looks' },
+    { name: 'project', project: 'p 1' },
+    { name: 'conversation', project: 'p', id: '20261115-094946-2q38e' },
+    { name: 'run', project: 'p', id: 'r' },
+    { name: 'runs', project: 'p' },
+    { name: 'packages', project: 'p', package: 'tiny@0.1.0' },
+    { name: 'launch', project: 'p', package: undefined, workflow: 'workflow.md' },
+  ];
+  it.each(routes)('$name is read as it was written', (route) => {
+    const url = new URL(href(route), 'http://127.0.0.1');
+    expect(parse(url)).toEqual(route);
+    // The server takes a path with a dot for a file.
+    expect(url.pathname).not.toContain('.');
+  });
+});
+
+describe('words', () => {
+  const holes = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '').toSorted();
+  const pairs = Object.entries(en).map(([key, text]) => [key, text, zh[key as keyof typeof en]] as const);
+
+  it('have the same holes in both languages', () => {
+    // A form for one says the number itself.
+    for (const [key, text, other] of pairs) if (!key.endsWith('.one')) expect([key, holes(other)]).toEqual([key, holes(text)]);
+  });
+
+  it('are never blank', () => {
+    for (const [key, text, other] of pairs) expect([key, text.trim() !== '' && other.trim() !== '']).toEqual([key, true]);
+  });
+});
+
+describe('cursors', () => {
+  it('are joined by journal', () => {
+    expect(joinCursors('run/a=1.2.0,conversation/b=1.1.0', 'run/a=1.5.0')).toBe('run/a=1.5.0,conversation/b=1.1.0');
+    expect(joinCursors('', '')).toBe('');
+  });
+});

@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/lib/api/types';
+import { activeCall, emptyView, reduce, type View } from '../../src/lib/reduce';
+import { journal, NAMES } from './journals';
+
+const SEED = { seed: 7, numRuns: 60 };
+const whole = (events: Event[]): Event[] => events.filter((event) => event.type !== 'assistant.delta');
+
+/** The events in as many pieces as the cuts say. */
+function inPieces(events: Event[], cuts: number[]): View {
+  const places = [...new Set(cuts.map((cut) => cut % (events.length + 1)))].sort((one, other) => one - other);
+  let [view, from] = [emptyView(), 0];
+  for (const to of [...places, events.length]) {
+    view = reduce(view, events.slice(from, to));
+    from = to;
+  }
+  return view;
+}
+
+describe.each(NAMES)('the view of %s', (name) => {
+  const events = journal(name);
+
+  it('does not depend on how its events were cut into pieces', () => {
+    const at_once = reduce(emptyView(), events);
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
+        expect(inPieces(events, cuts)).toEqual(at_once);
+      }),
+      SEED,
+    );
+  });
+
+  it('is the same live and from the journal, in which there are no pieces of replies', () => {
+    expect(reduce(emptyView(), events)).toEqual(reduce(emptyView(), whole(events)));
+  });
+
+  it('does not change when events come twice', () => {
+    const at_once = reduce(emptyView(), events);
+    fc.assert(
+      fc.property(fc.nat(events.length), fc.nat(events.length), (one, other) => {
+        const [from, to] = [Math.min(one, other), Math.max(one, other)];
+        const again = [...events.slice(0, to), ...events.slice(from)];
+        expect(reduce(emptyView(), again)).toEqual(at_once);
+      }),
+      SEED,
+    );
+  });
+
+  it('goes on after a cut in the middle of a reply', () => {
+    const at_once = reduce(emptyView(), events);
+    fc.assert(
+      fc.property(fc.nat(events.length), (cut) => {
+        const before = reduce(emptyView(), events.slice(0, cut));
+        // The page is loaded anew: the journal up to here, then everything behind it.
+        const fresh = reduce(emptyView(), whole(events.slice(0, cut)));
+        const rest = events.filter((event) => event.seq > fresh.seq);
+        expect(reduce(fresh, rest)).toEqual(at_once);
+        expect(fresh.rows).toEqual(before.rows);
+      }),
+      SEED,
+    );
+  });
+
+  it('never changes a view that was given', () => {
+    fc.assert(
+      fc.property(fc.nat(events.length - 1), (cut) => {
+        const before = reduce(emptyView(), events.slice(0, cut));
+        const copy = structuredClone(before);
+        reduce(before, events.slice(cut));
+        expect(before).toEqual(copy);
+      }),
+      SEED,
+    );
+  });
+
+  it('has keys that are told apart', () => {
+    const keys = reduce(emptyView(), events).rows.map((row) => row.key);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});
+
+describe('rows', () => {
+  it('a question is answered in its own row and stays', () => {
+    const { rows, question } = reduce(emptyView(), journal('every-question'));
+    const asks = rows.filter((row) => row.kind === 'ask');
+    expect(asks.map((row) => row.question.kind)).toEqual(['choice', 'choice', 'confirm', 'form', 'text']);
+    expect(asks.every((row) => row.answer !== undefined)).toBe(true);
+    expect(question).toBeNull();
+  });
+
+  it('thoughts and words of a reply are one row', () => {
+    const said = reduce(emptyView(), journal('every-question')).rows.find((row) => row.kind === 'said');
+    expect(said).toMatchObject({ thinking: expect.stringContaining('before I ask'), text: 'I look at what is there first.' });
+  });
+
+  it('a refused call says so, and a move is told with the call that made it', () => {
+    const tools = reduce(emptyView(), journal('every-question')).rows.filter((row) => row.kind === 'tool');
+    expect(tools.find((row) => row.refused === 'E_INVALID_TRANSITION')).toMatchObject({ status: 'refused' });
+    expect(tools.find((row) => row.moved)?.moved).toMatchObject({ from: 'step-01-intake', to: 'decide-02-project-type' });
+  });
+
+  it('a called workflow has its own place, and its caller is found again', () => {
+    const events = journal('called-workflow');
+    const entered = events.findIndex((event) => event.type === 'workflow.entered');
+    const inside = reduce(emptyView(), events.slice(0, entered + 1));
+    expect(activeCall(inside)).toBe(1);
+    expect(inside.standings[1]?.currentNodeId).toBe('step-01-read');
+    const after = reduce(emptyView(), events);
+    expect(after.frames[0]?.over).toBe(true);
+    expect(after.standings[0]?.stepsCompleted.length).toBeGreaterThan(0);
+  });
+
+  it('a reply in progress is void when the request is made again', () => {
+    const events = journal('every-question');
+    const at = events.findIndex((event) => event.type === 'assistant.delta');
+    const started = reduce(emptyView(), events.slice(0, at + 2));
+    expect(`${started.live?.text}${started.live?.thinking}`).not.toBe('');
+    const retried = reduce(started, [
+      { type: 'model.retried', turn: 1, attempt: 1, waitMs: 10, message: 'Busy.', seq: started.seq + 1, time: started.time },
+    ]);
+    expect(retried.live).toMatchObject({ text: '', thinking: '' });
+  });
+
+  it('kinds of events that are not known are let pass', () => {
+    const view = reduce(emptyView(), [{ type: 'of.tomorrow', seq: 1, time: '2026-11-15T09:49:46.935Z' } as unknown as Event]);
+    expect(view.seq).toBe(1);
+    expect(view.rows).toEqual([]);
+  });
+});
