@@ -1,6 +1,10 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
+/** What every page needs. */
+const BASE =
+  /node_modules\/(svelte|clsx|esm-env)\/|preload-helper|src\/lib\/(api\/(client|stream)|state\/(app|prefs|route|shell|toasts|drop|files)\.|i18n\/index|keys|actions|names|status)|src\/ui\/(Icon|StateIcon|Pill|Fault|Ticks|Split|Waiting|Toasts)\.svelte/;
+
 export default defineConfig({
   plugins: [svelte()],
   build: {
@@ -9,6 +13,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',
+    rolldownOptions: {
+      output: {
+        // Small files that the first page needs anyway are one file.
+        codeSplitting: { groups: [{ name: 'base', test: BASE }] },
+      },
+    },
   },
   resolve: process.env.VITEST ? { conditions: ['browser'] } : {},
   server: {

@@ -4,11 +4,6 @@
  */
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { javascript } from '@codemirror/lang-javascript';
-import { json } from '@codemirror/lang-json';
-import { markdown } from '@codemirror/lang-markdown';
-import { python } from '@codemirror/lang-python';
-import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { unifiedMergeView } from '@codemirror/merge';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
@@ -45,25 +40,26 @@ const colours = HighlightStyle.define([
   { tag: tags.strong, fontWeight: '650' },
 ]);
 
-function languageOf(path: string): Extension {
+/** The language of a file, fetched when a file has it. */
+async function languageOf(path: string): Promise<Extension> {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
   switch (ending) {
     case 'md':
     case 'markdown':
-      return markdown();
+      return (await import('@codemirror/lang-markdown')).markdown();
     case 'json':
-      return json();
+      return (await import('@codemirror/lang-json')).json();
     case 'yaml':
     case 'yml':
-      return yaml();
+      return (await import('@codemirror/lang-yaml')).yaml();
     case 'py':
-      return python();
+      return (await import('@codemirror/lang-python')).python();
     case 'js':
     case 'mjs':
     case 'ts':
     case 'jsx':
     case 'tsx':
-      return javascript({ jsx: ending.endsWith('x'), typescript: ending.startsWith('t') });
+      return (await import('@codemirror/lang-javascript')).javascript({ jsx: ending.endsWith('x'), typescript: ending.startsWith('t') });
     default:
       return [];
   }
@@ -87,7 +83,7 @@ export function edit(
   const frame = document.createElement('div');
   frame.style.height = '100%';
   root.append(frame);
-  const merge = new Compartment();
+  const [merge, language] = [new Compartment(), new Compartment()];
   const view = new EditorView({
     root,
     parent: frame,
@@ -122,13 +118,14 @@ export function edit(
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onchange(update.state.doc.toString());
         }),
-        languageOf(path),
+        language.of([]),
         syntaxHighlighting(colours),
         theme,
         merge.of([]),
       ],
     }),
   });
+  void languageOf(path).then((found) => view.dispatch({ effects: language.reconfigure(found) }));
   return {
     set(to) {
       if (to !== view.state.doc.toString()) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: to } });

@@ -1,6 +1,5 @@
 /** Lines of a difference, for tool cards and the Changes tab. */
 
-import { structuredPatch } from 'diff';
 import type { Payload } from './api/types';
 import { objectOf } from './payload';
 
@@ -17,31 +16,9 @@ export interface Difference {
   removed: number;
 }
 
-const CONTEXT = 3;
-
-function counted(lines: DiffLine[]): Difference {
+export function counted(lines: DiffLine[]): Difference {
   const count = (kind: DiffLine['kind']): number => lines.filter((line) => line.kind === kind).length;
   return { lines, added: count('add'), removed: count('del') };
-}
-
-/** The difference of two whole texts. */
-export function difference(before: string, after: string): Difference {
-  const lines: DiffLine[] = [];
-  const patch = structuredPatch('', '', before, after, '', '', { context: CONTEXT });
-  patch.hunks.forEach((hunk, at) => {
-    if (at > 0) lines.push({ kind: 'gap', number: undefined, text: '' });
-    let [old, now] = [hunk.oldStart, hunk.newStart];
-    for (const line of hunk.lines) {
-      const text = line.slice(1);
-      if (line.startsWith('+')) lines.push({ kind: 'add', number: now++, text });
-      else if (line.startsWith('-')) lines.push({ kind: 'del', number: old++, text });
-      else if (line.startsWith(' ')) {
-        lines.push({ kind: 'same', number: now++, text });
-        old += 1;
-      }
-    }
-  });
-  return counted(lines);
 }
 
 /** Reads a unified diff or the `*** Begin Patch` form, loosely: it is shown, not applied. */
@@ -69,6 +46,22 @@ function allOf(kind: 'add' | 'del', text: string, numbered: boolean): DiffLine[]
   return lines.map((line, at) => ({ kind, number: numbered ? at + 1 : undefined, text: line }));
 }
 
+/** One piece of text in place of another: the lines that both begin and end with stay. */
+function replaced(before: string, after: string): DiffLine[] {
+  const [old, now] = [before.split('\n'), after.split('\n')];
+  const most = Math.min(old.length, now.length);
+  let [start, end] = [0, 0];
+  while (start < most && old[start] === now[start]) start += 1;
+  while (end < most - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
+  const lines = (kind: DiffLine['kind'], texts: string[]): DiffLine[] => texts.map((text) => ({ kind, number: undefined, text }));
+  return [
+    ...lines('same', old.slice(0, start)),
+    ...lines('del', old.slice(start, old.length - end)),
+    ...lines('add', now.slice(start, now.length - end)),
+    ...lines('same', old.slice(old.length - end)),
+  ];
+}
+
 /** What a call of a file tool says that it changes; none when it is another tool or a long text kept elsewhere. */
 export function changeOf(tool: string, args: Payload | undefined): Difference | undefined {
   const object = objectOf(args);
@@ -80,8 +73,7 @@ export function changeOf(tool: string, args: Payload | undefined): Difference | 
   if (typeof object.diff === 'string') return readDiff(object.diff);
   if (!Array.isArray(object.edits)) return undefined;
   const lines = object.edits.flatMap((edit: { old?: unknown; new?: unknown }, at) => {
-    const [before, after] = [String(edit.old ?? ''), String(edit.new ?? '')];
-    const own = difference(before, after).lines.map((line) => ({ ...line, number: undefined }));
+    const own = replaced(String(edit.old ?? ''), String(edit.new ?? ''));
     return at > 0 ? [{ kind: 'gap' as const, number: undefined, text: '' }, ...own] : own;
   });
   return counted(lines);

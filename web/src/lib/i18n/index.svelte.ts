@@ -1,6 +1,6 @@
-/** Words of the page. English is built in, other languages come when they are asked for. */
+/** Words of the page. Each language is a file of its own, fetched when it is asked for. */
 
-import { en } from './en';
+import type { en } from './en';
 
 export type Key = keyof typeof en;
 export type Words = Record<Key, string>;
@@ -12,12 +12,13 @@ export const LANGUAGES: { id: Language; name: string }[] = [
   { id: 'zh', name: '简体中文' },
 ];
 
-let words = $state.raw<Words>(en);
+// The page is shown once its words are there.
+let words = $state.raw({} as Words);
 let current = $state<Language>('en');
 
 /** Changes the language without loading the page anew. */
 export async function speak(language: Language): Promise<void> {
-  words = language === 'zh' ? (await import('./zh')).zh : en;
+  words = language === 'zh' ? (await import('./zh')).zh : (await import('./en')).en;
   current = language;
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
 }

@@ -6,6 +6,7 @@ import type {
   Agent,
   AppFacts,
   Conversation,
+  Event,
   Fault,
   Flaw,
   Journal,
@@ -17,7 +18,12 @@ import type {
   RunItem,
   Status,
 } from '../api/types';
-import { JournalState } from './journal.svelte';
+
+/** Somebody who follows a journal. */
+export interface Sink {
+  take(event: Event): void;
+  rewind(seq: number): void;
+}
 
 class AppState {
   facts = $state.raw<AppFacts | null>(null);
@@ -33,16 +39,16 @@ class AppState {
   heard = $state('');
   fault = $state.raw<Fault | null>(null);
   ready = $state(false);
-  #journals = new Map<string, JournalState>();
+  #sinks = new Map<string, Sink>();
   #contents = new Map<string, Promise<PackageContent | null>>();
   #listeners = new Set<(notice: Notice) => void>();
   #refresh: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
     event: (journal, event) => {
       this.heard = event.time;
-      this.#journals.get(nameOf(journal))?.take(event);
+      this.#sinks.get(nameOf(journal))?.take(event);
     },
-    rewind: (journal, seq) => this.#journals.get(nameOf(journal))?.rewind(seq),
+    rewind: (journal, seq) => this.#sinks.get(nameOf(journal))?.rewind(seq),
     notice: (notice) => this.#notice(notice),
     hello: () => void this.refreshLists(),
     link: (link) => (this.link = link),
@@ -97,24 +103,18 @@ class AppState {
     this.runs = runs.runs;
   }
 
-  /** The journal of something that is looked at; it is followed from now on. */
-  async look(journal: Journal): Promise<JournalState> {
-    const known = this.#journals.get(nameOf(journal));
-    if (known) return known;
-    const state = new JournalState(journal);
-    this.#journals.set(nameOf(journal), state);
-    await state.load();
-    if (this.#journals.get(nameOf(journal)) === state) this.#stream.follow(journal, state.cursor);
-    return state;
+  /** Tells a sink what happens in a journal behind this place. */
+  follow(journal: Journal, sink: Sink, cursor: string): void {
+    this.#sinks.set(nameOf(journal), sink);
+    this.#stream.follow(journal, cursor);
   }
 
   /** Nobody looks at it any more. */
-  leave(journal: Journal): void {
-    if (this.#journals.delete(nameOf(journal))) this.#stream.unfollow(journal);
-  }
-
-  known(journal: Journal): JournalState | undefined {
-    return this.#journals.get(nameOf(journal));
+  leave(journal: Journal, sink: Sink): void {
+    // The next one may be there already.
+    if (this.#sinks.get(nameOf(journal)) !== sink) return;
+    this.#sinks.delete(nameOf(journal));
+    this.#stream.unfollow(journal);
   }
 
   /** What is in a package, asked for once. */

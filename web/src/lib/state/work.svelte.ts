@@ -31,6 +31,7 @@ export class Work {
   /** Rows that were opened or closed by hand. */
   readonly open = new SvelteMap<string, boolean>();
   #isGone = false;
+  #followed = new Set<string>();
 
   constructor(journal: Journal) {
     this.journal = journal;
@@ -116,7 +117,7 @@ export class Work {
   async load(): Promise<void> {
     try {
       await this.refresh();
-      this.main = await app.look(this.journal);
+      this.main = await this.#look(this.journal);
       if (this.main.fault) this.fault = this.main.fault;
       await this.followRuns();
       const started = this.run?.view.started ?? this.main.view.started;
@@ -125,6 +126,14 @@ export class Work {
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }
+  }
+
+  /** Reads a journal, and follows it from there. */
+  async #look(journal: Journal): Promise<JournalState> {
+    const state = new JournalState(journal);
+    await state.load();
+    if (!this.#isGone && !state.fault) app.follow(journal, state, state.cursor);
+    return state;
   }
 
   async refresh(): Promise<void> {
@@ -138,9 +147,10 @@ export class Work {
   /** Follows the runs that the conversation has started by now. */
   async followRuns(): Promise<void> {
     const ids = this.main?.view.runs ?? [];
-    const missing = ids.filter((id) => !this.runs.some((run) => run.journal.id === id));
+    const missing = ids.filter((id) => !this.#followed.has(id));
     if (missing.length === 0) return;
-    const found = await Promise.all(missing.map((id) => app.look({ kind: 'run', id })));
+    for (const id of missing) this.#followed.add(id);
+    const found = await Promise.all(missing.map((id) => this.#look({ kind: 'run', id })));
     if (this.#isGone) return;
     this.runs = [...this.runs, ...found];
     const reference = this.run?.view.started?.sha256;
@@ -150,8 +160,7 @@ export class Work {
 
   close(): void {
     this.#isGone = true;
-    app.leave(this.journal);
-    for (const run of this.runs) app.leave(run.journal);
+    for (const one of this.main ? [this.main, ...this.runs] : this.runs) app.leave(one.journal, one);
   }
 
   /** Says something now, or as soon as the model rests. */

@@ -1,0 +1,43 @@
+/** Checks how much a browser has to fetch, as gzip: `npm run budget` after `npm run build`. */
+
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+const dist = join(dirname(fileURLToPath(import.meta.url)), '../dist');
+const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8'));
+
+/** Everything that comes with a chunk by itself. */
+function closure(name, found = new Set()) {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const next of manifest[name].imports ?? []) closure(next, found);
+  return found;
+}
+
+const size = (names) => [...names].reduce((sum, name) => sum + gzipSync(readFileSync(join(dist, manifest[name].file))).length, 0);
+const without = (names, ...others) => [...names].filter((name) => !others.some((other) => other.has(name)));
+
+const base = closure('index.html');
+const chat = closure('src/screens/WorkScreen.svelte');
+const graph = closure('src/run/Inspector.svelte');
+const editor = closure('src/files/editor.ts');
+const markdown = closure('node_modules/@codemirror/lang-markdown/dist/index.js');
+
+const budgets = [
+  ['base', size(base), 40],
+  ['words (en)', size(closure('src/lib/i18n/en.ts')), 10],
+  ['words (zh)', size(closure('src/lib/i18n/zh.ts')), 10],
+  ['chat', size(without(chat, base)), 45],
+  ['graph and inspector', size(without(graph, base, chat)), 25],
+  ['editor with Markdown', size(without(new Set([...editor, ...markdown]), base, chat)), 220],
+];
+
+let isOver = false;
+for (const [name, bytes, most] of budgets) {
+  const tooMuch = bytes > most * 1000;
+  isOver ||= tooMuch;
+  console.log(`${tooMuch ? 'OVER' : 'ok  '}  ${name.padEnd(22)} ${(bytes / 1000).toFixed(1).padStart(6)} kB of ${most}`);
+}
+process.exitCode = isOver ? 1 : 0;
