@@ -20,7 +20,7 @@ export function screens(ids) {
     { name: 'settings-keys', at: '/settings/keys' },
     { name: 'project', at: `/project/${ids.shop}` },
     { name: 'packages', at: `/project/${ids.shop}/packages?package=nested-review%400.1.0` },
-    { name: 'launch', at: `/project/${ids.shop}/launch?package=hello-branch%401.0.0` },
+    { name: 'launch', at: `/project/${ids.shop}/launch?package=hello-branch%400.1.0` },
     { name: 'runs', at: `/project/${ids.shop}/runs` },
     { name: 'run-done', at: run(ids.story, ids.done) },
     { name: 'run-called', at: run(ids.nested, ids.called) },
@@ -38,7 +38,16 @@ export function screens(ids) {
     { name: 'chat', at: `/project/${ids.shop}/work/${ids.chat}` },
     { name: 'palette', at: `/project/${ids.shop}`, then: async (tab) => tab.keyboard.press('Control+k') },
     { name: 'shortcuts', at: `/project/${ids.shop}`, then: async (tab) => tab.keyboard.press('?') },
-    { name: 'files', at: run(ids.story, ids.done), then: async (tab) => tab.locator('.artifacts button, nav.rail button').first().click() },
+    { name: 'files', at: run(ids.story, ids.done), then: async (tab) => {
+        await tab.locator('nav.rail button').nth(1).click();
+        await tab.locator('[role=treeitem]').first().click();
+        await tab.locator('[role=treeitem][aria-level="2"]').last().click();
+      } },
+    { name: 'editor', at: run(ids.story, ids.done), then: async (tab) => {
+        await tab.locator('nav.rail button').nth(1).click();
+        await tab.locator('[role=treeitem]').last().click();
+        await tab.locator('.file .bar [aria-pressed]').nth(1).click();
+      } },
     { name: 'unknown', at: '/nowhere' },
   ];
 }

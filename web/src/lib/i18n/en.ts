@@ -438,7 +438,7 @@ export const en = {
 
   'prompt.empty': 'Nothing has been sent to the model yet.',
   'prompt.turn': 'Request',
-  'prompt.option': 'Turn {turn} · {node} · {tokens} tokens',
+  'prompt.option': 'Turn {turn}',
   'prompt.messages': '{n} messages',
   'prompt.messages.one': '1 message',
   'prompt.tokens': 'about {n} tokens',
@@ -515,6 +515,8 @@ export const en = {
   'launch.value': 'Value',
   'launch.add': 'Add an input',
   'launch.run': 'Run',
+  'launch.missing': 'The package {name} is not in the store, or has errors.',
+  'launch.missingHint': 'Import it again, then start the workflow.',
 
   'settings.models': 'Models',
   'settings.runs': 'Runs',

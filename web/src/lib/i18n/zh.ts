@@ -440,7 +440,7 @@ export const zh: Words = {
 
   'prompt.empty': '还没有向模型发送内容。',
   'prompt.turn': '请求',
-  'prompt.option': '第 {turn} 轮 · {node} · {tokens} 个词元',
+  'prompt.option': '第 {turn} 轮',
   'prompt.messages': '{n} 条消息',
   'prompt.messages.one': '1 条消息',
   'prompt.tokens': '约 {n} 个词元',
@@ -517,6 +517,8 @@ export const zh: Words = {
   'launch.value': '值',
   'launch.add': '添加输入',
   'launch.run': '运行',
+  'launch.missing': '库中没有包 {name}，或它存在错误。',
+  'launch.missingHint': '请重新导入，再启动流程。',
 
   'settings.models': '模型',
   'settings.runs': '运行',

@@ -103,7 +103,9 @@ export class Work {
   }
 
   nodeTitle(nodeId: string, call: number): string {
-    return this.graphOf(call)?.nodes.find((node) => node.id === nodeId)?.title ?? nodeId;
+    const graphs = [this.graphOf(call), ...(this.content?.workflows.map((one) => one.graph) ?? [])];
+    const found = graphs.flatMap((graph) => graph?.nodes ?? []).find((node) => node.id === nodeId);
+    return found?.title ?? nodeId;
   }
 
   agentName(id: string | undefined): string {
@@ -152,7 +154,9 @@ export class Work {
     for (const id of missing) this.#followed.add(id);
     const found = await Promise.all(missing.map((id) => this.#look({ kind: 'run', id })));
     if (this.#isGone) return;
-    this.runs = [...this.runs, ...found];
+    // One that cannot be read yet is tried again when something happens.
+    for (const run of found) if (run.fault) this.#followed.delete(run.journal.id);
+    this.runs = [...this.runs, ...found.filter((run) => !run.fault)];
     const reference = this.run?.view.started?.sha256;
     if (!this.content && reference) this.content = await app.content(reference);
     await this.refresh();

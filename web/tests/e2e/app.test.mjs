@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ask, browser, example, page, project, scratch, serve, useModel } from './harness.mjs';
+import { scene, until } from './scene.mjs';
+import { screens } from './screens.mjs';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const slow = new URL('./scenarios/every-question.yaml', import.meta.url).pathname;
+
+describe('every screen', () => {
+  let set;
+  before(async () => (set = await scene()));
+  after(() => set?.close());
+
+  for (const theme of ['light', 'dark', 'contrast']) {
+    it(`has nothing that axe objects to, ${theme}`, async () => {
+      const { tab } = set;
+      // The policy of the page lets no script in, so axe comes through the debugger.
+      const found = [];
+      await tab.goto(set.server.origin);
+      await tab.evaluate((to) => localStorage.setItem('crewagent.prefs', JSON.stringify({ theme: to, language: 'en' })), theme);
+      for (const screen of screens(set.ids)) {
+        await tab.goto(set.server.origin + screen.at);
+        await tab.waitForSelector('main > *');
+        await tab.waitForTimeout(300);
+        await screen.then?.(tab);
+        await tab.waitForTimeout(200);
+        await tab.evaluate(axe);
+        const { violations } = await tab.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
+        for (const one of violations) found.push(`${screen.name}: ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(' | ')}`);
+      }
+      assert.deepEqual(found, []);
+    });
+  }
+
+  it('keeps to the policy of the page and has no errors', () => {
+    assert.deepEqual([...new Set(set.errors)].filter((error) => !error.includes('404')), []);
+  });
+});
+
+describe('a work', () => {
+  let place, server, chrome, context, tab, errors, shop, api;
+  const said = (words) => tab.getByRole('log').getByText(words);
+
+  before(async () => {
+    place = await scratch();
+    await useModel(place.home, `scripted:${slow}`);
+    server = await serve(place.home);
+    chrome = await browser();
+    context = await chrome.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+    ({ tab, errors } = await page(context, server));
+    shop = await project(place.folder, 'acme-shop', '002-branch-greenfield');
+    api = (method, path, body) => ask(tab, method, path, body);
+  });
+  after(async () => {
+    await chrome?.close();
+    await server?.kill();
+    await place?.remove();
+  });
+
+  it('a first run leads from the package to the question, by keyboard alone', async () => {
+    await tab.getByRole('heading', { name: 'Your first run, in three steps' }).waitFor();
+    await tab.getByRole('link', { name: 'Import a package' }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByLabel('File or folder on this computer').fill(example('hello-branch'));
+    await tab.keyboard.press('Enter');
+    await tab.getByText('The package is valid.').waitFor();
+    await tab.getByRole('button', { name: 'Import', exact: true }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { name: 'Start', exact: true }).waitFor();
+    await tab.getByRole('button', { name: 'Open a folder' }).first().focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByLabel('Folder', { exact: true }).fill(shop);
+    await tab.getByRole('button', { name: 'Choose this folder' }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('link', { name: /hello-branch/ }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('button', { name: 'Run', exact: true }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('radiogroup', { name: /Which kind of project/ }).waitFor();
+  });
+
+  it('a question is answered with a number and Enter, and cannot be changed afterwards', async () => {
+    await tab.getByRole('radio', { name: /A new one/ }).focus();
+    await tab.keyboard.press('2');
+    assert.equal(await tab.getByRole('radio', { name: /One that exists/ }).getAttribute('aria-checked'), 'true');
+    await tab.keyboard.press('1');
+    await tab.keyboard.press('Enter');
+    await said('What matters most? Choose one or more.').waitFor();
+    assert.equal(await tab.getByRole('radio', { name: /A new one/ }).count(), 0);
+    await said('Answered: greenfield').waitFor();
+  });
+
+  it('Enter while an input method composes a word does not send it', async () => {
+    const field = tab.getByRole('textbox', { name: 'Message' });
+    await field.fill('ni hao');
+    const runs = await api('GET', '/api/runs');
+    const before = (await api('GET', `/api/runs/${runs.runs[0].id}/events?after=0`)).events.length;
+    await field.evaluate((node) => {
+      node.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }));
+      node.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }));
+    });
+    assert.equal(await field.inputValue(), 'ni hao');
+    assert.equal((await api('GET', `/api/runs/${runs.runs[0].id}/events?after=0`)).events.length, before);
+    await field.fill('');
+  });
+
+  it('several options, a yes or no, a form and words answer the other questions', async () => {
+    await tab.getByRole('checkbox', { name: /Speed/ }).click();
+    await tab.getByRole('checkbox', { name: /Quality/ }).click();
+    await tab.getByRole('button', { name: /^Answer/ }).click();
+    await tab.getByRole('radio', { name: /Yes/ }).waitFor();
+    await tab.getByRole('radio', { name: /Yes/ }).dblclick();
+    await tab.getByLabel('Name of the group').fill('R');
+    await tab.getByRole('button', { name: 'Answer', exact: true }).click();
+    await tab.getByText('This is too short or too long.').waitFor();
+    await tab.getByText('This is needed.').waitFor();
+    await tab.getByLabel('Name of the group').fill('Repair');
+    await tab.getByLabel('Visitors a month').fill('20');
+    await tab.getByRole('button', { name: 'Answer', exact: true }).click();
+    await said('In one sentence: what should it do?').waitFor();
+    const field = tab.getByRole('textbox', { name: 'Message' });
+    await field.fill('A sign-up page for the repair cafe');
+    await field.press('Enter');
+    await said('Now I think about which way to go.').waitFor();
+    await said('State update refused').first().waitFor();
+    await tab.getByRole('button', { name: /intake\.md/ }).first().waitFor();
+  });
+
+  it('a page that is loaded anew in the middle of a reply loses nothing', async () => {
+    const field = tab.getByRole('textbox', { name: 'Message' });
+    await field.fill('And then?');
+    await field.press('Enter');
+    const last = tab.locator('article').last();
+    await until('words come', async () => ((await last.textContent()) ?? '').includes('One more sentence'));
+    await tab.reload();
+    await until('the words are there again', async () => ((await last.textContent()) ?? '').includes('One more sentence about the plan, so that this takes a while. One'));
+    const text = (await last.textContent()) ?? '';
+    assert.ok(!text.includes('while. while.'), 'no piece comes twice');
+  });
+
+  it('scrolling up lets go of the end, and what is read does not move', async () => {
+    const log = tab.getByRole('log');
+    const box = await log.boundingBox();
+    await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await tab.mouse.wheel(0, -400);
+    await tab.waitForTimeout(100);
+    const moved = await log.evaluate(async (node) => {
+      const top = node.getBoundingClientRect().top;
+      const anchor = [...node.querySelectorAll('.item')].find((one) => one.getBoundingClientRect().top > top + 10) ?? node.querySelector('.item');
+      const start = anchor.getBoundingClientRect().top;
+      let most = 0;
+      for (let frame = 0; frame < 60; frame += 1) {
+        await new Promise((done) => requestAnimationFrame(done));
+        most = Math.max(most, Math.abs(anchor.getBoundingClientRect().top - start));
+      }
+      return most;
+    });
+    assert.ok(moved <= 2, `it moved by ${moved} px`);
+    await tab.locator('.frame > .pill').click();
+    await until('it is at the end', () => log.evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight < 48));
+  });
+
+  it('what is sent meanwhile waits, and Stop is heard at once', async () => {
+    const field = tab.getByRole('textbox', { name: 'Message' });
+    await field.fill('later');
+    await field.press('Enter');
+    await tab.getByRole('list', { name: 'Waiting to be sent' }).waitFor();
+    await tab.getByRole('button', { name: 'Remove' }).click();
+    const answered = tab.waitForResponse((answer) => answer.url().endsWith('/stop'));
+    await tab.getByRole('button', { name: 'Stop', exact: true }).last().click();
+    await answered;
+    await said('Stopped.').waitFor();
+    const took = await tab.evaluate(() => performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/stop')).at(-1)?.duration);
+    assert.ok(took < 200, `it took ${took} ms`);
+  });
+
+  it('the graph says where the run is, also as a list', async () => {
+    await tab.getByRole('button', { name: 'Show as a list' }).click();
+    const current = tab.locator('ol.nodes [aria-current=step]');
+    assert.match((await current.textContent()) ?? '', /Decide the project type/);
+    await tab.getByRole('button', { name: 'Show as a list' }).click();
+  });
+
+  it('a replay shows what was, and does nothing', async () => {
+    await tab.getByRole('button', { name: 'Look back in time' }).click();
+    await tab.getByText(/not live/).waitFor();
+    await tab.getByRole('slider', { name: 'Event' }).fill('3');
+    await until('later rows are gone', async () => (await said('Stopped.').count()) === 0);
+    await tab.getByRole('button', { name: 'Back to live' }).click();
+    await said('Stopped.').waitFor();
+  });
+
+  it('a file that both sides changed is kept twice until somebody decides', async () => {
+    await tab.locator('section.artifacts button').first().click();
+    await tab.getByRole('button', { name: 'Source' }).click();
+    const editor = tab.locator('.host .cm-content');
+    await editor.click();
+    await tab.keyboard.type('Mine. ');
+    const file = join(shop, 'artifacts/intake.md');
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(file, '# Theirs\n');
+    await tab.keyboard.press('Control+s');
+    await tab.getByRole('alert').getByText(/was changed on the disk/).waitFor();
+    await tab.getByRole('button', { name: 'Take theirs' }).click();
+    await until('theirs is shown', async () => ((await editor.textContent()) ?? '').includes('Theirs'));
+    await tab.getByRole('button', { name: 'Close tab' }).click();
+  });
+
+  it('a server that was killed is come back to, and the run goes on', async () => {
+    const address = new URL(tab.url()).pathname;
+    await server.kill('SIGKILL');
+    await tab.getByText('Offline').or(tab.getByText('Reconnecting')).first().waitFor();
+    server = await serve(place.home);
+    await tab.goto(server.enter);
+    await tab.goto(server.origin + address);
+    await said('Now I think about').first().waitFor();
+    await tab.getByRole('button', { name: 'Resume' }).first().click();
+    await until('it is at work', async () => (await tab.locator('header .pill.running').count()) > 0);
+    await tab.getByRole('button', { name: 'Stop', exact: true }).last().click();
+  });
+
+  it('the language changes without loading the page anew', async () => {
+    await tab.evaluate(() => (globalThis.mark = 1));
+    await tab.keyboard.press('Control+k');
+    await tab.getByRole('combobox').fill('简体');
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('tab', { name: '对话' }).waitFor();
+    assert.equal(await tab.evaluate(() => globalThis.mark), 1);
+    assert.equal(await tab.evaluate(() => document.documentElement.lang), 'zh-CN');
+    await tab.keyboard.press('Control+k');
+    await tab.getByRole('combobox').fill('English');
+    await tab.keyboard.press('Enter');
+  });
+
+  it('had no errors', () => {
+    const quiet = /404|409|ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|401/;
+    assert.deepEqual([...new Set(errors)].filter((error) => !quiet.test(error)), []);
+  });
+});
+
+describe('an agent', () => {
+  let set;
+  before(async () => (set = await scene()));
+  after(() => set?.close());
+
+  it('offers its menu without asking a model, and a number starts its workflow', async () => {
+    const { tab, ids } = set;
+    await tab.goto(`${set.server.origin}/project/${ids.story}/work/${ids.talk}`);
+    await tab.getByRole('list', { name: 'What Bob offers' }).waitFor();
+    assert.equal((await set.api('GET', `/api/conversations/${ids.talk}/events?after=0`)).events.some((event) => event.type === 'turn.started'), false);
+    const field = tab.getByRole('textbox', { name: 'Message' });
+    await field.fill('1');
+    await field.press('Enter');
+    await tab.getByRole('log').getByText(/Which story shall I prepare/).waitFor();
+    await tab.getByRole('application').waitFor();
+  });
+
+});
