@@ -31,6 +31,7 @@ import type {
   RequestItem,
   RunDetail,
   RunItem,
+  Sample,
   SetModel,
   SettingList,
   Status,
@@ -103,6 +104,7 @@ export const api = {
   project: (project: string) => get<Project>(`/api/projects/${id(project)}`),
   relinkProject: (project: string, path: string) => post<Project>(`/api/projects/${id(project)}/relink`, { path }),
   forgetProject: (project: string) => request('DELETE', `/api/projects/${id(project)}`),
+  sample: (path: string) => post<Sample>('/api/sample', { path }),
   folders: (path?: string) => get<Folders>('/api/folders', { path }),
 
   files: (project: string, path?: string) =>

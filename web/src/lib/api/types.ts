@@ -282,6 +282,14 @@ export interface Project {
   conversations: number;
 }
 
+/** A project with everything that a first run needs, and no key. */
+export interface Sample {
+  project: Project;
+  package: string;
+  model: string;
+  answer: string;
+}
+
 export interface Folders {
   path: string;
   parent?: string;

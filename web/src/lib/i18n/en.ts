@@ -87,7 +87,10 @@ export const en = {
   'first.run': 'Open a folder and run',
   'first.runWhy': 'The agents read and write files in this folder, and nowhere else.',
   'first.runDo': 'Open a folder',
-  'first.offline': 'No key at hand? A sample runs offline in a terminal:',
+  'first.offline': 'No key at hand? A sample runs offline: its model reads from a script.',
+  'first.sample': 'Run the sample',
+  'first.sampleFolder': 'Where shall the sample project be?',
+  'first.sampleAnswer': 'When it asks, answer: {answer}',
 
   'folder.path': 'Folder',
   'folder.go': 'Go',

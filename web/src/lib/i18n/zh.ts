@@ -89,7 +89,10 @@ export const zh: Words = {
   'first.run': '打开文件夹并运行',
   'first.runWhy': '智能体只在这个文件夹里读写文件。',
   'first.runDo': '打开文件夹',
-  'first.offline': '没有密钥？可在终端离线运行示例：',
+  'first.offline': '没有密钥？可以离线运行示例，由脚本代替模型作答。',
+  'first.sample': '运行示例',
+  'first.sampleFolder': '示例项目放在哪里？',
+  'first.sampleAnswer': '提问时请回答：{answer}',
 
   'folder.path': '文件夹',
   'folder.go': '前往',
