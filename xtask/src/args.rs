@@ -12,8 +12,8 @@ Usage: cargo xtask COMMAND
 
 Commands:
   test [--skip STEP]... [--only STEP]...  all checks, as CI runs them
-                                          steps: fmt clippy test mcp tidy doc deny
-                                          fuzz
+                                          steps: fmt clippy test mcp web browser tidy
+                                          doc deny fuzz
   tidy [--shrink]                         what the architecture promises; --shrink lowers
                                           xtask/size-exceptions.toml to the sizes found
   fuzz [TARGET]... [--seconds N]          fuzz each target of fuzz/ (default 60 seconds)
@@ -170,7 +170,10 @@ mod tests {
 
     #[test]
     fn an_unknown_step_lists_the_valid_ones() {
-        check_error("test --only lint", "fmt, clippy, test, mcp, tidy, doc, deny, fuzz");
+        check_error(
+            "test --only lint",
+            "fmt, clippy, test, mcp, web, browser, tidy, doc, deny, fuzz",
+        );
         check_error("test --skip lint", "`lint`");
     }
 

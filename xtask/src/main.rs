@@ -13,6 +13,7 @@ mod real_models;
 mod shell;
 mod steps;
 mod tidy;
+mod web;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::shell::{self, cargo};
-use crate::{fuzz, mcp, tidy};
+use crate::{fuzz, mcp, tidy, web};
 
 /// One part of `cargo xtask test`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) enum Step {
     Clippy,
     Test,
     Mcp,
+    Web,
+    Browser,
     Tidy,
     Doc,
     Deny,
@@ -23,11 +25,13 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Fmt,
         Self::Clippy,
         Self::Test,
         Self::Mcp,
+        Self::Web,
+        Self::Browser,
         Self::Tidy,
         Self::Doc,
         Self::Deny,
@@ -48,6 +52,8 @@ impl Step {
             Self::Clippy => "clippy",
             Self::Test => "test",
             Self::Mcp => "mcp",
+            Self::Web => "web",
+            Self::Browser => "browser",
             Self::Tidy => "tidy",
             Self::Doc => "doc",
             Self::Deny => "deny",
@@ -61,6 +67,8 @@ impl Step {
             Self::Clippy => "no compiler or clippy warning",
             Self::Test => "doc tests, unit tests, integration tests",
             Self::Mcp => "MCP servers from npm and PyPI",
+            Self::Web => "the web app: types, unit tests, size",
+            Self::Browser => "the web app in a real browser",
             Self::Tidy => "the promises of the architecture",
             Self::Doc => "the API documentation builds without a warning",
             Self::Deny => "licences, banned crates, sources",
@@ -77,6 +85,8 @@ impl Step {
             )),
             Self::Test => run_tests(root),
             Self::Mcp => mcp::run(root),
+            Self::Web => web::check(root),
+            Self::Browser => web::drive(root),
             Self::Tidy => tidy::run(root, tidy::Mode::Check),
             Self::Doc => shell::run(
                 cargo(root, &["doc", "--workspace", "--no-deps", "--locked"])
