@@ -3,6 +3,7 @@
 mod calls;
 mod hostile;
 mod journal;
+mod rules;
 mod ways;
 
 use std::fs;
