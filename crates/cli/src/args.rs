@@ -26,7 +26,7 @@ pub(crate) use self::runs::{
     Forget, Projects, ProjectsCommand, ProjectsList, Relink, Runs, RunsCommand, RunsList, RunsLogs,
     RunsRm, RunsShow,
 };
-pub(crate) use self::system::{Completions, Config, ConfigCommand, Doctor, Ui};
+pub(crate) use self::system::{Completions, Config, ConfigCommand, Demo, Doctor, Ui};
 pub(crate) use self::talk::{
     Agent, Chat, Chats, ChatsCommand, ChatsList, ChatsRm, ChatsSearch, ChatsShow,
 };
@@ -69,7 +69,7 @@ pub(crate) enum Command {
     /// Open the app in the browser, served by this computer for you alone
     Ui(Ui),
     /// Watch a workflow run from its first node to its last, offline, in a scratch folder
-    Demo,
+    Demo(Demo),
     /// Run a workflow of a package on a project
     #[command(after_help = EXIT_CODES)]
     Run(Box<Run>),

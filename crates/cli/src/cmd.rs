@@ -28,7 +28,7 @@ pub(crate) fn run(args: Args, console: &mut Console) -> anyhow::Result<Outcome> 
     let home = args.home;
     match args.command.unwrap_or_default() {
         Command::Ui(args) => ui::run(&args, home, console),
-        Command::Demo => demo::run(console),
+        Command::Demo(args) => demo::run(&args, console),
         Command::Run(args) => run::run(*args, home, console),
         Command::Resume(args) => resume::run(*args, home, console),
         Command::Agent(args) => agent::run(*args, home, console),

@@ -1,4 +1,4 @@
-//! The arguments of `crewagent ui`, `crewagent config`, `crewagent doctor` and `crewagent completions`.
+//! The arguments of `crewagent ui`, `crewagent demo`, `crewagent config`, `crewagent doctor` and `crewagent completions`.
 
 use clap::Subcommand;
 use clap_complete::Shell;
@@ -44,6 +44,16 @@ pub(crate) struct Completions {
     /// For which shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Demo {
+    /// In the app in the browser instead, at reading speed
+    #[arg(long)]
+    pub(crate) ui: bool,
+    /// Do not open the browser; the link is printed all the same
+    #[arg(long, requires = "ui")]
+    pub(crate) no_open: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -9,13 +9,13 @@ use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::scripted::{Pace, Scripted};
 use crewagent_engine::runtime::{Runtime, StartRun};
-use crewagent_engine::store::Store;
+use crewagent_engine::store::{Settings, SettingsFile, Store};
 use crewagent_engine::{author, sample};
 
 use super::run::voice;
 use super::session::{Answers, Parting, Session};
 use crate::again::Again;
-use crate::args::Conversation;
+use crate::args::{Conversation, Demo, Ui};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET};
@@ -24,7 +24,10 @@ use crate::render::flow::Flow;
 /// Fast enough to be over in three seconds, slow enough to be seen.
 const PACE: Pace = Pace { characters: 6, delay: Duration::from_millis(5) };
 
-pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
+/// As fast as people read, for the app.
+const READING: &str = "\npace: { characters: 3, milliseconds: 18 }\n";
+
+pub(crate) fn run(args: &Demo, console: &mut Console) -> anyhow::Result<Outcome> {
     let scratch = tempfile::Builder::new()
         .prefix("crewagent-demo-")
         .tempdir()
@@ -36,6 +39,22 @@ pub(crate) fn run(console: &mut Console) -> anyhow::Result<Outcome> {
     let home = scratch.join("store");
     let store = Store::open(Some(home.clone()))?;
     let imported = store.packages().import(&package, &mut || {})?;
+    if args.ui {
+        let scenario = scratch.join("scenario.yaml");
+        std::fs::write(&scenario, format!("{}{READING}", sample::SCENARIO))
+            .context("cannot write the scenario")?;
+        let opened = store.projects().of(&project)?;
+        store.projects().used(&opened.id, &imported.installed.reference())?;
+        let mut settings = SettingsFile::open(&Settings::path(&home))?;
+        settings.set(&["run", "model"], &format!("scripted:{}", scenario.display()).into())?;
+        settings.save()?;
+        let ui = Ui { no_open: args.no_open, port: 0 };
+        console.error(format_args!(
+            "Open the project, start the workflow, and answer {} when you are asked.",
+            sample::ANSWER
+        ));
+        return super::ui::run(&ui, Some(home), console);
+    }
     introduce(&scratch, console);
     let plan = StartRun {
         package: imported.installed,

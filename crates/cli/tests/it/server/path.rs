@@ -1,9 +1,12 @@
 //! The whole path: a link, a cookie, a run, its events, an answer, the end.
 
+use std::process::Stdio;
+
 use serde_json::json;
 
 use super::client::Browser;
 use super::{Served, tiny, tiny_run};
+use crate::support::World;
 
 #[test]
 fn a_run_goes_from_its_start_to_its_end() {
@@ -28,4 +31,21 @@ fn a_run_goes_from_its_start_to_its_end() {
     events.by_ref().find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
     assert!(world.path("project/artifacts/brief.md").is_file());
     assert_eq!(Browser::new(served.port).get("/api/app").code(), "unauthorized");
+}
+
+#[test]
+fn the_demo_in_the_browser_has_everything_that_it_needs() {
+    let world = World::new();
+    let mut command = world.command();
+    command.args(["demo", "--ui", "--no-open"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let served = Served::of_plain(command);
+    let browser = served.browser();
+    let app = browser.get("/api/app").good();
+    assert!(app["model"].as_str().unwrap().starts_with("scripted:"), "{app}");
+    assert!(app.get("modelProblem").is_none(), "{app}");
+    let projects = browser.get("/api/projects").good();
+    assert_eq!(projects["projects"].as_array().unwrap().len(), 1, "{projects}");
+    let packages = browser.get("/api/packages").good();
+    assert_eq!(packages["packages"][0]["name"], "create-story-micro", "{packages}");
 }
