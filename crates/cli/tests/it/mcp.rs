@@ -161,7 +161,8 @@ fn stage() -> World {
 #[test]
 fn a_run_uses_the_tools_of_a_server() {
     let world = stage();
-    let scenario = r#"{"scenario": "echo", "nodes": {"step-01-ask": [{"calls": [{"mcp.s.echo": {"text": "hello there"}}]}]}, "otherwise": {"say": "Done."}}"#;
+    // What a server logs comes beside its answer, and is told with a later call at the latest.
+    let scenario = r#"{"scenario": "echo", "nodes": {"step-01-ask": [{"times": 8, "calls": [{"mcp.s.echo": {"text": "hello there"}}]}]}, "otherwise": {"say": "Done."}}"#;
     world.write("echo.yaml", scenario);
     let ran = world.run_tiny("echo.yaml", &["--no-input"]);
     assert_eq!(ran.code, 3, "{ran:?}");

@@ -22,6 +22,9 @@ pub struct Approval {
     /// The arguments, exactly as the model wrote them, of a call that is not about files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
+    /// Whether there is more than the arguments show.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
 /// A file that would change.
@@ -31,6 +34,9 @@ pub struct FileChange {
     /// Which, with its digests before and after.
     #[serde(flatten)]
     pub file: FileIntent,
+    /// Where it really is, if a link leads there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// What would change, as a unified diff. Empty if that cannot be shown.
     pub diff: String,
     /// Whether there is more than the diff shows.
@@ -52,7 +58,10 @@ pub enum Consent {
 impl Approval {
     /// Whether this is the same deed as another: the same files before and after, the same arguments.
     pub fn is_same(&self, other: &Self) -> bool {
-        let files = |of: &Self| of.files.iter().map(|file| file.file.clone()).collect::<Vec<_>>();
+        let files = |of: &Self| {
+            let one = |file: &FileChange| (file.file.clone(), file.place.clone());
+            of.files.iter().map(one).collect::<Vec<_>>()
+        };
         self.tool == other.tool && files(self) == files(other) && self.arguments == other.arguments
     }
 

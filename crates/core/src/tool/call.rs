@@ -314,7 +314,9 @@ impl Call {
                 state::update_state(&arguments, &mut problems).map(Box::new).map(Self::State)
             }
         };
-        permitted(problems.settle(tool, call)?, policy)
+        let call = problems.settle(tool, call)?;
+        call.permitted(policy, &call.places())?;
+        Ok(call)
     }
 
     /// The places that it writes to.
@@ -324,6 +326,21 @@ impl Call {
             Self::Patch(call) => call.patches.iter().map(|patch| patch.path.path()).collect(),
             Self::State(call) => vec![call.path.path()],
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::AskUser(_) => Vec::new(),
+        }
+    }
+
+    /// Refuses a call that writes to places where a rule denies it. They are the ones it names, and those behind links.
+    pub fn permitted(&self, policy: &Policy, places: &[&VPath]) -> Result<(), Refusal> {
+        let tool = self.tool().name();
+        let decision = policy.decide(&[], tool, places);
+        match decision.rule.filter(|_| decision.verdict == Verdict::Deny) {
+            None => Ok(()),
+            Some(rule) => {
+                let message = format!("`{tool}` may not do this: the rule {rule} denies it.");
+                let hint = "Do without it, or tell the user what you would need and why.";
+                let refusal = Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint);
+                Err(refusal.detail("rule", rule.pattern.to_string()))
+            }
         }
     }
 
@@ -391,21 +408,6 @@ pub(super) fn shown(text: &str) -> String {
         line.push('…');
     }
     line
-}
-
-/// The call, unless a rule denies it where it writes.
-fn permitted(call: Call, policy: &Policy) -> Result<Call, Refusal> {
-    let tool = call.tool().name();
-    let decision = policy.decide(&[], tool, &call.places());
-    match decision.rule.filter(|_| decision.verdict == Verdict::Deny) {
-        None => Ok(call),
-        Some(rule) => {
-            let message = format!("`{tool}` may not do this: the rule {rule} denies it.");
-            let hint = "Do without it, or tell the user what you would need and why.";
-            let refusal = Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint);
-            Err(refusal.detail("rule", rule.pattern.to_string()))
-        }
-    }
 }
 
 fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {

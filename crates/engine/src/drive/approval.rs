@@ -24,7 +24,8 @@ const TIME: Duration = Duration::from_millis(200);
 /// What the user has to allow before this change is made, if there is something.
 pub(super) fn of_change(job: &Job, call: &Call, change: &Change) -> Option<Approval> {
     let tool = call.tool().name();
-    let places: Vec<&VPath> = change.files.iter().map(|file| file.path.path()).collect();
+    let named = change.files.iter().map(|file| file.path.path());
+    let places: Vec<&VPath> = named.chain(change.files.iter().map(|file| &file.place)).collect();
     let rule = asking(job, tool, &places)?;
     let mut left = MOST_SHOWN;
     let both = change.intent.files.iter().zip(&change.files);
@@ -33,19 +34,34 @@ pub(super) fn of_change(job: &Job, call: &Call, change: &Change) -> Option<Appro
         .map(|(file, images)| {
             let (diff, cut) = compared(images, file.before.is_some(), left);
             left -= diff.len();
-            FileChange { file: file.clone(), diff, cut }
+            let place = Some(&images.place).filter(|place| *place != images.path.path());
+            FileChange { file: file.clone(), place: place.map(VPath::to_string), diff, cut }
         })
         .collect();
-    unless_cleared(job, Approval { tool: tool.to_owned(), rule, files, arguments: None })
+    let tool = tool.to_owned();
+    unless_cleared(job, Approval { tool, rule, files, arguments: None, cut: false })
 }
 
 /// The same for a call that changes no files of ours: it is allowed with the arguments that the model wrote.
 pub(super) fn of_call(job: &Job, tool: &str, blobs: &Blobs) -> Result<Option<Approval>, Halt> {
     let Some(rule) = asking(job, tool, &[]).filter(|_| is_due(job, tool)) else { return Ok(None) };
     let arguments = request::text(&job.call.arguments, blobs)?;
-    let shown = arguments[..arguments.floor_char_boundary(MOST_SHOWN)].to_owned();
+    let (shown, cut) = both_ends(&arguments);
     let (tool, arguments) = (tool.to_owned(), Some(shown));
-    Ok(Some(Approval { tool, rule, files: Vec::new(), arguments }))
+    Ok(Some(Approval { tool, rule, files: Vec::new(), arguments, cut }))
+}
+
+/// A text as far as it can be shown, and whether something is left out. Its end is shown in any case: whoever wants to
+/// hide something puts it there.
+fn both_ends(text: &str) -> (String, bool) {
+    if text.len() <= MOST_SHOWN {
+        return (text.to_owned(), false);
+    }
+    let head = text.floor_char_boundary(MOST_SHOWN / 2);
+    let tail = text.ceil_char_boundary(text.len() - MOST_SHOWN / 2);
+    let shown =
+        format!("{}\n[{} bytes are not shown]\n{}", &text[..head], tail - head, &text[tail..]);
+    (shown, true)
 }
 
 /// Whether such a call waits for the user's word. That they gave it for the call in hand is enough, because its arguments
@@ -82,7 +98,10 @@ fn compared(images: &Images, is_there: bool, room: usize) -> (String, bool) {
         return (String::new(), true);
     };
     let diff = TextDiff::configure().timeout(TIME).diff_lines(&before, &after);
-    let path = images.path.to_string();
+    let path = match images.place == *images.path.path() {
+        true => images.path.to_string(),
+        false => format!("{} (a link to {})", images.path, images.place),
+    };
     let old = if is_there { path.as_str() } else { "/dev/null" };
     let mut text = diff.unified_diff().header(old, &path).to_string();
     let is_cut = text.len() > room;

@@ -23,14 +23,14 @@ pub(crate) struct Acquaintance {
     /// What each offered when the list was last brought up to date.
     seen: BTreeMap<ServerName, Arc<Offer>>,
     heard: Heard,
-    /// The call in hand was begun by another process, and nobody knows how it ended.
-    is_in_doubt: bool,
+    /// The call that was begun by another process, so that nobody knows how it ended.
+    in_doubt: Option<String>,
 }
 
 impl Acquaintance {
     /// The call in hand is given up.
     pub(super) fn forget_call(&mut self) {
-        self.is_in_doubt = false;
+        self.in_doubt = None;
     }
 }
 
@@ -72,9 +72,13 @@ impl<T: Turn> Drive<'_, T> {
         }
     }
 
-    /// Whether a call is one of a server's tool that the model was told of.
+    /// Whether a call is one of a server's tool that the model was told of, or was one when it was begun.
     pub(super) fn is_served(&self, job: &Job) -> bool {
-        self.course.toolbox.served(&job.call.name, &job.policy).is_some()
+        self.is_in_doubt(job) || self.course.toolbox.served(&job.call.name, &job.policy).is_some()
+    }
+
+    fn is_in_doubt(&self, job: &Job) -> bool {
+        self.course.served.in_doubt.as_ref() == Some(&job.call.id)
     }
 
     /// Why a call of a server's tool is none, if it is not offered.
@@ -82,8 +86,7 @@ impl<T: Turn> Drive<'_, T> {
         if !served::is_served(&job.call.name) || job.whole == Whole::CutOff {
             return None;
         }
-        // As we write it, however the model did.
-        if let Some(refusal) = denied(&job.call.name.replace("__", "."), &job.policy) {
+        if let Some(refusal) = denied(&written(&job.call.name), &job.policy) {
             return Some(refusal);
         }
         let offered: Vec<String> =
@@ -93,10 +96,10 @@ impl<T: Turn> Drive<'_, T> {
 
     /// Gives back what is recorded of a call.
     pub(super) fn replay_served(&mut self, job: &Job, key: &str) -> Result<(), Halt> {
-        if self.course.served.is_in_doubt {
+        if self.is_in_doubt(job) {
             let key = doubt(key);
             let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
-            self.course.served.is_in_doubt = false;
+            self.course.served.in_doubt = None;
             return self.planned(recorded, None);
         }
         let tool = self.course.toolbox.served(&job.call.name, &job.policy);
@@ -110,7 +113,7 @@ impl<T: Turn> Drive<'_, T> {
             Once::Done(recorded) => self.planned(*recorded, None),
             Once::InDoubt => {
                 // Another process may have taken over in between, so what was made of it comes later.
-                self.course.served.is_in_doubt = true;
+                self.course.served.in_doubt = Some(job.call.id.clone());
                 Ok(())
             }
         }
@@ -124,16 +127,19 @@ impl<T: Turn> Drive<'_, T> {
         key: &str,
         world: &World<'_>,
     ) -> Result<(), Halt> {
-        let Some(tool) = self.course.toolbox.served(&job.call.name, &job.policy).cloned() else {
-            return Err(Halt::Unfit(format!("{} is not offered any more", job.call.name)));
-        };
-        if self.course.served.is_in_doubt {
+        let tool = self.course.toolbox.served(&job.call.name, &job.policy).cloned();
+        if self.is_in_doubt(job) {
+            // Whether it may be called now has nothing to do with what it may have done.
+            let name = tool.map_or_else(|| written(&job.call.name), |tool| tool.name());
             let recorded = self.turn.step(&doubt(key), &mut |_| {
-                Ok(named(finished(job, Answer::from(&answer::in_doubt(&tool.name()))), &tool))
+                Ok(named(finished(job, Answer::from(&answer::in_doubt(&name))), &name))
             })?;
-            self.course.served.is_in_doubt = false;
+            self.course.served.in_doubt = None;
             return self.planned(recorded, None);
         }
+        let Some(tool) = tool else {
+            return Err(Halt::Unfit(format!("{} is not offered any more", job.call.name)));
+        };
         let text = request::text(&job.call.arguments, world.blobs)?;
         let arguments = match job.whole {
             Whole::CutOff => Err(cut_off()),
@@ -146,7 +152,7 @@ impl<T: Turn> Drive<'_, T> {
             return self.planned(recorded, None);
         }
         let subject = arguments.as_ref().ok().and_then(served::subject);
-        let intent = named(started(job, subject, None), &tool);
+        let intent = named(started(job, subject, None), &tool.name());
         let heard = &mut self.course.served.heard;
         let mut work = |moment: &mut Moment<'_>| {
             let answer = match &arguments {
@@ -159,16 +165,21 @@ impl<T: Turn> Drive<'_, T> {
             for (server, line) in world.servers.logged(heard) {
                 moment.note(logged(&server, line));
             }
-            Ok(named(finished(job, answer), &tool))
+            Ok(named(finished(job, answer), &tool.name()))
         };
         match self.turn.once(key, intent, &mut work)? {
             Once::Done(recorded) => self.planned(*recorded, None),
             Once::InDoubt => {
-                self.course.served.is_in_doubt = true;
+                self.course.served.in_doubt = Some(job.call.id.clone());
                 self.call_server(job, key, world)
             }
         }
     }
+}
+
+/// The name of a tool as we write it, however the model did.
+fn written(name: &str) -> String {
+    name.replace("__", ".")
 }
 
 /// The key of the question whether a call may be made.
@@ -214,9 +225,9 @@ fn logged(server: &ServerName, line: crate::servers::LogLine) -> Fact {
 }
 
 /// The fact with the canonical name of the tool, however the model wrote it.
-fn named(mut fact: Fact, served: &ServedTool) -> Fact {
+fn named(mut fact: Fact, name: &str) -> Fact {
     if let Fact::ToolStarted { tool, .. } | Fact::ToolFinished { tool, .. } = &mut fact {
-        *tool = served.name();
+        name.clone_into(tool);
     }
     fact
 }

@@ -78,9 +78,12 @@ pub(super) fn start(
     command.env_clear();
     command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.envs(program.env.iter().map(|(name, value)| (name, value.expose_secret())));
-    if let Some(cwd) = program.cwd {
-        command.current_dir(cwd);
-    }
+    // Not where we are: that is often a project, whose files could then decide what the server runs.
+    match (program.cwd, std::env::home_dir()) {
+        (Some(cwd), _) => command.current_dir(cwd),
+        (None, Some(home)) => command.current_dir(home),
+        (None, None) => command.current_dir(std::env::temp_dir()),
+    };
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut command = CommandWrap::from(command);
     command.wrap(KillOnDrop);

@@ -39,6 +39,8 @@ impl Change {
 pub struct Images {
     /// The file.
     pub path: WritablePath,
+    /// Where it really is: a link may lead elsewhere.
+    pub place: VPath,
     /// Its old content; none when there was no file, or when it is too large to be kept.
     pub before: Option<Arc<[u8]>>,
     /// Its new content.
@@ -144,6 +146,8 @@ impl Tools<'_> {
             .map(|job| self.draft(job, occasion, occasion.now))
             .collect::<Result<_, _>>()?;
         check_places(&drafts)?;
+        let places: Vec<&VPath> = drafts.iter().map(|draft| &draft.place).collect();
+        call.permitted(occasion.policy, &places)?;
         let transition = drafts.iter().find_map(|draft| draft.transition.as_deref());
         let moved = transition.and_then(moved);
         if let (Moves::Ask, Some(moved)) = (occasion.moves, moved) {
@@ -168,7 +172,7 @@ impl Tools<'_> {
             if let Some(transition) = draft.transition {
                 self.recent.keep(transition.into_document());
             }
-            Images { path: draft.path, before: draft.old, after: draft.after }
+            Images { path: draft.path, place: draft.place, before: draft.old, after: draft.after }
         });
         Ok(Plan::Change(Box::new(Change { intent, files: images.collect() })))
     }

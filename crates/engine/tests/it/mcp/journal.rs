@@ -154,6 +154,52 @@ fn a_call_that_was_begun_is_not_made_again() {
     drop(runtime.reopen(&id, &SettingsChange::default()).unwrap());
 }
 
+/// What a call may have done does not depend on whether it would be allowed now; and the next call is another one.
+#[test]
+fn a_call_that_was_begun_stays_in_doubt_when_the_policy_denies_it_now() {
+    let world = World::new("");
+    let calls = Arc::new(AtomicUsize::new(0));
+    let mortal = Mortal { name: "s".parse().unwrap(), logs: Logs::default(), calls: calls.clone() };
+    let runtime = Runtime::new(&world.store).with(Servers::new(vec![Box::new(mortal)], 1000));
+    let file = world.path("scenario.yaml");
+    let list = ("fs.list", json!({ "path": "@project" }));
+    fs::write(&file, scenario(&[("mcp.s.pay", json!({})), list])).unwrap();
+    let model = Scripted::load(&file).unwrap();
+    let plan = StartTalk {
+        id: None,
+        package: None,
+        agent: None,
+        project: world.path("project"),
+        settings: world.settings(),
+    };
+    let mut run = runtime.talk(&plan).unwrap();
+    let id = RunId::parse(run.id()).unwrap();
+    run.say("go", &mut |_| {}).unwrap();
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = run.drive(&model, &Control::default(), &mut |_| {});
+    }));
+    assert!(died.is_err());
+    drop(run);
+    let path = Settings::path(&world.path("home"));
+    fs::write(&path, "[policy.mcp]\nenabled = false\n").unwrap();
+    let store = Store::open(Some(world.path("home"))).unwrap();
+    let runtime = Runtime::new(&store);
+    let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
+    let mut events = Vec::new();
+    run.drive(&model, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
+    let told: Vec<_> = events
+        .iter()
+        .filter_map(|event| match &event.fact {
+            Fact::ToolFinished { answer, tool, .. } => Some((tool.as_str(), answer.refused)),
+            _ => None,
+        })
+        .collect();
+    let expected = [("mcp.s.pay", Some(RefusalCode::UnknownOutcome)), ("fs.list", None)];
+    assert_eq!((told, calls.load(Ordering::SeqCst)), (expected.to_vec(), 1));
+    drop(run);
+    drop(runtime.reopen(&id, &SettingsChange::default()).unwrap());
+}
+
 #[test]
 fn a_call_that_the_user_stops_is_answered_and_not_made_again() {
     let world = World::new(&table("s", "tame", ""));

@@ -183,3 +183,38 @@ fn new_files_under_the_artifacts_folder_are_artifacts() {
         check_created(&desk, "out/d.md", &["artifacts/d.md"]);
     }
 }
+
+/// A rule about a folder holds for every way into it.
+#[cfg(unix)]
+#[test]
+fn a_link_does_not_lead_around_a_rule_about_a_folder() {
+    use crewagent_core::policy::rules::{RuleSet, Source};
+
+    let deny = vec!["fs.*(@project/src)".parse().unwrap()];
+    let rules = vec![RuleSet { deny, ..RuleSet::none(Source::Run) }];
+    let desk = Desk {
+        policy: crewagent_core::policy::Policy { rules, ..Default::default() },
+        ..Desk::new()
+    };
+    desk.put("@project/src/key.txt", "key\n").put("@project/notes/a.md", "a\n");
+    std::os::unix::fs::symlink("src", desk.real("@project/alias")).unwrap();
+    std::os::unix::fs::symlink("src/key.txt", desk.real("@project/keylink.txt")).unwrap();
+    for path in ["src/key.txt", "alias/key.txt", "alias/new.txt", "keylink.txt"] {
+        let path = format!("@project/{path}");
+        let write = json!({ "path": path, "content": "x" });
+        desk.check_refused("fs.write", write, RefusalCode::ToolNotAvailable, &["@project/src"]);
+        let edits = json!([{ "old": "key", "new": "x" }]);
+        let patch = json!({ "path": path, "operation": "replace", "edits": edits });
+        if !path.ends_with("new.txt") {
+            desk.check_refused("fs.apply_patch", patch, RefusalCode::ToolNotAvailable, &[]);
+        }
+    }
+    assert_eq!(desk.text("@project/src/key.txt"), "key\n");
+    check_written(
+        &desk,
+        json!({"path": "@project/notes/a.md", "content": "b\n"}),
+        "@project/notes/a.md",
+        2,
+        "b\n",
+    );
+}

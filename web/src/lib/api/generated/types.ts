@@ -106,7 +106,11 @@ files?: Array<FileChange>,
 /**
  * The arguments, exactly as the model wrote them, of a call that is not about files.
  */
-arguments?: string | null, };
+arguments?: string | null, 
+/**
+ * Whether there is more than the arguments show.
+ */
+cut?: boolean, };
 
 /**
  * A file that a run made.
@@ -1117,6 +1121,10 @@ hint?: string | null, };
  * A file that would change.
  */
 export type FileChange = { 
+/**
+ * Where it really is, if a link leads there.
+ */
+place?: string | null, 
 /**
  * What would change, as a unified diff. Empty if that cannot be shown.
  */
