@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -201,7 +202,6 @@ describe('a work', () => {
     await editor.click();
     await tab.keyboard.type('Mine. ');
     const file = join(shop, 'artifacts/intake.md');
-    const { writeFile } = await import('node:fs/promises');
     await writeFile(file, '# Theirs\n');
     await tab.keyboard.press('Control+s');
     await tab.getByRole('alert').getByText(/was changed on the disk/).waitFor();
@@ -239,6 +239,71 @@ describe('a work', () => {
   it('had no errors', () => {
     const quiet = /404|409|ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|401/;
     assert.deepEqual([...new Set(errors)].filter((error) => !quiet.test(error)), []);
+  });
+});
+
+describe('a rule that asks', () => {
+  let place, server, chrome, tab, errors;
+
+  before(async () => {
+    place = await scratch();
+    const script = new URL('./scenarios/approval.yaml', import.meta.url).pathname;
+    await useModel(place.home, `scripted:${script}`, 'ask = ["fs.write"]');
+    server = await serve(place.home);
+    chrome = await browser();
+    ({ tab, errors } = await page(await chrome.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' }), server));
+    await ask(tab, 'POST', '/api/packages/import', { path: example('hello-branch') });
+  });
+  after(async () => {
+    await chrome?.close();
+    await server?.kill();
+    await place?.remove();
+  });
+
+  /** A run that waits for consent. */
+  async function waiting(name) {
+    const path = await project(place.folder, name, '002-branch-greenfield');
+    const { id } = await ask(tab, 'POST', '/api/projects', { path });
+    const { runId } = await ask(tab, 'POST', '/api/runs', { project: id, package: 'hello-branch' });
+    await tab.goto(`${server.origin}/project/${id}/run/${runId}`);
+    await tab.getByRole('button', { name: 'Allow once' }).waitFor();
+    return path;
+  }
+
+  it('shows the change before it is made, and consent is not where the focus is', async () => {
+    const path = await waiting('one');
+    assert.match((await tab.getByRole('region', { name: 'Changed lines' }).textContent()) ?? '', /A sign-up page/);
+    assert.equal(existsSync(join(path, 'artifacts/intake.md')), false);
+    assert.doesNotMatch(await tab.evaluate(() => document.activeElement?.textContent ?? ''), /^Allow/);
+    await tab.locator('header .pill.approval').waitFor();
+    await tab.keyboard.press('Escape');
+    await tab.getByRole('button', { name: 'Allow once' }).click();
+    await tab.getByRole('log').getByText('It is written.').waitFor();
+    assert.equal(existsSync(join(path, 'artifacts/intake.md')), true);
+  });
+
+  it('tells the model why it was refused', async () => {
+    const path = await waiting('two');
+    await tab.getByRole('button', { name: 'Refuse…' }).click();
+    await tab.getByLabel('Why not?').fill('not that file');
+    await tab.getByRole('button', { name: 'Refuse', exact: true }).click();
+    await tab.getByRole('log').getByText('Then I leave it.').waitFor();
+    assert.equal(existsSync(join(path, 'artifacts/intake.md')), false);
+  });
+
+  it('is gone from the settings when it is dropped', async () => {
+    await waiting('three');
+    await tab.getByRole('button', { name: 'Always: drop this rule' }).click();
+    await tab.getByRole('log').getByText('It is written.').waitFor();
+    const { settings } = await ask(tab, 'GET', '/api/settings');
+    assert.deepEqual(settings.find((one) => one.key === 'policy.ask').value ?? [], []);
+    await tab.goto(`${server.origin}/settings/policy`);
+    await tab.getByRole('radio', { name: 'Write files: Deny' }).click();
+    await until('the rule is there', async () => {
+      const now = await ask(tab, 'GET', '/api/settings');
+      return now.settings.find((one) => one.key === 'policy.deny').value?.includes('fs.write');
+    });
+    assert.deepEqual(errors, []);
   });
 });
 

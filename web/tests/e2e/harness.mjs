@@ -104,10 +104,10 @@ export async function project(folder, name, from) {
 export const scenario = (name) => `scripted:${join(golden, name, 'scenario.yaml')}`;
 export const example = (name) => join(repository, 'spec/examples', name);
 
-/** Makes a scripted model the one that runs use. */
-export async function useModel(home, model) {
+/** Makes a scripted model the one that runs use, with a line of the policy where one is wanted. */
+export async function useModel(home, model, policy = '') {
   await mkdir(home, { recursive: true });
-  await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n`, { flag: 'w' });
+  await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n[policy]\n${policy}\n`);
 }
 
 export async function browser() {
