@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ask, browser, example, page, project, scratch, serve, useModel } from './harness.mjs';
+import { ask, browser, example, page, project, scratch, serve, settled, useModel } from './harness.mjs';
 import { scene, until } from './scene.mjs';
 import { screens } from './screens.mjs';
 
@@ -25,10 +25,9 @@ describe('every screen', () => {
       await tab.evaluate((to) => localStorage.setItem('crewagent.prefs', JSON.stringify({ theme: to, language: 'en' })), theme);
       for (const screen of screens(set.ids)) {
         await tab.goto(set.server.origin + screen.at);
-        await tab.waitForSelector('main > *');
-        await tab.waitForTimeout(300);
+        await settled(tab);
         await screen.then?.(tab);
-        await tab.waitForTimeout(200);
+        await settled(tab);
         await tab.evaluate(axe);
         const { violations } = await tab.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
         for (const one of violations) found.push(`${screen.name}: ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(' | ')}`);
@@ -148,7 +147,7 @@ describe('a work', () => {
     const box = await log.boundingBox();
     await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await tab.mouse.wheel(0, -400);
-    await tab.waitForTimeout(100);
+    await tab.locator('.frame > .pill').waitFor();
     const moved = await log.evaluate(async (node) => {
       const top = node.getBoundingClientRect().top;
       const anchor = [...node.querySelectorAll('.item')].find((one) => one.getBoundingClientRect().top > top + 10) ?? node.querySelector('.item');

@@ -129,6 +129,21 @@ export async function page(context, server) {
   return { tab, errors };
 }
 
+/** Waits until the page has stopped changing: a third of a second of frames in which nothing was added, taken or set. */
+export function settled(tab) {
+  return tab.evaluate(async () => {
+    const [QUIET, MOST] = [20, 600];
+    let still = 0;
+    const observer = new MutationObserver(() => (still = 0));
+    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    for (let frame = 0; frame < MOST && still < QUIET; frame += 1) {
+      await new Promise((done) => requestAnimationFrame(done));
+      still = document.querySelector('main > *:not(.waiting)') ? still + 1 : 0;
+    }
+    observer.disconnect();
+  });
+}
+
 /** Requests to the API as the page makes them. */
 export function ask(tab, method, path, body) {
   return tab.evaluate(

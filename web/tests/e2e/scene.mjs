@@ -1,9 +1,8 @@
 /** A store with something in every state, for pictures and for the accessibility checks. */
 
-import { join } from 'node:path';
-import { ask, browser, crewagent, example, page, project, scenario, scratch, serve, useModel } from './harness.mjs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ask, browser, crewagent, example, page, project, scenario, scratch, serve, useModel } from './harness.mjs';
 
 const own = (name) => `scripted:${join(dirname(fileURLToPath(import.meta.url)), 'scenarios', name)}`;
 

@@ -2,6 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { settled } from './harness.mjs';
 import { scene } from './scene.mjs';
 import { screens } from './screens.mjs';
 
@@ -23,14 +24,13 @@ try {
         for (const screen of screens(set.ids)) {
           if (wanted.length > 0 && !wanted.includes(screen.name)) continue;
           await set.tab.goto(set.server.origin + screen.at);
-          await set.tab.waitForSelector('main > *');
-          await set.tab.waitForTimeout(250);
+          await settled(set.tab);
           try {
             await screen.then?.(set.tab);
           } catch (error) {
             console.error(`${screen.name}: ${String(error).split('\n')[0]}`);
           }
-          await set.tab.waitForTimeout(250);
+          await settled(set.tab);
           await set.tab.screenshot({ path: join(to, `${screen.name}.png`) });
         }
       }
