@@ -549,6 +549,7 @@ export const en = {
   'settings.keys': 'Shortcuts',
   'settings.runsLead': 'What runs begin with when nothing else is said. Changes hold at once.',
   'settings.policyLead': 'What models may do on this computer. Agents can be held to less, never to more.',
+  'settings.rulesLead': 'Rules can also name a folder, such as fs.write(@project/src). The more precise rule wins; of two alike, the stricter.',
   'settings.mcpLead': 'Tools of MCP servers reach beyond files. They are off until you switch them on.',
   'settings.limits': 'Limits of imports',
   'settings.limitsLead': 'A package above these limits is turned away.',

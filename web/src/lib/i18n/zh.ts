@@ -551,6 +551,7 @@ export const zh: Words = {
   'settings.keys': '快捷键',
   'settings.runsLead': '未另行指定时运行所用的设置，更改立即生效。',
   'settings.policyLead': '模型在本机可以做什么。智能体只能更严，不能放宽。',
+  'settings.rulesLead': '规则也可以指定文件夹，例如 fs.write(@project/src)。更具体的规则优先；同样具体时取更严格的。',
   'settings.mcpLead': 'MCP 服务器的工具可触及文件之外的资源，默认关闭。',
   'settings.limits': '导入限制',
   'settings.limitsLead': '超出限制的包会被拒绝。',

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { Picture } from '../../src/lib/api/types';
+import { KeyReader } from '../../src/lib/keys';
+import { emptyView, reduce } from '../../src/lib/reduce';
+import { lookAt, neighbour, untouched } from '../../src/run/nodes';
+import { journal } from './journals';
+
+/** hello-branch, as far as a look at it needs. */
+function picture(): Picture {
+  const node = (id: string, x: number, y: number) => ({ id, kind: 'step', title: id, agent: null, calls: null, lines: [id], x, y, width: 100, height: 50 });
+  const edge = (from: string, to: string, label: string) => ({
+    from, to, label, isDefault: false, condition: null, flow: 'forward', path: '', points: [], tip: { x: 0, y: 0 }, labelBox: { x: 0, y: 0, width: 0, height: 0, lines: [] },
+  });
+  return {
+    title: 'hello-branch',
+    entry: 'step-01-intake',
+    width: 400,
+    height: 400,
+    start: null,
+    nodes: [node('step-01-intake', 100, 0), node('decide-02-project-type', 100, 100), node('step-03a-greenfield', 0, 200), node('step-03b-brownfield', 200, 200), node('end-99', 100, 300)],
+    edges: [
+      edge('step-01-intake', 'decide-02-project-type', 'next'),
+      edge('decide-02-project-type', 'step-03a-greenfield', 'greenfield'),
+      edge('decide-02-project-type', 'step-03b-brownfield', 'brownfield'),
+      edge('step-03a-greenfield', 'end-99', 'next'),
+      edge('step-03b-brownfield', 'end-99', 'next'),
+    ],
+  };
+}
+
+describe('the look of a graph', () => {
+  const view = reduce(emptyView(), journal('every-question'));
+
+  it('says what is done, where the run is, and where it may go', () => {
+    const look = lookAt(picture(), view, 0, false);
+    expect(look.nodes.get('step-01-intake')).toMatchObject({ look: 'done', current: false, visits: 1 });
+    expect(look.nodes.get('decide-02-project-type')).toMatchObject({ look: 'waiting', current: true });
+    expect(look.nodes.get('step-03a-greenfield')).toMatchObject({ look: 'ready', next: true });
+    expect(look.nodes.get('end-99')).toMatchObject({ look: 'ready', next: false });
+    expect(look.edges).toEqual(['taken', 'next', 'next', 'plain', 'plain']);
+  });
+
+  it('shows branches that were not taken once the workflow is complete', () => {
+    const standing = { ...view.standings[0], currentNodeId: 'end-99', stepsCompleted: ['step-01-intake', 'decide-02-project-type', 'step-03a-greenfield', 'end-99'], complete: true };
+    const look = lookAt(picture(), { ...view, phase: 'Completed', standings: { 0: standing } }, 0, false);
+    expect(look.nodes.get('end-99')).toMatchObject({ look: 'done', current: false });
+    expect(look.nodes.get('step-03b-brownfield')?.look).toBe('skipped');
+  });
+
+  it('says that a run is paused if its process was killed', () => {
+    const look = lookAt(picture(), { ...view, phase: 'Running' }, 0, false);
+    expect(look.nodes.get('decide-02-project-type')?.look).toBe('paused');
+  });
+
+  it('is plain for a call that is not known', () => {
+    expect(lookAt(picture(), view, 7, false)).toEqual(untouched(picture()));
+  });
+});
+
+describe('arrows in a graph', () => {
+  it.each([
+    ['step-01-intake', 'ArrowDown', 'decide-02-project-type'],
+    ['decide-02-project-type', 'ArrowUp', 'step-01-intake'],
+    ['step-03a-greenfield', 'ArrowRight', 'step-03b-brownfield'],
+    ['step-03b-brownfield', 'ArrowLeft', 'step-03a-greenfield'],
+    ['end-99', 'ArrowDown', undefined],
+  ])('%s %s leads to %s', (from, key, to) => {
+    expect(neighbour(picture(), from, key)).toBe(to);
+  });
+});
+
+describe('shortcuts', () => {
+  const press = (key: string, more: KeyboardEventInit = {}): KeyboardEvent => new KeyboardEvent('keydown', { key, ...more });
+
+  it('are found alone and in pairs', () => {
+    const reader = new KeyReader();
+    expect(reader.read(press('k', { ctrlKey: true }), {})).toBe('palette');
+    expect(reader.read(press('g'), {})).toBeUndefined();
+    expect(reader.read(press('r'), {})).toBe('runs');
+    expect(reader.read(press('?', { shiftKey: true }), {})).toBe('sheet');
+  });
+
+  it('can be changed, and are nothing while a word is composed', () => {
+    const reader = new KeyReader();
+    expect(reader.read(press('o', { ctrlKey: true }), { palette: 'mod+o' })).toBe('palette');
+    expect(reader.read(press('k', { ctrlKey: true }), { palette: 'mod+o' })).toBeUndefined();
+    expect(reader.read(press('k', { ctrlKey: true, isComposing: true }), {})).toBeUndefined();
+  });
+});
