@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ask, browser, example, page, project, scratch, serve, settled, useModel } from './harness.mjs';
+import { ask, browser, example, page, project, repository, scratch, serve, settled, useModel } from './harness.mjs';
 import { scene, until } from './scene.mjs';
 import { screens } from './screens.mjs';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** A package with an error. */
+function broken() {
+  const folder = join(repository, 'tests/packages/bad');
+  const [first] = readdirSync(folder).filter((name) => name.startsWith('BM4') && existsSync(join(folder, name, 'package')));
+  return join(folder, first, 'package');
+}
+
 const slow = new URL('./scenarios/every-question.yaml', import.meta.url).pathname;
 
 describe('every screen', () => {
@@ -323,4 +330,52 @@ describe('an agent', () => {
     await tab.getByRole('application').waitFor();
   });
 
+
+  it('is left and come back to: the run waits, and goes on from its card', async () => {
+    const { tab, ids } = set;
+    await tab.getByRole('radio', { name: 'Agent' }).click();
+    await tab.getByRole('radio', { name: 'Agent', checked: true }).waitFor();
+    await tab.getByRole('log').getByRole('button', { name: 'Go on' }).last().click();
+    await tab.getByRole('radio', { name: 'Workflow', checked: true }).waitFor();
+    const { activeRun, runs } = await set.api('GET', `/api/conversations/${ids.talk}`);
+    assert.equal(activeRun, runs[0]);
+  });
+
+  it('a chat becomes a workflow, with its history', async () => {
+    const { tab, ids } = set;
+    await tab.goto(`${set.server.origin}/project/${ids.shop}/work/${ids.chat}`);
+    await tab.getByRole('log').getByText('What is in this project?').waitFor();
+    await tab.getByRole('radio', { name: 'Workflow' }).click();
+    const dialog = tab.getByRole('dialog', { name: 'Run a workflow' });
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await tab.getByRole('radiogroup', { name: /Which kind of project/ }).waitFor();
+    await tab.getByRole('log').getByText('What is in this project?').waitFor();
+    await tab.getByRole('application').waitFor();
+  });
+
+  it('a broken package is told about, file by file, and nothing is written', async () => {
+    const { tab } = set;
+    const before = (await set.api('GET', '/api/packages')).packages.length;
+    await tab.goto(`${set.server.origin}/import`);
+    await tab.getByLabel('File or folder on this computer').fill(broken());
+    await tab.getByRole('button', { name: 'Check' }).click();
+    await tab.getByText(/The package cannot be imported/).waitFor();
+    assert.equal(await tab.getByRole('button', { name: 'Import', exact: true }).count(), 0);
+    await tab.getByRole('button', { name: /explain/ }).first().click();
+    await tab.getByRole('dialog').waitFor();
+    await tab.keyboard.press('Escape');
+    assert.equal((await set.api('GET', '/api/packages')).packages.length, before);
+  });
+
+  it('a sample runs without a key', async () => {
+    const { tab } = set;
+    const made = await set.api('POST', '/api/sample', { path: join(set.folder, 'sample') });
+    const { runId } = await set.api('POST', '/api/runs', { project: made.project.id, package: made.package, model: made.model });
+    await tab.goto(`${set.server.origin}/project/${made.project.id}/run/${runId}`);
+    const field = tab.getByRole('textbox', { name: 'Message' });
+    await tab.locator('header .pill.waiting').waitFor();
+    await field.fill(made.answer);
+    await field.press('Enter');
+    await tab.locator('header .pill.done').waitFor();
+  });
 });

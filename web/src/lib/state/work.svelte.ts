@@ -196,6 +196,12 @@ export class Work {
     return attempt(() => api.resume(this.journal));
   }
 
+  /** The user's words go to one of its runs again, which goes on. */
+  async enter(run: string): Promise<void> {
+    await attempt(() => api.enterRun(this.journal.id, run));
+    await this.refresh().catch(() => undefined);
+  }
+
   showRow(seq: number, journal: string): void {
     this.jump = { seq, journal, stamp: performance.now() };
   }
