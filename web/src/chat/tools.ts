@@ -2,7 +2,7 @@
 
 import type { Key } from '../lib/i18n/index.svelte';
 import { objectOf } from '../lib/payload';
-import type { ToolRow } from '../lib/reduce';
+import type { ToolRow } from '../lib/view';
 
 const VERBS: Record<string, Key> = {
   'fs.read': 'tool.read',

@@ -1,6 +1,6 @@
 /** What a conversation shows, made of the rows of its journals: runs of reads are one line, journals are one list. */
 
-import type { Row, ToolRow } from './reduce';
+import type { Row, ToolRow } from './view';
 
 /** Several calls that only looked. */
 export interface GroupRow {

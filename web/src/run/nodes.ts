@@ -1,7 +1,8 @@
 /** How the nodes and edges of a graph are, as a run has gone. */
 
 import type { Picture, PictureEdge, PictureNode } from '../lib/api/types';
-import { type NodeFacts, nodeKey, type View } from '../lib/reduce';
+import { nodeKey } from '../lib/reduce';
+import type { NodeFacts, View } from '../lib/view';
 import { type Look, lookOfPhase } from '../lib/status';
 
 export interface NodeLook {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Picture } from '../../src/lib/api/types';
 import { KeyReader } from '../../src/lib/keys';
-import { emptyView, reduce } from '../../src/lib/reduce';
+import { reduce } from '../../src/lib/reduce';
+import { emptyView } from '../../src/lib/view';
 import { lookAt, neighbour, untouched } from '../../src/run/nodes';
 import { journal } from './journals';
 

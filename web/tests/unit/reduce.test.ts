@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/lib/api/types';
-import { activeCall, emptyView, reduce, type View } from '../../src/lib/reduce';
+import { activeCall, reduce } from '../../src/lib/reduce';
+import { emptyView, type View } from '../../src/lib/view';
 import { journal, NAMES } from './journals';
 
 const SEED = { seed: 7, numRuns: 60 };

@@ -2,7 +2,6 @@
 
 import type {
   AppFacts,
-  Artifact,
   Came,
   ChangedFile,
   Checkup,
@@ -154,7 +153,6 @@ export const api = {
     get<Images>(`/api/runs/${id(run)}/changes/images`, { path, seq }),
   revert: (run: string, path: string, ifMatchSha256: string, seq?: number) =>
     post(`/api/runs/${id(run)}/changes/revert`, { path, seq, ifMatchSha256 }),
-  artifacts: (run: string) => get<{ artifacts: Artifact[] }>(`/api/runs/${id(run)}/artifacts`),
 
   events: (journal: Journal, after: number, limit = 2000) =>
     get<EventPage>(`${shelf(journal)}/events`, { after, limit }),

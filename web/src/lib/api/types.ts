@@ -561,12 +561,6 @@ export interface Images {
   after: { sha256: string; text?: string };
 }
 
-export interface Artifact {
-  path: string;
-  nodeId?: string;
-  bytes?: number;
-}
-
 export interface Price {
   input: number;
   output: number;

@@ -3,7 +3,6 @@
 import { api, faultOf } from '../api/client';
 import { type Link, nameOf, Stream } from '../api/stream';
 import type {
-  Agent,
   AppFacts,
   Conversation,
   Event,
@@ -172,6 +171,3 @@ function noticed(run: RunItem, notice: Notice): RunItem {
 }
 
 export const app = new AppState();
-
-export const agentIn = (content: PackageContent | null, id: string | undefined): Agent | undefined =>
-  content?.agents.find((agent) => agent.id === id);

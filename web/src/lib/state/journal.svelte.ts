@@ -2,7 +2,8 @@
 
 import { api, faultOf } from '../api/client';
 import type { Event, Fault, Journal } from '../api/types';
-import { emptyView, reduce, type View } from '../reduce';
+import { reduce } from '../reduce';
+import { emptyView, type View } from '../view';
 
 export class JournalState {
   readonly journal: Journal;

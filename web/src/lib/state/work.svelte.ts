@@ -3,7 +3,8 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { api, faultOf } from '../api/client';
 import type { Came, ConversationDetail, Fault, Journal, PackageContent, Picture, RunDetail } from '../api/types';
-import { activeCall, type View } from '../reduce';
+import { activeCall } from '../reduce';
+import type { View } from '../view';
 import { lookOfPhase, type Look } from '../status';
 import { group, merge, type Shown } from '../rows';
 import { app } from './app.svelte';

@@ -1,0 +1,194 @@
+/** What a page shows of one journal: rows, the reply in progress, where the run stands. `reduce` makes it from events. */
+
+import type {
+  MenuFault,
+  Moved,
+  Payload,
+  Phase,
+  Question,
+  RunSettings,
+  Standing,
+  Suggestion,
+  Usage,
+} from './api/types';
+
+/** Who a row belongs to, and when it came. */
+export interface RowHead {
+  /** Stays the same for the life of the row. */
+  key: string;
+  seq: number;
+  time: string;
+}
+
+export type ToolStatus = 'running' | 'ok' | 'refused' | 'unfinished';
+
+export interface ToolRow extends RowHead {
+  kind: 'tool';
+  callId: string;
+  turn: number;
+  tool: string;
+  subject: string | undefined;
+  args: Payload | undefined;
+  status: ToolStatus;
+  result: Payload | undefined;
+  refused: string | undefined;
+  created: string[];
+  files: { path: string; before?: string; after: string }[];
+  moved: Moved | undefined;
+  ended: string | undefined;
+  nodeId: string | undefined;
+}
+
+export interface AskRow extends RowHead {
+  kind: 'ask';
+  callId: string;
+  question: Question;
+  moved: Moved | undefined;
+  answer: Payload | undefined;
+  nodeId: string | undefined;
+  agentId: string | undefined;
+}
+
+export interface SaidRow extends RowHead {
+  kind: 'said';
+  turn: number;
+  agentId: string | undefined;
+  nodeId: string | undefined;
+  text: string;
+  thinking: string;
+  from: string | undefined;
+  cut: 'length' | 'filter' | undefined;
+  usage: Usage;
+}
+
+export type NoteTopic =
+  | 'started'
+  | 'resumed'
+  | 'fresh'
+  | 'retried'
+  | 'overflowed'
+  | 'cut'
+  | 'entered'
+  | 'left'
+  | 'held'
+  | 'agent'
+  | 'dismissed'
+  | 'instructed'
+  | 'completed'
+  | 'paused'
+  | 'stopped'
+  | 'waiting';
+
+export interface NoteRow extends RowHead {
+  kind: 'note';
+  topic: NoteTopic;
+  subject: string;
+  detail: string[];
+}
+
+export type Row =
+  | (RowHead & { kind: 'step'; number: number; nodeId: string; agentId: string | undefined; call: number | undefined })
+  | (RowHead & { kind: 'user'; text: Payload; nodeId: string | undefined })
+  | SaidRow
+  | ToolRow
+  | AskRow
+  | NoteRow
+  | (RowHead & { kind: 'command'; command: string; reason: string; choices: Suggestion[]; error: MenuFault | undefined })
+  | (RowHead & { kind: 'run'; runId: string })
+  | (RowHead & { kind: 'error'; message: string; partial: string; reason: string | undefined });
+
+/** The reply that is being written. */
+export interface Live {
+  turn: number;
+  agentId: string | undefined;
+  part: number;
+  text: string;
+  thinking: string;
+}
+
+/** A node that was entered. */
+export interface Visit {
+  nodeId: string;
+  call: number | undefined;
+  label: string | undefined;
+  /** The node it was entered from, along an edge. */
+  from: string | undefined;
+  seq: number;
+  time: string;
+}
+
+/** A called workflow. */
+export interface Frame {
+  workflowId: string;
+  call: number;
+  /** The node of the caller. */
+  nodeId: string;
+  over: boolean;
+}
+
+/** What is known about one node of one call. */
+export interface NodeFacts {
+  millis: number;
+  tools: number;
+  turns: number;
+  refused: number;
+}
+
+export interface View {
+  /** The last whole event. */
+  seq: number;
+  time: string;
+  started: { time: string; package: string | undefined; sha256: string | undefined; workflow: string | undefined; project: string } | null;
+  agentId: string | undefined;
+  settings: RunSettings;
+  rows: Row[];
+  live: Live | null;
+  phase: Phase | null;
+  reason: string | undefined;
+  message: string | undefined;
+  question: AskRow | null;
+  /** Where each call stands; the run itself under 0. */
+  standings: Record<number, Standing>;
+  frames: Frame[];
+  visits: Visit[];
+  nodes: Record<string, NodeFacts>;
+  artifacts: { path: string; nodeId: string | undefined; time: string }[];
+  turns: number;
+  usage: Usage;
+  runs: string[];
+  activeRun: string | undefined;
+  /** Where the model is at work. */
+  place: { nodeId: string | undefined; agentId: string | undefined; call: number | undefined; steps: number; since: string };
+  /** Calls of the last reply that have not begun. */
+  calls: Record<string, Payload>;
+  /** Rows of calls that are not over, by their place in `rows`. */
+  open: Record<string, number>;
+}
+
+export function emptyView(): View {
+  return {
+    seq: 0,
+    time: '',
+    started: null,
+    agentId: undefined,
+    settings: {},
+    rows: [],
+    live: null,
+    phase: null,
+    reason: undefined,
+    message: undefined,
+    question: null,
+    standings: {},
+    frames: [],
+    visits: [],
+    nodes: {},
+    artifacts: [],
+    turns: 0,
+    usage: {},
+    runs: [],
+    activeRun: undefined,
+    place: { nodeId: undefined, agentId: undefined, call: undefined, steps: 0, since: '' },
+    calls: {},
+    open: {},
+  };
+}
