@@ -3,12 +3,7 @@
  * event: the view depends on the events alone, not on how they were cut into pieces or how often they came.
  */
 
-import type {
-  Event,
-  StateChange,
-  ToolCall,
-  Usage,
-} from './api/types';
+import type { Event, StateChange, ToolCall, Usage } from './api/types';
 import type { AskRow, Live, NodeFacts, NoteTopic, RowHead, ToolRow, View } from './view';
 
 /** The view after some more events. The given view is not changed. */
