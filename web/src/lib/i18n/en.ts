@@ -104,7 +104,7 @@ export const en = {
   'import.drop': 'Drop a .bmad file here',
   'import.pick': 'Choose a file',
   'import.path': 'File or folder on this computer',
-  'import.pathHint': '/home/me/packages/create-story.bmad',
+  'import.pathHint': 'packages/create-story.bmad',
   'import.check': 'Check',
   'import.checking': 'Checking the package',
   'import.valid': 'The package is valid.',

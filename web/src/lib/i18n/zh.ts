@@ -106,7 +106,7 @@ export const zh: Words = {
   'import.drop': '把 .bmad 文件拖到这里',
   'import.pick': '选择文件',
   'import.path': '本机上的文件或文件夹',
-  'import.pathHint': '/home/me/packages/create-story.bmad',
+  'import.pathHint': 'packages/create-story.bmad',
   'import.check': '检查',
   'import.checking': '正在检查',
   'import.valid': '这个包有效。',
