@@ -103,6 +103,11 @@ impl Question {
         }
     }
 
+    /// Whether the options may be called by their numbers.
+    pub fn is_numbered(&self) -> bool {
+        pick::is_numbered(&self.options)
+    }
+
     /// What the user's words mean as an answer. If they are none, the error is a sentence for the user.
     pub fn answer(&self, text: &str) -> Result<Json, String> {
         match self.kind {
@@ -125,7 +130,8 @@ impl Question {
 
     /// Options by number, value or label, with commas between them.
     fn several(&self, text: &str) -> Result<Json, String> {
-        let chosen = pick::several(&self.options, text).map_err(|part| self.not_offered(part))?;
+        let chosen =
+            pick::several(&self.options, text, pick::one).map_err(|part| self.not_offered(part))?;
         if chosen.is_empty() {
             let offered = pick::offered(&self.options);
             return Err(format!("Nothing is chosen; please choose from: {offered}."));
@@ -170,7 +176,7 @@ mod tests {
         let options = vec![
             option("green", Some("A new project")),
             option("brown", Some("Old code, new work")),
-            option("10", None),
+            option("ten", None),
             option("Green", None),
         ];
         Question { question: "?".into(), kind, options, multi, schema: None, approval: None }
@@ -206,18 +212,23 @@ mod tests {
         }
         check(QuestionKind::Choice, "brown", json!("brown"));
         check(QuestionKind::Choice, "Old code, new work", json!("brown"));
-        check(QuestionKind::Choice, "10", json!("10"));
+        check(QuestionKind::Choice, "ten", json!("ten"));
         check(QuestionKind::Choice, "Green", json!("Green"));
         for text in ["", "0", "5", "11", "blue", "GREEN", "green, brown"] {
             check_refused(QuestionKind::Choice, false, text, "1 A new project, 2 Old code");
         }
+        let mut sizes = question(QuestionKind::Choice, false);
+        sizes.options[0].value = "4".to_owned();
+        assert_eq!(sizes.answer("4"), Ok(json!("4")));
+        let error = sizes.answer("2").unwrap_err();
+        assert!(error.contains("choose from: A new project, Old code"), "{error}");
     }
 
     #[test]
     fn several_options_stand_with_commas() {
         check_multi("1", json!(["green"]));
         check_multi("1, brown,1", json!(["green", "brown"]));
-        check_multi("10，2、Green", json!(["10", "brown", "Green"]));
+        check_multi("ten，2、Green", json!(["ten", "brown", "Green"]));
         check_multi("Old code, new work", json!(["brown"]));
         check_refused(QuestionKind::Choice, true, "1, nine", "\"nine\" is not one of the options");
         check_refused(QuestionKind::Choice, true, " , ", "Nothing is chosen");

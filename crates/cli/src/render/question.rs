@@ -28,8 +28,10 @@ pub(crate) fn question(question: &Question, asker: Asker, width: Width) -> Strin
     let mut lines = titled(&question.question, inner);
     if !question.options.is_empty() {
         lines.push(String::new());
-        let numbered = (1..).zip(&question.options);
-        lines.extend(numbered.flat_map(|(number, choice)| option(number, choice, inner)));
+        let marks = marks(question.is_numbered());
+        lines.extend(
+            marks.zip(&question.options).flat_map(|(mark, choice)| option(&mark, choice, inner)),
+        );
     }
     if let Some(approval) = &question.approval {
         lines.extend(deed(approval, inner));
@@ -58,9 +60,8 @@ pub(crate) fn field(form: &Form, at: usize, width: Width) -> String {
     if let Some(description) = &field.description {
         lines.extend(wrapped(description, inner));
     }
-    for (number, offer) in (1..).zip(field.offers()) {
-        let number = paint::styled(ACCENT, format_args!("{number:>2}"));
-        lines.push(format!("{number}  {}", paint::printable(&offer.text)));
+    for (mark, offer) in marks(field.is_numbered()).zip(field.offers()) {
+        lines.push(format!("{mark}  {}", paint::printable(&offer.text)));
     }
     let blank = match &field.unsaid {
         Unsaid::Refused => String::new(),
@@ -141,11 +142,11 @@ fn quiet(text: &str, width: Width) -> Vec<String> {
 }
 
 /// An option in one line, or with its description below if that does not fit.
-fn option(number: usize, choice: &Choice, width: Width) -> Vec<String> {
+fn option(mark: &str, choice: &Choice, width: Width) -> Vec<String> {
     /// Where the label begins.
     const MARGIN: usize = 4;
     let label = paint::printable(choice.shown());
-    let mut text = format!("{}  {label}", paint::styled(ACCENT, format_args!("{number:>2}")));
+    let mut text = format!("{mark}  {label}");
     let mut used = MARGIN + label.width();
     if choice.shown() != choice.value {
         let value = paint::printable(&choice.value);
@@ -177,13 +178,24 @@ fn summary(field: &Field, width: Width) -> Vec<String> {
     wrapped(&format!("- {}: {}{unsaid}", field.name, field.wanted()), width)
 }
 
+/// What stands before options: their numbers, unless a number would mean an option itself.
+fn marks(is_numbered: bool) -> impl Iterator<Item = String> {
+    let mark = move |number: usize| if is_numbered { number.to_string() } else { "-".to_owned() };
+    (1..).map(move |number| paint::styled(ACCENT, format_args!("{:>2}", mark(number))))
+}
+
+/// What an option may be called.
+fn called(is_numbered: bool) -> &'static str {
+    if is_numbered { "by number or name" } else { "by name" }
+}
+
 /// What fits into a field whose options are listed already.
 fn wanted(field: &Field) -> String {
-    let count = field.how_many();
+    let (count, called) = (field.how_many(), called(field.is_numbered()));
     match &field.kind {
-        FieldKind::One(_) => format!("{count} of them, by number or name"),
+        FieldKind::One(_) => format!("{count} of them, {called}"),
         FieldKind::Several { .. } => {
-            format!("{count} of them, by number or name, with commas between them")
+            format!("{count} of them, {called}, with commas between them")
         }
         FieldKind::Text(_) | FieldKind::Number(_) | FieldKind::Integer(_) | FieldKind::YesNo => {
             field.wanted()
@@ -214,9 +226,10 @@ fn how(question: &Question, asker: Asker) -> Option<String> {
             Some("o once, r for all of this rule in this run, d deny: and why".to_owned())
         }
         QuestionKind::Choice if question.multi => {
-            Some("one or several, by number or name, with commas between them".to_owned())
+            let called = called(question.is_numbered());
+            Some(format!("one or several, {called}, with commas between them"))
         }
-        QuestionKind::Choice => Some("one of them, by number or name".to_owned()),
+        QuestionKind::Choice => Some(format!("one of them, {}", called(question.is_numbered()))),
         QuestionKind::Form => question.schema.as_ref().map(|form| match form.fields() {
             [_] => "the value alone, or a JSON object".to_owned(),
             _ => "one after the other; with --input as lines such as `name: value`, or as a JSON object".to_owned(),

@@ -187,6 +187,11 @@ impl Field {
         }
     }
 
+    /// Whether what can be chosen for it may be called by its number.
+    pub fn is_numbered(&self) -> bool {
+        pick::is_numbered(self.offers())
+    }
+
     /// What can be chosen for it.
     pub fn offers(&self) -> &[Offer] {
         match &self.kind {

@@ -36,8 +36,18 @@ impl Form {
                     self.how()
                 ));
             }
-            Ok(_) | Err(_) => match &self.fields[..] {
-                [_] => Heard { fields: vec![Some(Said::Words(text))], mistakes: Vec::new() },
+            given => match &self.fields[..] {
+                [only] => {
+                    let said = match given {
+                        Ok(json @ (Json::Array(_) | Json::String(_)))
+                            if !only.offers().is_empty() =>
+                        {
+                            Said::Json(json)
+                        }
+                        Ok(_) | Err(_) => Said::Words(text),
+                    };
+                    Heard { fields: vec![Some(said)], mistakes: Vec::new() }
+                }
                 _ => self.lines(text),
             },
         };
@@ -148,15 +158,18 @@ impl Field {
                 .map(Json::Bool)
                 .ok_or_else(|| self.wrong("yes or no", &quoted(words))),
             FieldKind::One(offers) => self.one(offers, words),
-            FieldKind::Several { offers, least, most } => match pick::several(offers, words) {
-                Ok(chosen) => self.several(offers, *least, *most, &chosen),
-                Err(part) => Err(self.not_offered(offers, part)),
-            },
+            FieldKind::Several { offers, least, most } => {
+                match pick::several(offers, words, pick::one) {
+                    Ok(chosen) => self.several(offers, *least, *most, &chosen),
+                    Err(part) => Err(self.not_offered(offers, part)),
+                }
+            }
         };
         value.map(Some)
     }
 
-    /// The value that some JSON means. Numbers and yes or no may be written as text, too.
+    /// The value that some JSON means. Numbers and yes or no may be written as text, too. What is offered is named: a
+    /// number is never the place of an offer.
     pub(super) fn value(&self, json: &Json) -> Result<Json, String> {
         let shown = || json.as_str().map_or_else(|| cut(&json.to_string()), quoted);
         match (&self.kind, json) {
@@ -173,22 +186,25 @@ impl Field {
                 self.integer(range, Some(number.clone()), shown)
             }
             (FieldKind::YesNo, Json::Bool(_)) => Ok(json.clone()),
-            (FieldKind::One(offers), Json::Number(_) | Json::Bool(_)) => {
-                self.one(offers, &json.to_string())
+            (_, Json::String(words)) if words.trim().is_empty() => Err(self.missing()),
+            (FieldKind::One(offers), Json::Number(_) | Json::Bool(_) | Json::String(_)) => {
+                let chosen = pick::meant(offers, json).map(|at| offers[at].value.clone());
+                chosen.ok_or_else(|| {
+                    self.wrong(&format!("one of: {}", pick::offered(offers)), &shown())
+                })
             }
             (FieldKind::Several { offers, least, most }, Json::Array(items)) => {
-                let mut chosen = Vec::new();
-                for item in items {
-                    let text = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
-                    let at =
-                        pick::one(offers, &text).ok_or_else(|| self.not_offered(offers, &text))?;
-                    if !chosen.contains(&at) {
-                        chosen.push(at);
-                    }
+                match pick::listed(offers, items) {
+                    Ok(chosen) => self.several(offers, *least, *most, &chosen),
+                    Err(item) => Err(self.not_offered(offers, &item)),
                 }
-                self.several(offers, *least, *most, &chosen)
             }
-            (_, Json::String(words)) if words.trim().is_empty() => Err(self.missing()),
+            (FieldKind::Several { offers, least, most }, Json::String(words)) => {
+                match pick::several(offers, words, pick::named) {
+                    Ok(chosen) => self.several(offers, *least, *most, &chosen),
+                    Err(part) => Err(self.not_offered(offers, part)),
+                }
+            }
             (_, Json::String(words)) => {
                 self.hear(words).and_then(|value| value.ok_or_else(|| self.missing()))
             }
