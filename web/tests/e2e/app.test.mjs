@@ -367,6 +367,20 @@ describe('an agent', () => {
     assert.equal((await set.api('GET', '/api/packages')).packages.length, before);
   });
 
+  it('a narrow page lays what is beside it over it, and Escape puts it away', async () => {
+    const { tab, ids } = set;
+    await tab.setViewportSize({ width: 390, height: 844 });
+    await tab.goto(`${set.server.origin}/project/${ids.story}/run/${ids.done}`);
+    await tab.getByRole('navigation', { name: 'Main' }).getByRole('button', { name: 'Run details' }).click();
+    await tab.getByRole('tab', { name: 'Log' }).click();
+    await tab.getByRole('region', { name: 'Events of the run' }).waitFor();
+    await tab.keyboard.press('Escape');
+    await tab.getByRole('tab', { name: 'Log' }).waitFor({ state: 'hidden' });
+    const wide = await tab.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, `the page is ${wide} px wide`);
+    await tab.setViewportSize({ width: 1440, height: 900 });
+  });
+
   it('a sample runs without a key', async () => {
     const { tab } = set;
     const made = await set.api('POST', '/api/sample', { path: join(set.folder, 'sample') });
