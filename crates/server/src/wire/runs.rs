@@ -409,7 +409,7 @@ pub struct RequestItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<String>,
     /// How many messages it has.
-    pub messages: u32,
+    pub count: u32,
     /// An estimate of its tokens.
     pub tokens: u32,
     /// Whether it is, byte for byte, what was sent.

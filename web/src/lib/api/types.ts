@@ -538,12 +538,12 @@ export type Came =
 export interface RequestItem {
   turn: number;
   nodeId?: string;
-  messages: number;
+  count: number;
   tokens: number;
   exact: boolean;
 }
 
-export interface RequestDetail extends Omit<RequestItem, 'messages'> {
+export interface RequestDetail extends RequestItem {
   messages: { layer: string; tokens: number; message: Message }[];
   tools: string[];
 }

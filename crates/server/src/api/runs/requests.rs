@@ -49,7 +49,7 @@ fn item(past: &PastRequest) -> RequestItem {
     RequestItem {
         turn: u32::try_from(request.place.turn).unwrap_or(u32::MAX),
         node_id: request.place.node_id.clone(),
-        messages: number(request.messages.len()),
+        count: number(request.messages.len()),
         tokens: request.messages.iter().map(|message| tokens(message)).sum(),
         exact: past.recorded_sha256.as_ref() == Some(&request.sha256),
     }

@@ -2450,7 +2450,7 @@ nodeId?: string | null,
 /**
  * How many messages it has.
  */
-messages: number, 
+count: number, 
 /**
  * An estimate of its tokens.
  */
@@ -2496,7 +2496,7 @@ nodeId?: string | null,
 /**
  * How many messages it has.
  */
-messages: number, 
+count: number, 
 /**
  * An estimate of its tokens.
  */
