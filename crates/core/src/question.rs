@@ -108,8 +108,43 @@ impl Question {
         pick::is_numbered(&self.options)
     }
 
-    /// What the user's words mean as an answer. If they are none, the error is a sentence for the user.
+    /// What the user's words, or JSON, mean as an answer. If it is none, the error is a sentence for the user.
     pub fn answer(&self, text: &str) -> Result<Json, String> {
+        match self.typed(text) {
+            None => self.words(text),
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(mistake)) => self.words(text).map_err(|_| mistake),
+        }
+    }
+
+    /// What an answer means that is written as JSON; nothing where JSON is no different from words.
+    fn typed(&self, text: &str) -> Option<Result<Json, String>> {
+        let is_typed = match self.kind {
+            QuestionKind::Choice | QuestionKind::Confirm | QuestionKind::Approval => true,
+            QuestionKind::Text | QuestionKind::Form => false,
+        };
+        let json: Json = serde_json::from_str(text).ok().filter(|_| is_typed)?;
+        match (self.kind, &json) {
+            (QuestionKind::Choice, Json::Array(names)) if self.multi => {
+                let chosen = pick::listed(&self.options, names);
+                Some(chosen.map_err(|name| self.not_offered(&name)).and_then(|at| self.chosen(&at)))
+            }
+            (QuestionKind::Choice, Json::String(name)) => {
+                let at = pick::named(&self.options, name).ok_or_else(|| self.not_offered(name));
+                Some(at.and_then(|at| match self.multi {
+                    true => self.chosen(&[at]),
+                    false => Ok(self.options[at].value.as_str().into()),
+                }))
+            }
+            (QuestionKind::Approval, _) => {
+                Some(Consent::typed(&json).map(|consent| consent.to_json()))
+            }
+            (QuestionKind::Confirm, Json::String(word)) => Some(self.words(word)),
+            (_, _) => None,
+        }
+    }
+
+    fn words(&self, text: &str) -> Result<Json, String> {
         match self.kind {
             QuestionKind::Text if text.trim().is_empty() => {
                 Err("The answer is empty; please write something.".to_owned())
@@ -132,11 +167,16 @@ impl Question {
     fn several(&self, text: &str) -> Result<Json, String> {
         let chosen =
             pick::several(&self.options, text, pick::one).map_err(|part| self.not_offered(part))?;
-        if chosen.is_empty() {
+        self.chosen(&chosen)
+    }
+
+    /// The values of the options at these places, at least one.
+    fn chosen(&self, places: &[usize]) -> Result<Json, String> {
+        if places.is_empty() {
             let offered = pick::offered(&self.options);
             return Err(format!("Nothing is chosen; please choose from: {offered}."));
         }
-        Ok(chosen.into_iter().map(|at| self.options[at].value.as_str()).collect())
+        Ok(places.iter().map(|at| self.options[*at].value.as_str()).collect())
     }
 
     /// An option by its value, its label, or its number.
@@ -232,6 +272,55 @@ mod tests {
         check_multi("Old code, new work", json!(["brown"]));
         check_refused(QuestionKind::Choice, true, "1, nine", "\"nine\" is not one of the options");
         check_refused(QuestionKind::Choice, true, " , ", "Nothing is chosen");
+    }
+
+    #[test]
+    fn options_are_named_in_json_too() {
+        check(QuestionKind::Choice, r#" "green" "#, json!("green"));
+        check(QuestionKind::Choice, r#""Old code, new work""#, json!("brown"));
+        check_multi(r#"["green", "Old code, new work", "green"]"#, json!(["green", "brown"]));
+        check_multi(r#""ten""#, json!(["ten"]));
+        // In words a number is a place, in JSON it is a name.
+        check(QuestionKind::Choice, "1", json!("green"));
+        let refused = [
+            (false, r#""1""#, "\"1\" is not one of the options"),
+            (false, r#"["green"]"#, "is not one of the options"),
+            (true, "[1]", "\"1\" is not one of the options"),
+            (true, r#"["green", "blue"]"#, "\"blue\" is not one of the options"),
+            (true, "[]", "Nothing is chosen"),
+        ];
+        for (multi, text, says) in refused {
+            check_refused(QuestionKind::Choice, multi, text, says);
+        }
+        check(QuestionKind::Confirm, r#""yes""#, json!(true));
+    }
+
+    #[test]
+    fn consent_is_given_in_json_too() {
+        for (text, expected) in [
+            (r#""once""#, json!("once")),
+            (r#""deny: use tabs""#, json!({"deny": "use tabs"})),
+            (r#"{"once": true}"#, json!("once")),
+            (r#"{"run": true}"#, json!("run")),
+            (r#"{"deny": "no"}"#, json!({"deny": "no"})),
+            (r#"{"deny": true}"#, json!({"deny": ""})),
+        ] {
+            check(QuestionKind::Approval, text, expected);
+        }
+        for text in [
+            "true",
+            "1",
+            "[]",
+            "{}",
+            r#"["once"]"#,
+            r#"{"once": false}"#,
+            r#"{"once": "never"}"#,
+            r#"{"deny": false}"#,
+            r#"{"once": true, "deny": "no"}"#,
+            r#""once more""#,
+        ] {
+            check_refused(QuestionKind::Approval, false, text, "once, run, or deny");
+        }
     }
 
     #[test]

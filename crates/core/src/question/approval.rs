@@ -88,6 +88,9 @@ impl Approval {
 }
 
 impl Consent {
+    /// What is told whoever says something else.
+    const ASKED: &str = "Please answer once, run, or deny: and why.";
+
     /// What the user's words mean: `once`, `run`, or `deny` with a reason behind it; each may be its first letter.
     pub fn read(words: &str) -> Result<Self, String> {
         let words = words.trim();
@@ -98,7 +101,27 @@ impl Consent {
             "once" | "o" | "yes" | "y" | "是" if rest.is_empty() => Ok(Self::Once),
             "run" | "r" if rest.is_empty() => Ok(Self::Run),
             "deny" | "d" | "no" | "n" | "否" => Ok(Self::Deny(rest.to_owned())),
-            _ => Err("Please answer once, run, or deny: and why.".to_owned()),
+            _ => Err(Self::ASKED.to_owned()),
+        }
+    }
+
+    /// What some JSON means: the words as a string, or an object with `deny` and the reason, or with `once` or `run`
+    /// that is true.
+    pub(super) fn typed(json: &Json) -> Result<Self, String> {
+        if let Json::String(words) = json {
+            return Self::read(words);
+        }
+        let mut said = json.as_object().into_iter().flatten();
+        match (said.next(), said.next()) {
+            (Some((word, Json::Bool(true))), None) if word == "once" => Ok(Self::Once),
+            (Some((word, Json::Bool(true))), None) if word == "run" => Ok(Self::Run),
+            (Some((word, Json::Bool(true))), None) if word == "deny" => {
+                Ok(Self::Deny(String::new()))
+            }
+            (Some((word, Json::String(reason))), None) if word == "deny" => {
+                Ok(Self::Deny(reason.trim().to_owned()))
+            }
+            (_, _) => Err(Self::ASKED.to_owned()),
         }
     }
 
