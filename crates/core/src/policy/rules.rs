@@ -10,6 +10,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::shape::{nearest, quoted};
+use crate::tool::call::Tool;
 use crate::vpath::{Mount, VPath};
 
 /// A pattern may have this many bytes.
@@ -176,6 +178,7 @@ impl FromStr for ToolPattern {
                 ));
             }
         };
+        tool.check()?;
         let pattern = Self { tool, folder };
         if let ToolName::Exactly(name) | ToolName::Family(name) = &pattern.tool
             && (is_exempt(name) || name == "ui.")
@@ -190,6 +193,40 @@ impl FromStr for ToolPattern {
             ));
         }
         Ok(pattern)
+    }
+}
+
+impl ToolName {
+    /// A rule about a tool that does not exist would be kept and do nothing. Only the tools of servers are not known
+    /// before they are there.
+    fn check(&self) -> Result<(), String> {
+        let is_server = |name: &str| name.starts_with("mcp.");
+        let tools = || Tool::ALL.into_iter().map(Tool::name);
+        let (written, exists) = match self {
+            Self::Any => return Ok(()),
+            Self::Family(start) => {
+                let exists = is_server(start) || tools().any(|tool| tool.starts_with(start));
+                (format!("{start}*"), exists)
+            }
+            Self::Exactly(name) => {
+                (name.clone(), is_server(name) || tools().any(|tool| tool == name))
+            }
+        };
+        if exists {
+            return Ok(());
+        }
+        let ruled = || tools().filter(|tool| !is_exempt(tool));
+        let meant = match nearest(&written, ruled().chain(["fs.*", "mcp.*"])) {
+            Some(meant) => format!("did you mean {meant}?"),
+            None => {
+                let tools: Vec<&str> = ruled().collect();
+                format!(
+                    "rules are about {}, fs.*, *, or tools of servers, such as mcp.github.*",
+                    tools.join(", ")
+                )
+            }
+        };
+        Err(format!("there is no tool {}; {meant}", quoted(&written)))
     }
 }
 
@@ -436,6 +473,23 @@ mod tests {
         for text in ["ui.ask_user", "ui.*", "runtime.*", "runtime.complete_node"] {
             check(text, "there can be no rule about");
         }
+        for (text, meant) in [
+            ("FS.WRITE", "fs.write"),
+            ("fs.wirte", "fs.write"),
+            ("fs.wirte(@project/src)", "fs.write"),
+            ("fs.aply_patch", "fs.apply_patch"),
+            ("FS.*", "fs.*"),
+            ("mpc.*", "mcp.*"),
+        ] {
+            check(text, &format!("did you mean {meant}?"));
+        }
+        for text in ["shell.run", "shell.*", "fs.read.*", "runtime.stop"] {
+            check(text, "there");
+        }
+        check(
+            "shell.run",
+            "rules are about fs.read, fs.list, fs.search, fs.write, fs.apply_patch,",
+        );
         check("fs.read(@project/a)", "a folder belongs to rules about");
         for text in [
             "fs.write(@pkg/x)",
