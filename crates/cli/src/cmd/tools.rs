@@ -45,7 +45,9 @@ fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyho
         run: &run.policy,
         agent: agent.and_then(|agent| agent.tools.as_ref()),
     };
-    let rows = layers.survey();
+    let known = store.settings().mcp.servers.iter().filter(|(_, server)| server.enabled);
+    let servers: Vec<String> = known.map(|(name, _)| name.to_string()).collect();
+    let rows = layers.survey(&servers);
     if args.json {
         let list = json!({
             "agentId": agent.map(|agent| agent.id.to_string()),

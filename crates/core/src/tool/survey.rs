@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::call::Tool;
 use crate::package::agents::AgentTools;
 use crate::policy::Policy;
-use crate::policy::rules::{Rule, Source, Verdict, is_exempt};
+use crate::policy::rules::{Rule, RuleSet, Source, Verdict, is_exempt};
 
 /// The policies that are merged, each of them as strict as the one before or stricter.
 #[derive(Clone, Copy, Debug)]
@@ -74,13 +74,14 @@ impl Layers<'_> {
         self.limit(|policy| policy.call_seconds)
     }
 
-    /// Every tool that a model may hear of, and those that were taken away.
-    pub fn survey(&self) -> Vec<Surveyed> {
+    /// Every tool that a model may hear of, and those that were taken away. Tools of servers are not known before these run:
+    /// there is a row for each server, and one for each tool that a rule names.
+    pub fn survey(&self, servers: &[String]) -> Vec<Surveyed> {
         let policy = self.policy();
         let is_there =
             |tool: &Tool| policy.strict || !matches!(tool, Tool::CompleteNode | Tool::UpdateState);
         let own = Tool::ALL.into_iter().filter(is_there).map(|tool| self.tool(tool, &policy));
-        own.chain([self.servers(&policy)]).collect()
+        own.chain(self.served(servers, &policy)).collect()
     }
 
     fn tool(&self, tool: Tool, policy: &Policy) -> Surveyed {
@@ -111,11 +112,46 @@ impl Layers<'_> {
         }
     }
 
-    fn servers(&self, policy: &Policy) -> Surveyed {
-        let outlook = policy.outlook("mcp.");
-        let off = (!policy.mcp.enabled).then(|| self.who(|of| of.mcp.enabled));
+    fn served(&self, servers: &[String], policy: &Policy) -> Vec<Surveyed> {
+        let mut rows = vec![self.of_servers("mcp.", "mcp.*", None, policy)];
+        if !policy.mcp.enabled {
+            return rows;
+        }
+        for server in servers {
+            let prefix = format!("mcp.{server}.");
+            rows.push(self.of_servers(&prefix, &format!("{prefix}*"), Some(server), policy));
+        }
+        let patterns =
+            policy.rules.iter().flat_map(RuleSet::rules).map(|(_, rule)| rule.to_string());
+        for tool in patterns.filter(|rule| rule.starts_with("mcp.") && !rule.ends_with('*')) {
+            if rows.iter().all(|row| row.tool != tool) {
+                let server = tool.split('.').nth(1).map(str::to_owned);
+                rows.push(self.of_servers(&tool, &tool, server.as_ref(), policy));
+            }
+        }
+        rows
+    }
+
+    /// What holds for tools of servers that begin like this: of all, of one, or a single tool.
+    fn of_servers(
+        &self,
+        begins: &str,
+        tool: &str,
+        server: Option<&String>,
+        policy: &Policy,
+    ) -> Surveyed {
+        let outlook = policy.outlook(begins);
+        let lets_in = |of: &Policy| {
+            let list = of.mcp.allowed_servers.as_ref();
+            server.is_none_or(|server| list.is_none_or(|list| list.contains(server)))
+        };
+        let off = match (policy.mcp.enabled, lets_in(policy)) {
+            (false, _) => Some(self.who(|of| of.mcp.enabled)),
+            (true, false) => Some(self.who(lets_in)),
+            (true, true) => None,
+        };
         Surveyed {
-            tool: "mcp.*".to_owned(),
+            tool: tool.to_owned(),
             verdict: if off.is_some() { Verdict::Deny } else { outlook.verdict },
             by: off.or(outlook.rule.as_ref().map(by)).unwrap_or(Decider::Settings),
             rule: outlook.rule.filter(|_| off.is_none()),
@@ -159,7 +195,7 @@ fn by(rule: &Rule) -> Decider {
 mod tests {
     use super::*;
     use crate::package::agents::FileTools;
-    use crate::policy::rules::RuleSet;
+    use crate::policy::McpPolicy;
     use crate::tool::schema::tools;
 
     #[test]
@@ -177,7 +213,7 @@ mod tests {
         let files = FileTools { enabled: None, max_read_bytes: Some(5), max_write_bytes: None };
         let agent = AgentTools { fs: Some(files), mcp: None };
         let layers = Layers { settings: &settings, run: &run, agent: Some(&agent) };
-        let rows = layers.survey();
+        let rows = layers.survey(&[]);
         let row = |name: &str| rows.iter().find(|row| row.tool == name).unwrap();
         assert_eq!(
             (row("fs.search").verdict, row("fs.search").by),
@@ -196,5 +232,36 @@ mod tests {
             let is_open = row(name).verdict != Verdict::Deny || row(name).state_only;
             assert_eq!(listed.iter().any(|tool| tool == name), is_open, "{name}");
         }
+    }
+
+    #[test]
+    fn servers_and_tools_of_servers_have_rows_of_their_own() {
+        let rule = |text: &str| vec![text.parse().unwrap()];
+        let set = RuleSet {
+            deny: rule("mcp.shut.*"),
+            ask: rule("mcp.open.pay"),
+            ..RuleSet::none(Source::Run)
+        };
+        let servers = ["open", "shut", "out"].map(str::to_owned);
+        let allowed_servers = Some(vec!["open".to_owned(), "shut".to_owned()]);
+        let mcp = McpPolicy { enabled: true, allowed_servers };
+        let settings = Policy { mcp, ..Policy::default() };
+        let run = settings.and(&Policy { rules: vec![set], ..settings.clone() });
+        let layers = Layers { settings: &settings, run: &run, agent: None };
+        let rows = layers.survey(&servers);
+        let row = |name: &str| {
+            let row = rows.iter().find(|row| row.tool == name).unwrap();
+            (row.verdict, row.by)
+        };
+        assert_eq!(row("mcp.*"), (Verdict::Allow, Decider::Settings));
+        assert_eq!(row("mcp.open.*"), (Verdict::Allow, Decider::Settings));
+        assert_eq!(row("mcp.shut.*"), (Verdict::Deny, Decider::Run));
+        assert_eq!(row("mcp.out.*"), (Verdict::Deny, Decider::Settings));
+        assert_eq!(row("mcp.open.pay"), (Verdict::Ask, Decider::Run));
+        // Without servers at all there is one row that says so.
+        let off = Policy::default();
+        let layers = Layers { settings: &off, run: &off, agent: None };
+        let names: Vec<String> = layers.survey(&servers).into_iter().map(|row| row.tool).collect();
+        assert_eq!(names.iter().filter(|name| name.starts_with("mcp.")).count(), 1, "{names:?}");
     }
 }
