@@ -107,7 +107,8 @@ fn take(detail: &mut RunDetail, event: &Event) {
     } else if let Fact::WorkflowEntered { frame, state, .. } = fact {
         visit(detail, &state.current_node_id, None, Some(frame.call));
         detail.state = Some(state.clone());
-    } else if let Fact::StateChanged(change) | Fact::WorkflowLeft { change, .. } = fact {
+    } else if let Fact::StateChanged(change) = fact {
+        // The move of a caller is told by this as well, behind `workflow.left`.
         if let Some(moved) = &change.moved {
             visit(detail, &moved.to, Some(&moved.label), change.call);
         }
