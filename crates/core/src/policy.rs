@@ -21,10 +21,10 @@ pub struct Policy {
     /// Seconds that one call may take.
     pub call_seconds: u64,
     /// Whether the state of a run changes through tools of its own alone.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
     /// Which tools are allowed, ask first or are denied; one set for each place that says something.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleSet>,
     /// Whether a run needs `fs.apply_patch` to change its state. Then it is there, whatever the rules say, if only for
     /// that.
@@ -53,7 +53,7 @@ pub struct McpPolicy {
     /// Whether there are tools of MCP servers.
     pub enabled: bool,
     /// The servers that may be used; all enabled ones when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_servers: Option<Vec<String>>,
 }
 

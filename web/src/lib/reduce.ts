@@ -4,7 +4,7 @@
  */
 
 import type { Event, StateChange, ToolCall, Usage } from './api/types';
-import type { AskRow, Live, NodeFacts, NoteTopic, RowHead, ToolRow, View } from './view';
+import { type AskRow, type Live, NO_USAGE, type NodeFacts, type NoteTopic, type RowHead, type ToolRow, type View } from './view';
 
 /** The view after some more events. The given view is not changed. */
 export function reduce(view: View, events: readonly Event[]): View {
@@ -259,7 +259,7 @@ function thoughts(extra: Record<string, unknown> | undefined): string {
 function takeReply(view: View, event: Extract<Event, { type: 'assistant.message' }>): void {
   view.live = null;
   view.turns += 1;
-  view.usage = sum(view.usage, event.usage ?? {});
+  view.usage = sum(view.usage, event.usage ?? NO_USAGE);
   view.calls = Object.fromEntries((event.toolCalls ?? []).map((call: ToolCall) => [call.id, call.function.arguments]));
   const text = event.content ?? '';
   const thinking = thoughts(event.extra);
@@ -277,14 +277,14 @@ function takeReply(view: View, event: Extract<Event, { type: 'assistant.message'
     thinking,
     from: event.from,
     cut,
-    usage: event.usage ?? {},
+    usage: event.usage ?? NO_USAGE,
   });
 }
 
 export function sum(one: Usage, other: Usage): Usage {
   const total: Usage = {
-    inputTokens: (one.inputTokens ?? 0) + (other.inputTokens ?? 0),
-    outputTokens: (one.outputTokens ?? 0) + (other.outputTokens ?? 0),
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
   };
   if (one.cachedTokens !== undefined || other.cachedTokens !== undefined) {
     total.cachedTokens = (one.cachedTokens ?? 0) + (other.cachedTokens ?? 0);

@@ -1,7 +1,7 @@
 /** What a page shows of one journal: rows, the reply in progress, where the run stands. `reduce` makes it from events. */
 
 import type {
-  MenuFault,
+  MenuError,
   Moved,
   Payload,
   Phase,
@@ -93,7 +93,7 @@ export type Row =
   | ToolRow
   | AskRow
   | NoteRow
-  | (RowHead & { kind: 'command'; command: string; reason: string; choices: Suggestion[]; error: MenuFault | undefined })
+  | (RowHead & { kind: 'command'; command: string; reason: string; choices: Suggestion[]; error: MenuError | undefined })
   | (RowHead & { kind: 'run'; runId: string })
   | (RowHead & { kind: 'error'; message: string; partial: string; reason: string | undefined });
 
@@ -140,7 +140,7 @@ export interface View {
   time: string;
   started: { time: string; package: string | undefined; sha256: string | undefined; workflow: string | undefined; project: string } | null;
   agentId: string | undefined;
-  settings: RunSettings;
+  settings: RunSettings | null;
   rows: Row[];
   live: Live | null;
   phase: Phase | null;
@@ -165,13 +165,15 @@ export interface View {
   open: Record<string, number>;
 }
 
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
+
 export function emptyView(): View {
   return {
     seq: 0,
     time: '',
     started: null,
     agentId: undefined,
-    settings: {},
+    settings: null,
     rows: [],
     live: null,
     phase: null,
@@ -184,7 +186,7 @@ export function emptyView(): View {
     nodes: {},
     artifacts: [],
     turns: 0,
-    usage: {},
+    usage: NO_USAGE,
     runs: [],
     activeRun: undefined,
     place: { nodeId: undefined, agentId: undefined, call: undefined, steps: 0, since: '' },

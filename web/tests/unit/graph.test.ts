@@ -42,7 +42,7 @@ describe('the look of a graph', () => {
   });
 
   it('shows branches that were not taken once the workflow is complete', () => {
-    const standing = { ...view.standings[0], currentNodeId: 'end-99', stepsCompleted: ['step-01-intake', 'decide-02-project-type', 'step-03a-greenfield', 'end-99'], complete: true };
+    const standing = { ...view.standings[0]!, currentNodeId: 'end-99', stepsCompleted: ['step-01-intake', 'decide-02-project-type', 'step-03a-greenfield', 'end-99'], complete: true };
     const look = lookAt(picture(), { ...view, phase: 'Completed', standings: { 0: standing } }, 0, false);
     expect(look.nodes.get('end-99')).toMatchObject({ look: 'done', current: false });
     expect(look.nodes.get('step-03b-brownfield')?.look).toBe('skipped');

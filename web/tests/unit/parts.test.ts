@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { choose, entries, filledIn, initial, mistakes } from '../../src/lib/answers';
 import { joinCursors } from '../../src/lib/api/stream';
+import type { Question } from '../../src/lib/api/types';
 import { en } from '../../src/lib/i18n/en';
 import { zh } from '../../src/lib/i18n/zh';
 import { flushSync, mount, unmount } from 'svelte';
@@ -88,7 +89,7 @@ describe('differences', () => {
 });
 
 describe('answers', () => {
-  const question = { question: '?', options: [{ value: 'a' }, { value: 'b, c' }, { value: 'd' }] };
+  const question: Question = { question: '?', kind: 'choice', options: [{ value: 'a' }, { value: 'b, c' }, { value: 'd' }] };
 
   it('name options as the runtime reads them', () => {
     expect(choose(question, ['a', 'd'])).toBe('a, d');

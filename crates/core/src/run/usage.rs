@@ -13,16 +13,16 @@ pub struct Usage {
     /// Tokens that came back.
     pub output_tokens: u64,
     /// Those of the sent ones that the provider had at hand from an earlier request.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
     /// Those of the returned ones that were thoughts.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
     /// Whether some of the numbers are our own estimate, because the provider gave none.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
     /// Money, in the currency of the price table.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
 

@@ -44,7 +44,6 @@ pub struct FileText {
     /// The digest of the whole file.
     pub sha256: String,
     /// Its size.
-    #[cfg_attr(test, ts(type = "number"))]
     pub bytes: u64,
     /// Its text; none when it is not text, or too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -37,7 +37,6 @@ pub struct ModelItem {
     pub key: Option<String>,
     /// The size of its window, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(type = "number"))]
     pub window: Option<u64>,
     /// What a million tokens cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,10 +96,8 @@ pub struct SetModel {
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub no_key: bool,
     /// The size of its window, in tokens.
-    #[cfg_attr(test, ts(type = "number"))]
     pub window: Option<u64>,
     /// The longest reply, in tokens.
-    #[cfg_attr(test, ts(type = "number"))]
     pub max_output: Option<u64>,
     /// How freely it speaks.
     pub temperature: Option<f64>,

@@ -32,10 +32,8 @@ pub struct Package {
     /// What it was imported from.
     pub origin: String,
     /// How many files it has.
-    #[cfg_attr(test, ts(type = "number"))]
     pub files: u64,
     /// Their size together.
-    #[cfg_attr(test, ts(type = "number"))]
     pub bytes: u64,
 }
 
@@ -352,7 +350,6 @@ pub struct Packed {
     /// The digest of the package.
     pub sha256: String,
     /// The size of the file.
-    #[cfg_attr(test, ts(type = "number"))]
     pub bytes: u64,
 }
 

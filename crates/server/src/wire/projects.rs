@@ -43,7 +43,7 @@ pub struct Project {
     /// Whether the folder is there.
     pub exists: bool,
     /// The package that was used last, as `name@version`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_package: Option<String>,
     /// Whether that package is in the store.
     pub has_package: bool,
@@ -84,7 +84,7 @@ pub struct Folders {
     /// The folder.
     pub path: String,
     /// The one above it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// The folders in it, by name.
     pub folders: Vec<FolderEntry>,

@@ -54,7 +54,6 @@ pub struct Bounds {
     /// Seconds for one input.
     pub max_seconds: Option<u32>,
     /// Tokens for one input.
-    #[cfg_attr(test, ts(type = "number"))]
     pub max_tokens: Option<u64>,
     /// Money for one input.
     pub max_cost: Option<f64>,
@@ -169,7 +168,7 @@ pub struct MenuItem {
     /// What is typed to choose it.
     pub number: u32,
     /// Its trigger.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
     /// What it does.
     pub description: String,
@@ -352,7 +351,6 @@ pub struct Visit {
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct EventQuery {
     /// Those behind this one; from the first when absent.
-    #[cfg_attr(test, ts(type = "number"))]
     pub after: Option<u64>,
     /// At most so many; 500 when absent.
     pub limit: Option<u32>,
@@ -496,7 +494,6 @@ pub struct ChangedFile {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Change {
     /// The event that announced it.
-    #[cfg_attr(test, ts(type = "number"))]
     pub seq: u64,
     /// The call that made it.
     pub call_id: String,
@@ -520,7 +517,6 @@ pub struct ImageQuery {
     /// The file, from the root of the project.
     pub path: String,
     /// The event that announced the change; all changes of the run together when absent.
-    #[cfg_attr(test, ts(type = "number"))]
     pub seq: Option<u64>,
 }
 
@@ -554,7 +550,6 @@ pub struct Revert {
     /// The file, from the root of the project.
     pub path: String,
     /// As before this change; as before the run when absent.
-    #[cfg_attr(test, ts(type = "number"))]
     pub seq: Option<u64>,
     /// The digest that the file must have now.
     pub if_match_sha256: String,
@@ -580,6 +575,5 @@ pub struct Artifact {
     pub node_id: Option<String>,
     /// Its size; none when it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(type = "number"))]
     pub bytes: Option<u64>,
 }

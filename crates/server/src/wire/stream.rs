@@ -85,7 +85,6 @@ pub struct Rewind {
     /// Where.
     pub journal: Journal,
     /// The last event that stays; 0 when none does.
-    #[cfg_attr(test, ts(type = "number"))]
     pub seq: u64,
 }
 
@@ -107,22 +106,22 @@ pub struct Notice {
     /// Which one.
     pub journal: Journal,
     /// Its phase; none when it was removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
     /// Why it rests.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// Why, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The node it is at.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_node: Option<String>,
     /// How many nodes are done, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps_completed: Option<u32>,
     /// Requests to the model, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
     /// When.
     pub time: String,

@@ -25,10 +25,10 @@ pub struct AppFacts {
     /// What steps call the user; may be blank.
     pub user_name: String,
     /// The model that answers when nothing else is said; none when none is set up.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Why that model cannot be used.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_problem: Option<String>,
     /// Whether the web app is built in.
     pub has_web: bool,

@@ -23,7 +23,8 @@ impl TypeVisitor for Collected {
         if T::output_path().is_some() {
             let name = T::ident(&self.config);
             let docs = T::docs().unwrap_or_default();
-            let text = format!("{}\nexport {}\n", docs.trim_end(), T::decl(&self.config));
+            let declared = without_null_where_optional(&T::decl(&self.config));
+            let text = format!("{}\nexport {declared}\n", docs.trim_end());
             match self.types.insert(name.clone(), text.clone()) {
                 Some(known) => assert_eq!(known, text, "two types are called {name}"),
                 None => T::visit_dependencies(self),
@@ -31,6 +32,20 @@ impl TypeVisitor for Collected {
         }
         T::visit_generics(self);
     }
+}
+
+/// What may be left out is never null: the server leaves it out, and a page that has nothing to say does so, too.
+fn without_null_where_optional(declared: &str) -> String {
+    let mut text = String::with_capacity(declared.len());
+    for line in declared.split_inclusive('\n') {
+        match line.split_once(" | null, ") {
+            Some((member, rest)) if member.contains("?: ") => {
+                text.extend([member, ", ", rest]);
+            }
+            _ => text.push_str(line),
+        }
+    }
+    text
 }
 
 macro_rules! all {

@@ -1,44 +1,53 @@
 /** Requests to the server of this computer. Every failure is a `Problem` that says what happened and what to do. */
 
+import { t } from '../i18n/index.svelte';
 import type {
   AppFacts,
   Came,
-  ChangedFile,
+  Changes,
   Checkup,
   CodePage,
   Conversation,
   ConversationDetail,
+  ConversationList,
+  ConversationQuery,
   EventPage,
   Fault,
-  FileEntry,
+  FileList,
   FileText,
-  Flaw,
   Folders,
+  GoOn,
+  Halting,
   Images,
   ImportedPackage,
   Journal,
-  Models,
   ModelItem,
+  Models,
   NewConversation,
   NewRun,
   NewTalkRun,
-  Package,
   PackageContent,
+  Packages,
   Project,
+  Projects,
+  RemovedConversation,
   Report,
   RequestDetail,
-  RequestItem,
+  Requests,
   RunDetail,
-  RunItem,
+  RunList,
+  RunQuery,
   Sample,
   SetModel,
   SettingList,
-  Status,
+  StartedConversation,
+  StartedRun,
+  StateTexts,
 } from './types';
 
 /** Why a request was not granted. */
 export class Problem extends Error {
-  readonly code: string;
+  readonly code: Fault['code'];
   readonly hint: string | undefined;
 
   constructor(fault: Fault) {
@@ -51,7 +60,7 @@ export class Problem extends Error {
 /** What anything that was thrown means, for people. */
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof Problem) return { code: thrown.code, message: thrown.message, hint: thrown.hint };
-  return { code: 'offline', message: thrown instanceof Error ? thrown.message : String(thrown) };
+  return { code: 'internal', message: thrown instanceof Error ? thrown.message : String(thrown) };
 }
 
 type Query = Record<string, string | number | boolean | undefined>;
@@ -75,8 +84,8 @@ async function request<T>(method: string, path: string, body?: unknown): Promise
   } catch {
     throw new Problem({
       code: 'offline',
-      message: 'The server of CrewAgent does not answer.',
-      hint: 'Start `crewagent` again in a terminal. Nothing that was recorded is lost.',
+      message: t('error.offline'),
+      hint: t('error.offlineHint'),
     });
   }
   const text = await response.text();
@@ -84,7 +93,7 @@ async function request<T>(method: string, path: string, body?: unknown): Promise
   try {
     answer = JSON.parse(text);
   } catch {
-    throw new Problem({ code: 'internal', message: `The server answered ${response.status} with something that is not JSON.` });
+    throw new Problem({ code: 'internal', message: t('error.notJson', { status: response.status }) });
   }
   if (!response.ok) throw new Problem(answer as Fault);
   return answer as T;
@@ -98,7 +107,7 @@ const shelf = (journal: Journal): string => `/api/${journal.kind}s/${id(journal.
 export const api = {
   app: () => get<AppFacts>('/api/app'),
 
-  projects: () => get<{ projects: Project[]; damaged: Flaw[] }>('/api/projects'),
+  projects: () => get<Projects>('/api/projects'),
   openProject: (path: string) => post<Project>('/api/projects', { path }),
   project: (project: string) => get<Project>(`/api/projects/${id(project)}`),
   relinkProject: (project: string, path: string) => post<Project>(`/api/projects/${id(project)}/relink`, { path }),
@@ -107,12 +116,12 @@ export const api = {
   folders: (path?: string) => get<Folders>('/api/folders', { path }),
 
   files: (project: string, path?: string) =>
-    get<{ entries: FileEntry[]; more: boolean }>(`/api/projects/${id(project)}/files`, { path }),
+    get<FileList>(`/api/projects/${id(project)}/files`, { path }),
   file: (project: string, path: string) => get<FileText>(`/api/projects/${id(project)}/file`, { path }),
   writeFile: (project: string, path: string, text: string, ifMatchSha256?: string) =>
     request<FileText>('PUT', `/api/projects/${id(project)}/file`, { path, text, ifMatchSha256 }),
 
-  packages: () => get<{ packages: Package[]; damaged: Flaw[] }>('/api/packages'),
+  packages: () => get<Packages>('/api/packages'),
   package: (reference: string) => get<PackageContent>(`/api/packages/${id(reference)}`),
   removePackage: (reference: string) => request('DELETE', `/api/packages/${id(reference)}`),
   inspect: (from: string | Blob) =>
@@ -125,30 +134,30 @@ export const api = {
       : request<ImportedPackage>('POST', '/api/packages/import-file', from),
   code: (code: string) => get<CodePage>(`/api/codes/${id(code)}`),
 
-  conversations: (query: { project?: string; words?: string }) =>
-    get<{ conversations: Conversation[]; damaged: Flaw[] }>('/api/conversations', query),
-  beginConversation: (body: NewConversation) => post<{ id: string }>('/api/conversations', body),
+  conversations: (query: ConversationQuery) =>
+    get<ConversationList>('/api/conversations', query),
+  beginConversation: (body: NewConversation) => post<StartedConversation>('/api/conversations', body),
   conversation: (conversation: string) => get<ConversationDetail>(`/api/conversations/${id(conversation)}`),
   renameConversation: (conversation: string, title: string) =>
     request<Conversation>('PATCH', `/api/conversations/${id(conversation)}`, { title }),
   removeConversation: (conversation: string) =>
-    request<{ runs: string[] }>('DELETE', `/api/conversations/${id(conversation)}`),
+    request<RemovedConversation>('DELETE', `/api/conversations/${id(conversation)}`),
 
   startIn: (conversation: string, body: NewTalkRun) =>
     post<Came>(`/api/conversations/${id(conversation)}/runs`, body),
   enterRun: (conversation: string, run: string) =>
     post<Came>(`/api/conversations/${id(conversation)}/enter`, { run }),
 
-  runs: (query: { project?: string; status?: Status; conversation?: string; limit?: number }) =>
-    get<{ runs: RunItem[]; total: number; damaged: Flaw[] }>('/api/runs', query),
-  startRun: (body: NewRun) => post<{ runId: string }>('/api/runs', body),
+  runs: (query: RunQuery) =>
+    get<RunList>('/api/runs', query),
+  startRun: (body: NewRun) => post<StartedRun>('/api/runs', body),
   run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`),
   removeRun: (run: string) => request('DELETE', `/api/runs/${id(run)}`),
   state: (run: string) =>
-    get<{ documents: { path: string; text: string; sha256: string }[] }>(`/api/runs/${id(run)}/state`),
-  requests: (run: string) => get<{ requests: RequestItem[] }>(`/api/runs/${id(run)}/requests`),
+    get<StateTexts>(`/api/runs/${id(run)}/state`),
+  requests: (run: string) => get<Requests>(`/api/runs/${id(run)}/requests`),
   requestOf: (run: string, turn: number) => get<RequestDetail>(`/api/runs/${id(run)}/requests/${turn}`),
-  changes: (run: string) => get<{ files: ChangedFile[] }>(`/api/runs/${id(run)}/changes`),
+  changes: (run: string) => get<Changes>(`/api/runs/${id(run)}/changes`),
   images: (run: string, path: string, seq?: number) =>
     get<Images>(`/api/runs/${id(run)}/changes/images`, { path, seq }),
   revert: (run: string, path: string, ifMatchSha256: string, seq?: number) =>
@@ -158,9 +167,9 @@ export const api = {
     get<EventPage>(`${shelf(journal)}/events`, { after, limit }),
   blob: (journal: Journal, sha256: string) => get<FileText>(`${shelf(journal)}/blobs/${id(sha256)}`),
   say: (journal: Journal, text: string, model?: string) => post<Came>(`${shelf(journal)}/say`, { text, model }),
-  resume: (journal: Journal, body: { model?: string } = {}) => post<Came>(`${shelf(journal)}/resume`, body),
-  pause: (journal: Journal) => post<{ wasAtWork: boolean }>(`${shelf(journal)}/pause`),
-  stop: (journal: Journal) => post<{ wasAtWork: boolean }>(`${shelf(journal)}/stop`),
+  resume: (journal: Journal, body: GoOn = {}) => post<Came>(`${shelf(journal)}/resume`, body),
+  pause: (journal: Journal) => post<Halting>(`${shelf(journal)}/pause`),
+  stop: (journal: Journal) => post<Halting>(`${shelf(journal)}/stop`),
 
   models: () => get<Models>('/api/models'),
   setModel: (name: string, body: SetModel) => request<ModelItem>('PUT', `/api/models/${id(name)}`, body),

@@ -355,6 +355,9 @@ export const en = {
 
   'error.unknown': 'The run failed.',
   'error.resume': 'Nothing recorded is lost. Resume to go on from here.',
+  'error.offline': 'The server of CrewAgent does not answer.',
+  'error.offlineHint': 'Start `crewagent` again in a terminal. Nothing that was recorded is lost.',
+  'error.notJson': 'The server answered {status} with something that is not JSON.',
   'error.partial': 'What had come so far:',
 
   'announce.question': 'Question: {words}',

@@ -357,6 +357,9 @@ export const zh: Words = {
 
   'error.unknown': '运行失败。',
   'error.resume': '已记录的内容不会丢失。点继续即可从此处恢复。',
+  'error.offline': 'CrewAgent 的服务没有响应。',
+  'error.offlineHint': '请在终端里重新启动 `crewagent`。已记录的内容不会丢失。',
+  'error.notJson': '服务返回了状态 {status}，但内容不是 JSON。',
   'error.partial': '已收到的部分：',
 
   'announce.question': '问题：{words}',

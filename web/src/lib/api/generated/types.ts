@@ -48,7 +48,7 @@ result: Payload,
 /**
  * Whether it is a refusal, and which.
  */
-refused?: RefusalCode | null, 
+refused?: RefusalCode, 
 /**
  * Files that came to be under the artifacts folder, from the root of the project.
  */
@@ -77,11 +77,11 @@ userName: string,
 /**
  * The model that answers when nothing else is said; none when none is set up.
  */
-model: string | null, 
+model?: string, 
 /**
  * Why that model cannot be used.
  */
-modelProblem: string | null, 
+modelProblem?: string, 
 /**
  * Whether the web app is built in.
  */
@@ -106,7 +106,7 @@ files?: Array<FileChange>,
 /**
  * The arguments, exactly as the model wrote them, of a call that is not about files.
  */
-arguments?: string | null, 
+arguments?: string, 
 /**
  * Whether there is more than the arguments show.
  */
@@ -123,7 +123,7 @@ path: string,
 /**
  * The node that it came from, where that is known.
  */
-nodeId?: string | null, 
+nodeId?: string, 
 /**
  * Its size; none when it is gone.
  */
@@ -161,7 +161,7 @@ maxSeconds?: number,
 /**
  * Tokens for one input.
  */
-maxTokens: number, 
+maxTokens?: number, 
 /**
  * Money for one input.
  */
@@ -244,7 +244,7 @@ callId: string,
 /**
  * The node that the run was at.
  */
-nodeId?: string | null, 
+nodeId?: string, 
 /**
  * When.
  */
@@ -252,7 +252,7 @@ time: string,
 /**
  * The digest before; none when there was no file.
  */
-before?: string | null, 
+before?: string, 
 /**
  * The digest after.
  */
@@ -277,7 +277,7 @@ changes: Array<Change>,
 /**
  * The digest of the file now; none when it is gone.
  */
-now?: string | null, 
+now?: string, 
 /**
  * Whether the file is still as the run left it.
  */
@@ -316,7 +316,7 @@ message: string,
 /**
  * What to do about it.
  */
-advice?: string | null, };
+advice?: string, };
 
 /**
  * The way to a model, step by step.
@@ -394,15 +394,15 @@ project: string,
 /**
  * What it is about.
  */
-title?: string | null, 
+title?: string, 
 /**
  * The package whose agents can be talked to, as `name@version`.
  */
-package?: string | null, 
+package?: string, 
 /**
  * The agent it began with.
  */
-agentId?: string | null, 
+agentId?: string, 
 /**
  * When it was created.
  */
@@ -410,7 +410,7 @@ created: string,
 /**
  * When something last happened.
  */
-updated?: string | null, 
+updated?: string, 
 /**
  * Whether it is at work in this server.
  */
@@ -418,11 +418,11 @@ atWork: boolean,
 /**
  * Who else has it at this moment, in words.
  */
-heldBy?: string | null, 
+heldBy?: string, 
 /**
  * Where the words were said that were looked for.
  */
-found?: string | null, };
+found?: string, };
 
 /**
  * Everything about one conversation but its events.
@@ -435,7 +435,7 @@ mode: TalkMode,
 /**
  * The agent that is talked to.
  */
-agent?: Agent | null, 
+agent?: Agent, 
 /**
  * Its menu.
  */
@@ -447,11 +447,11 @@ runs: Array<string>,
 /**
  * The run that the user's words go to.
  */
-activeRun?: string | null, 
+activeRun?: string, 
 /**
  * Why it cannot be gone on with: what is gone, and what to do.
  */
-blocked?: string | null, 
+blocked?: string, 
 /**
  * Its id.
  */
@@ -463,15 +463,15 @@ project: string,
 /**
  * What it is about.
  */
-title?: string | null, 
+title?: string, 
 /**
  * The package whose agents can be talked to, as `name@version`.
  */
-package?: string | null, 
+package?: string, 
 /**
  * The agent it began with.
  */
-agentId?: string | null, 
+agentId?: string, 
 /**
  * When it was created.
  */
@@ -479,7 +479,7 @@ created: string,
 /**
  * When something last happened.
  */
-updated?: string | null, 
+updated?: string, 
 /**
  * Whether it is at work in this server.
  */
@@ -487,11 +487,11 @@ atWork: boolean,
 /**
  * Who else has it at this moment, in words.
  */
-heldBy?: string | null, 
+heldBy?: string, 
 /**
  * Where the words were said that were looked for.
  */
-found?: string | null, };
+found?: string, };
 
 /**
  * Conversations, for a list.
@@ -596,7 +596,7 @@ seq: number,
 /**
  * Counts the pieces of an event that is still to come, from 1.
  */
-part?: number | null, 
+part?: number, 
 /**
  * When, as RFC 3339 in UTC with milliseconds.
  */
@@ -604,11 +604,11 @@ time: string,
 /**
  * The run it belongs to.
  */
-runId?: string | null, 
+runId?: string, 
 /**
  * The durable step whose result this is, such as `t1/llm/3`.
  */
-key?: string | null, } & ({ "type": "run.started", 
+key?: string, } & ({ "type": "run.started", 
 /**
  * The package, as `name@version`.
  */
@@ -640,19 +640,19 @@ settings: RunSettings,
 /**
  * A file that came with the start, as the model is told of it.
  */
-data?: Payload | null, } | { "type": "session.started", 
+data?: Payload, } | { "type": "session.started", 
 /**
  * The package whose agents can be talked to, as `name@version`.
  */
-package?: string | null, 
+package?: string, 
 /**
  * Its digest.
  */
-packageSha256?: string | null, 
+packageSha256?: string, 
 /**
  * The agent that is talked to.
  */
-agentId?: string | null, 
+agentId?: string, 
 /**
  * The project's name.
  */
@@ -664,7 +664,7 @@ settings: RunSettings, } | { "type": "session.agent",
 /**
  * The agent.
  */
-agentId?: string | null, } | { "type": "session.command", 
+agentId?: string, } | { "type": "session.command", 
 /**
  * The words.
  */
@@ -684,7 +684,7 @@ reason: string,
 /**
  * The number of the menu item.
  */
-item?: number | null, 
+item?: number, 
 /**
  * What can be chosen now, where that is shown.
  */
@@ -692,7 +692,7 @@ choices?: Array<Choice>,
 /**
  * Why it cannot be done.
  */
-error?: MenuError | null, } | { "type": "session.instructed", 
+error?: MenuError, } | { "type": "session.instructed", 
 /**
  * What was chosen, in a few words: a script, a prompt, an instruction.
  */
@@ -704,7 +704,7 @@ texts: Array<Payload>, } | { "type": "session.run",
 /**
  * The run; none when it was left.
  */
-id?: string | null, } | { "type": "run.resumed", 
+id?: string, } | { "type": "run.resumed", 
 /**
  * Which process of this run it is, from 1; each later one has a higher number.
  */
@@ -716,7 +716,7 @@ fresh?: boolean,
 /**
  * Where it stands, if that is not where the journal left it.
  */
-state?: Standing | null, 
+state?: Standing, 
 /**
  * The workflows that wait for the one that is active there, the first one first.
  */
@@ -728,7 +728,7 @@ calls?: number,
 /**
  * What it runs with from here on, if that has changed.
  */
-settings?: RunSettings | null, 
+settings?: RunSettings, 
 /**
  * What was wrong with the journal or the state, in words.
  */
@@ -740,11 +740,11 @@ text: Payload,
 /**
  * The node the run was at, while the workflow was not complete.
  */
-forNodeId?: string | null, 
+forNodeId?: string, 
 /**
  * The call whose question it answers.
  */
-callId?: string | null, } | { "type": "workflow.planned", 
+callId?: string, } | { "type": "workflow.planned", 
 /**
  * The state documents, in the order in which they are changed.
  */
@@ -792,7 +792,7 @@ call: number, } | { "type": "workflow.left",
 /**
  * Why it could not be completed. Then the caller stays on its node, and the user is asked.
  */
-failed?: string | null, 
+failed?: string, 
 /**
  * What became of the caller.
  */
@@ -840,7 +840,7 @@ leftOut?: Array<string>,
 /**
  * Why it has no tools.
  */
-error?: string | null, 
+error?: string, 
 /**
  * The tools as models are told of them, as JSON.
  */
@@ -864,15 +864,15 @@ turn: number,
 /**
  * The call of a workflow that it belongs to; none in the run's own.
  */
-call?: number | null, 
+call?: number, 
 /**
  * Where the run is; none after completion.
  */
-nodeId?: string | null, 
+nodeId?: string, 
 /**
  * Who speaks; nobody in particular in a conversation without an agent.
  */
-agentId?: string | null, 
+agentId?: string, 
 /**
  * What is sent.
  */
@@ -920,7 +920,7 @@ turn: number,
 /**
  * Its words.
  */
-content?: string | null, 
+content?: string, 
 /**
  * The tools it calls.
  */
@@ -940,7 +940,7 @@ usage: Usage,
 /**
  * Which model said it, where that matters: `profile/model`.
  */
-from?: string | null, 
+from?: string, 
 /**
  * What else the provider sent and wants back.
  */
@@ -960,11 +960,11 @@ tool: string,
 /**
  * What it is about, in a few words: a path, a query.
  */
-subject?: string | null, 
+subject?: string, 
 /**
  * What will be changed.
  */
-intent?: Intent | null, } | { "type": "tool.finished", 
+intent?: Intent, } | { "type": "tool.finished", 
 /**
  * The turn.
  */
@@ -984,7 +984,7 @@ result: Payload,
 /**
  * Whether it is a refusal, and which.
  */
-refused?: RefusalCode | null, 
+refused?: RefusalCode, 
 /**
  * Files that came to be under the artifacts folder, from the root of the project.
  */
@@ -996,7 +996,7 @@ callId: string,
 /**
  * The move that waits for a yes.
  */
-moved?: Moved | null, 
+moved?: Moved, 
 /**
  * The words.
  */
@@ -1016,11 +1016,11 @@ multi?: boolean,
 /**
  * The JSON Schema of a form.
  */
-schema?: JsonValue | null, 
+schema?: JsonValue, 
 /**
  * The call that the user is to allow.
  */
-approval?: Approval | null, } | { "type": "phase.changed", 
+approval?: Approval, } | { "type": "phase.changed", 
 /**
  * The phase.
  */
@@ -1028,11 +1028,11 @@ phase: Phase,
 /**
  * Why.
  */
-reason?: Reason | null, 
+reason?: Reason, 
 /**
  * Why, in words.
  */
-message?: string | null, } | { "type": "context.cut", 
+message?: string, } | { "type": "context.cut", 
 /**
  * Messages that are no longer sent.
  */
@@ -1048,7 +1048,7 @@ message: string,
 /**
  * The words of a reply that came before it failed.
  */
-partial?: string | null, } | { "type": "run.finished", 
+partial?: string, } | { "type": "run.finished", 
 /**
  * The phase it is left in.
  */
@@ -1056,7 +1056,7 @@ phase: Phase,
 /**
  * Why.
  */
-reason?: Reason | null, 
+reason?: Reason, 
 /**
  * The files that were made, from the root of the project.
  */
@@ -1094,7 +1094,7 @@ export type EventQuery = {
 /**
  * Those behind this one; from the first when absent.
  */
-after: number, 
+after?: number, 
 /**
  * At most so many; 500 when absent.
  */
@@ -1115,7 +1115,7 @@ message: string,
 /**
  * What to do about it.
  */
-hint?: string | null, };
+hint?: string, };
 
 /**
  * A file that would change.
@@ -1124,7 +1124,7 @@ export type FileChange = {
 /**
  * Where it really is, if a link leads there.
  */
-place?: string | null, 
+place?: string, 
 /**
  * What would change, as a unified diff. Empty if that cannot be shown.
  */
@@ -1140,7 +1140,7 @@ path: string,
 /**
  * The digest before; none when there is no file.
  */
-before?: string | null, 
+before?: string, 
 /**
  * The digest after.
  */
@@ -1174,7 +1174,7 @@ path: string,
 /**
  * The digest before; none when there is no file.
  */
-before?: string | null, 
+before?: string, 
 /**
  * The digest after.
  */
@@ -1221,7 +1221,7 @@ bytes: number,
 /**
  * Its text; none when it is not text, or too long.
  */
-text?: string | null, };
+text?: string, };
 
 /**
  * Something that was found in a package.
@@ -1246,15 +1246,15 @@ file: string,
 /**
  * The line, from 1.
  */
-line?: number | null, 
+line?: number, 
 /**
  * The column, from 1.
  */
-column?: number | null, 
+column?: number, 
 /**
  * The line itself, if it is not too long.
  */
-excerpt?: string | null, 
+excerpt?: string, 
 /**
  * What is wrong.
  */
@@ -1262,7 +1262,7 @@ message: string,
 /**
  * What to do about it.
  */
-help?: string | null, };
+help?: string, };
 
 /**
  * Why a reply ended.
@@ -1328,7 +1328,7 @@ path: string,
 /**
  * The one above it.
  */
-parent: string | null, 
+parent?: string, 
 /**
  * The folders in it, by name.
  */
@@ -1427,7 +1427,7 @@ sha256: string,
 /**
  * Its text; none when it is not text, or is no longer kept anywhere.
  */
-text?: string | null, };
+text?: string, };
 
 /**
  * Which file of which change is read.
@@ -1440,7 +1440,7 @@ path: string,
 /**
  * The event that announced the change; all changes of the run together when absent.
  */
-seq: number, };
+seq?: number, };
 
 /**
  * A file before and after.
@@ -1449,7 +1449,7 @@ export type Images = {
 /**
  * Before; none when there was no file.
  */
-before?: Image | null, 
+before?: Image, 
 /**
  * After.
  */
@@ -1462,7 +1462,7 @@ export type ImportedPackage = {
 /**
  * The package; none when it was turned away.
  */
-package?: Package | null, 
+package?: Package, 
 /**
  * `new`, `already-there`, `repaired` or `rejected`.
  */
@@ -1491,7 +1491,7 @@ answer: Answer,
 /**
  * What becomes of the state, if its document is among the files.
  */
-state?: StateChange | null, };
+state?: StateChange, };
 
 /**
  * The journal of a run or of a conversation.
@@ -1554,15 +1554,15 @@ turns: number,
 /**
  * Seconds.
  */
-seconds: number | null, 
+seconds?: number, 
 /**
  * Tokens, in and out.
  */
-tokens: number | null, 
+tokens?: number, 
 /**
  * Money.
  */
-cost: number | null, };
+cost?: number, };
 
 /**
  * What a model may do with MCP servers.
@@ -1575,7 +1575,7 @@ enabled: boolean,
 /**
  * The servers that may be used; all enabled ones when absent.
  */
-allowedServers: Array<string> | null, };
+allowedServers?: Array<string>, };
 
 /**
  * What was measured at a model.
@@ -1605,7 +1605,7 @@ name: string,
 /**
  * Whether the server does it; none when that could not be told.
  */
-found?: boolean | null, 
+found?: boolean, 
 /**
  * What was found.
  */
@@ -1644,7 +1644,7 @@ number: number,
 /**
  * Its trigger.
  */
-trigger: string | null, 
+trigger?: string, 
 /**
  * What it does.
  */
@@ -1673,7 +1673,7 @@ tool_calls?: Array<ToolCall>,
 /**
  * Which model said it, where that matters: `profile/model`. What one provider wants back another refuses.
  */
-from?: string | null, } & ({ [key in string]: number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null }) | { "role": "tool", 
+from?: string, } & ({ [key in string]: number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null }) | { "role": "tool", 
 /**
  * The call it answers.
  */
@@ -1708,15 +1708,15 @@ model: string,
 /**
  * The profile of the provider.
  */
-profile?: string | null, 
+profile?: string, 
 /**
  * Where it is.
  */
-baseUrl?: string | null, 
+baseUrl?: string, 
 /**
  * Where its key was found: a variable, `credentials.toml`, `keyring` or `none`.
  */
-key?: string | null, 
+key?: string, 
 /**
  * The size of its window, in tokens.
  */
@@ -1724,11 +1724,11 @@ window?: number,
 /**
  * What a million tokens cost.
  */
-price?: Price | null, 
+price?: Price, 
 /**
  * What is wrong with it.
  */
-problem?: string | null, };
+problem?: string, };
 
 /**
  * The models that are set up.
@@ -1741,7 +1741,7 @@ models: Array<ModelItem>,
 /**
  * The one that runs use when nothing else is said.
  */
-default?: string | null, 
+default?: string, 
 /**
  * The providers that are known, for new models.
  */
@@ -1892,27 +1892,27 @@ journal: Journal,
 /**
  * Its phase; none when it was removed.
  */
-phase: Phase | null, 
+phase?: Phase, 
 /**
  * Why it rests.
  */
-reason: Reason | null, 
+reason?: Reason, 
 /**
  * Why, in words.
  */
-message: string | null, 
+message?: string, 
 /**
  * The node it is at.
  */
-currentNode: string | null, 
+currentNode?: string, 
 /**
  * How many nodes are done, where that is known.
  */
-stepsCompleted: number | null, 
+stepsCompleted?: number, 
 /**
  * Requests to the model, where that is known.
  */
-turns: number | null, 
+turns?: number, 
 /**
  * When.
  */
@@ -1991,11 +1991,11 @@ version: string,
 /**
  * What it is for.
  */
-description?: string | null, 
+description?: string, 
 /**
  * Who wrote it.
  */
-author?: string | null, 
+author?: string, 
 /**
  * Whether it says that it needs the network.
  */
@@ -2234,11 +2234,11 @@ callSeconds: number,
 /**
  * Whether the state of a run changes through tools of its own alone.
  */
-strict: boolean, 
+strict?: boolean, 
 /**
  * Which tools are allowed, ask first or are denied; one set for each place that says something.
  */
-rules: Array<RuleSet>, };
+rules?: Array<RuleSet>, };
 
 /**
  * What a million tokens cost.
@@ -2255,7 +2255,7 @@ output: number,
 /**
  * Those that are sent and were at hand; as much as the others when absent.
  */
-cached?: number | null, };
+cached?: number, };
 
 /**
  * A provider that is known.
@@ -2272,11 +2272,11 @@ title: string,
 /**
  * Where its endpoint is, if it has one place.
  */
-baseUrl?: string | null, 
+baseUrl?: string, 
 /**
  * The environment variable in which its users keep the key.
  */
-keyVariable?: string | null, };
+keyVariable?: string, };
 
 /**
  * A folder of the user that is known to the store.
@@ -2301,7 +2301,7 @@ exists: boolean,
 /**
  * The package that was used last, as `name@version`.
  */
-lastPackage: string | null, 
+lastPackage?: string, 
 /**
  * Whether that package is in the store.
  */
@@ -2355,11 +2355,11 @@ multi?: boolean,
 /**
  * The JSON Schema of a form.
  */
-schema?: JsonValue | null, 
+schema?: JsonValue, 
 /**
  * The call that the user is to allow.
  */
-approval?: Approval | null, };
+approval?: Approval, };
 
 /**
  * What kind of answer is wanted.
@@ -2377,11 +2377,11 @@ value: string,
 /**
  * What the user reads; the value when absent.
  */
-label?: string | null, 
+label?: string, 
 /**
  * More about it.
  */
-description?: string | null, };
+description?: string, };
 
 /**
  * Why a run rests.
@@ -2425,7 +2425,7 @@ findings: Array<Finding>,
 /**
  * What is in it, if it is valid.
  */
-content?: PackageContent | null, };
+content?: PackageContent, };
 
 /**
  * A request to the model, as it was sent.
@@ -2446,7 +2446,7 @@ turn: number,
 /**
  * The node.
  */
-nodeId?: string | null, 
+nodeId?: string, 
 /**
  * How many messages it has.
  */
@@ -2492,7 +2492,7 @@ turn: number,
 /**
  * The node.
  */
-nodeId?: string | null, 
+nodeId?: string, 
 /**
  * How many messages it has.
  */
@@ -2543,7 +2543,7 @@ path: string,
 /**
  * As before this change; as before the run when absent.
  */
-seq: number, 
+seq?: number, 
 /**
  * The digest that the file must have now.
  */
@@ -2604,11 +2604,11 @@ export type RunDetail = {
 /**
  * The digest of its package, which `/api/packages/{reference}` takes, too.
  */
-packageSha256?: string | null, 
+packageSha256?: string, 
 /**
  * Where the workflow stands that is active.
  */
-state?: Standing | null, 
+state?: Standing, 
 /**
  * The nodes in the order in which they were entered.
  */
@@ -2616,7 +2616,7 @@ path: Array<Visit>,
 /**
  * The question that waits for its answer.
  */
-question?: Question | null, 
+question?: Question, 
 /**
  * Replies of the model.
  */
@@ -2628,11 +2628,11 @@ usage: Usage,
 /**
  * The graph of its workflow, laid out; none when its package is gone.
  */
-graph?: Picture | null, 
+graph?: Picture, 
 /**
  * Why it cannot be gone on with: what is gone, and what to do.
  */
-blocked?: string | null, 
+blocked?: string, 
 /**
  * Its id.
  */
@@ -2656,7 +2656,7 @@ agentId: string,
 /**
  * The conversation that it was started from.
  */
-conversation?: string | null, 
+conversation?: string, 
 /**
  * When it was created.
  */
@@ -2664,7 +2664,7 @@ created: string,
 /**
  * When something last happened.
  */
-updated?: string | null, 
+updated?: string, 
 /**
  * How it is.
  */
@@ -2672,15 +2672,15 @@ status: Status,
 /**
  * Why it rests.
  */
-reason?: Reason | null, 
+reason?: Reason, 
 /**
  * Why, in words.
  */
-message?: string | null, 
+message?: string, 
 /**
  * The node it is at.
  */
-currentNode?: string | null, 
+currentNode?: string, 
 /**
  * How many nodes are done.
  */
@@ -2692,7 +2692,7 @@ atWork: boolean,
 /**
  * Who else has it at this moment, in words.
  */
-heldBy?: string | null, 
+heldBy?: string, 
 /**
  * What is wrong with it.
  */
@@ -2725,7 +2725,7 @@ agentId: string,
 /**
  * The conversation that it was started from.
  */
-conversation?: string | null, 
+conversation?: string, 
 /**
  * When it was created.
  */
@@ -2733,7 +2733,7 @@ created: string,
 /**
  * When something last happened.
  */
-updated?: string | null, 
+updated?: string, 
 /**
  * How it is.
  */
@@ -2741,15 +2741,15 @@ status: Status,
 /**
  * Why it rests.
  */
-reason?: Reason | null, 
+reason?: Reason, 
 /**
  * Why, in words.
  */
-message?: string | null, 
+message?: string, 
 /**
  * The node it is at.
  */
-currentNode?: string | null, 
+currentNode?: string, 
 /**
  * How many nodes are done.
  */
@@ -2761,7 +2761,7 @@ atWork: boolean,
 /**
  * Who else has it at this moment, in words.
  */
-heldBy?: string | null, 
+heldBy?: string, 
 /**
  * What is wrong with it.
  */
@@ -2886,11 +2886,11 @@ noKey?: boolean,
 /**
  * The size of its window, in tokens.
  */
-window: number, 
+window?: number, 
 /**
  * The longest reply, in tokens.
  */
-maxOutput: number, 
+maxOutput?: number, 
 /**
  * How freely it speaks.
  */
@@ -2991,7 +2991,7 @@ complete: boolean,
 /**
  * Why it cannot be completed, where its status says so. It counts for a workflow that was called.
  */
-failed?: string | null, };
+failed?: string, };
 
 /**
  * What came of the beginning of a conversation.
@@ -3018,7 +3018,7 @@ export type StateChange = {
 /**
  * The call of a workflow whose state it is; none for the run's own.
  */
-call?: number | null, 
+call?: number, 
 /**
  * Where the run stands now.
  */
@@ -3026,7 +3026,7 @@ state: Standing,
 /**
  * The move, if one was made.
  */
-moved?: Moved | null, 
+moved?: Moved, 
 /**
  * The keys that the runtime recorded because the model left them out.
  */
@@ -3150,19 +3150,19 @@ outputTokens: number,
 /**
  * Those of the sent ones that the provider had at hand from an earlier request.
  */
-cachedTokens: number, 
+cachedTokens?: number, 
 /**
  * Those of the returned ones that were thoughts.
  */
-reasoningTokens: number, 
+reasoningTokens?: number, 
 /**
  * Whether some of the numbers are our own estimate, because the provider gave none.
  */
-estimated: boolean, 
+estimated?: boolean, 
 /**
  * Money, in the currency of the price table.
  */
-cost: number | null, };
+cost?: number, };
 
 /**
  * A node that was entered.
@@ -3175,11 +3175,11 @@ node: string,
 /**
  * The label of the edge that led there.
  */
-label?: string | null, 
+label?: string, 
 /**
  * The call of a workflow that it belongs to; none in the run's own.
  */
-call?: number | null, };
+call?: number, };
 
 /**
  * What a stream follows.
@@ -3222,7 +3222,7 @@ name: string,
 /**
  * What it is for.
  */
-description?: string | null, 
+description?: string, 
 /**
  * The agent that runs it when none is named.
  */
