@@ -89,16 +89,18 @@ pub struct Place {
     pub span: Option<Span>,
     /// Line and column of the span's start.
     pub position: Option<Position>,
+    /// The JSON Pointer of the value that the span belongs to, in JSON and in frontmatter.
+    pub pointer: Option<String>,
 }
 
 impl Place {
     /// A file as a whole.
     pub fn file(file: impl Into<String>) -> Self {
-        Self { file: file.into(), span: None, position: None }
+        Self { file: file.into(), span: None, position: None, pointer: None }
     }
 
-    /// A range of a file; the position is filled in when the finding is recorded.
+    /// A range of a file; position and pointer are filled in once all texts are known.
     pub fn at(file: impl Into<String>, span: Span) -> Self {
-        Self { file: file.into(), span: Some(span), position: None }
+        Self { file: file.into(), span: Some(span), position: None, pointer: None }
     }
 }

@@ -17,6 +17,38 @@ pub struct Tree {
     pub value: Value,
 }
 
+impl Tree {
+    /// The JSON Pointer of the value, or of the key, that stands at `span`: the innermost one there is.
+    pub fn pointer(&self, span: Span) -> String {
+        let mut pointer = String::new();
+        let mut tree = self;
+        while tree.span != span {
+            // Children stand in the order of the text, so the last that begins before the span holds it.
+            tree = match &tree.value {
+                Value::List(items) => {
+                    let after = items.partition_point(|item| item.span.start <= span.start);
+                    let Some(item) = after.checked_sub(1).and_then(|at| items.get(at)) else {
+                        break;
+                    };
+                    pointer.push_str(&format!("/{}", after - 1));
+                    item
+                }
+                Value::Map(entries) => {
+                    let after = entries.partition_point(|entry| entry.key_span.start <= span.start);
+                    let Some(entry) = after.checked_sub(1).and_then(|at| entries.get(at)) else {
+                        break;
+                    };
+                    pointer.push('/');
+                    pointer.push_str(&entry.key.replace('~', "~0").replace('/', "~1"));
+                    &entry.tree
+                }
+                _ => break,
+            };
+        }
+        pointer
+    }
+}
+
 /// What JSON and YAML have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {

@@ -46,6 +46,7 @@ fn the_json_report_has_places_and_counts() {
     assert_eq!(finding["code"], "BM501");
     assert_eq!(finding["severity"], "error");
     assert_eq!((finding["line"].as_u64(), finding["column"].as_u64()), (Some(7), Some(13)));
+    assert_eq!(finding["pointer"], "/nodes/2/id");
     assert_eq!(finding["related"]["line"], 6);
     assert!(report["packages"][1]["problem"].as_str().unwrap().contains("does not exist"));
 }

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::{Code, Diagnostic, Place, Severity};
+use crate::frontmatter::Frontmatter;
 use crate::shape;
-use crate::text::LineIndex;
+use crate::syntax::{Tree, json};
+use crate::text::{LineIndex, Span};
 
 /// How many findings of one severity are kept in full. Beyond that they are only counted,
 /// so that a hostile package cannot fill the memory with complaints about itself.
@@ -104,9 +106,10 @@ impl Findings {
         self.counts.is_empty()
     }
 
-    /// Turns byte spans into lines and columns. Called once, when all texts are known.
+    /// Turns byte spans into lines, columns and pointers. Called once, when all texts are known.
     pub fn locate(&mut self, sources: &Sources) {
         let mut lines: BTreeMap<&str, LineIndex> = BTreeMap::new();
+        let mut trees: BTreeMap<&str, Option<Written>> = BTreeMap::new();
         let mut fill = |place: &mut Place| {
             let (Some(span), Some((file, text))) =
                 (place.span, sources.texts.get_key_value(&place.file))
@@ -115,6 +118,8 @@ impl Findings {
             };
             let index = lines.entry(file).or_insert_with(|| LineIndex::new(text));
             place.position = Some(index.position(text, span.start));
+            let written = trees.entry(file).or_insert_with(|| Written::read(file, text));
+            place.pointer = written.as_ref().and_then(|written| written.pointer(span));
         };
         for found in self.errors.iter_mut().chain(&mut self.warnings) {
             fill(&mut found.place);
@@ -125,9 +130,68 @@ impl Findings {
     }
 }
 
+/// The data of a file, and where it ends.
+struct Written {
+    tree: Tree,
+    end: usize,
+}
+
+impl Written {
+    /// The data of a file that can be read: JSON, or the frontmatter of Markdown.
+    fn read(file: &str, text: &Arc<str>) -> Option<Self> {
+        if file.ends_with(".json") {
+            Some(Self { tree: json::parse(text).ok()?, end: text.len() })
+        } else if file.ends_with(".md") {
+            let read = Frontmatter::parse(Arc::clone(text)).ok()?;
+            let end = read.body_span().start;
+            Some(Self { tree: read.into_tree(), end })
+        } else {
+            None
+        }
+    }
+
+    /// The value at a place; none for the whole, and for what is behind the data.
+    fn pointer(&self, span: Span) -> Option<String> {
+        (span.start < self.end)
+            .then(|| self.tree.pointer(span))
+            .filter(|pointer| !pointer.is_empty())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_finding_in_data_has_a_pointer_and_one_in_prose_has_none() {
+        let graph = r#"{ "nodes": [{ "id": "a" }, { "a/b~": "x" }], "edges": [] }"#;
+        let step = "---\ninputs:\n  - one\n  - name: two\n---\nSome words.\n";
+        let mut sources = Sources::default();
+        sources.insert("graph.json", graph.into());
+        sources.insert("step.md", step.into());
+        sources.insert("broken.json", "{".into());
+        let pointer_to = |file: &str, text: &str, words: &str| {
+            let start = text.find(words).unwrap();
+            let span = Span::new(start, start + words.len());
+            let mut findings = Findings::default();
+            findings.push(Diagnostic::new(Code::MissingFile, Place::at(file, span), "e"));
+            findings.locate(&sources);
+            let place = &findings.iter().next().unwrap().place;
+            assert!(place.position.is_some());
+            place.pointer.clone()
+        };
+        let graph_at = |words| pointer_to("graph.json", graph, words);
+        assert_eq!(graph_at(r#""a""#).as_deref(), Some("/nodes/0/id"));
+        assert_eq!(graph_at(r#""id""#).as_deref(), Some("/nodes/0/id"));
+        assert_eq!(graph_at(r#"{ "id": "a" }"#).as_deref(), Some("/nodes/0"));
+        assert_eq!(graph_at(r#""x""#).as_deref(), Some("/nodes/1/a~1b~0"));
+        assert_eq!(graph_at("[]").as_deref(), Some("/edges"));
+        assert_eq!(graph_at(graph), None);
+        assert_eq!(pointer_to("step.md", step, "one").as_deref(), Some("/inputs/0"));
+        assert_eq!(pointer_to("step.md", step, "two").as_deref(), Some("/inputs/1/name"));
+        assert_eq!(pointer_to("step.md", step, "words"), None);
+        assert_eq!(pointer_to("broken.json", "{", "{"), None);
+    }
 
     #[test]
     fn findings_beyond_the_cap_are_counted_and_errors_never_give_way_to_warnings() {

@@ -258,6 +258,9 @@ pub struct Finding {
     /// The column, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
+    /// The value that it is about, as a JSON Pointer into the file or its frontmatter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
     /// The line itself, if it is not too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<String>,

@@ -112,6 +112,7 @@ export const en = {
   'import.invalid.one': 'The package cannot be imported: 1 error.',
   'import.warnings': '{n} warnings',
   'import.warnings.one': '1 warning',
+  'import.pointer': 'Where in the data of the file: a JSON Pointer',
   'import.error': 'Error',
   'import.warning': 'Warning',
   'import.explain': 'explain',

@@ -114,6 +114,7 @@ export const zh: Words = {
   'import.invalid.one': '无法导入：有 1 个错误。',
   'import.warnings': '{n} 个警告',
   'import.warnings.one': '1 个警告',
+  'import.pointer': '在文件数据中的位置（JSON Pointer）',
   'import.error': '错误',
   'import.warning': '警告',
   'import.explain': '说明',

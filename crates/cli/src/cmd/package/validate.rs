@@ -116,6 +116,9 @@ fn put_place(report: &mut Json, place: &Place) {
         report["line"] = json!(position.line);
         report["column"] = json!(position.column);
     }
+    if let Some(pointer) = &place.pointer {
+        report["pointer"] = json!(pointer);
+    }
     if let Some(span) = place.span {
         report["span"] = json!(span);
     }

@@ -100,6 +100,7 @@ fn finding(found: &Diagnostic, sources: &Sources) -> Finding {
         file: found.place.file.clone(),
         line: position.and_then(|position| number(position.line)),
         column: position.and_then(|position| number(position.column)),
+        pointer: found.place.pointer.clone(),
         excerpt: position.zip(text).and_then(|(position, text)| line(text, position.line)),
         message: found.message.clone(),
         help: found.help.clone(),

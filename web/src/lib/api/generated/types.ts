@@ -1252,6 +1252,10 @@ line?: number,
  */
 column?: number, 
 /**
+ * The value that it is about, as a JSON Pointer into the file or its frontmatter.
+ */
+pointer?: string, 
+/**
  * The line itself, if it is not too long.
  */
 excerpt?: string, 
