@@ -42,7 +42,7 @@ impl Tree {
                     pointer.push_str(&entry.key.replace('~', "~0").replace('/', "~1"));
                     &entry.tree
                 }
-                _ => break,
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => break,
             };
         }
         pointer
