@@ -27,7 +27,7 @@ pub(crate) use self::runs::RunOwner;
 use self::runs::Shelf;
 pub use self::runs::{
     Holder, NewRun, Of, RunError, RunFolder, RunListing, RunPackage, RunRecord, RunSummary,
-    RunView, RunWorkflow, Runs, Status, Subject,
+    RunView, RunWorkflow, Runs, Spent, Status, Subject,
 };
 pub use self::secrets::{FoundKey, SecretError, Secrets, key_of};
 pub use self::settings::{

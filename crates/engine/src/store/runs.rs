@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 pub use self::create::NewRun;
 pub use self::error::RunError;
-pub use self::list::{Of, RunListing, RunSummary, Status};
+pub use self::list::{Of, RunListing, RunSummary, Spent, Status};
 pub use self::lock::Holder;
 pub use self::record::{RunPackage, RunRecord, RunWorkflow, Subject};
 

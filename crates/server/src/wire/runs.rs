@@ -290,6 +290,9 @@ pub struct RunItem {
     pub current_node: Option<String>,
     /// How many nodes are done.
     pub steps_completed: u32,
+    /// What it has cost so far; unknown while it is at work, and after a crash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
     /// Whether it is at work in this server.
     pub at_work: bool,
     /// Who else has it at this moment, in words.
@@ -298,6 +301,16 @@ pub struct RunItem {
     /// What is wrong with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
+}
+
+/// What a run has cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Spent {
+    /// Requests to the model.
+    pub turns: u32,
+    /// Tokens, and money where the prices are known.
+    pub usage: Usage,
 }
 
 /// Everything about one run but its events.

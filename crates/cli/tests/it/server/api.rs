@@ -90,6 +90,7 @@ fn a_run_can_be_looked_at_from_every_side() {
     let at = |what: &str| format!("/api/runs/{id}{what}");
     let shown = browser.get(&at("")).good();
     assert_eq!((&shown["status"], &shown["turns"]), (&json!("completed"), &json!(7)));
+    assert_eq!(shown["spent"], json!({ "turns": shown["turns"], "usage": shown["usage"] }));
     assert_eq!(shown["path"].as_array().unwrap().len(), 3);
     assert_eq!(shown["graph"]["nodes"].as_array().unwrap().len(), 3);
     let list = browser.get("/api/runs?status=completed").good();

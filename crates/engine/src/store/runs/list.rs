@@ -1,6 +1,7 @@
 //! Lists of runs: a few bytes of each, so that a thousand take no time.
 
 use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::run::usage::Usage;
 use crewagent_core::state::document::StateDocument;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -65,12 +66,24 @@ pub struct RunSummary {
     pub current_node: Option<String>,
     /// How many nodes are done.
     pub steps_completed: usize,
+    /// What it has cost so far; unknown while it is at work, and after a crash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
     /// Who has it at this moment, if somebody does while it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<Holder>,
     /// What is wrong with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
+}
+
+/// What a run has cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spent {
+    /// Requests to the model.
+    pub turns: u64,
+    /// Tokens, and money where the prices are known.
+    pub usage: Usage,
 }
 
 /// How a run is: its phase, and whether somebody is at work on it.
@@ -150,6 +163,7 @@ fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
         message: None,
         current_node: None,
         steps_completed: 0,
+        spent: None,
         holder: None,
         troubles: Vec::new(),
     };
@@ -208,8 +222,9 @@ fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
 /// before says why, in words, unless something else happened since.
 fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> bool {
     let (phase, reason, message) = match event.fact {
-        Fact::RunFinished { phase, reason, .. } if left.is_none() => {
+        Fact::RunFinished { phase, reason, turns, usage, .. } if left.is_none() => {
             *left = Some(phase);
+            summary.spent = Some(Spent { turns, usage });
             (summary.status, summary.reason) = (status(phase), reason);
             return false;
         }

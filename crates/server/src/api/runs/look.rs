@@ -17,7 +17,7 @@ use crate::stage::Position;
 use crate::stream::cursor;
 use crate::wire::{
     EventPage, EventQuery, FileText, Journal, Picture, RunDetail, RunItem, RunList, RunQuery,
-    StateText, StateTexts, Visit,
+    Spent, StateText, StateTexts, Visit,
 };
 
 /// Runs that are listed when nothing else is said.
@@ -71,6 +71,10 @@ fn item(app: &App, store: &Store, run: RunSummary) -> RunItem {
         message: run.message,
         current_node: run.current_node,
         steps_completed: u32::try_from(run.steps_completed).unwrap_or(u32::MAX),
+        spent: run.spent.map(|spent| Spent {
+            turns: u32::try_from(spent.turns).unwrap_or(u32::MAX),
+            usage: spent.usage,
+        }),
         at_work,
         held_by: holder.map(|holder| holder.to_string()),
         troubles: run.troubles,

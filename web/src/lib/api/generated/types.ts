@@ -2690,6 +2690,10 @@ currentNode?: string,
  */
 stepsCompleted: number, 
 /**
+ * What it has cost so far; unknown while it is at work, and after a crash.
+ */
+spent?: Spent, 
+/**
  * Whether it is at work in this server.
  */
 atWork: boolean, 
@@ -2758,6 +2762,10 @@ currentNode?: string,
  * How many nodes are done.
  */
 stepsCompleted: number, 
+/**
+ * What it has cost so far; unknown while it is at work, and after a crash.
+ */
+spent?: Spent, 
 /**
  * Whether it is at work in this server.
  */
@@ -2959,6 +2967,19 @@ path: string, };
  * Where rules come from.
  */
 export type Source = "settings" | "run";
+
+/**
+ * What a run has cost.
+ */
+export type Spent = { 
+/**
+ * Requests to the model.
+ */
+turns: number, 
+/**
+ * Tokens, and money where the prices are known.
+ */
+usage: Usage, };
 
 /**
  * The facts of a state document that the runtime acts on.
