@@ -33,6 +33,7 @@ fn completed(world: &World, browser: &Browser) -> String {
     until(&mut events, "WaitingUser");
     browser.post(&format!("/api/runs/{id}/say"), &json!({ "text": "a brief" })).good();
     until(&mut events, "Completed");
+    assert!(events.any(|frame| frame.data["event"]["type"] == "run.finished"));
     id
 }
 
