@@ -10,12 +10,19 @@ export function choose(question: Question, values: readonly string[]): string {
   return values.map((value) => options.findIndex((option) => option.value === value) + 1).join(', ');
 }
 
+/** A value that can be chosen: as a field of the page holds it, as it is read, and as it is sent. */
+export interface Choice {
+  key: string;
+  label: string;
+  value: unknown;
+}
+
 export interface Entry {
   name: string;
   label: string;
   description: string | undefined;
   kind: 'text' | 'long' | 'number' | 'integer' | 'flag' | 'one' | 'several';
-  choices: string[];
+  choices: Choice[];
   required: boolean;
   field: FormField;
 }
@@ -25,8 +32,16 @@ const typeOf = (field: FormField): string => {
   return types.find((type) => type !== 'null') ?? 'string';
 };
 
+function choicesOf(field: FormField): Choice[] {
+  const titled = field.oneOf ?? field.anyOf;
+  const all = titled
+    ? titled.map((one) => ({ value: one.const, label: one.title }))
+    : (field.enum ?? []).map((value, at) => ({ value, label: field.enumNames?.[at] }));
+  return all.filter(({ value }) => value !== null).map(({ value, label }) => ({ key: String(value), label: label || String(value), value }));
+}
+
 function kindOf(field: FormField): Entry['kind'] {
-  if (field.enum) return 'one';
+  if (choicesOf(field).length > 0) return 'one';
   switch (typeOf(field)) {
     case 'boolean':
       return 'flag';
@@ -49,7 +64,7 @@ export function entries(schema: FormSchema): Entry[] {
     label: field.title ?? name,
     description: field.description,
     kind: kindOf(field),
-    choices: (field.enum ?? field.items?.enum ?? []).filter((value) => value !== null).map(String),
+    choices: choicesOf(field.items ?? field),
     required: required.has(name),
     field,
   }));
@@ -68,7 +83,7 @@ export function initial(all: readonly Entry[]): FormValues {
   return Object.fromEntries(all.map((entry) => [entry.name, value(entry)]));
 }
 
-export type Mistake = 'missing' | 'number' | 'integer' | 'range' | 'length' | 'pattern';
+export type Mistake = 'missing' | 'number' | 'integer' | 'range' | 'length' | 'pattern' | 'count';
 
 function mistakeIn(entry: Entry, value: string | boolean | string[] | undefined): Mistake | undefined {
   const { kind, field } = entry;
@@ -79,7 +94,9 @@ function mistakeIn(entry: Entry, value: string | boolean | string[] | undefined)
     if (Number.isNaN(number)) return 'number';
     if (kind === 'integer' && !Number.isInteger(number)) return 'integer';
     if (number < (field.minimum ?? -Infinity) || number > (field.maximum ?? Infinity)) return 'range';
+    if (number <= (field.exclusiveMinimum ?? -Infinity) || number >= (field.exclusiveMaximum ?? Infinity)) return 'range';
   }
+  if (Array.isArray(value) && (value.length < (field.minItems ?? 0) || value.length > (field.maxItems ?? Infinity))) return 'count';
   if ((kind === 'text' || kind === 'long') && typeof value === 'string') {
     const { length } = [...value];
     if (length < (field.minLength ?? 0) || length > (field.maxLength ?? Infinity)) return 'length';
@@ -109,14 +126,14 @@ export function mistakes(all: readonly Entry[], values: FormValues): Record<stri
 /** The answer as JSON. What is blank is left out. */
 export function filledIn(all: readonly Entry[], values: FormValues): string {
   const answer: Record<string, unknown> = {};
-  for (const { name, kind, field } of all) {
+  for (const { name, kind, choices } of all) {
     const value = values[name];
+    const chosen = (key: string): unknown => choices.find((one) => one.key === key)?.value ?? key;
     if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0 && kind === 'several')) continue;
     if (kind === 'number' || kind === 'integer') answer[name] = Number(value);
-    else if (kind === 'one') answer[name] = (field.enum ?? []).find((one) => String(one) === value) ?? value;
-    else if (kind === 'several' && Array.isArray(value)) {
-      answer[name] = value.map((text) => (field.items?.enum ?? []).find((one) => String(one) === text) ?? text);
-    } else answer[name] = value;
+    else if (kind === 'one') answer[name] = chosen(String(value));
+    else if (kind === 'several' && Array.isArray(value)) answer[name] = value.map(chosen);
+    else answer[name] = value;
   }
   return JSON.stringify(answer);
 }

@@ -106,6 +106,14 @@ describe('answers', () => {
     expect(mistakes(all, { ...initial(all), name: 'a', many: '1.5' })).toEqual({ name: 'length', many: 'integer' });
     expect(JSON.parse(filledIn(all, { name: 'ab', many: '3', on: false, tags: ['x'] }))).toEqual({ name: 'ab', many: 3, on: false, tags: ['x'] });
   });
+
+  it('of a choice with titles are its values, and too few of them are a mistake', () => {
+    const titled = [{ const: 'new', title: 'A new one' }, { const: 2, title: 'The second' }];
+    const all = entries({ properties: { one: { oneOf: titled }, some: { type: 'array', items: { anyOf: titled }, minItems: 2 }, named: { enum: ['x', null], enumNames: ['An x', ''] } } });
+    expect(all.map((entry) => entry.choices.map((choice) => choice.label))).toEqual([['A new one', 'The second'], ['A new one', 'The second'], ['An x']]);
+    expect(mistakes(all, { one: '2', some: ['new'] })).toEqual({ some: 'count' });
+    expect(JSON.parse(filledIn(all, { one: '2', some: ['new', '2'], named: 'x' }))).toEqual({ one: 2, some: ['new', 2], named: 'x' });
+  });
 });
 
 describe('lists', () => {

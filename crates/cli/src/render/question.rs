@@ -61,7 +61,7 @@ pub(crate) fn field(form: &Form, at: usize, width: Width) -> String {
         lines.extend(wrapped(description, inner));
     }
     for (mark, offer) in marks(field.is_numbered()).zip(field.offers()) {
-        lines.push(format!("{mark}  {}", paint::printable(&offer.text)));
+        lines.push(format!("{mark}  {}", paint::printable(offer.shown())));
     }
     let blank = match &field.unsaid {
         Unsaid::Refused => String::new(),

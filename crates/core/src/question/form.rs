@@ -101,8 +101,17 @@ pub struct Pattern {
 pub struct Offer {
     /// What the model gets.
     pub value: Json,
-    /// What the user reads and types.
+    /// The value as it is typed.
     pub text: String,
+    /// What the user reads instead of the value.
+    pub title: Option<String>,
+}
+
+impl Offer {
+    /// What the user reads.
+    pub fn shown(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.text)
+    }
 }
 
 impl Form {
@@ -249,6 +258,6 @@ impl Named for Offer {
     }
 
     fn shown(&self) -> &str {
-        &self.text
+        Offer::shown(self)
     }
 }

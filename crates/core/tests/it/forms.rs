@@ -30,9 +30,17 @@ fn number_field() -> impl Strategy<Value = Json> {
 fn choice_field() -> impl Strategy<Value = Json> {
     let values = vec![json!("a"), json!("B"), json!(1), json!(2.5), json!(true), json!("2")];
     let picked = prop::sample::subsequence(values, 1..=4);
-    (picked, any::<bool>(), 0..3_u64).prop_map(|(values, is_list, least)| match is_list {
-        true => json!({"type": "array", "items": {"enum": values}, "minItems": least, "uniqueItems": true}),
-        false => json!({"enum": values}),
+    let shape = (any::<bool>(), any::<bool>());
+    (picked, shape, 0..3_u64).prop_map(|(values, (is_list, is_titled), least)| {
+        let title = |value: &Json| json!({"const": value, "title": format!("The {value}")});
+        let choice = match is_titled {
+            true => json!({"oneOf": values.iter().map(title).collect::<Vec<_>>()}),
+            false => json!({"enum": values}),
+        };
+        match is_list {
+            true => json!({"type": "array", "items": choice, "minItems": least, "uniqueItems": true}),
+            false => choice,
+        }
     })
 }
 

@@ -19,9 +19,16 @@ export interface FormField {
   description?: string;
   default?: unknown;
   enum?: unknown[];
+  enumNames?: string[];
+  oneOf?: FormField[];
+  anyOf?: FormField[];
   const?: unknown;
   minimum?: number;
   maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minItems?: number;
+  maxItems?: number;
   minLength?: number;
   maxLength?: number;
   pattern?: string;

@@ -259,6 +259,7 @@ export const en = {
   'form.integer': 'This must be a whole number.',
   'form.range': 'This number is out of range.',
   'form.length': 'This is too short or too long.',
+  'form.count': 'Choose fewer or more of these.',
   'form.pattern': 'This does not have the form that is asked for.',
 
   'approve.changes': 'changes',

@@ -261,6 +261,7 @@ export const zh: Words = {
   'form.integer': '请输入整数。',
   'form.range': '数值超出范围。',
   'form.length': '长度不符合要求。',
+  'form.count': '选择的数量不符合要求。',
   'form.pattern': '格式不符合要求。',
 
   'approve.changes': '修改',

@@ -42,9 +42,12 @@ const TEXT: [&str; 5] = ["default", "maxLength", "minLength", "pattern", "type"]
 const NUMBER: [&str; 6] =
     ["default", "exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "type"];
 const PLAIN: [&str; 2] = ["default", "type"];
-const ENUM: [&str; 3] = ["default", "enum", "type"];
+/// What may name the values of a choice: a plain list, or a list with a title for each.
+const CHOICES: [&str; 3] = ["enum", "oneOf", "anyOf"];
+const ENUM: [&str; 4] = ["default", "enum", "enumNames", "type"];
+const TITLED: [&str; 4] = ["anyOf", "default", "oneOf", "type"];
+const CHOICE: [&str; 1] = ["const"];
 const LIST: [&str; 6] = ["default", "items", "maxItems", "minItems", "type", "uniqueItems"];
-const ITEMS: [&str; 2] = ["enum", "type"];
 
 /// The fields of a form, or everything that is wrong with the schema.
 pub(super) fn fields(schema: &Json) -> Result<Vec<Field>, Vec<String>> {
@@ -70,6 +73,14 @@ struct Typed<'s> {
 struct Part<'s> {
     keys: &'s Map<String, Json>,
     at: &'s str,
+}
+
+/// A value that can be chosen, and its title.
+type Choice<'s> = (&'s Json, Option<&'s str>);
+
+/// The list of what can be chosen, and the keyword that has it.
+fn choices<'s>(part: Part<'s>) -> Option<(&'static str, &'s [Json])> {
+    CHOICES.iter().find_map(|key| Some((*key, part.keys.get(*key)?.as_array()?.as_slice())))
 }
 
 impl Reader {
@@ -150,11 +161,9 @@ impl Reader {
         let part = self.part(schema, &at)?;
         let typed = self.typed(part)?;
         let field_kind = self.kind(part, typed)?;
-        let has_null = part
-            .keys
-            .get("enum")
-            .and_then(Json::as_array)
-            .is_none_or(|values| values.contains(&Json::Null));
+        let has_null = choices(part).is_none_or(|(_, choices)| {
+            choices.iter().any(|choice| choice.get("const").unwrap_or(choice).is_null())
+        });
         let unsaid = match is_required {
             true if typed.nullable && has_null => Unsaid::Is(Json::Null),
             true => Unsaid::Refused,
@@ -204,9 +213,8 @@ impl Reader {
         let Part { keys, at } = part;
         match typed.name {
             Some("string" | "number" | "integer" | "boolean") | None
-                if keys.contains_key("enum") =>
+                if CHOICES.iter().any(|key| keys.contains_key(*key)) =>
             {
-                self.keywords(part, &ENUM, "a field with `enum`");
                 self.offers(part, typed).map(FieldKind::One)
             }
             Some("string") | None => {
@@ -337,15 +345,26 @@ impl Reader {
     }
 
     fn offers(&mut self, part: Part<'_>, typed: Typed<'_>) -> Option<Vec<Offer>> {
-        let at = part.at;
-        let values = part.keys.get("enum").and_then(Json::as_array);
-        let values = values.filter(|values| !values.is_empty() && values.len() <= MAX_OFFERS);
-        let Some(values) = values else {
-            self.mistake(format!("`{at}.enum` must be a list of 1 to {MAX_OFFERS} values"));
+        let listed =
+            choices(part).filter(|(_, choices)| !choices.is_empty() && choices.len() <= MAX_OFFERS);
+        let Some((key, choices)) = listed else {
+            let key = CHOICES.iter().find(|key| part.keys.contains_key(**key)).unwrap_or(&"enum");
+            self.mistake(format!("`{}.{key}` must be a list of 1 to {MAX_OFFERS} values", part.at));
             return None;
         };
+        let at = format!("{}.{key}", part.at);
+        let values = if key == "enum" {
+            self.keywords(part, &ENUM, "a field with `enum`");
+            self.plain_choices(part, choices)
+        } else {
+            self.keywords(part, &TITLED, &format!("a field with `{key}`"));
+            self.titled_choices(&at, choices)
+        };
         let mut offers: Vec<Offer> = Vec::new();
-        for value in values.iter().filter(|value| !(typed.nullable && value.is_null())) {
+        for (value, title) in values {
+            if typed.nullable && value.is_null() {
+                continue;
+            }
             let fits = match value {
                 Json::String(_) => matches!(typed.name, None | Some("string")),
                 Json::Number(number) => match typed.name {
@@ -359,31 +378,76 @@ impl Reader {
             if !fits || text.trim().is_empty() || text.len() > MAX_OFFER {
                 let what = typed.name.unwrap_or("string, number or boolean");
                 self.mistake(format!(
-                    "`{at}.enum` has {}, which is not a {what} of 1 to {MAX_OFFER} bytes",
+                    "`{at}` has {}, which is not a {what} of 1 to {MAX_OFFER} bytes",
                     quoted(&text)
                 ));
-            } else if offers.iter().any(|other| other.text == text) {
-                self.mistake(format!("`{at}.enum` has {} twice", quoted(&text)));
             }
-            offers.push(Offer { value: value.clone(), text });
+            let title = title.map(str::trim).filter(|title| !title.is_empty()).map(str::to_owned);
+            let names = [Some(&text), title.as_ref()];
+            let is_taken = |name: &&String| {
+                offers.iter().any(|other| [other.shown(), &other.text].contains(&name.as_str()))
+            };
+            if let Some(name) = names.into_iter().flatten().find(is_taken) {
+                self.mistake(format!("`{at}` has {} twice", quoted(name)));
+            }
+            if title.as_ref().is_some_and(|title| title.len() > MAX_OFFER) {
+                self.mistake(format!("`{at}` has a title of more than {MAX_OFFER} bytes"));
+            }
+            offers.push(Offer { value: value.clone(), text, title });
         }
         if offers.is_empty() {
-            self.mistake(format!("`{at}.enum` offers nothing"));
+            self.mistake(format!("`{at}` offers nothing"));
         }
         Some(offers)
+    }
+
+    /// The values of an `enum`, with the names that `enumNames` gives them.
+    fn plain_choices<'s>(&mut self, part: Part<'s>, values: &'s [Json]) -> Vec<Choice<'s>> {
+        let names = part.keys.get("enumNames").map(|names| names.as_array().map(Vec::as_slice));
+        let names = match names {
+            None => &[],
+            Some(Some(names)) if names.len() == values.len() => names,
+            Some(_) => {
+                self.mistake(format!(
+                    "`{}.enumNames` must be a list with a name for each value of `enum`",
+                    part.at
+                ));
+                &[]
+            }
+        };
+        let name = |at: usize| names.get(at).and_then(Json::as_str);
+        values.iter().enumerate().map(|(at, value)| (value, name(at))).collect()
+    }
+
+    /// The values of a `oneOf` or an `anyOf`, each a `const` with a `title`.
+    fn titled_choices<'s>(&mut self, at: &str, choices: &'s [Json]) -> Vec<Choice<'s>> {
+        let mut values = Vec::new();
+        for choice in choices {
+            let value = choice.as_object().and_then(|keys| Some((keys, keys.get("const")?)));
+            let Some((keys, value)) = value else {
+                self.mistake(format!(
+                    "`{at}` must be a list of choices such as {{\"const\":\"a\",\"title\":\"The first\"}}"
+                ));
+                return Vec::new();
+            };
+            self.keywords(Part { keys, at }, &CHOICE, "a choice");
+            values.push((value, keys.get("title").and_then(Json::as_str)));
+        }
+        values
     }
 
     fn several(&mut self, part: Part<'_>) -> Option<FieldKind> {
         let at = format!("{}.items", part.at);
         let items = part.keys.get("items").and_then(Json::as_object);
-        let Some(keys) = items.filter(|keys| keys.contains_key("enum")) else {
+        let is_choice =
+            |keys: &&Map<String, Json>| CHOICES.iter().any(|key| keys.contains_key(*key));
+        let Some(keys) = items.filter(is_choice) else {
             self.mistake(format!(
                 "`{at}` must have an `enum`: a field of type `array` lets the user choose several values; for a list of free text use a field of type `string`"
             ));
             return None;
         };
         let items = Part { keys, at: &at };
-        self.keywords(items, &ITEMS, "`items`");
         let typed = self.typed(items)?;
         let offers = self.offers(items, typed)?;
         let size =

@@ -194,6 +194,15 @@ fn what_is_outside_of_the_subset_is_refused_by_name() {
         "has \"1.5\", which is not a integer",
     );
     check_schema(json!({"enum": []}), "must be a list of 1 to 100 values");
+    check_schema(json!({"oneOf": []}), "f.oneOf` must be a list of 1 to 100 values");
+    check_schema(json!({"oneOf": [{"type": "string"}]}), "must be a list of choices such as");
+    check_schema(json!({"oneOf": [{"const": "a", "pattern": "x"}]}), "has \"pattern\"");
+    check_schema(json!({"oneOf": [{"const": "a"}], "enum": ["a"]}), "has \"oneOf\"");
+    check_schema(
+        json!({"oneOf": [{"const": "a", "title": "Both"}, {"const": "b", "title": "Both"}]}),
+        "has \"Both\" twice",
+    );
+    check_schema(json!({"enum": ["a", "b"], "enumNames": ["A"]}), "a name for each value");
     check_schema(json!({"enum": ["1", 1]}), "has \"1\" twice");
     check_schema(json!({"type": "array", "items": {"type": "string"}}), "must have an `enum`");
     check_schema(json!({"type": "array", "items": {"enum": ["a"]}, "minItems": 2}), "nothing fits");
@@ -243,4 +252,32 @@ fn a_form_is_recorded_as_its_schema() {
     assert_eq!(text, form.schema().to_string());
     assert_eq!(serde_json::from_str::<Form>(&text).unwrap(), form);
     assert!(serde_json::from_str::<Form>(r#"{"type": "string"}"#).is_err());
+}
+
+#[test]
+fn a_choice_with_titles_is_made_by_title_by_value_or_by_number() {
+    let titled = json!([
+        {"const": "new", "title": "A new one", "description": "From nothing"},
+        {"const": 2, "title": "The second"}
+    ]);
+    let form = Form::read(&json!({"properties": {
+        "one": {"oneOf": titled},
+        "some": {"type": "array", "items": {"anyOf": titled}},
+        "named": {"type": "string", "enum": ["x", "y"], "enumNames": ["An x", "A y"]}
+    }}))
+    .unwrap();
+    for (text, answer) in [
+        (
+            r#"{"one": "A new one", "some": ["new", "the second"], "named": "a y"}"#,
+            ["new", "2", "y"],
+        ),
+        ("one: new\nsome: The second, new\nnamed: 1", ["new", "new", "x"]),
+    ] {
+        let answer = answer.map(|value| value.to_owned());
+        let got = form.answer(text).unwrap();
+        let last = got["some"].as_array().unwrap().last().unwrap();
+        let shown = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        assert_eq!([&got["one"], last, &got["named"]].map(shown), answer);
+    }
+    assert!(form.fields()[0].wanted().contains("A new one"), "{}", form.fields()[0].wanted());
 }
