@@ -191,6 +191,11 @@ impl<'s> Session<'s> {
         self.current().rest()
     }
 
+    /// The call whose question waits for an answer.
+    pub fn asking_call(&self) -> Option<&str> {
+        self.current().asking_call()
+    }
+
     fn current(&self) -> &Run {
         self.run.as_ref().unwrap_or(&self.talk)
     }

@@ -82,10 +82,7 @@ impl Stage {
         task: Task,
         model: Option<String>,
     ) -> Result<Came, Problem> {
-        if self.0.is_closing.load(Ordering::SeqCst) {
-            return Err(play::closing());
-        }
-        let act = self.act(journal);
+        let act = self.act(journal)?;
         let (reply, answer) = mpsc::sync_channel(1);
         if act.give(Job { task, model, reply })? == Given::NeedsThread {
             self.start(&act)?;
@@ -124,27 +121,30 @@ impl Stage {
         })
     }
 
-    /// Asks it to rest. Says whether it was at work.
+    /// Asks whoever plays it to rest. Says whether somebody was at it. Nothing is read for this: it must always work.
     pub(crate) fn halt(&self, journal: &Journal, how: fn(&Control)) -> bool {
-        let act = lock(&self.0.acts).get(journal).cloned();
-        act.is_some_and(|act| act.halt(how))
+        self.players(journal).iter().fold(false, |was_at_it, act| act.halt(how) | was_at_it)
     }
 
     /// Makes sure that no thread here has it. Not while it is at work.
     pub(crate) fn release(&self, journal: &Journal) -> Result<(), Problem> {
-        let act = lock(&self.0.acts).get(journal).cloned();
-        act.map_or(Ok(()), |act| act.release())
+        self.players(journal).iter().try_for_each(|act| act.release())
     }
 
-    /// Whether it is at work here.
+    /// Whether it is at work here, by itself or as the run that a conversation is about.
     pub(crate) fn is_at_work(&self, journal: &Journal) -> bool {
-        let act = lock(&self.0.acts).get(journal).cloned();
-        act.is_some_and(|act| act.is_at_work())
+        self.players(journal).iter().any(|act| act.is_at_work())
     }
 
     /// How many are at work.
     pub(crate) fn at_work(&self) -> usize {
         lock(&self.0.acts).values().filter(|act| act.is_at_work()).count()
+    }
+
+    /// Those who play it: itself, or the conversation that it is a part of.
+    fn players(&self, journal: &Journal) -> Vec<Arc<Act>> {
+        let acts = lock(&self.0.acts);
+        acts.values().filter(|act| act.plays(journal)).cloned().collect()
     }
 
     /// What happens in a journal.
@@ -187,13 +187,17 @@ impl Stage {
         let _ = self.0.all_gone.wait_timeout_while(threads, PATIENCE, |threads| *threads > 0);
     }
 
-    fn act(&self, journal: &Journal) -> Arc<Act> {
+    fn act(&self, journal: &Journal) -> Result<Arc<Act>, Problem> {
         let mut acts = lock(&self.0.acts);
+        // Whoever closes the stage looks at the acts after saying so.
+        if self.0.is_closing.load(Ordering::SeqCst) {
+            return Err(act::closing());
+        }
         if acts.len() > MAX_IDLE_ACTS {
             acts.retain(|_, act| act.has_thread());
         }
         let fresh = || Arc::new(Act::new(journal.clone()));
-        Arc::clone(acts.entry(journal.clone()).or_insert_with(fresh))
+        Ok(Arc::clone(acts.entry(journal.clone()).or_insert_with(fresh)))
     }
 
     fn awake(&self, journal: &Journal, run: &Run) {

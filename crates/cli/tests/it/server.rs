@@ -8,6 +8,7 @@ mod model;
 mod path;
 mod resume;
 mod security;
+mod stage;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -38,7 +38,9 @@ fn choice_field() -> impl Strategy<Value = Json> {
             false => json!({"enum": values}),
         };
         match is_list {
-            true => json!({"type": "array", "items": choice, "minItems": least, "uniqueItems": true}),
+            true => {
+                json!({"type": "array", "items": choice, "minItems": least, "uniqueItems": true})
+            }
             false => choice,
         }
     })

@@ -226,6 +226,11 @@ impl Run {
         (self.machine.turns(), self.machine.usage())
     }
 
+    /// The call whose question waits for an answer.
+    pub fn asking_call(&self) -> Option<&str> {
+        self.machine.asking_call()
+    }
+
     /// Why it rests, if it does.
     pub fn rest(&self) -> Option<Rest> {
         match self.machine.open() {

@@ -296,6 +296,11 @@ impl<'s> Runs<'s> {
         Ok(self.places_of(of)?.into_iter().map(|(_, name)| name).collect())
     }
 
+    /// All that is there, by id.
+    pub fn ids(&self, of: Of<'_>) -> Result<Vec<RunId>, RunError> {
+        Ok(self.names(of)?.iter().filter_map(|name| RunId::parse(name).ok()).collect())
+    }
+
     fn places_of(&self, of: Of<'_>) -> Result<Vec<(Folder, String)>, DiskError> {
         match of {
             Of::All => self.places(),

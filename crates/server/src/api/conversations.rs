@@ -153,6 +153,9 @@ fn remove(asked: Asked<Id>) -> Result<RemovedConversation, Problem> {
     let journal = journal(&asked.path)?;
     let store = asked.app.store()?;
     asked.app.stage.release(&journal)?;
+    for run in store.conversations().runs_of(&journal.id)? {
+        asked.app.stage.release(&Journal::run(run))?;
+    }
     let runs = store.conversations().remove(&journal.id)?;
     let mut notices = asked.app.stage.notices();
     notices.removed(&journal);
@@ -173,7 +176,8 @@ fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
 
 fn say(asked: Asked<Id, (), Words>) -> Result<Came, Problem> {
     let Asked { app, path, body, .. } = asked;
-    app.stage.ask(&journal(&path)?, Task::Say(body.text), body.model)
+    let said = Task::Say { words: body.text, answers: body.answers };
+    app.stage.ask(&journal(&path)?, said, body.model)
 }
 
 fn launch(asked: Asked<Id, (), NewTalkRun>) -> Result<Came, Problem> {
@@ -191,7 +195,12 @@ fn launch(asked: Asked<Id, (), NewTalkRun>) -> Result<Came, Problem> {
 
 fn enter(asked: Asked<Id, (), EnterRun>) -> Result<Came, Problem> {
     let Asked { app, path, body, .. } = asked;
-    app.stage.ask(&journal(&path)?, Task::Enter(RunId::parse(&body.run)?), body.model)
+    let (journal, run) = (journal(&path)?, RunId::parse(&body.run)?);
+    // It may rest here by itself, where it was gone on with last.
+    if !app.stage.is_at_work(&Journal::run(run.clone())) {
+        app.stage.release(&Journal::run(run.clone()))?;
+    }
+    app.stage.ask(&journal, Task::Enter(run), body.model)
 }
 
 fn resume(asked: Asked<Id, (), GoOn>) -> Result<Came, Problem> {

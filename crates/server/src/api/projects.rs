@@ -11,7 +11,8 @@ use crate::endpoint::{Asked, Endpoint, delete, get, post};
 use crate::instance::write_private;
 use crate::problem::Problem;
 use crate::wire::{
-    Code, FolderEntry, FolderPath, FolderQuery, Folders, Nothing, Project, Projects, Sample,
+    Code, FolderEntry, FolderPath, FolderQuery, Folders, Journal, Nothing, Project, Projects,
+    Sample,
 };
 
 /// Folders that are listed.
@@ -89,7 +90,16 @@ fn relink(asked: Asked<Id, (), FolderPath>) -> Result<Project, Problem> {
 }
 
 fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
-    asked.app.store()?.projects().forget(&ProjectId::parse(&asked.path.id)?)?;
+    let (store, id) = (asked.app.store()?, ProjectId::parse(&asked.path.id)?);
+    let runs = store.runs().ids(Of::Project(&id))?.into_iter().map(Journal::run);
+    let talks =
+        store.conversations().runs().ids(Of::Project(&id))?.into_iter().map(Journal::conversation);
+    let journals: Vec<Journal> = runs.chain(talks).collect();
+    // What rests here is not in use by somebody else.
+    journals.iter().try_for_each(|journal| asked.app.stage.release(journal))?;
+    store.projects().forget(&id)?;
+    let mut notices = asked.app.stage.notices();
+    journals.iter().for_each(|journal| notices.removed(journal));
     Ok(Nothing {})
 }
 

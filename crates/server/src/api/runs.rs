@@ -67,7 +67,8 @@ fn start(asked: Asked<(), (), NewRun>) -> Result<StartedRun, Problem> {
 
 fn say(asked: Asked<Id, (), Words>) -> Result<Came, Problem> {
     let Asked { app, path, body, .. } = asked;
-    app.stage.ask(&actor(&app, &path)?, Task::Say(body.text), body.model)
+    let said = Task::Say { words: body.text, answers: body.answers };
+    app.stage.ask(&actor(&app, &path)?, said, body.model)
 }
 
 fn resume(asked: Asked<Id, (), GoOn>) -> Result<Came, Problem> {
@@ -76,12 +77,19 @@ fn resume(asked: Asked<Id, (), GoOn>) -> Result<Came, Problem> {
 }
 
 fn pause(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
-    let was_at_work = asked.app.stage.halt(&actor(&asked.app, &asked.path)?, Control::pause);
-    Ok(Halting { was_at_work })
+    halt(&asked, Control::pause)
 }
 
 fn stop(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
-    let was_at_work = asked.app.stage.halt(&actor(&asked.app, &asked.path)?, Control::stop);
+    halt(&asked, Control::stop)
+}
+
+/// A run that costs money must be stopped whatever else is wrong, so the store is asked only if nobody here is at it:
+/// then a conversation may be about to go on with it.
+fn halt(asked: &Asked<Id, (), Nothing>, how: fn(&Control)) -> Result<Halting, Problem> {
+    let stage = &asked.app.stage;
+    let was_at_work = stage.halt(&Journal::run(RunId::parse(&asked.path.id)?), how)
+        || actor(&asked.app, &asked.path).is_ok_and(|actor| stage.halt(&actor, how));
     Ok(Halting { was_at_work })
 }
 

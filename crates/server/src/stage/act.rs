@@ -1,6 +1,5 @@
 //! One conversation or run on the stage: what it is to do, and whether a thread is at it.
 
-use std::collections::VecDeque;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,7 +26,11 @@ pub(crate) enum Task {
     /// The conversation is begun.
     StartTalk(Box<StartTalk>),
     /// The user speaks.
-    Say(String),
+    Say {
+        words: String,
+        /// The call whose question is answered; words for another one are refused.
+        answers: Option<String>,
+    },
     /// A workflow is started from the conversation.
     Launch(Box<Launch>),
     /// The conversation goes on with one of its runs.
@@ -47,7 +50,7 @@ pub(crate) struct Job {
 
 impl Job {
     /// Tells what came of it. Whoever asked may be gone.
-    pub(crate) fn answer(self, came: Result<Came, Problem>) {
+    fn answer(self, came: Result<Came, Problem>) {
         let _ = self.reply.try_send(came);
     }
 }
@@ -63,15 +66,29 @@ pub(crate) struct Act {
 
 #[derive(Debug, Default)]
 struct Desk {
-    jobs: VecDeque<Job>,
+    job: Option<Job>,
+    hands: Hands,
+    /// The journals that the thread has: the act's own, and that of the run that a conversation is about.
+    cast: Vec<Journal>,
     /// The model that was asked for.
     model: Option<String>,
     has_thread: bool,
-    is_at_work: bool,
     /// The server ends: nothing more comes.
     is_closing: bool,
     /// The thread is to leave as soon as it rests.
     is_leaving: bool,
+}
+
+/// What an act is at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Hands {
+    /// Nothing: it takes the next job.
+    #[default]
+    Free,
+    /// It was given a job, and nobody knows yet what comes of it.
+    Taken,
+    /// The model is at work.
+    AtWork,
 }
 
 /// Whether a job needs a thread of its own.
@@ -89,17 +106,21 @@ impl Act {
         Self { journal, control, desk, bell }
     }
 
-    /// Gives it something to do, unless it is at work.
+    /// Gives it something to do, unless it has something. From here on it can be halted.
     pub(crate) fn give(&self, job: Job) -> Result<Given, Problem> {
-        let rests = |desk: &mut Desk| desk.is_at_work;
+        let is_busy = |desk: &mut Desk| desk.hands != Hands::Free && !desk.is_closing;
         let (mut desk, _) = self
             .bell
-            .wait_timeout_while(self.desk(), MOMENT, rests)
+            .wait_timeout_while(self.desk(), MOMENT, is_busy)
             .unwrap_or_else(PoisonError::into_inner);
-        if desk.is_at_work || !desk.jobs.is_empty() {
+        if desk.is_closing {
+            return Err(closing());
+        }
+        if desk.hands != Hands::Free {
             return Err(busy());
         }
-        desk.jobs.push_back(job);
+        self.control.renew();
+        (desk.job, desk.hands) = (Some(job), Hands::Taken);
         self.bell.notify_all();
         let had_thread = std::mem::replace(&mut desk.has_thread, true);
         Ok(if had_thread { Given::ToThread } else { Given::NeedsThread })
@@ -108,18 +129,18 @@ impl Act {
     /// The next job, if one comes within this time.
     pub(crate) fn next(&self, patience: Duration) -> Option<Job> {
         let desk = self.desk();
-        let waits = |desk: &mut Desk| desk.jobs.is_empty() && !desk.is_closing && !desk.is_leaving;
+        let waits = |desk: &mut Desk| desk.job.is_none() && !desk.is_closing && !desk.is_leaving;
         let (mut desk, _) = self
             .bell
             .wait_timeout_while(desk, patience, waits)
             .unwrap_or_else(PoisonError::into_inner);
-        desk.jobs.pop_front()
+        desk.job.take()
     }
 
     /// The next job, if there is one. If not, the thread is gone from here on.
     pub(crate) fn next_or_leave(&self) -> Option<Job> {
         let mut desk = self.desk();
-        let job = desk.jobs.pop_front();
+        let job = desk.job.take();
         (desk.has_thread, desk.is_leaving) = (job.is_some(), false);
         self.bell.notify_all();
         job
@@ -127,30 +148,47 @@ impl Act {
 
     /// A job that the thread cannot do yet.
     pub(crate) fn put_back(&self, job: Job) {
-        self.desk().jobs.push_front(job);
+        self.desk().job = Some(job);
     }
 
-    /// The thread is gone, however it went. Nobody waits for it any more.
-    pub(crate) fn abandon(&self) {
+    /// The thread is gone, however it went. Nobody waits for it any more. Says what it had.
+    pub(crate) fn abandon(&self) -> Vec<Journal> {
         let mut desk = self.desk();
-        (desk.has_thread, desk.is_at_work) = (false, false);
-        desk.jobs.clear();
-    }
-
-    /// Begins or ends work that can be stopped.
-    pub(crate) fn set_at_work(&self, is_at_work: bool) {
-        let mut desk = self.desk();
-        if is_at_work && !desk.is_at_work && !desk.is_closing {
-            self.control.renew();
-        }
-        desk.is_at_work = is_at_work;
+        (desk.has_thread, desk.hands, desk.is_leaving) = (false, Hands::Free, false);
+        desk.job = None;
         self.bell.notify_all();
+        std::mem::take(&mut desk.cast)
+    }
+
+    /// Nothing is left to do for a job: tells what came of it, and takes the next one.
+    pub(crate) fn answer(&self, job: Job, came: Result<Came, Problem>) {
+        self.rest();
+        job.answer(came);
+    }
+
+    /// The model gets to work, and whoever asked knows that.
+    pub(crate) fn work(&self, job: Job, came: Came) {
+        self.desk().hands = Hands::AtWork;
+        job.answer(Ok(came));
+    }
+
+    /// The work is done.
+    pub(crate) fn rest(&self) {
+        self.desk().hands = Hands::Free;
+        self.bell.notify_all();
+    }
+
+    /// The thread has these journals now. Those that it had before and has no longer are given back.
+    pub(crate) fn recast(&self, cast: Vec<Journal>) -> Vec<Journal> {
+        let mut desk = self.desk();
+        let before = std::mem::replace(&mut desk.cast, cast);
+        before.into_iter().filter(|journal| !desk.cast.contains(journal)).collect()
     }
 
     /// Makes the thread leave, so that others can have the run. Not while it is at work.
     pub(crate) fn release(&self) -> Result<(), Problem> {
         let mut desk = self.desk();
-        if desk.is_at_work || !desk.jobs.is_empty() {
+        if desk.hands != Hands::Free {
             return Err(busy());
         }
         desk.is_leaving = desk.has_thread;
@@ -169,9 +207,14 @@ impl Act {
         self.bell.notify_all();
     }
 
-    /// Whether it is at work.
+    /// Whether the model is at work.
     pub(crate) fn is_at_work(&self) -> bool {
-        self.desk().is_at_work
+        self.desk().hands == Hands::AtWork
+    }
+
+    /// Whether a journal is its own, or that of the run that it plays.
+    pub(crate) fn plays(&self, journal: &Journal) -> bool {
+        self.journal == *journal || self.desk().cast.contains(journal)
     }
 
     /// Whether a thread has it.
@@ -179,22 +222,24 @@ impl Act {
         self.desk().has_thread
     }
 
-    /// Asks it to rest, if it is at work. Says whether it was.
+    /// Asks it to rest, if it is at something. Says whether it was.
     pub(crate) fn halt(&self, how: fn(&Control)) -> bool {
         let desk = self.desk();
-        if desk.is_at_work {
+        let is_busy = desk.hands != Hands::Free;
+        if is_busy {
             how(&self.control);
         }
-        desk.is_at_work
+        is_busy
     }
 
-    /// The model that was asked for; a new wish replaces the old one.
-    pub(crate) fn model(&self, wish: Option<&String>) -> Option<String> {
-        let mut desk = self.desk();
-        if let Some(wish) = wish {
-            desk.model = Some(wish.clone());
-        }
-        desk.model.clone()
+    /// The model that was asked for.
+    pub(crate) fn model(&self) -> Option<String> {
+        self.desk().model.clone()
+    }
+
+    /// This model is asked for from here on.
+    pub(crate) fn keep_model(&self, name: String) {
+        self.desk().model = Some(name);
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -202,6 +247,67 @@ impl Act {
     }
 }
 
+/// Nothing more is begun.
+pub(super) fn closing() -> Problem {
+    Problem::new(Code::Closing, "the server ends").hint("Start `crewagent` again.")
+}
+
 fn busy() -> Problem {
     Problem::new(Code::Busy, "it is at work").hint("Wait until it rests, or stop it first.")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use crewagent_engine::control::Wish;
+
+    use super::*;
+
+    fn act() -> Act {
+        let Ok(id) = RunId::parse("a") else { unreachable!("it is an id") };
+        Act::new(Journal::run(id))
+    }
+
+    fn job() -> Job {
+        let task = Task::Say { words: String::new(), answers: None };
+        Job { task, model: None, reply: mpsc::sync_channel(1).0 }
+    }
+
+    #[test]
+    fn a_job_can_be_halted_before_anybody_has_begun_with_it() {
+        let act = act();
+        assert!(!act.halt(Control::stop), "nothing is to be halted");
+        assert_eq!(act.give(job()).ok(), Some(Given::NeedsThread));
+        assert!(act.halt(Control::stop));
+        let taken = act.next_or_leave().unwrap();
+        act.work(taken, Came::Work);
+        assert_eq!(act.control.wish(), Wish::Stop);
+        act.rest();
+        // The next job is another story.
+        assert_eq!(act.give(job()).ok(), Some(Given::ToThread));
+        assert_eq!(act.control.wish(), Wish::Run);
+    }
+
+    #[test]
+    fn there_is_one_job_at_a_time_until_it_is_known_what_came_of_it() {
+        let act = act();
+        act.give(job()).unwrap();
+        let taken = act.next_or_leave().unwrap();
+        assert!(act.give(job()).is_err(), "it is being opened");
+        assert!(act.release().is_err());
+        act.answer(taken, Ok(Came::Nothing));
+        act.give(job()).unwrap();
+    }
+
+    #[test]
+    fn what_a_thread_no_longer_has_is_given_back() {
+        let (act, other) = (act(), Journal::run(RunId::parse("b").unwrap()));
+        let own = act.journal.clone();
+        assert!(act.recast(vec![own.clone(), other.clone()]).is_empty());
+        assert!(act.plays(&other));
+        assert_eq!(act.recast(vec![own.clone()]), [other.clone()]);
+        assert!(!act.plays(&other));
+        assert_eq!(act.abandon(), [own]);
+    }
 }

@@ -39,9 +39,10 @@ struct Presence<'s>(&'s Stage, &'s Act);
 impl Drop for Presence<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.1.abandon();
-            self.0.asleep(&self.1.journal, false);
-            self.0.notices().at_work(&self.1.journal, false);
+            for journal in self.1.abandon() {
+                self.0.asleep(&journal, false);
+                self.0.notices().at_work(&journal, false);
+            }
         }
     }
 }
@@ -53,13 +54,13 @@ pub(super) fn play(stage: &Stage, act: &Act) {
         let store = match stage.store() {
             Ok(store) => store,
             Err(problem) => {
-                job.answer(Err(problem));
+                act.answer(job, Err(problem));
                 continue;
             }
         };
         let mut scene = Scene { stage, act, store: &store, model: None };
         match scene.open(&job) {
-            Err(problem) => job.answer(Err(problem)),
+            Err(problem) => act.answer(job, Err(problem)),
             Ok(player) => scene.perform(player, job),
         }
     }
@@ -70,14 +71,14 @@ struct Scene<'s> {
     stage: &'s Stage,
     act: &'s Act,
     store: &'s Store,
-    /// The model, when it was needed, under the name that was asked for.
-    model: Option<(Option<String>, OpenedModel)>,
+    /// The model of the job in hand, when it was needed.
+    model: Option<OpenedModel>,
 }
 
 impl<'s> Scene<'s> {
     /// Takes the run or the conversation. What is wrong is told before anything is made.
     fn open(&mut self, job: &Job) -> Result<Player<'s>, Problem> {
-        let name = self.act.model(job.model.as_ref());
+        let name = self.model_of(job);
         let runtime = Runtime::new(self.store);
         let player = match &job.task {
             Task::StartRun(plan) => {
@@ -92,7 +93,9 @@ impl<'s> Scene<'s> {
                 let guest = self.guest(plan.settings.clone());
                 Player::Talk(Box::new(Session::begin(self.store, runtime, &plan, guest)?))
             }
-            Task::Say(_) | Task::Enter(_) => self.reopen(runtime, &SettingsChange::default())?,
+            Task::Say { .. } | Task::Enter(_) => {
+                self.reopen(runtime, &SettingsChange::default())?
+            }
             Task::Launch(_) => {
                 self.ready(name)?;
                 self.reopen(runtime, &SettingsChange::default())?
@@ -102,6 +105,7 @@ impl<'s> Scene<'s> {
         for run in player.runs() {
             self.stage.awake(&self.journal_of(run.facts().run_id.as_str()), run);
         }
+        self.recast(&player);
         Ok(player)
     }
 
@@ -139,7 +143,7 @@ impl<'s> Scene<'s> {
 
     /// The size of the window of the model that will answer, as far as it is known.
     fn window(&self) -> u64 {
-        let name = self.act.model(None);
+        let name = self.act.model();
         let known = match NamedModel::of(name.as_deref(), self.store) {
             Ok(NamedModel::Chat(chosen)) => chosen.window,
             Ok(NamedModel::Scripted(_) | NamedModel::Replay(_)) | Err(_) => None,
@@ -149,32 +153,55 @@ impl<'s> Scene<'s> {
 
     /// Does a job and those that follow it, until nothing comes or the player must be opened anew.
     fn perform(&mut self, mut player: Player<'s>, first: Job) {
-        let (mut job, mut is_first) = (first, true);
+        let mut job = first;
         let left = loop {
-            if !is_first
-                && matches!(job.task, Task::GoOn(ref change) if *change != SettingsChange::default())
-            {
-                self.act.put_back(job);
-                break Left::Kept;
+            if let Err(left) = self.task(&mut player, job) {
+                break left;
             }
-            is_first = false;
-            match self.task(&mut player, job) {
-                Ok(()) => {}
-                Err(Left::Lost) => break Left::Lost,
-                Err(Left::Kept) => break Left::Kept,
-            }
-            match self.act.next(LINGER) {
-                Some(next) => job = next,
+            self.recast(&player);
+            // Keys and scripts may change between two jobs.
+            self.model = None;
+            job = match self.act.next(LINGER) {
+                Some(next) if self.is_outdated(&next) => {
+                    self.act.put_back(next);
+                    break Left::Kept;
+                }
+                Some(next) => next,
                 None => break Left::Kept,
-            }
+            };
         };
         self.leave(player, left);
     }
 
+    /// Whether a job needs other settings than the player was opened with.
+    fn is_outdated(&self, job: &Job) -> bool {
+        let is_changed =
+            matches!(&job.task, Task::GoOn(change) if *change != SettingsChange::default());
+        is_changed || self.stage.store().is_ok_and(|now| now.settings() != self.store.settings())
+    }
+
+    /// What the thread has now. A run that a conversation has left is free for others.
+    fn recast(&self, player: &Player<'s>) {
+        let cast = player.runs().map(|run| self.journal_of(run.facts().run_id.as_str()));
+        for journal in self.act.recast(cast.collect()) {
+            self.stage.notices().at_work(&journal, false);
+            self.stage.asleep(&journal, true);
+        }
+    }
+
     fn task(&mut self, player: &mut Player<'s>, job: Job) -> Result<(), Left> {
-        let name = self.act.model(job.model.as_ref());
+        let name = self.model_of(&job);
+        // Words to a run are always for its model. Without one they are not taken, so that nobody has to say them again.
+        if matches!((&*player, &job.task), (Player::Solo(_), Task::Say { .. }))
+            && let Err(problem) = self.ready(name.clone())
+        {
+            self.act.answer(job, Err(problem));
+            return Ok(());
+        }
         let heard = match &job.task {
-            Task::Say(words) => self.hear(player, words),
+            Task::Say { words, answers } => {
+                player.check_question(answers.as_deref()).and_then(|()| self.hear(player, words))
+            }
             Task::Launch(launch) => self.launch(player, launch),
             Task::Enter(id) => self.enter(player, id),
             Task::StartRun(_) | Task::GoOn(_) => Ok(Heard::Work),
@@ -183,26 +210,35 @@ impl<'s> Scene<'s> {
         let heard = match heard {
             Ok(heard) => heard,
             Err(problem) => {
-                job.answer(Err(problem));
+                self.act.answer(job, Err(problem));
                 return if player.is_broken() { Err(Left::Lost) } else { Ok(()) };
             }
         };
         if !heard.has_work() {
-            job.answer(Ok(came(heard)));
+            self.act.answer(job, Ok(came(heard)));
             return Ok(());
         }
         if let Err(problem) = self.ready(name) {
-            let hint = "What was said is kept. Set up a model, then go on.";
-            job.answer(Err(problem.hint(hint)));
+            let problem = match job.task {
+                Task::Say { .. } => {
+                    problem.hint("What was said is kept. Set up a model, then go on.")
+                }
+                Task::StartRun(_)
+                | Task::StartTalk(_)
+                | Task::Launch(_)
+                | Task::Enter(_)
+                | Task::GoOn(_) => problem,
+            };
+            self.act.answer(job, Err(problem));
             return Ok(());
         }
-        // From here on it can be stopped, and whoever asked knows that.
-        self.act.set_at_work(true);
+        self.recast(player);
         self.note_work(player, true);
-        job.answer(Ok(came(heard)));
+        self.act.work(job, came(heard));
         let driven = self.drive(player);
-        self.act.set_at_work(false);
         self.note_work(player, false);
+        self.recast(player);
+        self.act.rest();
         driven
     }
 
@@ -239,7 +275,7 @@ impl<'s> Scene<'s> {
     }
 
     fn drive(&self, player: &mut Player<'s>) -> Result<(), Left> {
-        let Some((_, opened)) = &self.model else { return Ok(()) };
+        let Some(opened) = &self.model else { return Ok(()) };
         let (model, control) = (&*opened.model, &self.act.control);
         let mut tell = |event: &Event| self.tell(event);
         let driven = match player {
@@ -252,18 +288,23 @@ impl<'s> Scene<'s> {
 
     /// Gets the model ready that is asked for.
     fn ready(&mut self, name: Option<String>) -> Result<(), Problem> {
-        if self.model.as_ref().is_some_and(|(ready, _)| *ready == name) {
-            return Ok(());
+        if self.model.is_none() {
+            let named = NamedModel::of(name.as_deref(), self.store).map_err(NamedError::from)?;
+            self.model = Some(named.open(self.store, || self.stage.client())?);
         }
-        let named = NamedModel::of(name.as_deref(), self.store).map_err(NamedError::from)?;
-        let opened = named.open(self.store, || self.stage.client())?;
-        self.model = Some((name, opened));
         Ok(())
     }
 
+    /// The model that a job asks for, else the one before. A name that nobody has is not remembered.
+    fn model_of(&self, job: &Job) -> Option<String> {
+        let Some(wish) = &job.model else { return self.act.model() };
+        if NamedModel::of(Some(wish), self.store).is_ok() {
+            self.act.keep_model(wish.clone());
+        }
+        Some(wish.clone())
+    }
+
     fn leave(&self, player: Player<'s>, left: Left) {
-        let ids: Vec<Journal> =
-            player.runs().map(|run| self.journal_of(run.facts().run_id.as_str())).collect();
         let mut tell = |event: &Event| self.tell(event);
         let is_kept = match player {
             _ if left == Left::Lost => false,
@@ -273,7 +314,9 @@ impl<'s> Scene<'s> {
             },
             Player::Talk(session) => session.release(&mut tell).is_ok(),
         };
-        ids.iter().for_each(|journal| self.stage.asleep(journal, is_kept));
+        for journal in self.act.recast(Vec::new()) {
+            self.stage.asleep(&journal, is_kept);
+        }
     }
 
     fn tell(&self, event: &Event) {
@@ -298,6 +341,19 @@ impl Player<'_> {
             Self::Talk(session) => (Some(session.talk()), session.run()),
         };
         one.into_iter().chain(other)
+    }
+
+    /// Words that are meant for a question must not become the answer to the next one.
+    fn check_question(&self, answers: Option<&str>) -> Result<(), Problem> {
+        let asking = match self {
+            Self::Solo(run) => run.asking_call(),
+            Self::Talk(session) => session.asking_call(),
+        };
+        if answers.is_some() && answers != asking {
+            return Err(Problem::new(Code::Changed, "this question waits for no answer any more")
+                .hint("Look at what has happened since, and answer what is asked now."));
+        }
+        Ok(())
     }
 
     fn is_broken(&self) -> bool {
@@ -334,9 +390,4 @@ fn came(heard: Heard) -> Came {
         Heard::Status => Came::Status,
         Heard::Nothing => Came::Nothing,
     }
-}
-
-/// Nothing more is begun.
-pub(super) fn closing() -> Problem {
-    Problem::new(Code::Closing, "the server ends").hint("Start `crewagent` again.")
 }

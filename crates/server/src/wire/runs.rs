@@ -77,6 +77,8 @@ pub struct Words {
     pub text: String,
     /// The model that hears them; as before when absent.
     pub model: Option<String>,
+    /// The call whose question they answer, so that they answer no other one.
+    pub answers: Option<String>,
 }
 
 /// How a run goes on.

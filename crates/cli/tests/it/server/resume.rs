@@ -112,7 +112,7 @@ impl Scene {
 }
 
 /// A server whose model is this one.
-fn serve(world: &World, speaker: &Speaker, port: u16) -> Served {
+pub(super) fn serve(world: &World, speaker: &Speaker, port: u16) -> Served {
     let mut command = world.command();
     command.env("CREWAGENT_BASE_URL", speaker.url()).env("CREWAGENT_MODEL", "story");
     Served::of(command, port)

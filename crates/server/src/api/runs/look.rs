@@ -52,10 +52,7 @@ pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
 fn item(app: &App, store: &Store, run: RunSummary) -> RunItem {
     let facts = store.runs().facts(&run.run_id).ok();
     let conversation = facts.and_then(|facts| facts.conversation);
-    let own = Journal::run(run.run_id.clone());
-    let talk = conversation.clone().map(Journal::conversation);
-    let at_work =
-        app.stage.is_at_work(&own) || talk.is_some_and(|talk| app.stage.is_at_work(&talk));
+    let at_work = app.stage.is_at_work(&Journal::run(run.run_id.clone()));
     let holder = run.holder.filter(|holder| holder.pid != Some(std::process::id()));
     RunItem {
         id: run.run_id.to_string(),

@@ -3230,7 +3230,11 @@ text: string,
 /**
  * The model that hears them; as before when absent.
  */
-model?: string, };
+model?: string, 
+/**
+ * The call whose question they answer, so that they answer no other one.
+ */
+answers?: string, };
 
 /**
  * A workflow of a package.

@@ -1,0 +1,132 @@
+//! Several wishes at once: words cross, a halt comes early, a run goes from hand to hand.
+
+use serde_json::{Value as Json, json};
+
+use super::client::{Browser, Events};
+use super::model::Speaker;
+use super::resume::serve;
+use super::{Served, tiny, tiny_run};
+use crate::support::World;
+
+fn project(world: &World, browser: &Browser) -> Json {
+    let path = world.path("project");
+    browser.post("/api/projects", &json!({ "path": path.to_str().unwrap() })).good()
+}
+
+/// Follows a stream until it tells of this event.
+fn until(events: &mut Events, kind: &str) -> Json {
+    let found = events.find(|frame| frame.data["event"]["type"] == kind);
+    found.unwrap_or_else(|| panic!("{kind} is never told")).data["event"].clone()
+}
+
+/// A run of the tiny package that waits for its first answer.
+fn waiting(world: &World, browser: &Browser) -> (String, Events) {
+    let project = project(world, browser);
+    let started = browser.post("/api/runs", &tiny_run(world, &project, "tiny.yaml")).good();
+    let id = started["runId"].as_str().unwrap().to_owned();
+    let mut events = browser.stream(&format!("run/{id}"), None);
+    until(&mut events, "question");
+    events.find(|frame| frame.data["event"]["phase"] == "WaitingUser").unwrap();
+    (id, events)
+}
+
+/// How often the user has spoken to a run.
+fn inputs(browser: &Browser, id: &str) -> usize {
+    let page = browser.get(&format!("/api/runs/{id}/events?limit=5000")).good();
+    let events = page["events"].as_array().unwrap();
+    events.iter().filter(|event| event["type"] == "user.input").count()
+}
+
+#[test]
+fn words_for_a_question_never_answer_another_one() {
+    let world = tiny();
+    let served = Served::start(&world, 0);
+    let browser = served.browser();
+    let (id, mut events) = waiting(&world, &browser);
+    let say = format!("/api/runs/{id}/say");
+    let other = json!({ "text": "a brief", "answers": "call_7_7" });
+    assert_eq!(browser.post(&say, &other).code(), "changed");
+    let page = browser.get(&format!("/api/runs/{id}/events")).good();
+    let mut all = page["events"].as_array().unwrap().iter();
+    let asked = all.find(|event| event["type"] == "question").unwrap();
+    let answer = json!({ "text": "a brief", "answers": asked["callId"] });
+    // Whichever comes first is the answer; the other is late.
+    let codes = std::thread::scope(|scope| {
+        let both = [0, 1].map(|_| scope.spawn(|| browser.post(&say, &answer).status));
+        let mut codes = both.map(|thread| thread.join().unwrap());
+        codes.sort_unstable();
+        codes
+    });
+    assert_eq!(codes, [200, 409]);
+    events.find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
+    assert_eq!(inputs(&browser, &id), 1);
+}
+
+#[test]
+fn a_run_at_work_is_stopped_although_the_settings_cannot_be_read() {
+    let (world, speaker) = (tiny(), Speaker::new(0));
+    let served = serve(&world, &speaker, 0);
+    let browser = served.browser();
+    let project = project(&world, &browser);
+    let body = json!({ "project": project["id"], "package": "tiny" });
+    let started = browser.post("/api/runs", &body).good();
+    let id = started["runId"].as_str().unwrap().to_owned();
+    let mut events = browser.stream(&format!("run/{id}"), None);
+    until(&mut events, "assistant.delta");
+    std::fs::write(world.path("store/config.toml"), "this is = = no settings").unwrap();
+    let stopped = browser.post(&format!("/api/runs/{id}/stop"), &json!({})).good();
+    assert_eq!(stopped, json!({ "wasAtWork": true }));
+    events.find(|frame| frame.data["event"]["phase"] == "Paused").unwrap();
+}
+
+#[test]
+fn a_model_that_cannot_be_had_is_not_remembered() {
+    let world = tiny();
+    let served = Served::start(&world, 0);
+    let browser = served.browser();
+    let (id, mut events) = waiting(&world, &browser);
+    let say = format!("/api/runs/{id}/say");
+    let wrong = json!({ "text": "a brief", "model": "nobody" });
+    assert_ne!(browser.post(&say, &wrong).status, 200);
+    assert_eq!(inputs(&browser, &id), 0, "words that no model hears are not taken");
+    browser.post(&say, &json!({ "text": "a brief" })).good();
+    events.find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
+}
+
+#[test]
+fn a_run_that_a_conversation_has_left_can_be_followed_in_other_hands() {
+    let world = tiny();
+    let served = Served::start(&world, 0);
+    let browser = served.browser();
+    let project = project(&world, &browser);
+    let body = json!({ "project": project["id"], "package": "tiny" });
+    let talk = browser.post("/api/conversations", &body).good();
+    let talk = talk["id"].as_str().unwrap();
+    let model = format!("scripted:{}", world.path("tiny.yaml").display());
+    let body = json!({ "package": "tiny", "model": model });
+    let came = browser.post(&format!("/api/conversations/{talk}/runs"), &body).good();
+    let run = came["runId"].as_str().unwrap();
+    let mut events = browser.stream(&format!("conversation/{talk},run/{run}"), None);
+    until(&mut events, "question");
+    events.find(|frame| frame.data["event"]["phase"] == "WaitingUser").unwrap();
+    let say = format!("/api/conversations/{talk}/say");
+    browser.post(&say, &json!({ "text": "/menu" })).good();
+    // It is free at once, and whoever takes it is heard of.
+    let ran = world.run(&["resume", run, "--input", "a brief", "--model", &model]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    events.find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
+    let shown = browser.get(&format!("/api/runs/{run}")).good();
+    assert_eq!((&shown["status"], &shown["atWork"]), (&json!("completed"), &json!(false)));
+}
+
+#[test]
+fn what_rests_here_is_not_in_use_by_somebody_else() {
+    let world = tiny();
+    let served = Served::start(&world, 0);
+    let browser = served.browser();
+    let (id, _events) = waiting(&world, &browser);
+    let shown = browser.get(&format!("/api/runs/{id}")).good();
+    let project = format!("/api/projects/{}", shown["project"].as_str().unwrap());
+    browser.delete(&project).good();
+    assert_eq!(browser.get(&format!("/api/runs/{id}")).code(), "not-found");
+}
