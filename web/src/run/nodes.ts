@@ -43,8 +43,10 @@ export function lookAt(picture: Picture, view: View, call: number, atWork: boole
     if (!isActive) return 'running';
     return lookOfPhase(phase === 'Completed' ? 'WaitingUser' : phase, view.question?.question.kind);
   };
+  const counts = new Map<string, number>();
+  for (const visit of own) counts.set(visit.nodeId, (counts.get(visit.nodeId) ?? 0) + 1);
   const of = (node: PictureNode): NodeLook => {
-    const visits = own.filter((visit) => visit.nodeId === node.id).length;
+    const visits = counts.get(node.id) ?? 0;
     const current = node.id === here && !isOver;
     const skipped = isOver && visits === 0 && !done.has(node.id);
     const look = current ? currentLook() : done.has(node.id) ? 'done' : skipped ? 'skipped' : 'ready';

@@ -40,7 +40,7 @@ class AppState {
   ready = $state(false);
   #sinks = new Map<string, Sink>();
   #contents = new Map<string, Promise<PackageContent | null>>();
-  #listeners = new Set<(notice: Notice) => void>();
+  #listeners = new Set<(notice: Notice | null) => void>();
   #refresh: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
     event: (journal, event) => {
@@ -49,7 +49,7 @@ class AppState {
     },
     rewind: (journal, seq) => this.#sinks.get(nameOf(journal))?.rewind(seq),
     notice: (notice) => this.#notice(notice),
-    hello: () => void this.refreshLists(),
+    hello: () => void this.#anew(),
     link: (link) => (this.link = link),
   });
 
@@ -67,6 +67,11 @@ class AppState {
 
   reconnect(): void {
     this.#stream.open();
+  }
+
+  /** The computer woke up, or the network is back: nobody waits for the next try. */
+  wake(): void {
+    if (this.ready && !this.fault && this.link !== 'open' && !document.hidden) this.reconnect();
   }
 
   async refreshFacts(): Promise<void> {
@@ -129,8 +134,8 @@ class AppState {
     return content;
   }
 
-  /** Calls back when a run or a conversation comes to rest or goes on. */
-  onNotice(listener: (notice: Notice) => void): () => void {
+  /** Calls back when a run or a conversation comes to rest or goes on; without a notice when some may have been missed. */
+  onNotice(listener: (notice: Notice | null) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -144,8 +149,16 @@ class AppState {
     }
     for (const listener of this.#listeners) listener(notice);
     // New ones, titles and times come with the lists; many notices are one request.
-    clearTimeout(this.#refresh);
-    this.#refresh = setTimeout(() => void this.refreshLists().catch(() => undefined), 400);
+    this.#refresh ??= setTimeout(() => {
+      this.#refresh = undefined;
+      void this.refreshLists().catch(() => undefined);
+    }, 400);
+  }
+
+  /** A stream began. What happened before it was not told. */
+  async #anew(): Promise<void> {
+    await this.refreshLists().catch(() => undefined);
+    for (const listener of this.#listeners) listener(null);
   }
 }
 
