@@ -138,3 +138,177 @@ describe('a conversation of ten thousand messages', () => {
 
   it('had no errors', () => assert.deepEqual(errors.filter((error) => !error.includes('ERR_')), []));
 });
+
+describe('a graph of three hundred nodes', () => {
+  const [NODES, MOVES] = [300, 40];
+  let place, server, chrome, tab, errors, address, visited;
+
+  before(async () => {
+    place = await scratch();
+    const large = await largePackage(place.folder, NODES, MOVES);
+    visited = large.visited;
+    await useModel(place.home, large.model);
+    server = await serve(place.home);
+    chrome = await browser();
+    ({ tab, errors } = await page(await chrome.newContext(WIDE), server));
+    const { sha256, ...report } = await ask(tab, 'POST', '/api/packages/import', { path: large.path });
+    const { id } = await ask(tab, 'POST', '/api/projects', { path: await project(place.folder, 'large-one', '002-branch-greenfield') });
+    const { runId, ...why } = await ask(tab, 'POST', '/api/runs', { project: id, package: 'large' });
+    assert.ok(runId, JSON.stringify([report, why]));
+    await until('it rests', async () => (await ask(tab, 'GET', `/api/runs/${runId}`)).status === 'waiting-user');
+    address = `/project/${id}/run/${runId}`;
+  });
+  after(async () => {
+    await chrome?.close();
+    await server?.kill();
+    await place?.remove();
+  });
+
+  it('is painted within 1.5 seconds', async () => {
+    const paint = async () => {
+      await tab.goto('about:blank');
+      await tab.goto(server.origin + address, { waitUntil: 'commit' });
+      await tab.waitForFunction((count) => document.querySelectorAll('[data-node]').length >= count, NODES, { polling: 'raf' });
+      return tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now())))));
+    };
+    const all = await best(3, paint, (one) => one <= 1500);
+    console.log(`${NODES} nodes are painted after ${all.map(ms).join(', ')}`);
+    assert.ok(Math.min(...all) <= 1500);
+  });
+
+  it('follows the run from node to node within two frames', async () => {
+    await tab.evaluate(() => {
+      globalThis.spans = [];
+      const node = () => document.querySelector('[data-node].current')?.dataset.node;
+      let last = node();
+      // From the change of the page, which comes within the frame behind the event, to the end of painting it.
+      new MutationObserver(() => {
+        if (node() === last) return;
+        last = node();
+        const begun = performance.now();
+        requestAnimationFrame(() => setTimeout(() => globalThis.spans.push(performance.now() - begun)));
+      }).observe(document.querySelector('[role=application]'), { subtree: true, attributes: true, attributeFilter: ['class'] });
+    });
+    await tab.getByRole('textbox', { name: 'Message' }).fill('Yes');
+    await tab.keyboard.press('Enter');
+    await until('it arrives', async () => (await tab.locator('[data-node].current').getAttribute('data-node')) === visited.at(-1), 60);
+    const spans = (await tab.evaluate(() => globalThis.spans)).sort((one, other) => one - other);
+    const [median, p95] = [spans[Math.floor(spans.length / 2)], spans[Math.floor(spans.length * 0.95)]];
+    console.log(`${spans.length} moves of the current node: ${ms(median)} in the middle, p95 ${ms(p95)}`);
+    assert.ok(spans.length >= MOVES / 2, `${spans.length} moves were seen`);
+    assert.ok(median <= TWO_FRAMES);
+  });
+
+  it('is moved and enlarged without missing frames', async () => {
+    const idle = await frames(tab, 60);
+    const dragged = (zoom) =>
+      tab.evaluate(async (isZoom) => {
+        const graph = document.querySelector('[role=application]');
+        const { left, top, width, height } = graph.getBoundingClientRect();
+        const spans = [];
+        let last = await new Promise((done) => requestAnimationFrame(done));
+        for (let frame = 0; frame < 90; frame += 1) {
+          const delta = (frame % 60 < 30 ? 1 : -1) * (isZoom ? 12 : 40);
+          graph.dispatchEvent(new WheelEvent('wheel', { deltaY: delta, ctrlKey: isZoom, clientX: left + width / 2, clientY: top + height / 2, bubbles: true, cancelable: true }));
+          const now = await new Promise((done) => requestAnimationFrame(done));
+          spans.push(now - last);
+          last = now;
+        }
+        spans.sort((one, other) => one - other);
+        return spans[Math.floor(spans.length * 0.95)];
+      }, zoom);
+    for (const zoom of [false, true]) {
+      const all = await best(3, () => dragged(zoom), (one) => one <= TWO_FRAMES);
+      console.log(`${zoom ? 'zooming' : 'panning'}, p95 of frames: ${all.map(ms).join(', ')}; idle ${ms(idle.p95)}`);
+      assert.ok(Math.min(...all) <= TWO_FRAMES);
+    }
+    assert.deepEqual(errors.filter((error) => !error.includes('ERR_')), []);
+  });
+});
+
+describe('a hundred runs at once', () => {
+  const RUNS = 100;
+  let place, server, chrome, tab, errors, id;
+
+  before(async () => {
+    place = await scratch();
+    await useModel(place.home, own('crowd.yaml'));
+    server = await serve(place.home);
+    chrome = await browser();
+    ({ tab, errors } = await page(await chrome.newContext(WIDE), server));
+    await ask(tab, 'POST', '/api/packages/import', { path: example('hello-branch') });
+    ({ id } = await ask(tab, 'POST', '/api/projects', { path: await project(place.folder, 'crowd', '002-branch-greenfield') }));
+  });
+  after(async () => {
+    await chrome?.close();
+    await server?.kill();
+    await place?.remove();
+  });
+
+  it('are listed as they go, in a page that stays alive', async () => {
+    await tab.goto(`${server.origin}/project/${id}/runs`);
+    await tab.getByText('No runs yet').or(tab.getByRole('heading', { name: 'Runs' })).first().waitFor();
+    const idle = await frames(tab, 60);
+    const started = await tab.evaluate(
+      async ([project, count]) => {
+        globalThis.mark = 1;
+        const one = () => fetch('/api/runs', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ project, package: 'hello-branch' }) });
+        return (await Promise.all(Array.from({ length: count }, one))).filter((answer) => answer.ok).length;
+      },
+      [id, RUNS],
+    );
+    assert.equal(started, RUNS);
+    const working = tab.locator('.run .pill.running');
+    await until('all are listed at work', async () => (await working.count()) === RUNS, 30);
+    const memory = await server.memory();
+    const all = await best(3, () => frames(tab, 60), (one) => one.p95 <= TWO_FRAMES);
+    const response = await tab.evaluate(async () => {
+      const begun = performance.now();
+      [...document.querySelectorAll('[aria-pressed]')].find((one) => one.textContent === 'Done').click();
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      return { took: performance.now() - begun, left: document.querySelectorAll('.run').length };
+    });
+    await tab.getByRole('button', { name: 'All', exact: true }).click();
+    console.log(`${RUNS} runs at work: server ${memory.now.toFixed(0)} MiB, frames p95 ${all.map((one) => ms(one.p95)).join(', ')}, idle ${ms(idle.p95)}; a filter is answered in ${ms(response.took)}`);
+    await until('all are listed as waiting', async () => (await tab.locator('.run .pill.waiting').count()) === RUNS, 60);
+    console.log(`${RUNS} runs rest: server ${(await server.memory()).now.toFixed(0)} MiB, at most ${(await server.memory()).most.toFixed(0)} MiB`);
+    assert.equal(await tab.evaluate(() => globalThis.mark), 1, 'the page was not loaded anew');
+    assert.ok(Math.min(...all.map((one) => one.p95)) <= TWO_FRAMES);
+    assert.ok(memory.now <= 400, `the server has ${memory.now} MiB`);
+    assert.deepEqual(errors, []);
+  });
+});
+
+describe('a cold start', () => {
+  it('leads to a page that can be used within a second, and an idle server has less than 40 MB', async () => {
+    const chrome = await browser();
+    const all = [];
+    try {
+      const cold = async () => {
+        const place = await scratch();
+        const tab = await (await chrome.newContext(WIDE)).newPage();
+        const server = await serve(place.home);
+        try {
+          const begun = performance.now();
+          await tab.goto(server.enter, { waitUntil: 'commit' });
+          await tab.getByRole('link', { name: 'Import a package' }).click();
+          await tab.getByLabel('File or folder on this computer').waitFor();
+          const took = server.ready + performance.now() - begun;
+          const { now } = await server.memory();
+          all.push(`${ms(took)} (the program ${ms(server.ready)}), ${now.toFixed(1)} MiB`);
+          return { took, now };
+        } finally {
+          await tab.context().close();
+          await server.kill();
+          await place.remove();
+        }
+      };
+      const found = await best(3, cold, (one) => one.took <= 1000);
+      assert.ok(Math.min(...found.map((one) => one.took)) <= 1000);
+      assert.ok(found.every((one) => one.now <= 40));
+    } finally {
+      console.log(`from nothing to a page that answered a click: ${all.join('; ')}`);
+      await chrome.close();
+    }
+  });
+});
