@@ -69,9 +69,14 @@ class AppState {
     this.#stream.open();
   }
 
+  /** The network is gone. The server is on this computer and may be there all the same: that is tried out. */
+  doubt(): void {
+    if (this.ready && !this.fault) this.reconnect();
+  }
+
   /** The computer woke up, or the network is back: nobody waits for the next try. */
   wake(): void {
-    if (this.ready && !this.fault && this.link !== 'open' && !document.hidden) this.reconnect();
+    if (this.link !== 'open' && !document.hidden) this.doubt();
   }
 
   async refreshFacts(): Promise<void> {
