@@ -62,8 +62,10 @@ const watch = (tab, whole) =>
     const look = () => {
       const shown = [...document.querySelectorAll('[role=log] article .md')].at(-1)?.textContent.trim() ?? '';
       if (!expected.startsWith(shown)) globalThis.wrong.push(shown.slice(-60));
-      requestAnimationFrame(look);
+      requestAnimationFrame(painted);
     };
+    // What is there behind a frame was seen.
+    const painted = () => setTimeout(look);
     look();
   }, whole);
 

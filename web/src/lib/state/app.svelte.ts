@@ -2,6 +2,7 @@
 
 import { api, faultOf } from '../api/client';
 import { type Link, nameOf, Stream } from '../api/stream';
+import { soon } from '../soon';
 import type {
   AppFacts,
   Conversation,
@@ -41,6 +42,7 @@ class AppState {
   #sinks = new Map<string, Sink>();
   #contents = new Map<string, Promise<PackageContent | null>>();
   #listeners = new Set<(notice: Notice | null) => void>();
+  #noticed: Notice[] = [];
   #refresh: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
     event: (journal, event) => {
@@ -147,12 +149,18 @@ class AppState {
 
   #notice(notice: Notice): void {
     this.heard = notice.time;
-    const { kind, id } = notice.journal;
-    if (kind === 'run') this.runs = this.runs.map((run) => (run.id === id ? noticed(run, notice) : run));
-    else {
-      this.conversations = this.conversations.map((talk) => (talk.id === id ? { ...talk, atWork: notice.atWork } : talk));
-    }
-    for (const listener of this.#listeners) listener(notice);
+    this.#noticed.push(notice);
+    if (this.#noticed.length === 1) soon(() => this.#takeNotice());
+  }
+
+  /** Many runs may change at once: the lists change once. */
+  #takeNotice(): void {
+    const fresh = this.#noticed;
+    this.#noticed = [];
+    const about = (kind: Journal['kind'], id: string): Notice[] => fresh.filter(({ journal }) => journal.kind === kind && journal.id === id);
+    this.runs = this.runs.map((run) => about('run', run.id).reduce(noticed, run));
+    this.conversations = this.conversations.map((talk) => about('conversation', talk.id).reduce((one, { atWork }) => ({ ...one, atWork }), talk));
+    for (const notice of fresh) for (const listener of this.#listeners) listener(notice);
     // New ones, titles and times come with the lists; many notices are one request.
     this.#refresh ??= setTimeout(() => {
       this.#refresh = undefined;

@@ -3,6 +3,7 @@
 import { api, faultOf } from '../api/client';
 import type { Event, Fault, Journal } from '../api/types';
 import { reduce } from '../reduce';
+import { soon } from '../soon';
 import { emptyView, type Live, type View } from '../view';
 
 export class JournalState {
@@ -49,10 +50,8 @@ export class JournalState {
     if (!this.loaded) return;
     this.#waiting.push(event);
     if (this.#isDue) return;
-    // A tab in the background gets no frames.
     this.#isDue = true;
-    if (document.hidden) setTimeout(() => this.#flush(), 100);
-    else requestAnimationFrame(() => this.#flush());
+    soon(() => this.#flush());
   }
 
   /** Forgets what never became part of the journal. */
