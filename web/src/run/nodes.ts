@@ -61,6 +61,17 @@ export function lookAt(picture: Picture, view: View, call: number, atWork: boole
   return { nodes: new Map(picture.nodes.map((node) => [node.id, of(node)])), edges: picture.edges.map(edge), done: done.size };
 }
 
+/** The same, with every node that did not change as the value it was: only others are drawn anew. */
+export function steady(next: GraphLook, before: GraphLook | undefined): GraphLook {
+  const isSame = (one: NodeLook, other: NodeLook): boolean =>
+    one.look === other.look && one.current === other.current && one.next === other.next && one.visits === other.visits && one.facts === other.facts;
+  for (const [id, one] of next.nodes) {
+    const known = before?.nodes.get(id);
+    if (known && isSame(one, known)) next.nodes.set(id, known);
+  }
+  return next;
+}
+
 /** The node in a direction: along edges down and up, to neighbours left and right. */
 export function neighbour(picture: Picture, id: string, key: string): string | undefined {
   const at = picture.nodes.find((node) => node.id === id);

@@ -13,7 +13,15 @@ const ms = (value) => `${value.toFixed(1)} ms`;
 
 describe('a conversation of ten thousand messages', () => {
   const MESSAGES = 10_000;
-  let place, server, chrome, context, tab, errors, log;
+  let place, server, chrome, context, tab, errors, log, busy;
+  /** Makes the model speak, unless it does. */
+  const streams = async () => {
+    if ((await busy.count()) === 0) {
+      await tab.getByRole('textbox', { name: 'Message' }).fill('Go on');
+      await tab.keyboard.press('Enter');
+    }
+    await until('it streams', async () => ((await busy.textContent({ timeout: 500 }).catch(() => '')) ?? '').includes('one more sentence'), 60);
+  };
 
   before(async () => {
     place = await scratch();
@@ -40,6 +48,7 @@ describe('a conversation of ten thousand messages', () => {
     const begun = performance.now();
     await tab.goto(`${server.origin}/project/${id}/run/${runId}`);
     log = tab.getByRole('log');
+    busy = log.locator('article[aria-busy=true]');
     await log.getByText('I would go on').last().waitFor();
     const shown = performance.now() - begun;
     console.log(`${count} messages: shown after ${ms(shown)}, ${await log.locator('.item').count()} rows in the page`);
@@ -103,14 +112,16 @@ describe('a conversation of ten thousand messages', () => {
 
   it('takes a reply that streams into it without missing frames', async () => {
     const others = await taken();
-    await tab.getByRole('textbox', { name: 'Message' }).fill('Go on');
-    await tab.keyboard.press('Enter');
-    await until('it streams', async () => ((await tab.locator('article[aria-busy=true]').textContent({ timeout: 500 }).catch(() => '')) ?? '').includes('one more sentence'), 60);
-    await judge('a frame while a reply streams into it, p95', TWO_FRAMES, () => frames(tab, 120), others);
-    assert.equal(await tab.locator('article[aria-busy=true]').count(), 1, 'it still streams');
+    const streaming = async () => {
+      await streams();
+      const p95 = await frames(tab, 90);
+      return (await busy.count()) === 1 ? p95 : Infinity;
+    };
+    await judge('a frame while a reply streams into it, p95', TWO_FRAMES, streaming, others);
   });
 
   it('does not move what is read while the reply goes on, and keeps the focus in it', async () => {
+    await streams();
     const box = await log.boundingBox();
     await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await tab.mouse.wheel(0, -1500);
@@ -128,7 +139,7 @@ describe('a conversation of ten thousand messages', () => {
       return { most, isThere: node.contains(anchor) };
     });
     assert.ok(moved.isThere && moved.most <= 2, `it moved by ${moved.most} px`);
-    assert.equal(await tab.locator('article[aria-busy=true]').count(), 1, 'it still streams');
+    assert.equal(await busy.count(), 1, 'it still streams');
     // Far away, too.
     await log.evaluate((node) => (node.scrollTop -= 60_000));
     await frames(tab, 20);
@@ -152,7 +163,17 @@ describe('a graph of three hundred nodes', () => {
     server = await serve(place.home);
     chrome = await browser();
     ({ tab, errors } = await page(await chrome.newContext(WIDE), server));
-    const { sha256, ...report } = await ask(tab, 'POST', '/api/packages/import', { path: large.path });
+    // Notes when the news of a move came.
+    await tab.addInitScript(() => {
+      const listen = EventSource.prototype.addEventListener;
+      EventSource.prototype.addEventListener = function (name, take) {
+        listen.call(this, name, (frame) => {
+          if (frame.data?.includes('"moved"')) globalThis.arrived = performance.now();
+          take(frame);
+        });
+      };
+    });
+    const report = await ask(tab, 'POST', '/api/packages/import', { path: large.path });
     const { id } = await ask(tab, 'POST', '/api/projects', { path: await project(place.folder, 'large-one', '002-branch-greenfield') });
     const { runId, ...why } = await ask(tab, 'POST', '/api/runs', { project: id, package: 'large' });
     assert.ok(runId, JSON.stringify([report, why]));
@@ -180,12 +201,12 @@ describe('a graph of three hundred nodes', () => {
       globalThis.spans = [];
       const node = () => document.querySelector('[data-node].current')?.dataset.node;
       let last = node();
-      // From the change of the page, which comes within the frame behind the event, to the end of painting it.
+      // The page changes within a frame; what runs behind it runs after it was painted.
       new MutationObserver(() => {
         if (node() === last) return;
         last = node();
-        const begun = performance.now();
-        requestAnimationFrame(() => setTimeout(() => globalThis.spans.push(performance.now() - begun)));
+        const { arrived } = globalThis;
+        setTimeout(() => globalThis.spans.push(performance.now() - arrived));
       }).observe(document.querySelector('[role=application]'), { subtree: true, attributes: true, attributeFilter: ['class'] });
     });
     const others = await taken();
@@ -195,7 +216,7 @@ describe('a graph of three hundred nodes', () => {
     const spans = (await tab.evaluate(() => globalThis.spans)).sort((one, other) => one - other);
     assert.ok(spans.length >= MOVES / 2, `${spans.length} moves were seen`);
     console.log(`${spans.length} moves of the current node, p95 ${ms(spans[Math.floor(spans.length * 0.95)])}`);
-    await judge('the current node moves, median', TWO_FRAMES, () => spans[Math.floor(spans.length / 2)], others);
+    await judge('the current node moves, from the news to the paint, median', TWO_FRAMES, () => spans[Math.floor(spans.length / 2)], others);
   });
 
   it('is moved and enlarged without missing frames', async () => {
