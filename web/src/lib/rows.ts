@@ -11,7 +11,8 @@ export interface GroupRow {
   tools: ToolRow[];
 }
 
-export type Shown = (Row | GroupRow) & { journal: string };
+/** `id` is the same for the life of the row, and no other row has it. */
+export type Shown = (Row | GroupRow) & { journal: string; id: string };
 
 const LOOKS = new Set(['fs.read', 'fs.list', 'fs.search']);
 
@@ -21,11 +22,12 @@ const isLook = (row: Row): row is ToolRow => row.kind === 'tool' && LOOKS.has(ro
 export function group(rows: readonly Row[], journal: string): Shown[] {
   const shown: Shown[] = [];
   let tools: ToolRow[] = [];
+  const show = (row: Row | GroupRow): void => void shown.push({ ...row, journal, id: `${journal}/${row.key}` });
   const flush = (): void => {
     const [first] = tools;
     if (!first) return;
-    if (tools.length === 1) shown.push({ ...first, journal });
-    else shown.push({ kind: 'group', key: first.key, seq: first.seq, time: first.time, tools, journal });
+    if (tools.length === 1) show(first);
+    else show({ kind: 'group', key: first.key, seq: first.seq, time: first.time, tools });
     tools = [];
   };
   for (const row of rows) {
@@ -34,10 +36,32 @@ export function group(rows: readonly Row[], journal: string): Shown[] {
       continue;
     }
     flush();
-    shown.push({ ...row, journal });
+    show(row);
   }
   flush();
   return shown;
+}
+
+/** Rows, and what is shown of them. */
+export interface Grouped {
+  rows: readonly Row[];
+  shown: Shown[];
+}
+
+/** Groups rows of which most were grouped before. What did not change stays the same value, and costs nothing. */
+export function regroup(before: Grouped, rows: readonly Row[], journal: string): Grouped {
+  if (before.rows === rows) return before;
+  let same = 0;
+  while (same < rows.length && before.rows[same] === rows[same]) same += 1;
+  let [kept, covered] = [before.shown.length, before.rows.length];
+  for (; kept > 0; kept -= 1) {
+    const last = before.shown[kept - 1];
+    if (!last) break;
+    // A call that only looked may be joined by the next one.
+    if (covered <= same && last.kind !== 'group' && !isLook(last)) break;
+    covered -= last.kind === 'group' ? last.tools.length : 1;
+  }
+  return { rows, shown: before.shown.slice(0, kept).concat(group(rows.slice(covered), journal)) };
 }
 
 /** One list of several, by time. Rows of one journal keep their order. */

@@ -43,8 +43,10 @@ export function lookAt(picture: Picture, view: View, call: number, atWork: boole
     if (!isActive) return 'running';
     return lookOfPhase(phase === 'Completed' ? 'WaitingUser' : phase, view.question?.question.kind);
   };
+  const counts = new Map<string, number>();
+  for (const visit of own) counts.set(visit.nodeId, (counts.get(visit.nodeId) ?? 0) + 1);
   const of = (node: PictureNode): NodeLook => {
-    const visits = own.filter((visit) => visit.nodeId === node.id).length;
+    const visits = counts.get(node.id) ?? 0;
     const current = node.id === here && !isOver;
     const skipped = isOver && visits === 0 && !done.has(node.id);
     const look = current ? currentLook() : done.has(node.id) ? 'done' : skipped ? 'skipped' : 'ready';
@@ -57,6 +59,17 @@ export function lookAt(picture: Picture, view: View, call: number, atWork: boole
     return isOver ? 'skipped' : 'plain';
   };
   return { nodes: new Map(picture.nodes.map((node) => [node.id, of(node)])), edges: picture.edges.map(edge), done: done.size };
+}
+
+/** The same, with every node that did not change as the value it was: only others are drawn anew. */
+export function steady(next: GraphLook, before: GraphLook | undefined): GraphLook {
+  const isSame = (one: NodeLook, other: NodeLook): boolean =>
+    one.look === other.look && one.current === other.current && one.next === other.next && one.visits === other.visits && one.facts === other.facts;
+  for (const [id, one] of next.nodes) {
+    const known = before?.nodes.get(id);
+    if (known && isSame(one, known)) next.nodes.set(id, known);
+  }
+  return next;
 }
 
 /** The node in a direction: along edges down and up, to neighbours left and right. */

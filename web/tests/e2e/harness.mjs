@@ -39,8 +39,10 @@ function proxy(target) {
     if (!url.pathname.startsWith('/api') && url.pathname !== '/enter') {
       const name = extname(url.pathname) ? url.pathname : '/index.html';
       try {
+        const policy = await fetch(target).then((answer) => answer.headers.get('content-security-policy'), () => null);
+        // A server that is dead serves nothing.
+        if (policy === null) return void outgoing.destroy();
         const bytes = await readFile(join(dist, name));
-        const policy = await fetch(target).then((answer) => answer.headers.get('content-security-policy'));
         outgoing.writeHead(200, { 'content-type': TYPES[extname(name)] ?? 'application/octet-stream', 'content-security-policy': policy ?? '' });
         outgoing.end(bytes);
       } catch {
@@ -53,6 +55,7 @@ function proxy(target) {
     const passed = forward(url, { method: incoming.method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode, answer.headers);
       answer.pipe(outgoing);
+      answer.on('close', () => answer.complete || outgoing.destroy());
     });
     passed.on('error', () => outgoing.destroy());
     outgoing.on('close', () => passed.destroy());
@@ -61,29 +64,56 @@ function proxy(target) {
   return new Promise((done) => server.listen(0, '127.0.0.1', () => done(server)));
 }
 
-/** A server with its own store, ready to be entered once. */
-export async function serve(home) {
-  const child = spawn(binary, ['--home', home, 'ui', '--port', '0', '--no-open'], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8' } });
+/** Starts the program, and gives the link it prints. */
+async function start(home, port) {
+  const child = spawn(binary, ['--home', home, 'ui', '--port', String(port), '--no-open'], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8' } });
   let noise = '';
   child.stderr.on('data', (data) => (noise += data));
   const link = await new Promise((done, fail) => {
     createInterface({ input: child.stdout }).once('line', done);
     child.once('close', () => fail(new Error(`the server ended: ${noise}`)));
   });
-  const url = new URL(link);
+  return { child, url: new URL(link) };
+}
+
+const end = (child, signal) =>
+  new Promise((done) => {
+    child.once('close', done);
+    child.kill(signal);
+  });
+
+/** A server with its own store, ready to be entered once. */
+export async function serve(home) {
+  const begun = performance.now();
+  let { child, url } = await start(home, 0);
+  const ready = performance.now() - begun;
   const isBuiltIn = (await fetch(url.origin).then((answer) => answer.text())).includes('id="app"');
   const front = isBuiltIn && !process.env.CREWAGENT_PROXY ? null : await proxy(url.origin);
   const origin = front ? `http://127.0.0.1:${front.address().port}` : url.origin;
   return {
     origin,
     enter: `${origin}${url.pathname}${url.search}`,
-    kill: (signal = 'SIGKILL') =>
-      new Promise((done) => {
-        child.once('close', done);
-        child.kill(signal);
-        front?.closeAllConnections();
-        front?.close();
-      }),
+    /** Milliseconds from the start of the program to its link. */
+    ready,
+    pid: () => child.pid,
+    /** Mebibytes that the program has now, and had at most. */
+    memory: async () => {
+      const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+      const of = (name) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
+      return { now: of('VmRSS'), most: of('VmHWM') };
+    },
+    /** Ends the program so that it can be started again at the same place. */
+    crash: () => end(child, 'SIGKILL'),
+    again: async () => {
+      const { port } = url;
+      ({ child, url } = await start(home, port));
+      if (url.port !== port) throw new Error(`port ${port} was taken`);
+    },
+    kill: async (signal = 'SIGKILL') => {
+      front?.closeAllConnections();
+      front?.close();
+      if (child.exitCode === null && child.signalCode === null) await end(child, signal);
+    },
   };
 }
 
@@ -104,10 +134,13 @@ export async function project(folder, name, from) {
 export const scenario = (name) => `scripted:${join(golden, name, 'scenario.yaml')}`;
 export const example = (name) => join(repository, 'spec/examples', name);
 
-/** Makes a scripted model the one that runs use, with a line of the policy where one is wanted. */
-export async function useModel(home, model, policy = '') {
+/** A scenario of these tests. */
+export const own = (name) => `scripted:${join(here, 'scenarios', name)}`;
+
+/** Makes a scripted model the one that runs use, with lines of the policy and about runs where some are wanted. */
+export async function useModel(home, model, policy = '', run = '') {
   await mkdir(home, { recursive: true });
-  await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n[policy]\n${policy}\n`);
+  await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n${run}\n[policy]\n${policy}\n`);
 }
 
 export async function browser() {

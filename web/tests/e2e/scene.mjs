@@ -1,10 +1,6 @@
 /** A store with something in every state, for pictures and for the accessibility checks. */
 
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { ask, browser, crewagent, example, page, project, scenario, scratch, serve, useModel } from './harness.mjs';
-
-const own = (name) => `scripted:${join(dirname(fileURLToPath(import.meta.url)), 'scenarios', name)}`;
+import { ask, browser, crewagent, example, own, page, project, scenario, scratch, serve, useModel } from './harness.mjs';
 
 /** Waits until something is so. */
 export async function until(what, check, seconds = 20) {

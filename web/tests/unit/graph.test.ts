@@ -3,7 +3,7 @@ import type { Picture } from '../../src/lib/api/types';
 import { KeyReader } from '../../src/lib/keys';
 import { reduce } from '../../src/lib/reduce';
 import { emptyView } from '../../src/lib/view';
-import { lookAt, neighbour, untouched } from '../../src/run/nodes';
+import { lookAt, neighbour, steady, untouched } from '../../src/run/nodes';
 import { journal } from './journals';
 
 /** hello-branch, as far as a look at it needs. */
@@ -51,6 +51,14 @@ describe('the look of a graph', () => {
   it('says that a run is paused if its process was killed', () => {
     const look = lookAt(picture(), { ...view, phase: 'Running' }, 0, false);
     expect(look.nodes.get('decide-02-project-type')?.look).toBe('paused');
+  });
+
+  it('keeps the values of nodes that did not change', () => {
+    const before = lookAt(picture(), { ...view, phase: 'Running' }, 0, false);
+    const after = steady(lookAt(picture(), view, 0, false), before);
+    expect(after).toEqual(lookAt(picture(), view, 0, false));
+    expect(after.nodes.get('end-99')).toBe(before.nodes.get('end-99'));
+    expect(after.nodes.get('decide-02-project-type')).not.toBe(before.nodes.get('decide-02-project-type'));
   });
 
   it('is plain for a call that is not known', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/lib/api/types';
 import { activeCall, reduce } from '../../src/lib/reduce';
+import { group, type Grouped, regroup } from '../../src/lib/rows';
 import { emptyView, type View } from '../../src/lib/view';
 import { journal, NAMES } from './journals';
 
@@ -27,6 +28,28 @@ describe.each(NAMES)('the view of %s', (name) => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
         expect(inPieces(events, cuts)).toEqual(at_once);
+      }),
+      SEED,
+    );
+  });
+
+  it('is shown as if it were grouped at once, and rows that did not change stay the same values', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(events.length), { maxLength: 12 }), (cuts) => {
+        let [view, grouped, from]: [View, Grouped, number] = [emptyView(), { rows: [], shown: [] }, 0];
+        for (const to of [...new Set(cuts), events.length].sort((one, other) => one - other)) {
+          const before = grouped;
+          view = reduce(view, events.slice(from, to));
+          grouped = regroup(before, view.rows, 'run');
+          from = to;
+          const kept = new Set<object>(before.rows.filter((row, at) => row === view.rows[at]));
+          const seen = new Map(before.shown.map((row) => [row.id, row]));
+          expect(grouped.shown).toEqual(group(view.rows, 'run'));
+          for (const row of grouped.shown.slice(0, -1)) {
+            const own = view.rows.find((one) => one.key === row.key);
+            if (row.kind === 'said' && own && kept.has(own)) expect(row).toBe(seen.get(row.id));
+          }
+        }
       }),
       SEED,
     );

@@ -163,7 +163,7 @@ export const api = {
   revert: (run: string, path: string, ifMatchSha256: string, seq?: number) =>
     post(`/api/runs/${id(run)}/changes/revert`, { path, seq, ifMatchSha256 }),
 
-  events: (journal: Journal, after: number, limit = 2000) =>
+  events: (journal: Journal, after: number, limit = 5000) =>
     get<EventPage>(`${shelf(journal)}/events`, { after, limit }),
   blob: (journal: Journal, sha256: string) => get<FileText>(`${shelf(journal)}/blobs/${id(sha256)}`),
   say: (journal: Journal, text: string, model?: string) => post<Came>(`${shelf(journal)}/say`, { text, model }),

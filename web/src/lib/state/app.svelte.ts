@@ -2,6 +2,7 @@
 
 import { api, faultOf } from '../api/client';
 import { type Link, nameOf, Stream } from '../api/stream';
+import { soon } from '../soon';
 import type {
   AppFacts,
   Conversation,
@@ -40,7 +41,8 @@ class AppState {
   ready = $state(false);
   #sinks = new Map<string, Sink>();
   #contents = new Map<string, Promise<PackageContent | null>>();
-  #listeners = new Set<(notice: Notice) => void>();
+  #listeners = new Set<(notice: Notice | null) => void>();
+  #noticed: Notice[] = [];
   #refresh: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
     event: (journal, event) => {
@@ -49,7 +51,7 @@ class AppState {
     },
     rewind: (journal, seq) => this.#sinks.get(nameOf(journal))?.rewind(seq),
     notice: (notice) => this.#notice(notice),
-    hello: () => void this.refreshLists(),
+    hello: () => void this.#anew(),
     link: (link) => (this.link = link),
   });
 
@@ -67,6 +69,16 @@ class AppState {
 
   reconnect(): void {
     this.#stream.open();
+  }
+
+  /** The network is gone. The server is on this computer and may be there all the same: that is tried out. */
+  doubt(): void {
+    if (this.ready && !this.fault) this.reconnect();
+  }
+
+  /** The computer woke up, or the network is back: nobody waits for the next try. */
+  wake(): void {
+    if (this.link !== 'open' && !document.hidden) this.doubt();
   }
 
   async refreshFacts(): Promise<void> {
@@ -129,23 +141,37 @@ class AppState {
     return content;
   }
 
-  /** Calls back when a run or a conversation comes to rest or goes on. */
-  onNotice(listener: (notice: Notice) => void): () => void {
+  /** Calls back when a run or a conversation comes to rest or goes on; without a notice when some may have been missed. */
+  onNotice(listener: (notice: Notice | null) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   #notice(notice: Notice): void {
     this.heard = notice.time;
-    const { kind, id } = notice.journal;
-    if (kind === 'run') this.runs = this.runs.map((run) => (run.id === id ? noticed(run, notice) : run));
-    else {
-      this.conversations = this.conversations.map((talk) => (talk.id === id ? { ...talk, atWork: notice.atWork } : talk));
-    }
-    for (const listener of this.#listeners) listener(notice);
+    this.#noticed.push(notice);
+    if (this.#noticed.length === 1) soon(() => this.#takeNotice());
+  }
+
+  /** Many runs may change at once: the lists change once. */
+  #takeNotice(): void {
+    const fresh = this.#noticed;
+    this.#noticed = [];
+    const about = (kind: Journal['kind'], id: string): Notice[] => fresh.filter(({ journal }) => journal.kind === kind && journal.id === id);
+    this.runs = this.runs.map((run) => about('run', run.id).reduce(noticed, run));
+    this.conversations = this.conversations.map((talk) => about('conversation', talk.id).reduce((one, { atWork }) => ({ ...one, atWork }), talk));
+    for (const notice of fresh) for (const listener of this.#listeners) listener(notice);
     // New ones, titles and times come with the lists; many notices are one request.
-    clearTimeout(this.#refresh);
-    this.#refresh = setTimeout(() => void this.refreshLists().catch(() => undefined), 400);
+    this.#refresh ??= setTimeout(() => {
+      this.#refresh = undefined;
+      void this.refreshLists().catch(() => undefined);
+    }, 400);
+  }
+
+  /** A stream began. What happened before it was not told. */
+  async #anew(): Promise<void> {
+    await this.refreshLists().catch(() => undefined);
+    for (const listener of this.#listeners) listener(null);
   }
 }
 

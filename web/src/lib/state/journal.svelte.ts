@@ -3,13 +3,17 @@
 import { api, faultOf } from '../api/client';
 import type { Event, Fault, Journal } from '../api/types';
 import { reduce } from '../reduce';
-import { emptyView, type View } from '../view';
+import { soon } from '../soon';
+import { emptyView, type Live, type View } from '../view';
 
 export class JournalState {
   readonly journal: Journal;
   /** Whole events, in their order. */
   events: Event[] = [];
+  /** What the whole events give. Pieces of a reply do not touch it, so nothing that hangs on it is made anew for them. */
   view = $state.raw<View>(emptyView());
+  /** The reply that is being written. */
+  live = $state.raw<Live | null>(null);
   /** Grows with every change of `events`. */
   version = $state(0);
   loaded = $state(false);
@@ -34,8 +38,7 @@ export class JournalState {
         after = page.events.at(-1)?.seq ?? after;
         if (!page.more || page.events.length === 0) break;
       }
-      this.view = reduce(emptyView(), this.events);
-      this.version += 1;
+      this.#show(reduce(emptyView(), this.events));
       this.loaded = true;
     } catch (thrown) {
       this.fault = faultOf(thrown);
@@ -47,18 +50,15 @@ export class JournalState {
     if (!this.loaded) return;
     this.#waiting.push(event);
     if (this.#isDue) return;
-    // A tab in the background gets no frames.
     this.#isDue = true;
-    if (document.hidden) setTimeout(() => this.#flush(), 100);
-    else requestAnimationFrame(() => this.#flush());
+    soon(() => this.#flush());
   }
 
   /** Forgets what never became part of the journal. */
   rewind(seq: number): void {
     this.#waiting = [];
     this.events = this.events.filter((event) => event.seq <= seq);
-    this.view = reduce(emptyView(), this.events);
-    this.version += 1;
+    this.#show(reduce(emptyView(), this.events));
   }
 
   /** The view as it was after some event. */
@@ -70,8 +70,16 @@ export class JournalState {
     this.#isDue = false;
     const fresh = this.#waiting;
     this.#waiting = [];
+    const known = this.events.length;
     this.#keep(fresh);
-    this.view = reduce(this.view, fresh);
+    const next = reduce({ ...this.view, live: this.live }, fresh);
+    if (this.events.length > known) this.#show(next);
+    else this.live = next.live;
+  }
+
+  #show(view: View): void {
+    this.view = view;
+    this.live = view.live;
     this.version += 1;
   }
 

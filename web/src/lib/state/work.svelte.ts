@@ -6,7 +6,7 @@ import type { Came, ConversationDetail, Fault, Journal, PackageContent, Picture,
 import { activeCall } from '../reduce';
 import type { View } from '../view';
 import { lookOfPhase, type Look } from '../status';
-import { group, merge, type Shown } from '../rows';
+import { type Grouped, merge, regroup, type Shown } from '../rows';
 import { app } from './app.svelte';
 import { JournalState } from './journal.svelte';
 import { attempt } from './toasts.svelte';
@@ -33,6 +33,8 @@ export class Work {
   readonly open = new SvelteMap<string, boolean>();
   #isGone = false;
   #followed = new Set<string>();
+  /** What was shown of each journal last. */
+  #grouped = new WeakMap<JournalState, Grouped>();
 
   constructor(journal: Journal) {
     this.journal = journal;
@@ -48,7 +50,6 @@ export class Work {
   /** That run as it is, or as it was where the replay stands. */
   readonly runView = $derived.by((): View | null => {
     if (!this.run) return null;
-    void this.run.version;
     return this.replay === null ? this.run.view : this.run.at(this.replay);
   });
 
@@ -64,7 +65,9 @@ export class Work {
     if (!state) return [];
     const isReplayed = this.replay !== null && state === this.run;
     const rows = isReplayed && this.runView ? this.runView.rows : state.view.rows;
-    return group(rows, state.journal.id);
+    const grouped = regroup(this.#grouped.get(state) ?? { rows: [], shown: [] }, rows, state.journal.id);
+    this.#grouped.set(state, grouped);
+    return grouped.shown;
   }
 
   readonly atWork = $derived.by((): boolean => {
@@ -182,7 +185,9 @@ export class Work {
     const [next, ...rest] = this.queued;
     if (next === undefined || this.atWork) return;
     this.queued = rest;
-    await attempt(() => api.say(this.journal, next));
+    const came = await attempt(() => api.say(this.journal, next));
+    // What was not heard is not lost.
+    if (!came) this.queued = [next, ...this.queued];
   }
 
   stop(): Promise<unknown> {
