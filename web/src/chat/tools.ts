@@ -2,6 +2,7 @@
 
 import type { Key } from '../lib/i18n/index.svelte';
 import { objectOf } from '../lib/payload';
+import { visible } from '../lib/text';
 import type { ToolRow } from '../lib/view';
 
 const VERBS: Record<string, Key> = {
@@ -26,8 +27,8 @@ export function verbOf(row: ToolRow): Key | undefined {
 
 export function pathOf(row: ToolRow): string {
   const args = objectOf(row.args);
-  if (row.tool === 'fs.search' && typeof args?.query === 'string') return args.query;
-  return row.subject ?? (typeof args?.path === 'string' ? args.path : '');
+  if (row.tool === 'fs.search' && typeof args?.query === 'string') return visible(args.query);
+  return visible(row.subject ?? (typeof args?.path === 'string' ? args.path : ''));
 }
 
 export interface Refusal {
