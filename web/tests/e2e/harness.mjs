@@ -49,7 +49,8 @@ function proxy(target) {
       return;
     }
     const headers = { ...incoming.headers, host: url.host };
-    if (headers.origin) headers.origin = url.origin;
+    // Another page stays another page.
+    if (headers.origin === `http://${incoming.headers.host}`) headers.origin = url.origin;
     const passed = forward(url, { method: incoming.method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode, answer.headers);
       answer.pipe(outgoing);
@@ -61,29 +62,54 @@ function proxy(target) {
   return new Promise((done) => server.listen(0, '127.0.0.1', () => done(server)));
 }
 
-/** A server with its own store, ready to be entered once. */
-export async function serve(home) {
-  const child = spawn(binary, ['--home', home, 'ui', '--port', '0', '--no-open'], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8' } });
+/** Starts the program as a server, and waits for its link. `under` is a program that starts it, such as `prlimit`. */
+async function start(home, { port = 0, env = {}, under = [] } = {}) {
+  const [program, ...args] = [...under, binary, '--home', home, 'ui', '--port', String(port), '--no-open'];
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8', ...env } });
   let noise = '';
   child.stderr.on('data', (data) => (noise += data));
   const link = await new Promise((done, fail) => {
     createInterface({ input: child.stdout }).once('line', done);
+    child.once('error', fail);
     child.once('close', () => fail(new Error(`the server ended: ${noise}`)));
   });
-  const url = new URL(link);
+  const end = (signal) =>
+    new Promise((done) => {
+      if (child.exitCode !== null || child.signalCode !== null) return done();
+      child.once('close', done);
+      child.kill(signal);
+    });
+  return { link: new URL(link), pid: child.pid, end };
+}
+
+/** A server with its own store, ready to be entered once. */
+export async function serve(home, options = {}) {
+  let running = await start(home, options);
+  const url = running.link;
   const isBuiltIn = (await fetch(url.origin).then((answer) => answer.text())).includes('id="app"');
   const front = isBuiltIn && !process.env.CREWAGENT_PROXY ? null : await proxy(url.origin);
   const origin = front ? `http://127.0.0.1:${front.address().port}` : url.origin;
   return {
     origin,
+    /** The server itself, where the page comes through the proxy. */
+    own: url.origin,
+    pid: () => running.pid,
     enter: `${origin}${url.pathname}${url.search}`,
-    kill: (signal = 'SIGKILL') =>
-      new Promise((done) => {
-        child.once('close', done);
-        child.kill(signal);
-        front?.closeAllConnections();
-        front?.close();
-      }),
+    /** Ends the program; the address stays, for one that comes later. */
+    crash: async (signal = 'SIGKILL') => {
+      await running.end(signal);
+      front?.closeAllConnections();
+    },
+    /** Starts the program again, at the same address. */
+    again: async (other = {}) => {
+      running = await start(home, { ...options, ...other, port: url.port });
+      if (running.link.port !== url.port) throw new Error(`port ${url.port} was taken by somebody else`);
+    },
+    kill: async (signal = 'SIGKILL') => {
+      await running.end(signal);
+      front?.closeAllConnections();
+      front?.close();
+    },
   };
 }
 
@@ -110,10 +136,10 @@ export async function useModel(home, model, policy = '') {
   await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n[policy]\n${policy}\n`);
 }
 
-export async function browser() {
+export async function browser(...more) {
   return chromium.launch({
     executablePath: process.env.CREWAGENT_BROWSER ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', ...more],
   });
 }
 
@@ -123,7 +149,7 @@ export async function page(context, server) {
   const errors = [];
   tab.on('pageerror', (error) => errors.push(String(error)));
   tab.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
+    if (message.type() === 'error') errors.push(`${message.text()} ${message.location().url}`.trim());
   });
   await tab.goto(server.enter);
   return { tab, errors };
