@@ -16,13 +16,22 @@ const VERBS: Record<string, Key> = {
   'runtime.update_state': 'tool.state',
 };
 
+/** What a call wanted that was refused. */
+const WANTED: Record<string, Key> = {
+  'fs.read': 'matrix.read',
+  'fs.list': 'matrix.list',
+  'fs.search': 'matrix.search',
+  'fs.write': 'matrix.write',
+  'fs.apply_patch': 'matrix.patch',
+};
+
 const isState = (row: ToolRow): boolean =>
   row.subject?.startsWith('@state/') === true || objectOf(row.args)?.path === '@state/workflow.md';
 
 /** The key of the verb; none for a tool that we do not know. */
 export function verbOf(row: ToolRow): Key | undefined {
   if (isState(row)) return row.status === 'refused' ? 'tool.stateRefused' : 'tool.state';
-  return VERBS[row.tool];
+  return (row.status === 'refused' && WANTED[row.tool]) || VERBS[row.tool];
 }
 
 export function pathOf(row: ToolRow): string {
