@@ -247,6 +247,7 @@ describe('what the screens promise', () => {
   it('a refused call says which rule, and what is allowed', async () => {
     const [denied, moved] = [tab.locator('.tool.refused').nth(0), tab.locator('.tool.refused').nth(1)];
     assert.match((await denied.textContent()) ?? '', /fs\.write\(@project\/secret\)/);
+    assert.doesNotMatch((await denied.textContent()) ?? '', /Wrote/, 'what was not done is not told as done');
     assert.match((await moved.textContent()) ?? '', /allowed: decide-02-project-type/);
     assert.ok(!existsSync(join(shop.path, 'secret')));
   });
@@ -276,6 +277,9 @@ describe('what the screens promise', () => {
     await tab.locator('section.artifacts').getByRole('button', { name: /intake\.md/ }).waitFor();
     const late = Date.now() - at;
     assert.ok(late < 1000, `the artifact was shown ${late} ms after it was written`);
+    const artifact = tab.locator('section.artifacts').getByRole('button', { name: /intake\.md/ });
+    assert.match((await artifact.textContent()) ?? '', /Intake$/, 'with the step that made it');
+    assert.equal(await artifact.getAttribute('title'), 'artifacts/intake.md');
     await said('Answered:').waitFor();
     assert.equal(await tab.getByRole('radio', { name: /A new one/ }).count(), 0, 'it cannot be answered again');
     assert.equal(await tab.evaluate(() => globalThis.mark), 1);
@@ -292,6 +296,19 @@ describe('what the screens promise', () => {
       });
     });
   }
+
+  it('a written file expands to its lines, and the way that was taken is thick', async () => {
+    // The model speaks on; whoever reads above lets go of the end.
+    const log = await tab.getByRole('log').boundingBox();
+    await tab.mouse.move(log.x + log.width / 2, log.y + log.height / 2);
+    await tab.mouse.wheel(0, -20_000);
+    await tab.locator('.frame > .pill').waitFor();
+    const card = tab.locator('.tool:not(.refused)').filter({ hasText: 'intake.md' }).first();
+    await card.locator('.head').click();
+    assert.match((await card.getByRole('region', { name: 'Changed lines' }).textContent()) ?? '', /A sign-up page/);
+    await tab.locator('path.edge.taken').first().waitFor({ state: 'attached' });
+    assert.equal(await tab.locator('path.edge.taken').first().evaluate((node) => getComputedStyle(node).strokeWidth), '2.5px');
+  });
 
   it('after kill -9 the project offers to resume, and says where and why', async () => {
     await until('it speaks', async () => (await tab.locator('article[aria-busy=true]').count()) > 0);
@@ -325,6 +342,22 @@ describe('what the screens promise', () => {
     await tab.getByRole('button', { name: 'All', exact: true }).click();
     await tab.getByRole('searchbox', { name: 'Search runs' }).fill('decide-02');
     assert.equal(await tab.locator('main .run').count(), 1);
+  });
+
+  it('a called workflow has its own graph, and a way back to its caller', async () => {
+    await set.api('POST', '/api/packages/import', { path: example('nested-review') });
+    const path = await project(set.folder, 'release', '013-child-waits');
+    const { id } = await set.api('POST', '/api/projects', { path });
+    const run = await set.run(id, 'nested-review', { model: scenario('013-child-waits'), variables: { docPath: 'docs/lost.md' } });
+    await until('it waits', async () => (await set.api('GET', `/api/runs/${run}`)).status === 'waiting-user');
+    await set.show(id, run);
+    const way = tab.getByRole('navigation', { name: 'Called workflows' });
+    await way.getByRole('button').first().waitFor();
+    const inner = await tab.getByRole('application').getAttribute('aria-label');
+    await way.getByRole('button').first().click();
+    await until('the graph of the caller is shown', async () => (await tab.getByRole('application').getAttribute('aria-label')) !== inner);
+    await tab.getByRole('button', { name: 'Follow' }).click();
+    await until('and that of the called one', async () => (await tab.getByRole('application').getAttribute('aria-label')) === inner);
   });
 
   it('a project whose folder moved is shown as broken, and can be located or removed', async () => {
@@ -481,6 +514,7 @@ describe('settings', () => {
       ['TLS', `https://${here}/v1`, undefined],
       ['Key', `http://${here}/v1`, { status: 401, body: error('bad key', 'invalid_api_key') }],
       ['Model', `http://${here}/v1`, { status: 404, body: error('The model `m` does not exist', 'model_not_found') }],
+      ['Tools', `http://${here}/v1`, { status: 200, body: { id: 'x', object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }] } }],
     ]) {
       answer = reply;
       await set.api('PUT', '/api/models/mine', { model: 'm', profile: 'openai', baseUrl: url, key: KEY, useIt: true });
