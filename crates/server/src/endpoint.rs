@@ -237,7 +237,7 @@ async fn whole(body: Body, limit: usize) -> Result<Bytes, Problem> {
     }
 }
 
-pub(crate) fn too_large(limit: u64) -> Problem {
+fn too_large(limit: u64) -> Problem {
     Problem::new(Code::TooLarge, format!("the body is cut off, or longer than {limit} bytes"))
 }
 

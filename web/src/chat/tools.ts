@@ -2,6 +2,7 @@
 
 import type { Key } from '../lib/i18n/index.svelte';
 import { objectOf } from '../lib/payload';
+import { visible } from '../lib/text';
 import type { ToolRow } from '../lib/view';
 
 const VERBS: Record<string, Key> = {
@@ -15,19 +16,28 @@ const VERBS: Record<string, Key> = {
   'runtime.update_state': 'tool.state',
 };
 
+/** What a call wanted that was refused. */
+const WANTED: Record<string, Key> = {
+  'fs.read': 'matrix.read',
+  'fs.list': 'matrix.list',
+  'fs.search': 'matrix.search',
+  'fs.write': 'matrix.write',
+  'fs.apply_patch': 'matrix.patch',
+};
+
 const isState = (row: ToolRow): boolean =>
   row.subject?.startsWith('@state/') === true || objectOf(row.args)?.path === '@state/workflow.md';
 
 /** The key of the verb; none for a tool that we do not know. */
 export function verbOf(row: ToolRow): Key | undefined {
   if (isState(row)) return row.status === 'refused' ? 'tool.stateRefused' : 'tool.state';
-  return VERBS[row.tool];
+  return (row.status === 'refused' && WANTED[row.tool]) || VERBS[row.tool];
 }
 
 export function pathOf(row: ToolRow): string {
   const args = objectOf(row.args);
-  if (row.tool === 'fs.search' && typeof args?.query === 'string') return args.query;
-  return row.subject ?? (typeof args?.path === 'string' ? args.path : '');
+  if (row.tool === 'fs.search' && typeof args?.query === 'string') return visible(args.query);
+  return visible(row.subject ?? (typeof args?.path === 'string' ? args.path : ''));
 }
 
 export interface Refusal {

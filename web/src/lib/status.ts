@@ -1,6 +1,6 @@
 /** The nine states that everything is shown in: icon, word and colour are the same everywhere. */
 
-import type { Phase, QuestionKind, Status } from './api/types';
+import type { Phase, QuestionKind, RunItem, Status } from './api/types';
 
 export type Look =
   | 'ready'
@@ -47,3 +47,6 @@ export function lookOfStatus(status: Status): Look {
       return 'ready';
   }
 }
+
+/** Whether a run rests in a way that Resume helps against. */
+export const canResume = (run: RunItem): boolean => !run.atWork && !run.heldBy && ['paused', 'interrupted', 'failed'].includes(run.status);

@@ -51,7 +51,8 @@ function proxy(target) {
       return;
     }
     const headers = { ...incoming.headers, host: url.host };
-    if (headers.origin) headers.origin = url.origin;
+    // Another page stays another page.
+    if (headers.origin === `http://${incoming.headers.host}`) headers.origin = url.origin;
     const passed = forward(url, { method: incoming.method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode, answer.headers);
       answer.pipe(outgoing);
@@ -64,55 +65,63 @@ function proxy(target) {
   return new Promise((done) => server.listen(0, '127.0.0.1', () => done(server)));
 }
 
-/** Starts the program, and gives the link it prints. */
-async function start(home, port) {
-  const child = spawn(binary, ['--home', home, 'ui', '--port', String(port), '--no-open'], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8' } });
+/** Starts the program as a server, and waits for its link. `under` is a program that starts it, such as `prlimit`. */
+async function start(home, { port = 0, env = {}, under = [] } = {}) {
+  const [program, ...args] = [...under, binary, '--home', home, 'ui', '--port', String(port), '--no-open'];
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8', ...env } });
   let noise = '';
   child.stderr.on('data', (data) => (noise += data));
   const link = await new Promise((done, fail) => {
     createInterface({ input: child.stdout }).once('line', done);
+    child.once('error', fail);
     child.once('close', () => fail(new Error(`the server ended: ${noise}`)));
   });
-  return { child, url: new URL(link) };
+  const end = (signal) =>
+    new Promise((done) => {
+      if (child.exitCode !== null || child.signalCode !== null) return done();
+      child.once('close', done);
+      child.kill(signal);
+    });
+  return { link: new URL(link), pid: child.pid, end };
 }
 
-const end = (child, signal) =>
-  new Promise((done) => {
-    child.once('close', done);
-    child.kill(signal);
-  });
-
 /** A server with its own store, ready to be entered once. */
-export async function serve(home) {
+export async function serve(home, options = {}) {
   const begun = performance.now();
-  let { child, url } = await start(home, 0);
+  let running = await start(home, options);
   const ready = performance.now() - begun;
+  const url = running.link;
   const isBuiltIn = (await fetch(url.origin).then((answer) => answer.text())).includes('id="app"');
   const front = isBuiltIn && !process.env.CREWAGENT_PROXY ? null : await proxy(url.origin);
   const origin = front ? `http://127.0.0.1:${front.address().port}` : url.origin;
   return {
     origin,
+    /** The server itself, where the page comes through the proxy. */
+    own: url.origin,
+    pid: () => running.pid,
     enter: `${origin}${url.pathname}${url.search}`,
     /** Milliseconds from the start of the program to its link. */
     ready,
-    pid: () => child.pid,
     /** Mebibytes that the program has now, and had at most. */
     memory: async () => {
-      const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+      const status = await readFile(`/proc/${running.pid}/status`, 'utf8');
       const of = (name) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
       return { now: of('VmRSS'), most: of('VmHWM') };
     },
-    /** Ends the program so that it can be started again at the same place. */
-    crash: () => end(child, 'SIGKILL'),
-    again: async () => {
-      const { port } = url;
-      ({ child, url } = await start(home, port));
-      if (url.port !== port) throw new Error(`port ${port} was taken`);
+    /** Ends the program; the address stays, for one that comes later. */
+    crash: async (signal = 'SIGKILL') => {
+      await running.end(signal);
+      front?.closeAllConnections();
+    },
+    /** Starts the program again, at the same address. */
+    again: async (other = {}) => {
+      running = await start(home, { ...options, ...other, port: url.port });
+      if (running.link.port !== url.port) throw new Error(`port ${url.port} was taken by somebody else`);
     },
     kill: async (signal = 'SIGKILL') => {
+      await running.end(signal);
       front?.closeAllConnections();
       front?.close();
-      if (child.exitCode === null && child.signalCode === null) await end(child, signal);
     },
   };
 }
@@ -143,10 +152,10 @@ export async function useModel(home, model, policy = '', run = '') {
   await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n${run}\n[policy]\n${policy}\n`);
 }
 
-export async function browser() {
+export async function browser(...more) {
   return chromium.launch({
     executablePath: process.env.CREWAGENT_BROWSER ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', ...more],
   });
 }
 
@@ -156,7 +165,7 @@ export async function page(context, server) {
   const errors = [];
   tab.on('pageerror', (error) => errors.push(String(error)));
   tab.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
+    if (message.type() === 'error') errors.push(`${message.text()} ${message.location().url}`.trim());
   });
   await tab.goto(server.enter);
   return { tab, errors };

@@ -18,6 +18,7 @@ use serde::Deserialize;
 
 pub(super) use self::content::{agent, picture};
 use self::content::{content, report};
+pub(super) use self::upload::MAX_UPLOAD;
 use super::projects::absolute;
 use crate::endpoint::{Asked, Endpoint, delete, get, post};
 use crate::problem::Problem;

@@ -3,6 +3,7 @@
 use crewagent_engine::doctor::{Health as Verdict, checks};
 use crewagent_engine::model::NamedModel;
 
+use super::packages::MAX_UPLOAD;
 use crate::assets;
 use crate::endpoint::{Asked, Endpoint, get};
 use crate::problem::Problem;
@@ -32,6 +33,7 @@ fn app(asked: Asked) -> Result<AppFacts, Problem> {
         model,
         model_problem,
         has_web: assets::is_built(),
+        max_upload: MAX_UPLOAD,
     })
 }
 

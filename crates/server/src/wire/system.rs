@@ -32,6 +32,8 @@ pub struct AppFacts {
     pub model_problem: Option<String>,
     /// Whether the web app is built in.
     pub has_web: bool,
+    /// The largest package that is taken as a file, in bytes.
+    pub max_upload: u32,
 }
 
 /// How the server is.

@@ -44,6 +44,7 @@ import type {
   StartedRun,
   StateTexts,
 } from './types';
+import { shown } from '../text';
 
 /** Why a request was not granted. */
 export class Problem extends Error {
@@ -122,12 +123,13 @@ export const api = {
     request<FileText>('PUT', `/api/projects/${id(project)}/file`, { path, text, ifMatchSha256 }),
 
   packages: () => get<Packages>('/api/packages'),
-  package: (reference: string) => get<PackageContent>(`/api/packages/${id(reference)}`),
+  package: (reference: string) => get<PackageContent>(`/api/packages/${id(reference)}`).then(shown),
   removePackage: (reference: string) => request('DELETE', `/api/packages/${id(reference)}`),
   inspect: (from: string | Blob) =>
-    typeof from === 'string'
+    (typeof from === 'string'
       ? post<Report>('/api/packages/inspect', { path: from })
-      : request<Report>('POST', '/api/packages/inspect-file', from),
+      : request<Report>('POST', '/api/packages/inspect-file', from)
+    ).then(shown),
   import: (from: string | Blob) =>
     typeof from === 'string'
       ? post<ImportedPackage>('/api/packages/import', { path: from })
@@ -137,7 +139,7 @@ export const api = {
   conversations: (query: ConversationQuery) =>
     get<ConversationList>('/api/conversations', query),
   beginConversation: (body: NewConversation) => post<StartedConversation>('/api/conversations', body),
-  conversation: (conversation: string) => get<ConversationDetail>(`/api/conversations/${id(conversation)}`),
+  conversation: (conversation: string) => get<ConversationDetail>(`/api/conversations/${id(conversation)}`).then(shown),
   renameConversation: (conversation: string, title: string) =>
     request<Conversation>('PATCH', `/api/conversations/${id(conversation)}`, { title }),
   removeConversation: (conversation: string) =>
@@ -151,7 +153,7 @@ export const api = {
   runs: (query: RunQuery) =>
     get<RunList>('/api/runs', query),
   startRun: (body: NewRun) => post<StartedRun>('/api/runs', body),
-  run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`),
+  run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`).then(shown),
   removeRun: (run: string) => request('DELETE', `/api/runs/${id(run)}`),
   state: (run: string) =>
     get<StateTexts>(`/api/runs/${id(run)}/state`),

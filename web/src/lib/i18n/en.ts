@@ -98,6 +98,7 @@ export const en = {
   'folder.list': 'Folders',
   'folder.empty': 'There are no folders in here.',
   'folder.choose': 'Choose this folder',
+  'folder.fresh': 'It will be made: a new folder, or an empty one.',
 
   'import.title': 'Import a package',
   'import.lead': 'A package is checked first. Nothing is written unless it is valid and you import it.',
@@ -119,6 +120,8 @@ export const en = {
   'import.do': 'Import',
   'import.done': '{name} was imported.',
   'import.known': '{name} was there already.',
+  'import.tooLarge': '{name} has {size}; a file of at most {most} is taken from the browser.',
+  'import.tooLargeHint': 'Give its path below instead, or leave bulk data out of the package.',
 
   'package.none': 'There are no packages yet.',
   'package.which': 'Package',
@@ -147,6 +150,8 @@ export const en = {
   'project.chatWhy': 'No persona, no workflow; the project\'s files are at hand.',
   'project.steps': '{n} steps',
   'project.at': 'at {node}',
+  'project.interrupted': 'The program ended while it was at work. Nothing recorded is lost.',
+  'project.folderGone': 'The folder {path} was moved, renamed or removed. Put it back, or say where it is now; its runs and conversations are kept.',
   'project.noPackage': 'This project has no package yet. Import one to see its workflows and agents.',
 
   'blocked.title': 'The package is missing',

@@ -1,5 +1,6 @@
 /** Words of the page. Each language is a file of its own, fetched when it is asked for. */
 
+import { visible } from '../text';
 import type { en } from './en';
 
 export type Key = keyof typeof en;
@@ -26,7 +27,7 @@ export async function speak(language: Language): Promise<void> {
 export const language = (): Language => current;
 
 function filled(text: string, fill: Fill): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(fill[name] ?? whole));
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => visible(String(fill[name] ?? whole)));
 }
 
 /** The words for a key, with what belongs into them. */
@@ -76,9 +77,9 @@ export function date(time: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(time));
 }
 
-/** How long ago, such as `3 minutes ago`. */
+/** How long ago, such as `3 minutes ago`. What is still to come, by a clock that goes wrong, is now. */
 export function ago(time: string, now: number): string {
-  const seconds = Math.round((Date.parse(time) - now) / 1000);
+  const seconds = Math.min(0, Math.round((Date.parse(time) - now) / 1000));
   const steps: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400], ['hour', 3600], ['minute', 60]];
   const form = new Intl.RelativeTimeFormat(locale(), { numeric: 'auto', style: 'short' });
   for (const [unit, size] of steps) {

@@ -100,6 +100,7 @@ export const zh: Words = {
   'folder.list': '文件夹列表',
   'folder.empty': '这里没有文件夹。',
   'folder.choose': '选择此文件夹',
+  'folder.fresh': '将新建该文件夹，也可选用一个空文件夹。',
 
   'import.title': '导入包',
   'import.lead': '先检查，后导入。只有包有效并由你确认导入后，才会写入任何内容。',
@@ -121,6 +122,8 @@ export const zh: Words = {
   'import.do': '导入',
   'import.done': '已导入 {name}。',
   'import.known': '{name} 已经存在。',
+  'import.tooLarge': '{name} 大小为 {size}；浏览器最多可上传 {most} 的文件。',
+  'import.tooLargeHint': '请改为在下方填写它的路径，或把大量数据移出包。',
 
   'package.none': '还没有包。',
   'package.which': '包',
@@ -149,6 +152,8 @@ export const zh: Words = {
   'project.chatWhy': '没有角色和流程，可使用项目文件。',
   'project.steps': '{n} 个步骤',
   'project.at': '位于 {node}',
+  'project.interrupted': '程序在运行途中结束。已记录的内容没有丢失。',
+  'project.folderGone': '文件夹 {path} 已被移动、改名或删除。请把它放回原处，或指明它现在的位置；其运行与对话都已保留。',
   'project.noPackage': '这个项目还没有包。导入后即可看到流程和智能体。',
 
   'blocked.title': '包缺失',

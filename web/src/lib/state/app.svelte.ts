@@ -105,6 +105,13 @@ class AppState {
     await this.refreshLists();
   }
 
+  /** Looks whether the folder and the package of the project are there now. */
+  async refreshProject(): Promise<void> {
+    const id = this.project?.id;
+    const found = id === undefined ? undefined : await api.project(id);
+    if (found && found.id === this.project?.id) this.project = found;
+  }
+
   async refreshLists(): Promise<void> {
     const project = this.project?.id;
     if (project === undefined) return;

@@ -3,6 +3,7 @@
 import { api, faultOf, Problem } from '../api/client';
 import type { Fault } from '../api/types';
 import { t } from '../i18n/index.svelte';
+import { visible } from '../text';
 import { toast } from './toasts.svelte';
 
 export class OpenFile {
@@ -28,7 +29,7 @@ export class OpenFile {
   readonly dirty = $derived(this.base !== null && this.draft !== this.base.text);
 
   get name(): string {
-    return this.path.slice(this.path.lastIndexOf('/') + 1);
+    return visible(this.path.slice(this.path.lastIndexOf('/') + 1));
   }
 
   /** Looks at the disk. What was typed stays; if the disk changed too, both are kept. */

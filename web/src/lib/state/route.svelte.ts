@@ -64,14 +64,19 @@ export function href(route: Route): string {
 export const projectOf = (route: Route): string | undefined => ('project' in route ? route.project : undefined);
 
 let current = $state.raw<Route>(parse(new URL(location.href)));
+let last: Route | null = null;
 
 export const route = (): Route => current;
+
+/** Where this tab was before. */
+export const before = (): Route | null => last;
 
 export function go(to: Route, how: 'push' | 'replace' = 'push'): void {
   const address = href(to);
   if (address !== location.pathname + location.search) {
     if (how === 'push') history.pushState(null, '', address);
     else history.replaceState(null, '', address);
+    last = current;
   }
   current = to;
 }

@@ -158,12 +158,13 @@ export class Work {
     for (const id of missing) this.#followed.add(id);
     const found = await Promise.all(missing.map((id) => this.#look({ kind: 'run', id })));
     if (this.#isGone) return;
-    // One that cannot be read yet is tried again when something happens.
+    // One that was announced a moment ago may not be there yet.
     for (const run of found) if (run.fault) this.#followed.delete(run.journal.id);
+    if (found.some((run) => run.fault?.code === 'not-found')) setTimeout(() => !this.#isGone && void this.followRuns(), 250);
     this.runs = [...this.runs, ...found.filter((run) => !run.fault)];
     const reference = this.run?.view.started?.sha256;
     if (!this.content && reference) this.content = await app.content(reference);
-    await this.refresh();
+    await this.refresh().catch(() => undefined);
   }
 
   close(): void {

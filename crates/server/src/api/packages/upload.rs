@@ -6,7 +6,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, header::CONTENT_TYPE};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderMap, Method};
 use axum::routing::post;
 use crewagent_engine::store::Store;
 use futures_util::StreamExt as _;
@@ -17,12 +18,12 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::{imported, looked};
 use crate::app::App;
-use crate::endpoint::{BODY_TIME, Content, Endpoint, blocking, too_large, too_slow};
+use crate::endpoint::{BODY_TIME, Content, Endpoint, blocking, too_slow};
 use crate::problem::Problem;
 use crate::wire::{Code, ImportedPackage, Report};
 
 /// The largest file that is taken. What is in it has limits of its own.
-const MAX_UPLOAD: u64 = 64 << 20;
+pub(in crate::api) const MAX_UPLOAD: u32 = 64 << 20;
 /// What an upload is.
 const KIND: &str = "application/octet-stream";
 
@@ -51,6 +52,14 @@ fn endpoint<R: Serialize + JsonSchema + Send + 'static>(
         if kind != Some(KIND) {
             return Err(Problem::new(Code::WrongType, format!("the body must be `{KIND}`")));
         }
+        // Nobody waits for the end of a file that says itself that it is too long.
+        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        if length
+            .and_then(|length| length.parse().ok())
+            .is_some_and(|length: u64| length > MAX_UPLOAD.into())
+        {
+            return Err(too_long());
+        }
         let file = receive(body).await?;
         blocking(move || work(&app.store()?, file.path()).map(Json)).await
     };
@@ -65,6 +74,16 @@ fn endpoint<R: Serialize + JsonSchema + Send + 'static>(
     }
 }
 
+fn too_long() -> Problem {
+    let limit = MAX_UPLOAD >> 20;
+    Problem::new(Code::TooLarge, format!("the file is larger than {limit} MiB"))
+        .hint("Import it by its path on this computer, or leave bulk data out of the package.")
+}
+
+fn cut_off() -> Problem {
+    Problem::new(Code::Invalid, "the file did not come whole").hint("Send it again.")
+}
+
 /// Puts a body into a file that goes when the value does.
 async fn receive(body: Body) -> Result<NamedTempFile, Problem> {
     let failed = |error: std::io::Error| {
@@ -75,10 +94,10 @@ async fn receive(body: Body) -> Result<NamedTempFile, Problem> {
     let received = async {
         let (mut stream, mut size) = (body.into_data_stream(), 0_u64);
         while let Some(piece) = stream.next().await {
-            let piece = piece.map_err(|_| too_large(MAX_UPLOAD))?;
+            let piece = piece.map_err(|_| cut_off())?;
             size += piece.len() as u64;
-            if size > MAX_UPLOAD {
-                return Err(too_large(MAX_UPLOAD));
+            if size > MAX_UPLOAD.into() {
+                return Err(too_long());
             }
             kept.write_all(&piece).await.map_err(failed)?;
         }

@@ -85,7 +85,11 @@ modelProblem?: string,
 /**
  * Whether the web app is built in.
  */
-hasWeb: boolean, };
+hasWeb: boolean, 
+/**
+ * The largest package that is taken as a file, in bytes.
+ */
+maxUpload: number, };
 
 /**
  * A call that waits for the user's word.
