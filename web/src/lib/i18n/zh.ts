@@ -520,7 +520,6 @@ export const zh: Words = {
   'runs.steps': '已完成 {n} 步',
   'runs.steps.one': '已完成 1 步',
   'runs.held': '正被 {who} 使用',
-  'runs.open': '打开',
   'runs.export': '导出',
   'runs.removeSure': '移除运行 {id} 及其日志？写入项目的文件会保留。',
   'export.done': '浏览器已保存 {name}。',
@@ -645,7 +644,7 @@ export const zh: Words = {
   'check.endpoint': '接口',
   'check.key': '密钥',
   'check.model': '模型',
-  'check.stream': '流式输出',
+  'check.streaming': '流式输出',
   'check.tools': '工具调用',
   'check.reply': '回复',
 
