@@ -335,7 +335,7 @@ describe('an agent', () => {
     const { tab, ids } = set;
     await tab.getByRole('radio', { name: 'Agent' }).click();
     await tab.getByRole('radio', { name: 'Agent', checked: true }).waitFor();
-    await tab.getByRole('log').getByRole('button', { name: 'Go on' }).last().click();
+    await tab.getByRole('log').getByRole('button', { name: 'Continue' }).last().click();
     await tab.getByRole('radio', { name: 'Workflow', checked: true }).waitFor();
     const { activeRun, runs } = await set.api('GET', `/api/conversations/${ids.talk}`);
     assert.equal(activeRun, runs[0]);
@@ -348,7 +348,7 @@ describe('an agent', () => {
     await tab.getByRole('radio', { name: 'Workflow' }).click();
     const dialog = tab.getByRole('dialog', { name: 'Run a workflow' });
     await dialog.getByRole('button', { name: 'Run', exact: true }).click();
-    await tab.getByRole('radiogroup', { name: /Which kind of project/ }).waitFor();
+    await tab.getByRole('log').getByText('What is it about?').waitFor();
     await tab.getByRole('log').getByText('What is in this project?').waitFor();
     await tab.getByRole('application').waitFor();
   });

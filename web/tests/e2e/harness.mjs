@@ -32,11 +32,14 @@ export function crewagent(home, ...args) {
   });
 }
 
-/** Serves `dist`, and hands everything else to the server as if it came from its own page. */
-function proxy(target) {
+/**
+ * Serves `dist` unless the page is built in, and hands everything else to the server as if it came from its own page. What
+ * both sides say can be rewritten on its way: `toServer(text)`, and `toPage(text, path)` for a document of JSON or one frame of the stream.
+ */
+function proxy(target, isBuiltIn, rewrite) {
   const server = createServer(async (incoming, outgoing) => {
-    const url = new URL(incoming.url, target);
-    if (!url.pathname.startsWith('/api') && url.pathname !== '/enter') {
+    const url = new URL(rewrite ? rewrite.toServer(incoming.url) : incoming.url, target);
+    if (!isBuiltIn && !url.pathname.startsWith('/api') && url.pathname !== '/enter') {
       const name = extname(url.pathname) ? url.pathname : '/index.html';
       try {
         const bytes = await readFile(join(dist, name));
@@ -50,19 +53,47 @@ function proxy(target) {
     }
     const headers = { ...incoming.headers, host: url.host };
     if (headers.origin) headers.origin = url.origin;
+    if (rewrite) {
+      delete headers['accept-encoding'];
+      delete headers['content-length'];
+    }
     const passed = forward(url, { method: incoming.method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(outgoing);
+      const kind = answer.headers['content-type'] ?? '';
+      if (!rewrite || !/json|event-stream/.test(kind)) {
+        outgoing.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(outgoing);
+        return;
+      }
+      const { 'content-length': _length, ...rest } = answer.headers;
+      outgoing.writeHead(answer.statusCode, rest);
+      outgoing.flushHeaders();
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (piece) => {
+        text += piece;
+        if (!kind.includes('event-stream')) return;
+        const lines = text.split('\n');
+        text = lines.pop();
+        for (const line of lines) outgoing.write(`${line.startsWith('data:') ? `data: ${rewrite.toPage(line.slice(5), url.pathname)}` : rewrite.toPage(line, url.pathname)}\n`);
+      });
+      answer.on('end', () => outgoing.end(text === '' ? '' : rewrite.toPage(text, url.pathname)));
     });
     passed.on('error', () => outgoing.destroy());
     outgoing.on('close', () => passed.destroy());
-    incoming.pipe(passed);
+    if (!rewrite) {
+      incoming.pipe(passed);
+      return;
+    }
+    let body = '';
+    incoming.setEncoding('utf8');
+    incoming.on('data', (piece) => (body += piece));
+    incoming.on('end', () => passed.end(rewrite.toServer(body)));
   });
   return new Promise((done) => server.listen(0, '127.0.0.1', () => done(server)));
 }
 
 /** A server with its own store, ready to be entered once. */
-export async function serve(home) {
+export async function serve(home, rewrite) {
   const child = spawn(binary, ['--home', home, 'ui', '--port', '0', '--no-open'], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8' } });
   let noise = '';
   child.stderr.on('data', (data) => (noise += data));
@@ -71,8 +102,8 @@ export async function serve(home) {
     child.once('close', () => fail(new Error(`the server ended: ${noise}`)));
   });
   const url = new URL(link);
-  const isBuiltIn = (await fetch(url.origin).then((answer) => answer.text())).includes('id="app"');
-  const front = isBuiltIn && !process.env.CREWAGENT_PROXY ? null : await proxy(url.origin);
+  const isBuiltIn = !process.env.CREWAGENT_PROXY && (await fetch(url.origin).then((answer) => answer.text())).includes('id="app"');
+  const front = isBuiltIn && !rewrite ? null : await proxy(url.origin, isBuiltIn, rewrite);
   const origin = front ? `http://127.0.0.1:${front.address().port}` : url.origin;
   return {
     origin,
@@ -104,10 +135,10 @@ export async function project(folder, name, from) {
 export const scenario = (name) => `scripted:${join(golden, name, 'scenario.yaml')}`;
 export const example = (name) => join(repository, 'spec/examples', name);
 
-/** Makes a scripted model the one that runs use, with a line of the policy where one is wanted. */
-export async function useModel(home, model, policy = '') {
+/** Makes a scripted model the one that runs use, with a line of the policy and further tables where they are wanted. */
+export async function useModel(home, model, policy = '', more = '') {
   await mkdir(home, { recursive: true });
-  await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n[policy]\n${policy}\n`);
+  await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n[policy]\n${policy}\n${more}\n`);
 }
 
 export async function browser() {
