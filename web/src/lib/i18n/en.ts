@@ -383,6 +383,7 @@ export const en = {
   'graph.zoomIn': 'Zoom in',
   'graph.zoomOut': 'Zoom out',
   'graph.tools': '{n} tools',
+  'graph.tools.one': '1 tool',
   'graph.turns': '{n} turns',
   'graph.turns.one': '1 turn',
   'graph.calls': '{n} calls',

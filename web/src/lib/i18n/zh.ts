@@ -385,6 +385,7 @@ export const zh: Words = {
   'graph.zoomIn': '放大',
   'graph.zoomOut': '缩小',
   'graph.tools': '{n} 次调用',
+  'graph.tools.one': '1 次调用',
   'graph.turns': '{n} 轮',
   'graph.turns.one': '1 轮',
   'graph.calls': '{n} 次调用',
