@@ -3,7 +3,7 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ask, browser, crewagent, example, page, project, scenario, scratch, serve, useModel } from './harness.mjs';
+import { ask, browser, crewagent, example, page, project, scenario, scratch, serve, settled, useModel } from './harness.mjs';
 import { NOW, steady } from './steady.mjs';
 
 const scripts = join(dirname(fileURLToPath(import.meta.url)), 'scenarios');
@@ -49,13 +49,19 @@ async function variant(folder, name, from, file, changes) {
   return path;
 }
 
-/** With `isSteady` ids, times and folders are the same every time. */
-export async function scene({ isSteady = false } = {}) {
+/** What the user of the guide says. */
+const WORDS = {
+  en: { wanted: 'A sign-up page for the repair café', before: 'February' },
+  zh: { wanted: '维修咖啡馆的报名页面', before: '二月' },
+};
+
+/** With `isSteady` ids, times and folders are the same every time. The model of the guide speaks the language. */
+export async function scene({ isSteady = false, language = 'en' } = {}) {
   const place = await scratch();
   const { folder, home } = place;
   // Its name is shown.
   const demo = join(folder, 'demo-model');
-  await cp(join(scripts, 'tour.yaml'), demo);
+  await cp(join(scripts, language === 'en' ? 'tour.yaml' : `tour.${language}.yaml`), demo);
   await useModel(home, `scripted:${demo}`, '', MODELS);
   for (const name of ['create-story-micro', 'hello-branch', 'nested-review', 'multi-workflows']) await imported(home, example(name));
   const lost = await variant(folder, 'team-intake', 'hello-branch', 'bmad.json', [['"hello-branch"', '"team-intake"']]);
@@ -111,13 +117,15 @@ export async function scene({ isSteady = false } = {}) {
   })) {
     ids.asked[kind] = await start({ project: ids.shop, package: 'hello-branch', model: own('every-question.yaml') }, ...answers);
   }
-  // What went wrong: no model answers, the package is gone.
+  // What went wrong: a limit is reached, no model answers, the package is gone.
+  ids.limited = await start({ project: ids.shop, package: 'hello-branch', bounds: { maxTurns: 1 } });
   ids.failed = await start({ project: ids.shop, package: 'hello-branch', model: 'at-home' });
   ids.orphaned = await start({ project: ids.orphan, package: 'team-intake' });
   await api('DELETE', `/api/packages/${encodeURIComponent('team-intake@0.1.0')}`);
   // The runs of the guide. Each has a project of its own, so that one does not see the files of another.
   const tour = { package: 'hello-branch' };
-  const facts = '{"wanted":"A sign-up page for the repair café","before":"February","visitors":40,"free":true}';
+  ids.words = WORDS[language];
+  const facts = JSON.stringify({ ...ids.words, visitors: 40, free: true });
   ids.tour = {};
   for (const name of ['works', 'form', 'choice', 'done', 'approval']) {
     const path = name === 'approval' ? cafe : await project(folder, `${name}/repair-cafe`, '002-branch-greenfield');
@@ -139,11 +147,32 @@ export async function scene({ isSteady = false } = {}) {
   await api('POST', `/api/conversations/${ids.chat}/say`, { text: 'What is in this project?' });
   await until('the chat rests', async () => !(await api('GET', `/api/conversations/${ids.chat}`)).atWork);
 
+  // A store in which nothing is yet. Its cookie has another name, so one browser can have both.
+  const fresh = await serve(join(folder, 'fresh'), rewrite);
+  await tab.goto(fresh.enter);
+  ids.first = fresh.origin;
+
+  /** How both pages look from here on. */
+  const dress = async (prefs) => {
+    for (const { origin } of [fresh, server]) {
+      await tab.goto(origin);
+      await tab.evaluate((text) => localStorage.setItem('crewagent.prefs', text), JSON.stringify(prefs));
+    }
+  };
+  const visit = async (screen) => {
+    await tab.goto(new URL(screen.at, server.origin).href);
+    await settled(tab);
+    await screen.then?.(tab);
+    await settled(tab);
+  };
+  await tab.goto(server.origin);
+
   const close = async () => {
     await chrome.close();
     await server.kill();
+    await fresh.kill();
     await place.remove();
   };
   const shown = (path) => (rewrite ? rewrite.toPage(path, '') : path);
-  return { ...place, server, chrome, context, tab, errors, api, say, rests, status, ids: { ...ids, broken: shown(broken), example: example('hello-branch') }, close };
+  return { ...place, server, chrome, context, tab, errors, api, say, rests, status, dress, visit, ids: { ...ids, broken: shown(broken), example: example('hello-branch') }, close };
 }

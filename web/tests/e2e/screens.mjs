@@ -15,6 +15,7 @@ export function screens(ids) {
   };
   return [
     { name: 'start', at: '/' },
+    { name: 'start-first', at: ids.first },
     { name: 'import', at: '/import' },
     { name: 'import-broken', at: '/import', then: check(ids.broken) },
     { name: 'import-known', at: '/import', then: check(ids.example) },
@@ -45,7 +46,11 @@ export function screens(ids) {
     { name: 'ask-form', at: run(ids.shop, ids.asked.form) },
     { name: 'ask-text', at: run(ids.shop, ids.asked.text) },
     { name: 'run-moved', at: run(ids.shop, ids.asked.moved) },
+    { name: 'tour', at: tour('choice') },
+    { name: 'tour-form', at: tour('form'), then: async (tab) => tab.locator('.ask input').first().fill(ids.words.wanted) },
+    { name: 'tour-done', at: tour('done') },
     { name: 'run-works', at: tour('works') },
+    { name: 'run-limited', at: run(ids.shop, ids.limited) },
     { name: 'run-failed', at: run(ids.shop, ids.failed) },
     { name: 'approval', at: tour('approval') },
     { name: 'approval-refuse', at: tour('approval'), then: async (tab) => tab.locator('.ask.approval .btn').first().click() },

@@ -5,7 +5,7 @@
 
 const ID = /\d{8}-\d{6}-[0-9a-z]{5}/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
-const SHOWN_HOME = '/home/ana';
+const SHOWN_HOME = '/srv/ana';
 const BEGIN = Date.parse('2026-03-02T09:00:00Z');
 const [RUN_APART, EVENT_APART] = [4 * 60_000, 700];
 
