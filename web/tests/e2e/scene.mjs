@@ -147,6 +147,12 @@ export async function scene({ isSteady = false, language = 'en' } = {}) {
   await api('POST', `/api/conversations/${ids.chat}/say`, { text: 'What is in this project?' });
   await until('the chat rests', async () => !(await api('GET', `/api/conversations/${ids.chat}`)).atWork);
 
+  // A run that rests is given back after a while, which is the last thing that is written about it.
+  if (isSteady) {
+    for (const run of [ids.done, ids.called, ids.limited, ...['form', 'choice', 'done', 'approval'].map((name) => ids.tour[name].run)]) {
+      await until(`run ${run} is given back`, async () => (await api('GET', `/api/runs/${run}/events?after=0`)).events.at(-1).type === 'run.finished');
+    }
+  }
   // A store in which nothing is yet. Its cookie has another name, so one browser can have both.
   const fresh = await serve(join(folder, 'fresh'), rewrite);
   await tab.goto(fresh.enter);

@@ -34,11 +34,11 @@ export function steady(folder) {
   /** Times follow from the number of the event, or from the count of the run that they are about. */
   function timed(value, about) {
     if (Array.isArray(value)) return value.map((one) => timed(one, about));
-    if (typeof value !== 'object' || value === null) return typeof value === 'string' && TIME.test(value) ? iso(about ? begun(about) : BEGIN) : value;
+    if (typeof value !== 'object' || value === null) return typeof value === 'string' && TIME.test(value) ? iso(about ? begun(about) + RUN_APART / 2 : BEGIN) : value;
     const own = [value.journal?.id, value.runId, value.id].find((id) => typeof id === 'string' && id.match(ID)?.[0] === id) ?? about;
     const result = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, timed(one, own)]));
+    if (own && typeof value.created === 'string') result.created = iso(begun(own));
     if (own && typeof value.seq === 'number' && typeof value.time === 'string') result.time = iso(begun(own) + value.seq * EVENT_APART);
-    if (own && typeof value.updated === 'string') result.updated = iso(begun(own) + RUN_APART / 2);
     return result;
   }
 
