@@ -262,6 +262,8 @@ export const en = {
   'form.count': 'Choose fewer or more of these.',
   'form.pattern': 'This does not have the form that is asked for.',
 
+  'approve.change': '{name} wants to change {what}',
+  'approve.use': '{name} wants to use {what}',
   'approve.changes': 'changes',
   'approve.creates': 'new file',
   'approve.noDiff': 'The change cannot be shown as text.',

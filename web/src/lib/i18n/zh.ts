@@ -264,6 +264,8 @@ export const zh: Words = {
   'form.count': '选择的数量不符合要求。',
   'form.pattern': '格式不符合要求。',
 
+  'approve.change': '{name} 想修改 {what}',
+  'approve.use': '{name} 想使用 {what}',
   'approve.changes': '修改',
   'approve.creates': '新文件',
   'approve.noDiff': '无法以文本形式显示此更改。',
