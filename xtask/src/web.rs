@@ -29,12 +29,13 @@ pub(crate) fn drive(root: &Path) -> anyhow::Result<()> {
     install(root)?;
     shell::run(cargo(root, &["build", "--locked", "--workspace"]).env("CREWAGENT_WEB", "require"))?;
     let program = shell::target_dir(root).join("debug/crewagent");
-    shell::run(
-        npm(root)
-            .args(["run", "e2e"])
-            .env("CREWAGENT_BIN", program)
-            .env("CREWAGENT_BROWSER", browser),
-    )
+    // The second one goes through the states that the pictures of the guide show, and compares the guide with them.
+    for args in [&["run", "e2e"][..], &["run", "pictures", "--", "--check"]] {
+        shell::run(
+            npm(root).args(args).env("CREWAGENT_BIN", &program).env("CREWAGENT_BROWSER", &browser),
+        )?;
+    }
+    Ok(())
 }
 
 /// Installs what the lock file names.

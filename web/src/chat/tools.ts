@@ -40,8 +40,12 @@ export function pathOf(row: ToolRow): string {
   return visible(row.subject ?? (typeof args?.path === 'string' ? args.path : ''));
 }
 
+/** Codes of calls that went wrong by themselves; the others were refused by a rule. */
+const FAILED = /^E(?:[A-Z]+|_(?:TIMEOUT|TOOL_FAILED|INTERNAL|UNKNOWN_OUTCOME))$/;
+
 export interface Refusal {
   code: string;
+  hasFailed: boolean;
   message: string;
   hint: string | undefined;
   allowed: string[];
@@ -55,16 +59,11 @@ export function refusalOf(row: ToolRow): Refusal | undefined {
   const allowed = Array.isArray(details?.allowedNext) ? details.allowedNext : [];
   return {
     code: row.refused,
+    hasFailed: FAILED.test(row.refused),
     message: typeof error?.message === 'string' ? error.message : row.refused,
     hint: typeof error?.hint === 'string' ? error.hint : undefined,
     allowed: allowed.map((one: unknown) =>
       typeof one === 'string' ? one : String((one as { to?: unknown }).to ?? JSON.stringify(one)),
     ),
   };
-}
-
-/** Both ends of a path that may be too long: the last part always stays. */
-export function ends(path: string): [string, string] {
-  const cut = path.lastIndexOf('/') + 1;
-  return cut === path.length ? [path, ''] : [path.slice(0, cut), path.slice(cut)];
 }

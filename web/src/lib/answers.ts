@@ -1,6 +1,7 @@
 /** Answers as the runtime reads them. */
 
-import type { FormField, FormSchema, Question } from './api/types';
+import type { FormSchema, Question } from './api/types';
+import { objectOf } from './payload';
 
 /** What chooses these options: their values, or their numbers where a value has a comma of its own. */
 export function choose(question: Question, values: readonly string[]): string {
@@ -10,130 +11,11 @@ export function choose(question: Question, values: readonly string[]): string {
   return values.map((value) => options.findIndex((option) => option.value === value) + 1).join(', ');
 }
 
-/** A value that can be chosen: as a field of the page holds it, as it is read, and as it is sent. */
-export interface Choice {
-  key: string;
-  label: string;
-  value: unknown;
-}
-
-export interface Entry {
-  name: string;
-  label: string;
-  description: string | undefined;
-  kind: 'text' | 'long' | 'number' | 'integer' | 'flag' | 'one' | 'several';
-  choices: Choice[];
-  required: boolean;
-  field: FormField;
-}
-
-const typeOf = (field: FormField): string => {
-  const types = Array.isArray(field.type) ? field.type : [field.type ?? 'string'];
-  return types.find((type) => type !== 'null') ?? 'string';
-};
-
-function choicesOf(field: FormField): Choice[] {
-  const titled = field.oneOf ?? field.anyOf;
-  const all = titled
-    ? titled.map((one) => ({ value: one.const, label: one.title }))
-    : (field.enum ?? []).map((value, at) => ({ value, label: field.enumNames?.[at] }));
-  return all.filter(({ value }) => value !== null).map(({ value, label }) => ({ key: String(value), label: label || String(value), value }));
-}
-
-function kindOf(field: FormField): Entry['kind'] {
-  if (choicesOf(field).length > 0) return 'one';
-  switch (typeOf(field)) {
-    case 'boolean':
-      return 'flag';
-    case 'number':
-      return 'number';
-    case 'integer':
-      return 'integer';
-    case 'array':
-      return 'several';
-    default:
-      return (field.maxLength ?? 0) > 200 ? 'long' : 'text';
-  }
-}
-
-/** The fields of a form, in the order of its schema. */
-export function entries(schema: FormSchema): Entry[] {
-  const required = new Set(schema.required ?? []);
-  return Object.entries(schema.properties ?? {}).map(([name, field]) => ({
-    name,
-    label: field.title ?? name,
-    description: field.description,
-    kind: kindOf(field),
-    choices: choicesOf(field.items ?? field),
-    required: required.has(name),
-    field,
-  }));
-}
-
-export type FormValues = Record<string, string | boolean | string[]>;
-
-/** What a form shows before anything is typed. */
-export function initial(all: readonly Entry[]): FormValues {
-  const value = ({ kind, field }: Entry): string | boolean | string[] => {
-    const given = field.default;
-    if (kind === 'flag') return given === true;
-    if (kind === 'several') return Array.isArray(given) ? given.map(String) : [];
-    return given === undefined || given === null ? '' : String(given);
-  };
-  return Object.fromEntries(all.map((entry) => [entry.name, value(entry)]));
-}
-
-export type Mistake = 'missing' | 'number' | 'integer' | 'range' | 'length' | 'pattern' | 'count';
-
-function mistakeIn(entry: Entry, value: string | boolean | string[] | undefined): Mistake | undefined {
-  const { kind, field } = entry;
-  const isBlank = value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-  if (isBlank) return entry.required ? 'missing' : undefined;
-  if (kind === 'number' || kind === 'integer') {
-    const number = Number(value);
-    if (Number.isNaN(number)) return 'number';
-    if (kind === 'integer' && !Number.isInteger(number)) return 'integer';
-    if (number < (field.minimum ?? -Infinity) || number > (field.maximum ?? Infinity)) return 'range';
-    if (number <= (field.exclusiveMinimum ?? -Infinity) || number >= (field.exclusiveMaximum ?? Infinity)) return 'range';
-  }
-  if (Array.isArray(value) && (value.length < (field.minItems ?? 0) || value.length > (field.maxItems ?? Infinity))) return 'count';
-  if ((kind === 'text' || kind === 'long') && typeof value === 'string') {
-    const { length } = [...value];
-    if (length < (field.minLength ?? 0) || length > (field.maxLength ?? Infinity)) return 'length';
-    if (field.pattern && !matches(field.pattern, value)) return 'pattern';
-  }
-  return undefined;
-}
-
-/** Whether a pattern is found; one that this browser cannot read is left to the server. */
-function matches(pattern: string, value: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').test(value);
-  } catch {
-    return true;
-  }
-}
-
-export function mistakes(all: readonly Entry[], values: FormValues): Record<string, Mistake> {
-  const found: Record<string, Mistake> = {};
-  for (const entry of all) {
-    const mistake = mistakeIn(entry, values[entry.name]);
-    if (mistake) found[entry.name] = mistake;
-  }
-  return found;
-}
-
-/** The answer as JSON. What is blank is left out. */
-export function filledIn(all: readonly Entry[], values: FormValues): string {
-  const answer: Record<string, unknown> = {};
-  for (const { name, kind, choices } of all) {
-    const value = values[name];
-    const chosen = (key: string): unknown => choices.find((one) => one.key === key)?.value ?? key;
-    if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0 && kind === 'several')) continue;
-    if (kind === 'number' || kind === 'integer') answer[name] = Number(value);
-    else if (kind === 'one') answer[name] = chosen(String(value));
-    else if (kind === 'several' && Array.isArray(value)) answer[name] = value.map(chosen);
-    else answer[name] = value;
-  }
-  return JSON.stringify(answer);
+/** An answer as people read it: options by their labels, a form field by field. What is neither stays as it is. */
+export function inWords(question: Question, options: readonly { value: string; label?: string }[], answer: string): string {
+  const fields = (question.schema as FormSchema | undefined)?.properties;
+  const given = fields && objectOf(answer);
+  if (given) return Object.entries(given).map(([name, value]) => `${fields[name]?.title ?? name}: ${String(value)}`).join('\n');
+  const label = (word: string): string => options.find((one) => one.value === word)?.label ?? word;
+  return question.multi ? answer.split(', ').map(label).join(', ') : label(answer);
 }

@@ -17,3 +17,9 @@ export const shortId = (id: string): string => id.slice(-5);
 export function modelName(name: string): string {
   return name.startsWith('scripted:') ? name.slice(name.lastIndexOf('/') + 1) : name;
 }
+
+/** Both ends of a path that may be too long: the last part always stays. */
+export function ends(path: string): [string, string] {
+  const cut = path.lastIndexOf('/') + 1;
+  return cut === path.length ? [path, ''] : [path.slice(0, cut), path.slice(cut)];
+}

@@ -32,11 +32,14 @@ export function crewagent(home, ...args) {
   });
 }
 
-/** Serves `dist`, and hands everything else to the server as if it came from its own page. */
-function proxy(target) {
+/**
+ * Serves `dist` unless the page is built in, and hands everything else to the server as if it came from its own page. What
+ * both sides say can be rewritten on its way: `toServer(text)`, and `toPage(text, path)` for a document of JSON or one frame of the stream.
+ */
+function proxy(target, isBuiltIn, rewrite) {
   const server = createServer(async (incoming, outgoing) => {
-    const url = new URL(incoming.url, target);
-    if (!url.pathname.startsWith('/api') && url.pathname !== '/enter') {
+    const url = new URL(rewrite ? rewrite.toServer(incoming.url) : incoming.url, target);
+    if (!isBuiltIn && !url.pathname.startsWith('/api') && url.pathname !== '/enter') {
       const name = extname(url.pathname) ? url.pathname : '/index.html';
       try {
         const policy = await fetch(target).then((answer) => answer.headers.get('content-security-policy'), () => null);
@@ -53,14 +56,42 @@ function proxy(target) {
     const headers = { ...incoming.headers, host: url.host };
     // Another page stays another page.
     if (headers.origin === `http://${incoming.headers.host}`) headers.origin = url.origin;
+    if (rewrite) {
+      delete headers['accept-encoding'];
+      delete headers['content-length'];
+    }
     const passed = forward(url, { method: incoming.method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(outgoing);
-      answer.on('close', () => answer.complete || outgoing.destroy());
+      const kind = answer.headers['content-type'] ?? '';
+      if (!rewrite || !/json|event-stream/.test(kind)) {
+        outgoing.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(outgoing);
+        answer.on('close', () => answer.complete || outgoing.destroy());
+        return;
+      }
+      const { 'content-length': _length, ...rest } = answer.headers;
+      outgoing.writeHead(answer.statusCode, rest);
+      outgoing.flushHeaders();
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (piece) => {
+        text += piece;
+        if (!kind.includes('event-stream')) return;
+        const lines = text.split('\n');
+        text = lines.pop();
+        for (const line of lines) outgoing.write(`${line.startsWith('data:') ? `data: ${rewrite.toPage(line.slice(5), url.pathname)}` : rewrite.toPage(line, url.pathname)}\n`);
+      });
+      answer.on('end', () => outgoing.end(text === '' ? '' : rewrite.toPage(text, url.pathname)));
     });
     passed.on('error', () => outgoing.destroy());
     outgoing.on('close', () => passed.destroy());
-    incoming.pipe(passed);
+    if (!rewrite) {
+      incoming.pipe(passed);
+      return;
+    }
+    let body = '';
+    incoming.setEncoding('utf8');
+    incoming.on('data', (piece) => (body += piece));
+    incoming.on('end', () => passed.end(rewrite.toServer(body)));
   });
   return new Promise((done) => server.listen(0, '127.0.0.1', () => done(server)));
 }
@@ -86,13 +117,13 @@ async function start(home, { port = 0, env = {}, under = [] } = {}) {
 }
 
 /** A server with its own store, ready to be entered once. */
-export async function serve(home, options = {}) {
+export async function serve(home, { rewrite, ...options } = {}) {
   const begun = performance.now();
   let running = await start(home, options);
   const ready = performance.now() - begun;
   const url = running.link;
-  const isBuiltIn = (await fetch(url.origin).then((answer) => answer.text())).includes('id="app"');
-  const front = isBuiltIn && !process.env.CREWAGENT_PROXY ? null : await proxy(url.origin);
+  const isBuiltIn = !process.env.CREWAGENT_PROXY && (await fetch(url.origin).then((answer) => answer.text())).includes('id="app"');
+  const front = isBuiltIn && !rewrite ? null : await proxy(url.origin, isBuiltIn, rewrite);
   const origin = front ? `http://127.0.0.1:${front.address().port}` : url.origin;
   return {
     origin,
@@ -146,10 +177,10 @@ export const example = (name) => join(repository, 'spec/examples', name);
 /** A scenario of these tests. */
 export const own = (name) => `scripted:${join(here, 'scenarios', name)}`;
 
-/** Makes a scripted model the one that runs use, with lines of the policy and about runs where some are wanted. */
-export async function useModel(home, model, policy = '', run = '') {
+/** Makes a scripted model the one that runs use, with lines of the policy, about runs, and further tables where some are wanted. */
+export async function useModel(home, model, policy = '', run = '', more = '') {
   await mkdir(home, { recursive: true });
-  await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n${run}\n[policy]\n${policy}\n`);
+  await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n${run}\n[policy]\n${policy}\n${more}\n`);
 }
 
 export async function browser(...more) {

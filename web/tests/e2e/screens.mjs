@@ -7,11 +7,24 @@ export function screens(ids) {
     await tab.locator('section.inspector [role=tab]').nth(name).click();
   };
   const run = (project, id) => `/project/${project}/run/${id}`;
+  const tour = (name) => run(ids.tour[name].project, ids.tour[name].run);
+  const check = (path) => async (tab) => {
+    await tab.fill('#import-path', path);
+    await tab.keyboard.press('Enter');
+    await tab.locator('.verdict').waitFor();
+  };
   return [
     { name: 'start', at: '/' },
+    { name: 'start-first', at: ids.first },
     { name: 'import', at: '/import' },
+    { name: 'import-broken', at: '/import', then: check(ids.broken) },
+    { name: 'import-known', at: '/import', then: check(ids.example) },
     { name: 'settings-models', at: '/settings/models' },
     { name: 'settings-model-new', at: '/settings/models', then: press('main .btn.primary') },
+    { name: 'settings-model-test', at: '/settings/models', then: async (tab) => {
+        await tab.locator('main .card', { hasText: 'at-home' }).getByRole('button').filter({ hasText: /Test|测试/ }).click();
+        await tab.getByText(/127\.0\.0\.1:9/).nth(1).waitFor();
+      } },
     { name: 'settings-runs', at: '/settings/runs' },
     { name: 'settings-policy', at: '/settings/policy' },
     { name: 'settings-mcp', at: '/settings/mcp' },
@@ -19,6 +32,9 @@ export function screens(ids) {
     { name: 'settings-looks', at: '/settings/looks' },
     { name: 'settings-keys', at: '/settings/keys' },
     { name: 'project', at: `/project/${ids.shop}` },
+    { name: 'project-blank', at: `/project/${ids.blank}` },
+    { name: 'project-orphan', at: `/project/${ids.orphan}` },
+    { name: 'run-orphaned', at: run(ids.orphan, ids.orphaned) },
     { name: 'packages', at: `/project/${ids.shop}/packages?package=nested-review%400.1.0` },
     { name: 'launch', at: `/project/${ids.shop}/launch?package=hello-branch%400.1.0` },
     { name: 'runs', at: `/project/${ids.shop}/runs` },
@@ -30,13 +46,53 @@ export function screens(ids) {
     { name: 'ask-form', at: run(ids.shop, ids.asked.form) },
     { name: 'ask-text', at: run(ids.shop, ids.asked.text) },
     { name: 'run-moved', at: run(ids.shop, ids.asked.moved) },
+    { name: 'tour', at: tour('choice') },
+    { name: 'tour-form', at: tour('form'), then: async (tab) => tab.locator('.ask input').first().fill(ids.words.wanted) },
+    { name: 'tour-done', at: tour('done') },
+    { name: 'run-works', at: tour('works') },
+    { name: 'run-limited', at: run(ids.shop, ids.limited) },
+    { name: 'run-failed', at: run(ids.shop, ids.failed) },
+    { name: 'approval', at: tour('approval') },
+    { name: 'approval-refuse', at: tour('approval'), then: async (tab) => tab.locator('.ask.approval .btn').first().click() },
+    { name: 'tool-open', at: tour('choice'), then: async (tab) => {
+        await tab.locator('[role=log]').evaluate((log) => (log.scrollTop = 0));
+        await tab.locator('[role=log] .tool .head[aria-expanded=false]').first().click();
+        await tab.locator('[role=log] button[aria-expanded=false]').first().click();
+      } },
+    { name: 'replay', at: run(ids.story, ids.done), then: async (tab) => {
+        await tab.locator('header .btn.icon[aria-pressed]').click();
+        await tab.locator('input[type=range]').fill('40');
+      } },
+    { name: 'graph-list', at: tour('choice'), then: async (tab) => {
+        await inspector(0)(tab);
+        await tab.locator('.tab .top .btn.icon').click();
+      } },
+    { name: 'graph-node', at: tour('choice'), then: async (tab) => {
+        await inspector(0)(tab);
+        await tab.locator('[data-node=step-01-intake]').click();
+      } },
+    { name: 'run-changes-open', at: tour('done'), then: async (tab) => {
+        await inspector(1)(tab);
+        await tab.locator('.inspector li .head').last().click();
+      } },
     { name: 'run-changes', at: run(ids.story, ids.done), then: inspector(1) },
     { name: 'run-log', at: run(ids.story, ids.done), then: inspector(2) },
     { name: 'run-state', at: run(ids.story, ids.done), then: inspector(3) },
     { name: 'run-prompt', at: run(ids.story, ids.done), then: inspector(4) },
     { name: 'agent-menu', at: `/project/${ids.story}/work/${ids.talk}` },
+    { name: 'agent-unsure', at: `/project/${ids.story}/work/${ids.unsure}` },
+    { name: 'composer-commands', at: `/project/${ids.story}/work/${ids.talk}`, then: async (tab) => {
+        await tab.locator('.composer textarea').fill('/');
+      } },
     { name: 'chat', at: `/project/${ids.shop}/work/${ids.chat}` },
     { name: 'palette', at: `/project/${ids.shop}`, then: async (tab) => tab.keyboard.press('Control+k') },
+    { name: 'toasts', at: `/project/${ids.story}/work/${ids.talk}`, then: async (tab) => {
+        for (const words of ['/status', '/agent nobody']) {
+          await tab.locator('.composer textarea').fill(words);
+          await tab.keyboard.press('Enter');
+          await tab.waitForFunction(() => document.querySelector('.composer textarea')?.value === '');
+        }
+      } },
     { name: 'shortcuts', at: `/project/${ids.shop}`, then: async (tab) => tab.keyboard.press('?') },
     { name: 'files', at: run(ids.story, ids.done), then: async (tab) => {
         await tab.locator('nav.rail button').nth(1).click();

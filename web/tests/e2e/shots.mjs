@@ -2,7 +2,6 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { settled } from './harness.mjs';
 import { scene } from './scene.mjs';
 import { screens } from './screens.mjs';
 
@@ -20,17 +19,10 @@ try {
         const to = join(folder, `${language}-${theme}-${width}`);
         await mkdir(to, { recursive: true });
         await set.tab.setViewportSize({ width, height: width < 768 ? 844 : 900 });
-        await set.tab.evaluate(([t, l]) => localStorage.setItem('crewagent.prefs', JSON.stringify({ theme: t, language: l })), [theme, language]);
+        await set.dress({ theme, language, density: process.env.DENSITY });
         for (const screen of screens(set.ids)) {
           if (wanted.length > 0 && !wanted.includes(screen.name)) continue;
-          await set.tab.goto(set.server.origin + screen.at);
-          await settled(set.tab);
-          try {
-            await screen.then?.(set.tab);
-          } catch (error) {
-            console.error(`${screen.name}: ${String(error).split('\n')[0]}`);
-          }
-          await settled(set.tab);
+          await set.visit(screen).catch((error) => console.error(`${screen.name}: ${String(error).split('\n')[0]}`));
           await set.tab.screenshot({ path: join(to, `${screen.name}.png`) });
         }
       }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { choose, entries, filledIn, initial, mistakes } from '../../src/lib/answers';
+import { choose, inWords } from '../../src/lib/answers';
 import { joinCursors } from '../../src/lib/api/stream';
 import type { Question } from '../../src/lib/api/types';
 import { en } from '../../src/lib/i18n/en';
@@ -8,6 +8,7 @@ import { flushSync, mount, unmount } from 'svelte';
 import { blocks } from '../../src/lib/md/read';
 import Markdown from '../../src/ui/Markdown.svelte';
 import { difference } from '../../src/lib/difference';
+import { entries, filledIn, initial, mistakes } from '../../src/lib/form';
 import { changeOf, readDiff } from '../../src/lib/patch';
 import { reduce } from '../../src/lib/reduce';
 import { emptyView } from '../../src/lib/view';
@@ -89,6 +90,17 @@ describe('differences', () => {
 });
 
 describe('answers', () => {
+  it('are read by their labels', () => {
+    const options = [{ value: 'new', label: 'A new one' }, { value: 'old' }];
+    const choice: Question = { question: 'Which?', kind: 'choice', options };
+    expect(inWords(choice, options, 'new')).toBe('A new one');
+    expect(inWords(choice, options, 'something else')).toBe('something else');
+    expect(inWords({ ...choice, multi: true }, options, 'new, old')).toBe('A new one, old');
+    const form: Question = { question: 'Who?', kind: 'form', schema: { properties: { name: { type: 'string', title: 'Name' } } } };
+    expect(inWords(form, [], '{"name":"Ana","age":3}')).toBe('Name: Ana\nage: 3');
+    expect(inWords(form, [], 'just words')).toBe('just words');
+  });
+
   const question: Question = { question: '?', kind: 'choice', options: [{ value: 'a' }, { value: 'b, c' }, { value: 'd' }] };
 
   it('name options as the runtime reads them', () => {

@@ -141,7 +141,7 @@ export const en = {
   'package.size.one': '1 file, {size}',
   'package.removeSure': 'Remove the package {name}? Runs that need it cannot go on without it.',
 
-  'project.goOn': 'Go on',
+  'project.goOn': 'Continue',
   'project.begin': 'Begin',
   'project.workflows': 'Run a workflow',
   'project.agents': 'Talk to an agent',
@@ -267,6 +267,8 @@ export const en = {
   'form.count': 'Choose fewer or more of these.',
   'form.pattern': 'This does not have the form that is asked for.',
 
+  'approve.change': '{name} wants to change {what}',
+  'approve.use': '{name} wants to use {what}',
   'approve.changes': 'changes',
   'approve.creates': 'new file',
   'approve.noDiff': 'The change cannot be shown as text.',
@@ -328,8 +330,8 @@ export const en = {
   'tool.fetch': 'Show {size}',
 
   'note.started': 'Run of {subject} started.',
-  'note.resumed': 'Gone on with.',
-  'note.fresh': 'Gone on with. The model was told anew where things stand.',
+  'note.resumed': 'Continued.',
+  'note.fresh': 'Continued. The model was told anew where things stand.',
   'note.retried': '{message} Tried again after {wait} (attempt {attempt}).',
   'note.overflowed': 'The request was too long for the model and was shortened. {subject}',
   'note.cut': '{subject} older messages no longer fit the model\'s window.',
@@ -388,6 +390,7 @@ export const en = {
   'graph.zoomIn': 'Zoom in',
   'graph.zoomOut': 'Zoom out',
   'graph.tools': '{n} tools',
+  'graph.tools.one': '1 tool',
   'graph.turns': '{n} turns',
   'graph.turns.one': '1 turn',
   'graph.calls': '{n} calls',
@@ -523,7 +526,6 @@ export const en = {
   'runs.steps': '{n} steps done',
   'runs.steps.one': '1 step done',
   'runs.held': 'In use by {who}',
-  'runs.open': 'Open',
   'runs.export': 'Export',
   'runs.removeSure': 'Remove the run {id} with its log? Files that it wrote into the project stay.',
   'export.done': '{name} was saved by your browser.',
@@ -648,7 +650,7 @@ export const en = {
   'check.endpoint': 'Endpoint',
   'check.key': 'Key',
   'check.model': 'Model',
-  'check.stream': 'Streaming',
+  'check.streaming': 'Streaming',
   'check.tools': 'Tools',
   'check.reply': 'Reply',
 

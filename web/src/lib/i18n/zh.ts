@@ -269,6 +269,8 @@ export const zh: Words = {
   'form.count': '选择的数量不符合要求。',
   'form.pattern': '格式不符合要求。',
 
+  'approve.change': '{name} 想修改 {what}',
+  'approve.use': '{name} 想使用 {what}',
   'approve.changes': '修改',
   'approve.creates': '新文件',
   'approve.noDiff': '无法以文本形式显示此更改。',
@@ -390,6 +392,7 @@ export const zh: Words = {
   'graph.zoomIn': '放大',
   'graph.zoomOut': '缩小',
   'graph.tools': '{n} 次调用',
+  'graph.tools.one': '1 次调用',
   'graph.turns': '{n} 轮',
   'graph.turns.one': '1 轮',
   'graph.calls': '{n} 次调用',
@@ -525,7 +528,6 @@ export const zh: Words = {
   'runs.steps': '已完成 {n} 步',
   'runs.steps.one': '已完成 1 步',
   'runs.held': '正被 {who} 使用',
-  'runs.open': '打开',
   'runs.export': '导出',
   'runs.removeSure': '移除运行 {id} 及其日志？写入项目的文件会保留。',
   'export.done': '浏览器已保存 {name}。',
@@ -650,7 +652,7 @@ export const zh: Words = {
   'check.endpoint': '接口',
   'check.key': '密钥',
   'check.model': '模型',
-  'check.stream': '流式输出',
+  'check.streaming': '流式输出',
   'check.tools': '工具调用',
   'check.reply': '回复',
 
