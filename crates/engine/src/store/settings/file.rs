@@ -83,6 +83,30 @@ impl SettingsFile {
         Ok(())
     }
 
+    /// Makes a table hold exactly these keys. What stays keeps its comments.
+    pub fn replace(
+        &mut self,
+        table: &[&str],
+        values: &[(&str, Json)],
+    ) -> Result<(), SettingsError> {
+        let mut changed = self.clone();
+        let mut here: Option<&mut dyn TableLike> = Some(changed.document.as_table_mut());
+        for part in table {
+            here = here.and_then(|here| here.get_mut(part)).and_then(Item::as_table_like_mut);
+        }
+        if let Some(here) = here {
+            let is_kept = |key: &String| values.iter().any(|(name, _)| name == key);
+            let known = here.iter().map(|(key, _)| key.to_owned());
+            let over: Vec<String> = known.filter(|key| !is_kept(key)).collect();
+            for key in over {
+                here.remove(&key);
+            }
+        }
+        changed.set_all(table, values)?;
+        *self = changed;
+        Ok(())
+    }
+
     /// Removes a key with everything below it, and says whether it was there.
     pub fn remove(&mut self, key: &[&str]) -> Result<bool, SettingsError> {
         let Some((last, tables)) = key.split_last() else { return Ok(false) };
