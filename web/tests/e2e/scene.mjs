@@ -2,7 +2,7 @@
 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ask, browser, crewagent, example, page, project, scenario, scratch, serve, useModel } from './harness.mjs';
+import { ask, browser, crewagent, everything, example, page, project, scenario, scratch, serve, useModel } from './harness.mjs';
 
 const own = (name) => `scripted:${join(dirname(fileURLToPath(import.meta.url)), 'scenarios', name)}`;
 
@@ -69,6 +69,16 @@ export async function scene() {
   const talk = (await api('POST', '/api/conversations', { project: storyId, package: 'create-story-micro', agent: 'sm', model: scenario('001-create-story-micro') })).id;
   const chat = (await api('POST', '/api/conversations', { project: shopId })).id;
   await api('POST', `/api/conversations/${chat}/say`, { text: 'What is in this project?' });
+
+  // MCP servers: one that works and is on, one that fails, one that is off and has a secret.
+  const [command, ...args] = everything();
+  const serverAt = (name) => `/api/mcp/servers/${name}`;
+  await api('PATCH', '/api/settings', { key: 'policy.mcp.enabled', value: true });
+  await api('PATCH', '/api/settings', { key: 'policy.ask', value: ['mcp.everything.echo', 'fs.write(@project/src)'] });
+  await api('PUT', serverAt('everything'), { way: { kind: 'stdio', command, args }, enabled: true });
+  await api('PUT', serverAt('broken'), { way: { kind: 'stdio', command, args: ['-e', 'console.error("no licence found, giving up"); process.exit(3)'] } });
+  await api('PUT', serverAt('tracker'), { way: { kind: 'http', url: 'https://tracker.example/mcp', headers: [{ name: 'Authorization', value: 'Bearer ${TRACKER_TOKEN}' }] } });
+  for (const name of ['everything', 'broken']) await api('POST', `${serverAt(name)}/test`, {});
 
   const close = async () => {
     await chrome.close();
