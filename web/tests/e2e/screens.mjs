@@ -37,6 +37,7 @@ export function screens(ids) {
       } },
     { name: 'settings-mcp-remove', at: '/settings/mcp', then: press('main .list .btn.danger') },
     { name: 'settings-packages', at: '/settings/packages' },
+    { name: 'settings-package-new', at: '/settings/packages', then: press('main .row-line > .btn:nth-child(2)') },
     { name: 'settings-looks', at: '/settings/looks' },
     { name: 'settings-keys', at: '/settings/keys' },
     { name: 'settings-health', at: '/settings/health' },

@@ -4,7 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ask, browser, everything, example, crewagent, page, scratch, serve, settled, useModel } from './harness.mjs';
+import { ask, browser, everything, example, crewagent, page, scenario, scratch, serve, settled, useModel } from './harness.mjs';
 import { until } from './scene.mjs';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -180,6 +180,36 @@ describe('the settings', () => {
     assert.deepEqual(await objections(), []);
     await tab.getByRole('link', { name: 'Open: MCP servers' }).press('Enter');
     await tab.getByText('Not set: CREWAGENT_TEST_UNSET').waitFor();
+  });
+
+  it('a new package is written, and packed into a file', async () => {
+    await to('packages');
+    await tab.getByRole('button', { name: 'New package' }).click();
+    const folder = join(place.folder, 'my-package');
+    await tab.getByRole('textbox', { name: 'Folder that is made for it' }).fill(folder);
+    await tab.getByRole('radio', { name: 'With a decision' }).check();
+    await tab.getByRole('button', { name: 'Make it' }).click();
+    await tab.getByText(`The package is in ${folder}.`).waitFor();
+    assert.ok(existsSync(join(folder, 'bmad.json')));
+    await tab.getByRole('button', { name: 'Pack a folder' }).click();
+    const path = tab.getByLabel('Folder', { exact: true });
+    await until('the folder is listed', async () => (await path.inputValue()) !== '');
+    await path.fill(folder);
+    await path.press('Enter');
+    await until('the folder is shown', async () => (await path.inputValue()) === folder);
+    await tab.getByRole('button', { name: 'Choose this folder' }).click();
+    await tab.getByText(/^Packed into .*my-package-0\.1\.0\.bmad/).waitFor();
+  });
+
+  it('a run is recorded as a scenario that can be downloaded', async () => {
+    const folder = join(place.folder, 'book');
+    await mkdir(folder);
+    const { id } = await api('POST', '/api/projects', { path: folder });
+    const { runId } = await api('POST', '/api/runs', { project: id, package: 'create-story-micro', model: scenario('001-create-story-micro') });
+    await until('the run rests', async () => (await api('GET', `/api/runs/${runId}`)).status === 'waiting-user');
+    await tab.goto(`${server.origin}/project/${id}/runs`);
+    const [file] = await Promise.all([tab.waitForEvent('download'), tab.getByRole('button', { name: 'Scenario' }).click()]);
+    assert.match(await readFile(await file.path(), 'utf8'), /^# .*[^]*nodes:/m);
   });
 
   it('speaks Chinese, too', async () => {

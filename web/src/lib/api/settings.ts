@@ -8,6 +8,9 @@ import type {
   McpServers,
   McpTakenOver,
   Measured,
+  NewPackage,
+  PackageContent,
+  Packed,
   SetMcpServer,
   ToolSurvey,
 } from './generated/types';
@@ -25,4 +28,8 @@ export const mcp = {
 
 export const tools = (of: { package?: string; agent?: string } = {}): Promise<ToolSurvey> => get('/api/tools', of);
 export const doctor = (): Promise<Diagnosis> => get('/api/doctor');
+export const author = {
+  make: (body: NewPackage) => post<PackageContent>('/api/packages/new', body),
+  pack: (path: string) => post<Packed>('/api/packages/pack', { path }),
+};
 export const probe = (model: string): Promise<Measured> => post(`/api/models/${encodeURIComponent(model)}/probe`);

@@ -506,6 +506,8 @@ export const en = {
   'runs.held': 'In use by {who}',
   'runs.open': 'Open',
   'runs.export': 'Export',
+  'runs.record': 'Scenario',
+  'runs.recordHint': 'Download the run as a scenario, which a scripted model plays again',
   'runs.removeSure': 'Remove the run {id} with its log? Files that it wrote into the project stay.',
   'export.done': '{name} was saved by your browser.',
 

@@ -508,6 +508,8 @@ export const zh: Record<keyof typeof en, string> = {
   'runs.held': '正被 {who} 使用',
   'runs.open': '打开',
   'runs.export': '导出',
+  'runs.record': '场景',
+  'runs.recordHint': '将本次运行下载为场景，可由脚本模型重放',
   'runs.removeSure': '移除运行 {id} 及其日志？写入项目的文件会保留。',
   'export.done': '浏览器已保存 {name}。',
 
