@@ -522,6 +522,7 @@ export const en = {
   'launch.autopilot': 'Autopilot: asks only for what is missing',
   'launch.guided': 'Guided: asks before each move',
   'launch.strict': 'Strict: the state changes through its own tools alone',
+  'launch.askWrites': 'Ask before a file is changed',
   'launch.turns': 'Turns for one input',
   'launch.turnsHint': 'Then it rests and waits for you.',
   'launch.inputs': 'Inputs',

@@ -524,6 +524,7 @@ export const zh: Record<keyof typeof en, string> = {
   'launch.autopilot': '自动：只在缺少信息时询问',
   'launch.guided': '引导：每次推进前询问',
   'launch.strict': '严格：只能通过专用工具更改状态',
+  'launch.askWrites': '更改文件前先询问',
   'launch.turns': '单次输入的轮数上限',
   'launch.turnsHint': '达到后会停下来等你。',
   'launch.inputs': '输入',

@@ -165,7 +165,11 @@ maxTokens?: number,
 /**
  * Money for one input.
  */
-maxCost?: number, };
+maxCost?: number, 
+/**
+ * What tools may do; it can only be tightened, and stays with the run.
+ */
+tools?: Tightening, };
 
 /**
  * A workflow that waits for one that it has called.
@@ -3436,6 +3440,39 @@ name: string,
  * The text.
  */
 text: string, };
+
+/**
+ * What one run tightens.
+ */
+export type Tightening = { 
+/**
+ * Whether the user is asked before a file is changed.
+ */
+askWrites?: boolean, 
+/**
+ * What is allowed, as an exception from the other two.
+ */
+allow?: Array<ToolPattern>, 
+/**
+ * What the user is asked about first.
+ */
+ask?: Array<ToolPattern>, 
+/**
+ * What is denied.
+ */
+deny?: Array<ToolPattern>, 
+/**
+ * The largest read.
+ */
+maxReadBytes?: number, 
+/**
+ * The largest write.
+ */
+maxWriteBytes?: number, 
+/**
+ * Seconds that one call may take.
+ */
+callSeconds?: number, };
 
 /**
  * A title.
