@@ -29,6 +29,8 @@ const budgets = [
   ['base', size(base), 40],
   ['words (en)', size(closure('src/lib/i18n/en.ts')), 10],
   ['words (zh)', size(closure('src/lib/i18n/zh.ts')), 10],
+  ['words of settings (en)', size(closure('src/lib/i18n/settings/en.ts')), 6],
+  ['words of settings (zh)', size(closure('src/lib/i18n/settings/zh.ts')), 6],
   ['chat', size(without(chat, base)), 45],
   ['graph and inspector', size(without(graph, base, chat)), 25],
   ['editor with Markdown', size(without(new Set([...editor, ...markdown]), base, chat)), 220],

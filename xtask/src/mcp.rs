@@ -3,7 +3,7 @@
 //! Everything lies in `mcp-servers` in cargo's target folder, installed once for each list of versions.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context as _;
@@ -16,20 +16,25 @@ const SOURCES: &str = "crates/engine/tests/mcp";
 /// The environment of Python.
 const TIME: &str = "time";
 /// Tells the tests where everything is.
-const VARIABLE: &str = "CREWAGENT_MCP_SERVERS";
+pub(crate) const VARIABLE: &str = "CREWAGENT_MCP_SERVERS";
 /// What npm installs, exactly.
 const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// Installs what is missing and runs the tests.
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
-    let folder = shell::target_dir(root).join("mcp-servers");
-    let sources = root.join(SOURCES);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    npm(&folder, &sources)?;
-    Environment::new(&folder, TIME).ensure(&sources)?;
+    let folder = installed(root)?;
+    Environment::new(&folder, TIME).ensure(&root.join(SOURCES))?;
     // Of the whole workspace: with one package alone cargo builds the libraries anew, with fewer features.
     let args = ["test", "--locked", "--workspace", "--test", "mcp"];
     shell::run(cargo(root, &args).env(VARIABLE, &folder))
+}
+
+/// The folder with the servers from npm, which are installed if they are not there.
+pub(crate) fn installed(root: &Path) -> anyhow::Result<PathBuf> {
+    let folder = shell::target_dir(root).join("mcp-servers");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    npm(&folder, &root.join(SOURCES))?;
+    Ok(folder)
 }
 
 /// Installs the packages of npm, unless exactly these are there.

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
+use crate::mcp;
 use crate::shell::{self, cargo};
 
 /// Where the web app is.
@@ -27,12 +28,17 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<()> {
 pub(crate) fn drive(root: &Path) -> anyhow::Result<()> {
     let browser = browser()?;
     install(root)?;
+    let servers = mcp::installed(root)?;
     shell::run(cargo(root, &["build", "--locked", "--workspace"]).env("CREWAGENT_WEB", "require"))?;
     let program = shell::target_dir(root).join("debug/crewagent");
     // The second one goes through the states that the pictures of the guide show, and compares the guide with them.
     for args in [&["run", "e2e"][..], &["run", "pictures", "--", "--check"]] {
         shell::run(
-            npm(root).args(args).env("CREWAGENT_BIN", &program).env("CREWAGENT_BROWSER", &browser),
+            npm(root)
+                .args(args)
+                .env("CREWAGENT_BIN", &program)
+                .env("CREWAGENT_BROWSER", &browser)
+                .env(mcp::VARIABLE, &servers),
         )?;
     }
     Ok(())

@@ -3,6 +3,8 @@
 mod mcp;
 mod models;
 mod package;
+#[cfg(test)]
+mod reach;
 mod run;
 mod runs;
 mod system;

@@ -1,11 +1,13 @@
 //! The tool policy: one merged value that drives the prompt, the tool list and the enforcement alike.
 
 pub mod rules;
+mod tightening;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::rules::{Decision, Rule, RuleSet};
+pub use self::tightening::Tightening;
 use crate::package::agents::AgentTools;
 use crate::vpath::VPath;
 

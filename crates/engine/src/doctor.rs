@@ -8,7 +8,7 @@ use crate::model::NamedModel;
 use crate::model::chat::Client;
 use crate::runtime_version;
 use crate::source::bytes;
-use crate::store::{Of, Settings, Status, Store, StoreError, Surroundings};
+use crate::store::{Of, ServerState, Settings, Status, Store, StoreError, Surroundings};
 
 /// Less free space than this will soon be a problem.
 const LITTLE_SPACE: u64 = 512 << 20;
@@ -77,7 +77,8 @@ pub fn checks(home: Option<PathBuf>) -> Result<Vec<Check>, StoreError> {
     ];
     // Without settings that can be used there is no store to look into.
     if let Ok(store) = Store::open(home) {
-        checks.extend([model(&store), packages(&store), projects(&store), runs(&store)]);
+        checks.extend([model(&store), servers(&store), packages(&store)]);
+        checks.extend([projects(&store), runs(&store)]);
     }
     Ok(checks)
 }
@@ -148,6 +149,31 @@ fn model(store: &Store) -> Check {
             .advise("crewagent models test tries it out"),
         Err(error) => Check::warn(NAME, format!("{place}: {error}")),
     }
+}
+
+/// Which MCP servers are on, and whether what they refer to is set. None is started.
+fn servers(store: &Store) -> Check {
+    const NAME: &str = "mcp";
+    let (settings, known) = (&store.settings().mcp.servers, store.tool_servers());
+    let count = counted(settings.len(), "MCP server");
+    let on = settings.iter().filter(|(_, one)| one.enabled);
+    let lacking: Vec<String> = on
+        .filter_map(|(name, one)| {
+            let unset = known.unset(name, one);
+            (!unset.is_empty()).then(|| format!("{name} needs {}", unset.join(", ")))
+        })
+        .collect();
+    if !lacking.is_empty() {
+        return Check::warn(NAME, format!("{count}, {}", some_of(&lacking).join("; ")))
+            .advise("set these environment variables, or store values with `crewagent mcp add`");
+    }
+    let is_kept_out = |(name, one)| known.state(name, one) == ServerState::KeptOut;
+    if settings.iter().any(is_kept_out) {
+        return Check::ok(NAME, format!("{count}, of those that are on the policy keeps some out"))
+            .advise("crewagent mcp list shows which, crewagent config set policy.mcp.enabled true allows servers");
+    }
+    let enabled = settings.values().filter(|one| one.enabled).count();
+    Check::ok(NAME, format!("{count}, {enabled} enabled"))
 }
 
 fn packages(store: &Store) -> Check {

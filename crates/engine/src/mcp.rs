@@ -4,6 +4,7 @@
 //! and notices when the server goes away; then the server is started again with the next use, at first at once and then
 //! less and less often. Calls of many threads go over the one connection.
 
+mod checkup;
 mod child;
 mod connect;
 mod listener;
@@ -25,11 +26,12 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
+pub use self::checkup::{CheckStep, Checkup, checkup};
 use self::veil::Veil;
 use crate::deadline::Deadline;
 use crate::io;
 use crate::servers::{About, Layer, Logs, Offer, Order, Output, ServerFault, ToolServer};
-use crate::store::{Secrets, ServerSettings, ServerWay, Template};
+use crate::store::{Secrets, ServerSettings};
 
 /// Time until a server has said which tools it has, when nothing is set.
 const STARTUP: Duration = Duration::from_secs(30);
@@ -272,21 +274,6 @@ impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("McpServer").field(&self.shared.name).finish()
     }
-}
-
-/// The name under which a secret of a server is stored.
-pub fn stored_name(server: &ServerName, variable: &str) -> String {
-    format!("mcp:{server}:{variable}")
-}
-
-/// The names under which secrets of a server may be stored.
-pub fn stored_keys(server: &ServerName, settings: &ServerSettings) -> Vec<String> {
-    let values: Vec<&Template> = match &settings.way {
-        ServerWay::Child { args, env, .. } => args.iter().chain(env.values()).collect(),
-        ServerWay::Http { url, headers } => [url].into_iter().chain(headers.values()).collect(),
-    };
-    let variables = values.into_iter().flat_map(Template::references);
-    variables.map(|variable| stored_name(server, variable)).collect()
 }
 
 /// A server without tools.

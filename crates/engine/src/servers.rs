@@ -152,6 +152,9 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// In their order.
+    pub const ALL: [Self; 4] = [Self::Settings, Self::Start, Self::Handshake, Self::List];
+
     /// What people call it.
     pub fn word(self) -> &'static str {
         match self {

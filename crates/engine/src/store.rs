@@ -7,6 +7,7 @@ mod packages;
 mod projects;
 mod runs;
 mod secrets;
+mod servers;
 mod settings;
 
 use std::io;
@@ -30,6 +31,7 @@ pub use self::runs::{
     RunView, RunWorkflow, Runs, Spent, Status, Subject,
 };
 pub use self::secrets::{FoundKey, SecretError, Secrets, key_of};
+pub use self::servers::{KnownServers, KnownServersError, RemovedServer, ServerState, stored_name};
 pub use self::settings::{
     Changes, ChosenModel, Cost, FsSettings, ImportedServer, Key, KeySource, McpSettings, Missing,
     ModelSettings, PolicySettings, ProfileSettings, RunDefaults, ServerSettings, ServerWay,
@@ -154,6 +156,11 @@ impl Store {
     /// The keys of models.
     pub fn secrets(&self) -> Secrets {
         Secrets::of(self.layout.home())
+    }
+
+    /// The MCP servers.
+    pub fn tool_servers(&self) -> KnownServers<'_> {
+        KnownServers::new(self)
     }
 
     /// The imported packages.

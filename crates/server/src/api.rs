@@ -2,12 +2,14 @@
 
 mod conversations;
 mod files;
+mod mcp;
 mod models;
 mod packages;
 mod projects;
 mod runs;
 mod settings;
 mod system;
+mod tools;
 
 use std::sync::Arc;
 
@@ -55,6 +57,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     all.extend(conversations::endpoints());
     all.extend(runs::endpoints());
     all.extend(models::endpoints());
+    all.extend(mcp::endpoints());
+    all.extend(tools::endpoints());
     all.extend(settings::endpoints());
     all.extend([
         Endpoint {

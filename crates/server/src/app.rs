@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use crate::access::Access;
 use crate::problem::Problem;
 use crate::stage::Stage;
+use crate::trials::Trials;
 
 /// What every request can reach.
 #[derive(Debug)]
@@ -17,6 +18,7 @@ pub(crate) struct App {
     pub(crate) port: u16,
     pub(crate) access: Access,
     pub(crate) stage: Stage,
+    pub(crate) trials: Trials,
     /// Becomes true when the server ends.
     pub(crate) closing: watch::Receiver<bool>,
     pub(crate) began: Instant,
@@ -30,7 +32,8 @@ impl App {
         stage: Stage,
         closing: watch::Receiver<bool>,
     ) -> Self {
-        Self { home, port, access, stage, closing, began: Instant::now() }
+        let trials = Trials::default();
+        Self { home, port, access, stage, trials, closing, began: Instant::now() }
     }
 
     /// The store, with its settings as they are now.

@@ -15,6 +15,7 @@ mod problem;
 mod secret;
 mod stage;
 mod stream;
+mod trials;
 pub mod wire;
 
 use std::io;
@@ -105,6 +106,11 @@ impl Shutdown {
     pub fn begin(&self) -> bool {
         self.0.send_replace(true)
     }
+}
+
+/// Everything that can be asked of a server, as an OpenAPI document.
+pub fn requests() -> serde_json::Value {
+    openapi::document(&api::endpoints())
 }
 
 /// Gets ready to serve a store, from this port on or from any if it is 0.

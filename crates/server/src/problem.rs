@@ -13,8 +13,8 @@ use crewagent_engine::runtime::{ResumeError, StartError};
 use crewagent_engine::session::SessionError;
 use crewagent_engine::source::SourceError;
 use crewagent_engine::store::{
-    BadId, FindError, ImportError, ProjectError, RunError, SecretError, SettingsError, StoreError,
-    UnknownModel,
+    BadId, FindError, ImportError, KnownServersError, ProjectError, RunError, SecretError,
+    SettingsError, StoreError, UnknownModel,
 };
 use crewagent_engine::turn::Halt;
 
@@ -183,6 +183,16 @@ impl From<ImportError> for Problem {
             ImportError::Rejected(_) => Self::new(Code::Refused, error.to_string()),
             ImportError::Read { .. } => Self::new(Code::Disk, error.to_string()),
         }
+    }
+}
+
+impl From<KnownServersError> for Problem {
+    fn from(error: KnownServersError) -> Self {
+        let code = match &error {
+            KnownServersError::Unknown(_) => Code::NotFound,
+            KnownServersError::Settings(_) | KnownServersError::Secret(_) => Code::Refused,
+        };
+        Self::new(code, error.to_string())
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod conversations;
 mod files;
+mod mcp;
 mod models;
 mod packages;
 mod projects;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::conversations::*;
 pub use self::files::*;
+pub use self::mcp::*;
 pub use self::models::*;
 pub use self::packages::*;
 pub use self::projects::*;

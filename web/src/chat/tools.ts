@@ -18,11 +18,11 @@ const VERBS: Record<string, Key> = {
 
 /** What a call wanted that was refused. */
 const WANTED: Record<string, Key> = {
-  'fs.read': 'matrix.read',
-  'fs.list': 'matrix.list',
-  'fs.search': 'matrix.search',
-  'fs.write': 'matrix.write',
-  'fs.apply_patch': 'matrix.patch',
+  'fs.read': 'wanted.read',
+  'fs.list': 'wanted.list',
+  'fs.search': 'wanted.search',
+  'fs.write': 'wanted.write',
+  'fs.apply_patch': 'wanted.patch',
 };
 
 const isState = (row: ToolRow): boolean =>

@@ -4,6 +4,7 @@
  */
 
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, request as forward } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -172,6 +173,14 @@ export async function project(folder, name, from) {
 }
 
 export const scenario = (name) => `scripted:${join(golden, name, 'scenario.yaml')}`;
+/** The words that start a real MCP server. `cargo xtask test --only mcp` installs it, and so does `--only browser`. */
+export function everything() {
+  const folder = process.env.CREWAGENT_MCP_SERVERS ?? join(repository, 'target/mcp-servers');
+  const program = join(folder, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+  if (!existsSync(program)) throw new Error(`${program} is not there; \`cargo xtask test --only mcp\` installs it, or name its folder in CREWAGENT_MCP_SERVERS`);
+  return [process.execPath, program, 'stdio'];
+}
+
 export const example = (name) => join(repository, 'spec/examples', name);
 
 /** A scenario of these tests. */

@@ -3,7 +3,7 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ask, browser, crewagent, example, own, page, project, scenario, scratch, serve, settled, useModel } from './harness.mjs';
+import { ask, browser, crewagent, everything, example, own, page, project, scenario, scratch, serve, settled, useModel } from './harness.mjs';
 import { NOW, steady } from './steady.mjs';
 
 const scripts = join(dirname(fileURLToPath(import.meta.url)), 'scenarios');
@@ -171,6 +171,16 @@ export async function scene({ isSteady = false, language = 'en' } = {}) {
     await settled(tab);
   };
   await tab.goto(server.origin);
+
+  // MCP servers: one that works and is on, one that fails, one that is off and has a secret.
+  const [command, ...args] = everything();
+  const serverAt = (name) => `/api/mcp/servers/${name}`;
+  await api('PATCH', '/api/settings', { key: 'policy.mcp.enabled', value: true });
+  await api('PATCH', '/api/settings', { key: 'policy.ask', value: ['mcp.everything.echo', 'fs.write(@project/src)'] });
+  await api('PUT', serverAt('everything'), { way: { kind: 'stdio', command, args }, enabled: true });
+  await api('PUT', serverAt('broken'), { way: { kind: 'stdio', command, args: ['-e', 'console.error("no licence found, giving up"); process.exit(3)'] } });
+  await api('PUT', serverAt('tracker'), { way: { kind: 'http', url: 'https://tracker.example/mcp', headers: [{ name: 'Authorization', value: 'Bearer ${TRACKER_TOKEN}' }] } });
+  for (const name of ['everything', 'broken']) await api('POST', `${serverAt(name)}/test`, {});
 
   const close = async () => {
     await chrome.close();

@@ -27,10 +27,33 @@ export function screens(ids) {
       } },
     { name: 'settings-runs', at: '/settings/runs' },
     { name: 'settings-policy', at: '/settings/policy' },
+    { name: 'settings-policy-agent', at: '/settings/policy', then: async (tab) => {
+        await tab.locator('#of-package').selectOption({ index: 1 });
+        await tab.locator('.whom select').nth(1).waitFor();
+      } },
     { name: 'settings-mcp', at: '/settings/mcp' },
+    { name: 'settings-mcp-tools', at: '/settings/mcp', then: press('main summary') },
+    { name: 'settings-mcp-new', at: '/settings/mcp', then: async (tab) => {
+        await tab.locator('main .btn.primary').click();
+        await tab.fill('#s-name', 'notes');
+        await tab.fill('#s-command', 'npx');
+        await tab.fill('#s-args', '-y\n@modelcontextprotocol/server-filesystem\n/home/me/my notes');
+        await tab.locator('dialog fieldset.field .btn').click();
+        await tab.locator('dialog .pair input').nth(0).fill('API_KEY');
+        await tab.locator('dialog .pair input').nth(1).fill('hunter2-hunter2');
+      } },
+    { name: 'settings-mcp-http', at: '/settings/mcp', then: press('main .list > li:last-child .head .btn:nth-of-type(2)') },
+    { name: 'settings-mcp-import', at: '/settings/mcp', then: async (tab) => {
+        await tab.locator('main .row-line > .btn').nth(1).click();
+        await tab.fill('#i-text', '{"mcpServers": {"My Files": {"command": "npx", "args": ["-y", "files"], "env": {"TOKEN": "t0p"}}, "old": {"type": "sse", "url": "https://x"}}}');
+        await tab.locator('dialog .btn.primary').click();
+      } },
+    { name: 'settings-mcp-remove', at: '/settings/mcp', then: press('main .list .btn.danger') },
     { name: 'settings-packages', at: '/settings/packages' },
+    { name: 'settings-package-new', at: '/settings/packages', then: press('main .row-line > .btn:nth-child(2)') },
     { name: 'settings-looks', at: '/settings/looks' },
     { name: 'settings-keys', at: '/settings/keys' },
+    { name: 'settings-health', at: '/settings/health' },
     { name: 'project', at: `/project/${ids.shop}` },
     { name: 'project-blank', at: `/project/${ids.blank}` },
     { name: 'project-orphan', at: `/project/${ids.orphan}` },

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { choose, inWords } from '../../src/lib/answers';
 import { joinCursors } from '../../src/lib/api/stream';
 import type { Question } from '../../src/lib/api/types';
-import { en } from '../../src/lib/i18n/en';
-import { zh } from '../../src/lib/i18n/zh';
+import { en as pageEn } from '../../src/lib/i18n/en';
+import { words as settingsEn } from '../../src/lib/i18n/settings/en';
+import { words as settingsZh } from '../../src/lib/i18n/settings/zh';
+import { zh as pageZh } from '../../src/lib/i18n/zh';
 import { flushSync, mount, unmount } from 'svelte';
 import { blocks } from '../../src/lib/md/read';
 import Markdown from '../../src/ui/Markdown.svelte';
@@ -167,6 +169,7 @@ describe('addresses', () => {
 
 describe('words', () => {
   const holes = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '').toSorted();
+  const [en, zh] = [{ ...pageEn, ...settingsEn }, { ...pageZh, ...settingsZh }];
   const pairs = Object.entries(en).map(([key, text]) => [key, text, zh[key as keyof typeof en]] as const);
 
   it('have the same holes in both languages', () => {

@@ -53,7 +53,7 @@ pub(crate) struct McpAdd {
     /// A header of every request; what looks like a secret is stored apart from the settings
     #[arg(long = "header", short = 'H', value_name = "NAME=VALUE", requires = "url")]
     pub(crate) headers: Vec<String>,
-    /// The folder the program is started in [default: the current one, at each start]
+    /// The folder the program is started in [default: your home folder]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "from"])]
     pub(crate) cwd: Option<PathBuf>,
     /// Take over the servers of a JSON file with `mcpServers`, as other tools have it

@@ -5,13 +5,14 @@ mod list;
 mod rm;
 mod test;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crewagent_core::tool::served::ServerName;
-use crewagent_engine::store::{ServerSettings, ServerWay, Settings, SettingsFile, Store};
+use crewagent_engine::store::{KnownServersError, SettingsError, Store};
 
 use crate::args::{Mcp, McpCommand, McpNames};
 use crate::console::Console;
+use crate::model;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME};
 
@@ -20,16 +21,14 @@ pub(crate) fn run(
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let folder = home.clone().map_or_else(Store::default_home, Ok)?;
     let store = Store::open(home)?;
-    let path = Settings::path(&folder);
     match args.command.unwrap_or(McpCommand::List(args.list)) {
         McpCommand::List(args) => list::run(&args, &store, console),
-        McpCommand::Add(args) => add::run(args, &store, &path, console),
+        McpCommand::Add(args) => add::run(args, &store, console),
         McpCommand::Test(args) => test::run(&args, &store, console),
-        McpCommand::Enable(args) => switch(&args, Switch::On, &store, &path, console),
-        McpCommand::Disable(args) => switch(&args, Switch::Off, &store, &path, console),
-        McpCommand::Rm(args) => rm::run(&args, &store, &path, console),
+        McpCommand::Enable(args) => switch(&args, Switch::On, &store, console),
+        McpCommand::Disable(args) => switch(&args, Switch::Off, &store, console),
+        McpCommand::Rm(args) => rm::run(&args, &store, console),
     }
 }
 
@@ -44,16 +43,11 @@ fn switch(
     args: &McpNames,
     switch: Switch,
     store: &Store,
-    path: &Path,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let names = known(&args.names, store)?;
-    let mut file = SettingsFile::open(path)?;
-    for name in &names {
-        let key = ["mcp", "servers", name.as_str(), "enabled"];
-        file.set(&key, &(switch == Switch::On).into())?;
-    }
-    file.save()?;
+    let servers = store.tool_servers();
+    let names = servers.find_all(&args.names).map_err(problem)?;
+    servers.switch(&names, switch == Switch::On).map_err(problem)?;
     let word = if switch == Switch::On { "enabled" } else { "disabled" };
     for name in &names {
         console.line(format_args!("{} {}", paint::styled(GOOD, word), paint::styled(NAME, name)));
@@ -62,6 +56,20 @@ fn switch(
         remind(&names, store, console);
     }
     Ok(Outcome::Done)
+}
+
+/// What the user can put right is bad usage; a failing disk is not.
+fn problem(error: KnownServersError) -> anyhow::Error {
+    match error {
+        KnownServersError::Unknown(_) => {
+            Usage(format!("{error}; `crewagent mcp list` shows what there is")).into()
+        }
+        KnownServersError::Settings(error @ SettingsError::Wrong { .. }) => {
+            Usage(error.to_string()).into()
+        }
+        KnownServersError::Settings(error) => error.into(),
+        KnownServersError::Secret(error) => model::key_problem(error),
+    }
 }
 
 /// A server that is enabled does nothing while the policy keeps it out.
@@ -76,30 +84,5 @@ fn remind(names: &[ServerName], store: &Store, console: &mut Console) {
         console.line(format_args!(
             "\nThe policy does not name {name} among the servers that may be used. See:\n  crewagent config get policy.mcp.allowed-servers"
         ));
-    }
-}
-
-/// Servers that are set up. A slip in one name is told before anything is done.
-fn known(names: &[String], store: &Store) -> Result<Vec<ServerName>, Usage> {
-    names.iter().map(|name| find(name, store).map(|(name, _)| name)).collect()
-}
-
-/// A server that is set up.
-fn find(name: &str, store: &Store) -> Result<(ServerName, ServerSettings), Usage> {
-    let servers = &store.settings().mcp.servers;
-    let found = servers.iter().find(|(known, _)| known.as_str() == name);
-    found.map(|(name, settings)| (name.clone(), settings.clone())).ok_or_else(|| {
-        Usage(format!("there is no MCP server `{name}`; `crewagent mcp list` shows what there is"))
-    })
-}
-
-/// How a server is reached, in one line, without what is filled in.
-fn way(settings: &ServerSettings) -> String {
-    match &settings.way {
-        ServerWay::Child { command, args, .. } => {
-            let words = args.iter().map(|arg| arg.as_str());
-            [command.as_str()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
-        }
-        ServerWay::Http { url, .. } => url.to_string(),
     }
 }

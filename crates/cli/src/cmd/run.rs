@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crewagent_core::policy::rules::{RuleSet, Source};
-use crewagent_core::policy::{FsPolicy, McpPolicy, Policy};
+use crewagent_core::policy::{Policy, Tightening};
 use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
 use crewagent_engine::model::{Model, OpenedModel};
@@ -152,26 +151,16 @@ pub(crate) fn answers(conversation: &Conversation) -> Answers {
 
 /// What the command line forbids. It can only tighten.
 pub(crate) fn tightening(bounds: &Bounds) -> Policy {
-    let writes = ["fs.write", "fs.apply_patch"].iter().filter(|_| bounds.ask_writes);
-    let writes = writes.filter_map(|tool| tool.parse().ok());
-    let rules = RuleSet {
-        from: Source::Run,
+    let tightening = Tightening {
+        ask_writes: bounds.ask_writes,
         allow: bounds.allow.clone(),
-        ask: bounds.ask.iter().cloned().chain(writes).collect(),
+        ask: bounds.ask.clone(),
         deny: bounds.deny.clone(),
+        max_read_bytes: bounds.max_read_bytes,
+        max_write_bytes: bounds.max_write_bytes,
+        call_seconds: bounds.call_timeout.map(|timeout| timeout.seconds()),
     };
-    Policy {
-        fs: FsPolicy {
-            enabled: true,
-            max_read_bytes: bounds.max_read_bytes.unwrap_or(u64::MAX),
-            max_write_bytes: bounds.max_write_bytes.unwrap_or(u64::MAX),
-        },
-        mcp: McpPolicy { enabled: true, allowed_servers: None },
-        call_seconds: bounds.call_timeout.map_or(u64::MAX, |timeout| timeout.seconds()),
-        strict: bounds.strict,
-        rules: Some(rules).filter(|rules| !rules.is_empty()).into_iter().collect(),
-        ..Policy::default()
-    }
+    Policy { strict: bounds.strict, ..tightening.policy() }
 }
 
 /// The settings with what the command line says.

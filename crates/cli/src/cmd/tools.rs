@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use crewagent_core::policy::Policy;
-use crewagent_core::policy::rules::{Source, Verdict};
-use crewagent_core::tool::survey::{Decider, Layers, Limit, Surveyed};
+use crewagent_core::policy::rules::Verdict;
+use crewagent_core::tool::survey::{Decider, FolderRule, Layers, Limit, Surveyed};
 use crewagent_engine::store::Store;
 use serde_json::json;
 
@@ -45,9 +44,9 @@ fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyho
         run: &run.policy,
         agent: agent.and_then(|agent| agent.tools.as_ref()),
     };
-    let known = store.settings().mcp.servers.iter().filter(|(_, server)| server.enabled);
-    let servers: Vec<String> = known.map(|(name, _)| name.to_string()).collect();
-    let rows = layers.survey(&servers);
+    let servers = store.tool_servers().enabled();
+    // What a server offers is known when it runs; nothing is started here.
+    let rows = layers.survey(&servers, &[]);
     if args.json {
         let list = json!({
             "agentId": agent.map(|agent| agent.id.to_string()),
@@ -60,7 +59,7 @@ fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyho
     }
     let rows: Vec<Vec<Cell>> = rows.iter().map(row).collect();
     console.text(&table(&["TOOL", "MAY BE USED", "DECIDED BY", "LIMIT"], &rows));
-    let folders = folders(&layers.policy());
+    let folders: Vec<Vec<Cell>> = layers.folders().iter().map(folder).collect();
     if !folders.is_empty() {
         console.line("");
         console.text(&table(&["WRITING BELOW A FOLDER", "MAY BE DONE", "DECIDED BY"], &folders));
@@ -71,28 +70,17 @@ fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyho
     Ok(Outcome::Done)
 }
 
-/// The rules about folders, which hold beside those about whole tools.
-fn folders(policy: &Policy) -> Vec<Vec<Cell>> {
-    let mut rows = Vec::new();
-    for set in &policy.rules {
-        let by = match set.from {
-            Source::Settings => Decider::Settings,
-            Source::Run => Decider::Run,
-        };
-        for (verdict, pattern) in set.rules().filter(|(_, pattern)| pattern.has_folder()) {
-            let pattern = Cell::new(NAME, &pattern.to_string());
-            rows.push(vec![pattern, said(verdict), Cell::new(QUIET, name(by))]);
-        }
-    }
-    rows
-}
-
 fn said(verdict: Verdict) -> Cell {
     match verdict {
         Verdict::Allow => Cell::new(GOOD, "yes"),
         Verdict::Ask => Cell::new(WARNING, "asks first"),
         Verdict::Deny => Cell::new(ERROR, "no"),
     }
+}
+
+fn folder(rule: &FolderRule) -> Vec<Cell> {
+    let pattern = Cell::new(NAME, &rule.pattern.to_string());
+    vec![pattern, said(rule.verdict), Cell::new(QUIET, name(rule.by))]
 }
 
 fn row(tool: &Surveyed) -> Vec<Cell> {

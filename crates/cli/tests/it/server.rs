@@ -4,6 +4,7 @@ mod api;
 mod client;
 mod crowd;
 mod instance;
+mod mcp;
 mod model;
 mod path;
 mod resume;

@@ -16,8 +16,8 @@ use crate::vpath::{Mount, VPath};
 
 /// A pattern may have this many bytes.
 const MAX_PATTERN: usize = 256;
-/// The tools that a rule with a folder can be about.
-const WRITERS: [&str; 2] = ["fs.write", "fs.apply_patch"];
+/// The tools that change files. A rule with a folder can be about them.
+pub(super) const WRITERS: [&str; 2] = ["fs.write", "fs.apply_patch"];
 
 /// The rules of one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

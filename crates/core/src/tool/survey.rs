@@ -1,11 +1,13 @@
 //! What a policy comes to, tool by tool, and who decided it. It asks the code that enforces.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::call::Tool;
+use super::served::ServedTool;
 use crate::package::agents::AgentTools;
 use crate::policy::Policy;
-use crate::policy::rules::{Rule, RuleSet, Source, Verdict, is_exempt};
+use crate::policy::rules::{Rule, RuleSet, Source, ToolPattern, Verdict, is_exempt};
 
 /// The policies that are merged, each of them as strict as the one before or stricter.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +21,9 @@ pub struct Layers<'p> {
 }
 
 /// Who decided something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Decider {
     /// The settings, or their defaults.
     Settings,
@@ -33,8 +36,9 @@ pub enum Decider {
 }
 
 /// What holds for one tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 pub struct Surveyed {
     /// Its name; `mcp.*` stands for the tools of all servers.
     pub tool: String,
@@ -47,6 +51,7 @@ pub struct Surveyed {
     pub rule: Option<Rule>,
     /// Whether it may change the state of the run and nothing else.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<bool>"))]
     pub state_only: bool,
     /// The most bytes of one call.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,11 +59,24 @@ pub struct Surveyed {
 }
 
 /// A limit, and who set it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Limit {
     /// The limit.
     pub value: u64,
     /// Who set it.
+    pub by: Decider,
+}
+
+/// A rule about writing below a folder, which holds beside those about whole tools.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct FolderRule {
+    /// Which calls it is about.
+    pub pattern: ToolPattern,
+    /// What it says of them.
+    pub verdict: Verdict,
+    /// Who says so.
     pub by: Decider,
 }
 
@@ -74,14 +92,33 @@ impl Layers<'_> {
         self.limit(|policy| policy.call_seconds)
     }
 
+    /// The rules about folders.
+    pub fn folders(&self) -> Vec<FolderRule> {
+        let sets = self.policy().rules;
+        let rules = sets.iter().flat_map(|set| set.rules().map(|rule| (set.from, rule)));
+        let about_folders = rules.filter(|(_, (_, pattern))| pattern.has_folder());
+        let row = |(from, (verdict, pattern)): (Source, (Verdict, &ToolPattern))| FolderRule {
+            pattern: pattern.clone(),
+            verdict,
+            by: from.into(),
+        };
+        about_folders.map(row).collect()
+    }
+
     /// Every tool that a model may hear of, and those that were taken away. Tools of servers are not known before these run:
-    /// there is a row for each server, and one for each tool that a rule names.
-    pub fn survey(&self, servers: &[String]) -> Vec<Surveyed> {
+    /// there is a row for each server, for each tool that a rule names, and for each of those that are known to be `offered`.
+    pub fn survey(&self, servers: &[String], offered: &[String]) -> Vec<Surveyed> {
         let policy = self.policy();
         let is_there =
             |tool: &Tool| policy.strict || !matches!(tool, Tool::CompleteNode | Tool::UpdateState);
         let own = Tool::ALL.into_iter().filter(is_there).map(|tool| self.tool(tool, &policy));
-        own.chain(self.served(servers, &policy)).collect()
+        own.chain(self.served(servers, offered, &policy)).collect()
+    }
+
+    /// What holds for one tool of a server.
+    pub fn served_tool(&self, tool: &ServedTool) -> Surveyed {
+        let (name, server) = (tool.name(), tool.server.to_string());
+        self.of_servers(&name, &name, Some(&server), &self.policy())
     }
 
     fn tool(&self, tool: Tool, policy: &Policy) -> Surveyed {
@@ -91,7 +128,7 @@ impl Layers<'_> {
         let off = (is_file_tool && !policy.fs.enabled).then(|| self.who(|of| of.fs.enabled));
         let by = match (off, &outlook.rule) {
             (Some(by), _) => by,
-            (None, Some(rule)) => by(rule),
+            (None, Some(rule)) => rule.from.into(),
             (None, None) if is_exempt(tool.name()) => Decider::Runtime,
             (None, None) => Decider::Settings,
         };
@@ -112,7 +149,7 @@ impl Layers<'_> {
         }
     }
 
-    fn served(&self, servers: &[String], policy: &Policy) -> Vec<Surveyed> {
+    fn served(&self, servers: &[String], offered: &[String], policy: &Policy) -> Vec<Surveyed> {
         let mut rows = vec![self.of_servers("mcp.", "mcp.*", None, policy)];
         if !policy.mcp.enabled {
             return rows;
@@ -123,7 +160,8 @@ impl Layers<'_> {
         }
         let patterns =
             policy.rules.iter().flat_map(RuleSet::rules).map(|(_, rule)| rule.to_string());
-        for tool in patterns.filter(|rule| rule.starts_with("mcp.") && !rule.ends_with('*')) {
+        let ruled = patterns.filter(|rule| rule.starts_with("mcp.") && !rule.ends_with('*'));
+        for tool in ruled.chain(offered.iter().cloned()) {
             if rows.iter().all(|row| row.tool != tool) {
                 let server = tool.split('.').nth(1).map(str::to_owned);
                 rows.push(self.of_servers(&tool, &tool, server.as_ref(), policy));
@@ -153,7 +191,9 @@ impl Layers<'_> {
         Surveyed {
             tool: tool.to_owned(),
             verdict: if off.is_some() { Verdict::Deny } else { outlook.verdict },
-            by: off.or(outlook.rule.as_ref().map(by)).unwrap_or(Decider::Settings),
+            by: off
+                .or(outlook.rule.as_ref().map(|rule| rule.from.into()))
+                .unwrap_or(Decider::Settings),
             rule: outlook.rule.filter(|_| off.is_none()),
             state_only: false,
             max_bytes: None,
@@ -184,10 +224,12 @@ impl Layers<'_> {
     }
 }
 
-fn by(rule: &Rule) -> Decider {
-    match rule.from {
-        Source::Settings => Decider::Settings,
-        Source::Run => Decider::Run,
+impl From<Source> for Decider {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Settings => Self::Settings,
+            Source::Run => Self::Run,
+        }
     }
 }
 
@@ -213,7 +255,7 @@ mod tests {
         let files = FileTools { enabled: None, max_read_bytes: Some(5), max_write_bytes: None };
         let agent = AgentTools { fs: Some(files), mcp: None };
         let layers = Layers { settings: &settings, run: &run, agent: Some(&agent) };
-        let rows = layers.survey(&[]);
+        let rows = layers.survey(&[], &[]);
         let row = |name: &str| rows.iter().find(|row| row.tool == name).unwrap();
         assert_eq!(
             (row("fs.search").verdict, row("fs.search").by),
@@ -235,6 +277,21 @@ mod tests {
     }
 
     #[test]
+    fn rules_about_folders_are_told_beside_the_tools() {
+        let set = RuleSet {
+            allow: vec!["fs.*(@project/artifacts)".parse().unwrap()],
+            ask: vec!["fs.write".parse().unwrap()],
+            ..RuleSet::none(Source::Run)
+        };
+        let run = Policy { rules: vec![set], ..Policy::default() };
+        let layers = Layers { settings: &Policy::default(), run: &run, agent: None };
+        let [only] = layers.folders().try_into().unwrap();
+        let FolderRule { pattern, verdict, by } = only;
+        assert_eq!(pattern.to_string(), "fs.*(@project/artifacts)");
+        assert_eq!((verdict, by), (Verdict::Allow, Decider::Run));
+    }
+
+    #[test]
     fn servers_and_tools_of_servers_have_rows_of_their_own() {
         let rule = |text: &str| vec![text.parse().unwrap()];
         let set = RuleSet {
@@ -248,7 +305,8 @@ mod tests {
         let settings = Policy { mcp, ..Policy::default() };
         let run = settings.and(&Policy { rules: vec![set], ..settings.clone() });
         let layers = Layers { settings: &settings, run: &run, agent: None };
-        let rows = layers.survey(&servers);
+        let offered = ["mcp.open.pay", "mcp.open.look", "mcp.shut.look"].map(str::to_owned);
+        let rows = layers.survey(&servers, &offered);
         let row = |name: &str| {
             let row = rows.iter().find(|row| row.tool == name).unwrap();
             (row.verdict, row.by)
@@ -258,10 +316,14 @@ mod tests {
         assert_eq!(row("mcp.shut.*"), (Verdict::Deny, Decider::Run));
         assert_eq!(row("mcp.out.*"), (Verdict::Deny, Decider::Settings));
         assert_eq!(row("mcp.open.pay"), (Verdict::Ask, Decider::Run));
+        assert_eq!(row("mcp.open.look"), (Verdict::Allow, Decider::Settings));
+        assert_eq!(row("mcp.shut.look"), (Verdict::Deny, Decider::Run));
+        assert_eq!(rows.iter().filter(|row| row.tool == "mcp.open.pay").count(), 1);
         // Without servers at all there is one row that says so.
         let off = Policy::default();
         let layers = Layers { settings: &off, run: &off, agent: None };
-        let names: Vec<String> = layers.survey(&servers).into_iter().map(|row| row.tool).collect();
+        let names: Vec<String> =
+            layers.survey(&servers, &offered).into_iter().map(|row| row.tool).collect();
         assert_eq!(names.iter().filter(|name| name.starts_with("mcp.")).count(), 1, "{names:?}");
     }
 }

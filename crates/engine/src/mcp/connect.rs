@@ -23,10 +23,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::child::{self, Child, Program};
 use super::listener::Listener;
 use super::reader::{Bounded, Reason};
-use super::{STARTUP, Shared, stored_name};
+use super::{STARTUP, Shared};
 use crate::model::chat::connections;
 use crate::servers::{About, Layer, Offer, ServerFault};
-use crate::store::{KeySource, ServerWay, Surroundings, Template};
+use crate::store::{KeySource, ServerWay, Surroundings, Template, stored_name};
 
 /// Time for a connection over HTTP.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -52,8 +52,8 @@ impl Progress {
     }
 
     fn layer(&self) -> Layer {
-        let layers = [Layer::Settings, Layer::Start, Layer::Handshake, Layer::List];
-        layers[usize::from(self.0.load(Ordering::SeqCst)).min(3)]
+        let reached = usize::from(self.0.load(Ordering::SeqCst));
+        Layer::ALL[reached.min(Layer::ALL.len() - 1)]
     }
 }
 

@@ -205,7 +205,7 @@ fn test(asked: Asked<Name, (), Nothing>) -> Result<Checkup, Problem> {
 }
 
 /// The word that stands for a value as JSON.
-fn word(value: &impl serde::Serialize) -> String {
+pub(super) fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Json::String(word)) => word,
         Ok(_) | Err(_) => String::new(),

@@ -85,7 +85,7 @@ fn show(asked: Asked<Reference>) -> Result<PackageContent, Problem> {
 }
 
 /// A package of the store, if this version of the program finds no errors in it.
-fn opened(store: &Store, reference: &str) -> Result<CheckedPackage, Problem> {
+pub(super) fn opened(store: &Store, reference: &str) -> Result<CheckedPackage, Problem> {
     let installed = store.packages().find(reference)?;
     let source = store.packages().open(&installed)?;
     let package = check(&source, &runtime_version()).package;

@@ -123,7 +123,7 @@ pub(super) fn bounded(store: &Store, bounds: &Bounds) -> RunSettings {
 
 /// What a request changes.
 pub(super) fn change(bounds: &Bounds) -> SettingsChange {
-    let Bounds { mode, strict, max_turns, max_seconds, max_tokens, max_cost } = bounds;
+    let Bounds { mode, strict, max_turns, max_seconds, max_tokens, max_cost, tools } = bounds;
     SettingsChange {
         mode: *mode,
         turns: max_turns.map(u64::from),
@@ -132,6 +132,6 @@ pub(super) fn change(bounds: &Bounds) -> SettingsChange {
         cost: *max_cost,
         window: None,
         strict: *strict,
-        policy: None,
+        policy: Some(tools.policy()),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crewagent_core::event::{Event, Reason};
 use crewagent_core::message::Message;
+use crewagent_core::policy::Tightening;
 use crewagent_core::question::Question;
 use crewagent_core::run::settings::Mode;
 use crewagent_core::run::usage::Usage;
@@ -57,6 +58,9 @@ pub struct Bounds {
     pub max_tokens: Option<u64>,
     /// Money for one input.
     pub max_cost: Option<f64>,
+    /// What tools may do; it can only be tightened, and stays with the run.
+    #[cfg_attr(test, ts(optional, as = "Option<Tightening>"))]
+    pub tools: Tightening,
 }
 
 /// What came of the start of a run.

@@ -69,6 +69,7 @@ fn written() -> String {
         RunQuery, RunList, RunDetail, NewRun, StartedRun, Words, GoOn, Halting, Came, EventQuery,
         EventPage, StateTexts, Requests, RequestDetail, Changes, ImageQuery, Images, Revert,
         Artifacts,
+        McpServers, McpServerItem, SetMcpServer, McpSwitch, McpFile, McpTakenOver, ToolQuery, ToolSurvey,
         Models, SetModel, Checkup, Measured, SettingList, SetSetting,
     );
     let mut text =

@@ -72,7 +72,7 @@ function withQuery(path: string, query: Query): string {
   return text ? `${path}?${text}` : path;
 }
 
-async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
   const isFile = body instanceof Blob;
   const init: RequestInit = { method, credentials: 'same-origin' };
   if (body !== undefined) {
@@ -100,8 +100,8 @@ async function request<T>(method: string, path: string, body?: unknown): Promise
   return answer as T;
 }
 
-const get = <T>(path: string, query: Query = {}): Promise<T> => request('GET', withQuery(path, query));
-const post = <T>(path: string, body: unknown = {}): Promise<T> => request('POST', path, body);
+export const get = <T>(path: string, query: Query = {}): Promise<T> => request('GET', withQuery(path, query));
+export const post = <T>(path: string, body: unknown = {}): Promise<T> => request('POST', path, body);
 const id = encodeURIComponent;
 const shelf = (journal: Journal): string => `/api/${journal.kind}s/${id(journal.id)}`;
 

@@ -1,9 +1,10 @@
-/** Words of the page. Each language is a file of its own, fetched when it is asked for. */
+/** Words of the page. Each language is a file of its own, fetched when it is asked for; so are those of the settings. */
 
 import { visible } from '../text';
 import type { en } from './en';
+import type { words as settings } from './settings/en';
 
-export type Key = keyof typeof en;
+export type Key = keyof typeof en | keyof typeof settings;
 export type Words = Record<Key, string>;
 export type Language = 'en' | 'zh';
 type Fill = Record<string, string | number>;
@@ -17,9 +18,27 @@ export const LANGUAGES: { id: Language; name: string }[] = [
 let words = $state.raw({} as Words);
 let current = $state<Language>('en');
 
+let hasSettings = false;
+
+async function fetched(language: Language): Promise<Words> {
+  const isChinese = language === 'zh';
+  const base = isChinese ? (await import('./zh')).zh : (await import('./en')).en;
+  const rest = hasSettings && (isChinese ? await import('./settings/zh') : await import('./settings/en')).words;
+  return { ...base, ...rest } as Words;
+}
+
+/** Fetches the words of the settings, too. */
+export async function speakOfSettings(): Promise<void> {
+  hasSettings = true;
+  words = await fetched(current);
+}
+
+/** Whether they are there. */
+export const speaksOfSettings = (): boolean => 'mcp.add' in words;
+
 /** Changes the language without loading the page anew. */
 export async function speak(language: Language): Promise<void> {
-  words = language === 'zh' ? (await import('./zh')).zh : (await import('./en')).en;
+  words = await fetched(language);
   current = language;
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
 }

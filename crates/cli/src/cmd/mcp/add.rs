@@ -5,28 +5,20 @@ use std::fs;
 use std::path::Path;
 
 use crewagent_core::tool::served::ServerName;
-use crewagent_engine::mcp::stored_name;
 use crewagent_engine::store::{
-    ImportedServer, KeySource, ServerSettings, ServerWay, SettingsFile, Store, Template,
-    import_servers, key_of,
+    ImportedServer, ServerSettings, ServerWay, Store, Template, import_servers,
 };
-use serde_json::{Value as Json, json};
 
-use super::{remind, way};
+use super::{problem, remind};
 use crate::args::McpAdd;
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME, WARNING};
-use crate::{model, shell};
+use crate::shell;
 
-pub(super) fn run(
-    args: McpAdd,
-    store: &Store,
-    path: &Path,
-    console: &mut Console,
-) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: McpAdd, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let enable = args.enable;
-    let (servers, problems) = match &args.from {
+    let (mut servers, problems) = match &args.from {
         Some(file) => taken_over(file)?,
         None => (vec![given(args)?], Vec::new()),
     };
@@ -34,21 +26,10 @@ pub(super) fn run(
         let sign = paint::styled(WARNING, "left out");
         console.error(format_args!("{sign} {}", paint::printable(problem)));
     }
-    let mut file = SettingsFile::open(path)?;
-    for server in &servers {
-        let key = ["mcp", "servers", server.name.as_str()];
-        file.remove(&key)?;
-        file.set_all(&key, &values(&server.settings, enable)?)
-            .map_err(|error| Usage(error.to_string()))?;
+    for server in &mut servers {
+        server.settings.enabled |= enable;
     }
-    for server in &servers {
-        for (variable, secret) in &server.secrets {
-            let key = key_of(secret).map_err(model::key_problem)?;
-            let name = stored_name(&server.name, variable);
-            store.secrets().put(&KeySource::File, &name, &key).map_err(model::key_problem)?;
-        }
-    }
-    file.save()?;
+    store.tool_servers().put(&servers).map_err(problem)?;
     for server in &servers {
         told(server, store, console);
     }
@@ -111,15 +92,6 @@ fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, Template>, Usa
     given.iter().map(pair).collect()
 }
 
-/// What stands in the settings.
-fn values(settings: &ServerSettings, enable: bool) -> anyhow::Result<Vec<(&'static str, Json)>> {
-    const KEYS: [&str; 6] = ["command", "args", "env", "cwd", "url", "headers"];
-    let written = serde_json::to_value(settings)?;
-    let mut values = vec![("enabled", json!(enable || settings.enabled))];
-    values.extend(KEYS.into_iter().filter_map(|key| Some((key, written.get(key)?.clone()))));
-    Ok(values)
-}
-
 fn told(server: &ImportedServer, store: &Store, console: &mut Console) {
     let is_new = !store.settings().mcp.servers.contains_key(&server.name);
     let renamed = match server.called == server.name.as_str() {
@@ -130,7 +102,7 @@ fn told(server: &ImportedServer, store: &Store, console: &mut Console) {
         "{} {}{renamed}: {}",
         paint::styled(GOOD, if is_new { "added" } else { "changed" }),
         paint::styled(NAME, &server.name),
-        paint::printable(&way(&server.settings)),
+        paint::printable(&server.settings.way.line()),
     ));
     for (variable, _) in &server.secrets {
         console.line(format_args!(

@@ -2,10 +2,9 @@
 
 use anstyle::Style;
 use crewagent_core::tool::served::ServerName;
-use crewagent_engine::store::{ServerSettings, ServerWay, Store};
+use crewagent_engine::store::{ServerSettings, ServerState, ServerWay, Store};
 use serde_json::{Value as Json, json};
 
-use super::way;
 use crate::args::McpList;
 use crate::console::Console;
 use crate::outcome::Outcome;
@@ -28,12 +27,12 @@ pub(super) fn run(args: &McpList, store: &Store, console: &mut Console) -> anyho
         return Ok(Outcome::Done);
     }
     let row = |(name, settings): (&ServerName, &ServerSettings)| {
-        let (style, state) = match (settings.enabled, name.is_allowed(&policy)) {
-            (true, true) => (GOOD, "enabled"),
-            (true, false) => (WARNING, "kept out by policy"),
-            (false, _) => (QUIET, "disabled"),
+        let (style, state) = match store.tool_servers().state(name, settings) {
+            ServerState::Enabled => (GOOD, "enabled"),
+            ServerState::KeptOut => (WARNING, "kept out by policy"),
+            ServerState::Disabled => (QUIET, "disabled"),
         };
-        let way = way(settings);
+        let way = settings.way.line();
         vec![Cell::new(NAME, name.as_str()), Cell::new(style, state), Cell::new(Style::new(), &way)]
     };
     let rows: Vec<Vec<Cell>> = servers.iter().map(row).collect();
@@ -54,6 +53,6 @@ fn as_json(name: &ServerName, settings: &ServerSettings, is_allowed: bool) -> Js
         "enabled": settings.enabled,
         "allowed": is_allowed,
         "transport": transport,
-        "reachedBy": way(settings),
+        "reachedBy": settings.way.line(),
     })
 }

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use crewagent_core::tool::served::ServedTool;
 use crewagent_engine::deadline::Deadline;
-use crewagent_engine::mcp::McpServer;
+use crewagent_engine::mcp::{Checkup, checkup};
 use crewagent_engine::model::Cancel;
-use crewagent_engine::servers::{Layer, Offer, ServerFault, ToolServer as _};
+use crewagent_engine::model::chat::StepStatus;
+use crewagent_engine::servers::Offer;
 use crewagent_engine::store::Store;
 use serde_json::{Value as Json, json};
 
-use super::{find, way};
+use super::problem;
 use crate::args::McpTest;
 use crate::console::Console;
 use crate::outcome::Outcome;
@@ -23,85 +24,54 @@ const LONGEST: Duration = Duration::from_secs(3600);
 const BEHIND: usize = 20;
 /// Resources that are shown.
 const MOST_RESOURCES: usize = 20;
-/// The steps, in their order.
-const LAYERS: [Layer; 4] = [Layer::Settings, Layer::Start, Layer::Handshake, Layer::List];
+
+/// Lines of its log that are shown when it fails.
+const MOST_LINES: usize = 10;
 
 pub(super) fn run(args: &McpTest, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
-    let (name, settings) = find(&args.name, store)?;
+    let (name, settings) = store.tool_servers().find(&args.name).map_err(problem)?;
     if !args.json {
-        let facts = format!("{name} ({})", way(&settings));
+        let facts = format!("{name} ({})", settings.way.line());
         let facts = paint::styled(NAME, paint::printable(&facts));
         console.line(format_args!("Trying out {facts}\n"));
         console.show();
     }
-    let server = McpServer::new(name.clone(), settings, store.secrets());
-    server.wake();
-    let offer = server.offer(&Deadline::after(LONGEST, &Cancel::default()));
-    let failed = offer.listed.as_ref().err();
-    let logs = server.logs().after(&mut 0);
+    let deadline = Deadline::after(LONGEST, &Cancel::default());
+    let found = checkup(name.clone(), settings.clone(), store.secrets(), &deadline);
     if args.json {
-        let log: Vec<String> = logs.into_iter().map(|line| line.text).collect();
-        let mut report = as_json(&offer, failed);
+        let mut report = as_json(&found);
         report["server"] = name.as_str().into();
-        report["log"] = log.into();
         console.line(paint::json(&report));
     } else {
-        steps(failed, &offer, console);
-        match &offer.listed {
-            Ok(listed) => offered(&listed.tools, &listed.left_out, &offer, console),
+        steps(&found, console);
+        match &found.offer.listed {
+            Ok(listed) => offered(&listed.tools, &listed.left_out, &found.offer, console),
             Err(_) => {
-                for line in logs.iter().rev().take(10).rev() {
+                for line in found.log.iter().rev().take(MOST_LINES).rev() {
                     let line = format!("  {}", paint::printable(&line.text));
                     console.line(paint::styled(QUIET, line));
                 }
             }
         }
     }
-    Ok(if failed.is_none() { Outcome::Done } else { Outcome::Failed })
+    Ok(if found.failed().is_none() { Outcome::Done } else { Outcome::Failed })
 }
 
-fn failed_at(fault: Option<&ServerFault>) -> Option<Layer> {
-    match fault? {
-        ServerFault::Unavailable { layer, .. } => Some(*layer),
-        ServerFault::TimedOut
-        | ServerFault::Stopped
-        | ServerFault::Lost(_)
-        | ServerFault::Refused { .. } => Some(Layer::List),
-    }
-}
-
-fn steps(fault: Option<&ServerFault>, offer: &Offer, console: &mut Console) {
-    let stopped = failed_at(fault);
-    for layer in LAYERS {
-        let (style, verdict, message) = match stopped {
-            Some(at) if layer == at => {
-                (ERROR, "failed", fault.map(ToString::to_string).unwrap_or_default())
-            }
-            Some(at) if layer > at => (QUIET, "skipped", String::new()),
-            Some(_) | None => (GOOD, "ok", told(layer, offer)),
+fn steps(found: &Checkup, console: &mut Console) {
+    for step in &found.steps {
+        let (style, verdict) = match step.status {
+            StepStatus::Ok => (GOOD, "ok"),
+            StepStatus::Failed => (ERROR, "failed"),
+            StepStatus::Skipped => (QUIET, "skipped"),
         };
         let verdict = paint::styled(style, paint::padded(verdict, 7));
-        let word = paint::styled(NAME, paint::padded(layer.word(), 9));
-        let message = indented(&paint::printable(&message), BEHIND, paint::text_width());
+        let word = paint::styled(NAME, paint::padded(step.layer.word(), 9));
+        let message = indented(&paint::printable(&step.message), BEHIND, paint::text_width());
         let line = format!("{verdict}  {word}  {message}");
         console.line(line.trim_end());
     }
-    if let Some(layer) = stopped {
-        console.line(format_args!("\nIt fails at: {}", layer.word()));
-    }
-}
-
-/// What a step that worked brought.
-fn told(layer: Layer, offer: &Offer) -> String {
-    match (layer, &offer.listed) {
-        (Layer::Handshake, _) if !offer.about.title.is_empty() => {
-            format!("{}, protocol {}", offer.about.title, offer.about.protocol)
-        }
-        (Layer::List, Ok(listed)) => {
-            let tools = paint::counted(listed.tools.len(), "tool");
-            format!("{tools}, {}", paint::counted(offer.resources.len(), "resource"))
-        }
-        (Layer::Settings | Layer::Start | Layer::Handshake | Layer::List, _) => String::new(),
+    if let Some(step) = found.failed() {
+        console.line(format_args!("\nIt fails at: {}", step.layer.word()));
     }
 }
 
@@ -135,7 +105,9 @@ fn offered(tools: &[ServedTool], left_out: &[String], offer: &Offer, console: &m
     console.line("\nThe server works.");
 }
 
-fn as_json(offer: &Offer, fault: Option<&ServerFault>) -> Json {
+fn as_json(found: &Checkup) -> Json {
+    let (offer, failed) = (&found.offer, found.failed());
+    let log: Vec<&str> = found.log.iter().map(|line| line.text.as_str()).collect();
     let listed = offer.listed.as_ref().ok();
     let tools: Vec<Json> = listed
         .into_iter()
@@ -155,13 +127,14 @@ fn as_json(offer: &Offer, fault: Option<&ServerFault>) -> Json {
         .collect();
     json!({
         "server": null,
-        "ok": fault.is_none(),
-        "failed": failed_at(fault),
-        "problem": fault.map(ToString::to_string),
+        "ok": failed.is_none(),
+        "failed": failed.map(|step| step.layer),
+        "problem": failed.map(|step| &step.message),
         "about": offer.about.title,
         "protocol": offer.about.protocol,
         "tools": tools,
         "leftOut": listed.map(|listed| &listed.left_out),
         "resources": resources,
+        "log": log,
     })
 }

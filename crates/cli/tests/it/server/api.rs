@@ -84,6 +84,26 @@ fn every_schema_that_the_document_names_is_in_it() {
 }
 
 #[test]
+fn a_run_can_be_held_to_less_than_the_settings_allow() {
+    let world = tiny();
+    let (_served, browser) = let_in(&world);
+    let project = project(&world, &browser);
+    let mut body = tiny_run(&world, &project, "tiny.yaml");
+    body["bounds"] = json!({ "tools": { "deny": ["fs.sarch"] } });
+    let wrong = browser.post("/api/runs", &body);
+    assert_eq!(wrong.code(), "invalid");
+    assert!(wrong.text().contains("fs.search"), "{}", wrong.text());
+    body["bounds"] = json!({ "tools": { "askWrites": true } });
+    let id = browser.post("/api/runs", &body).good()["runId"].as_str().unwrap().to_owned();
+    let mut events = browser.stream(&format!("run/{id}"), None);
+    until(&mut events, "WaitingUser");
+    browser.post(&format!("/api/runs/{id}/say"), &json!({ "text": "a brief" })).good();
+    let asked = events.find(|frame| frame.data["event"]["kind"] == "approval");
+    assert!(asked.is_some(), "the write is not asked about");
+    assert!(!world.path("project/artifacts/brief.md").exists());
+}
+
+#[test]
 fn a_run_can_be_looked_at_from_every_side() {
     let world = tiny();
     let (_served, browser) = let_in(&world);

@@ -1,29 +1,35 @@
 //! Changes `config.toml` one key at a time. Comments and everything else in the file stay.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::{Settings, SettingsError};
 
-/// The file of the settings, open for changes. Nothing is written before it is saved, and nothing that is wrong.
+/// The file of the settings, open for changes. Nothing is written before it is saved, and nothing that is wrong. While it is
+/// open others wait, so that of two changes at the same time neither is lost.
 #[derive(Clone, Debug)]
 pub struct SettingsFile {
     path: PathBuf,
     document: DocumentMut,
+    _turn: Option<Arc<File>>,
 }
 
 impl SettingsFile {
     /// Reads the file. One that is not there is empty; one that is wrong is not made worse.
     pub fn open(path: &Path) -> Result<Self, SettingsError> {
-        match fs::read_to_string(path) {
-            Ok(text) => Self::parse(path, &text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::parse(path, ""),
-            Err(error) => Err(SettingsError::Read { path: path.to_owned(), error }),
-        }
+        let failed = |error| SettingsError::Read { path: path.to_owned(), error };
+        let turn = turn(path).map_err(failed)?;
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        Ok(Self { _turn: turn.map(Arc::new), ..Self::parse(path, &text)? })
     }
 
     /// The same for a text; the path is for messages and for saving.
@@ -33,7 +39,7 @@ impl SettingsFile {
             key: path.display().to_string(),
             problem: error.message().into(),
         })?;
-        Ok(Self { path: path.to_owned(), document })
+        Ok(Self { path: path.to_owned(), document, _turn: None })
     }
 
     /// The parts of a key as people write it: `run.max-turns`, or `prices."gpt-4.1".input`.
@@ -83,6 +89,30 @@ impl SettingsFile {
         Ok(())
     }
 
+    /// Makes a table hold exactly these keys. What stays keeps its comments.
+    pub fn replace(
+        &mut self,
+        table: &[&str],
+        values: &[(&str, Json)],
+    ) -> Result<(), SettingsError> {
+        let mut changed = self.clone();
+        let mut here: Option<&mut dyn TableLike> = Some(changed.document.as_table_mut());
+        for part in table {
+            here = here.and_then(|here| here.get_mut(part)).and_then(Item::as_table_like_mut);
+        }
+        if let Some(here) = here {
+            let is_kept = |key: &String| values.iter().any(|(name, _)| name == key);
+            let known = here.iter().map(|(key, _)| key.to_owned());
+            let over: Vec<String> = known.filter(|key| !is_kept(key)).collect();
+            for key in over {
+                here.remove(&key);
+            }
+        }
+        changed.set_all(table, values)?;
+        *self = changed;
+        Ok(())
+    }
+
     /// Removes a key with everything below it, and says whether it was there.
     pub fn remove(&mut self, key: &[&str]) -> Result<bool, SettingsError> {
         let Some((last, tables)) = key.split_last() else { return Ok(false) };
@@ -123,6 +153,17 @@ impl SettingsFile {
         put(&mut changed.document, key, value)?;
         changed.settings()?;
         Ok(changed)
+    }
+}
+
+/// Waits until nobody else changes the file. The file itself cannot be locked, because it is replaced as a whole. Before there
+/// is a store there is nothing to wait for.
+fn turn(path: &Path) -> io::Result<Option<File>> {
+    let lock = path.with_extension("lock");
+    match File::options().create(true).append(true).open(lock) {
+        Ok(file) => file.lock().map(|()| Some(file)),
+        // Where nothing can be written nothing will be changed either, and saving says so.
+        Err(_) => Ok(None),
     }
 }
 
@@ -268,6 +309,24 @@ mod tests {
         assert!(file.say(&["run", "max-turns", "x"], "0").is_err());
         assert!(file.set(&["models", "a", "window"], &json!(5)).is_err(), "a model needs its id");
         assert_eq!(file.text(), "[run]\nmax-turns = 3\n");
+    }
+
+    #[test]
+    fn of_many_changes_at_the_same_time_none_is_lost() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("config.toml");
+        let change = &|model: usize| {
+            let mut file = SettingsFile::open(&path).unwrap();
+            let name = format!("m{model}");
+            file.set_all(&["models", &name], &[("model", json!("x"))]).unwrap();
+            file.save().unwrap();
+        };
+        std::thread::scope(|scope| {
+            for model in 0..16 {
+                scope.spawn(move || change(model));
+            }
+        });
+        assert_eq!(Settings::load(&path).unwrap().models.len(), 16);
     }
 
     #[test]

@@ -80,7 +80,7 @@ keys! {
     "mcp.servers.*.command": "the program that is the server",
     "mcp.servers.*.args": "its arguments; ${NAME} stands for what a variable holds",
     "mcp.servers.*.env.*": "a variable for it; ${NAME} stands for what a variable or a stored key holds",
-    "mcp.servers.*.cwd": "the folder it is started in; the current one when not set",
+    "mcp.servers.*.cwd": "the folder it is started in; your home folder when not set",
     "mcp.servers.*.url": "where a server over HTTP is",
     "mcp.servers.*.headers.*": "a header of every request; ${NAME} stands for what a variable or a stored key holds",
     "mcp.servers.*.startup-timeout": "time until it has said which tools it has",

@@ -144,6 +144,19 @@ impl From<ServerSettings> for Written {
     }
 }
 
+impl ServerWay {
+    /// How the server is reached, in one line, without what is filled in.
+    pub fn line(&self) -> String {
+        match self {
+            Self::Child { command, args, .. } => {
+                let words = args.iter().map(Template::as_str);
+                [command.as_str()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+            }
+            Self::Http { url, .. } => url.to_string(),
+        }
+    }
+}
+
 /// Whether the value of a variable or a header of this name is likely to be a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     const WORDS: [&str; 12] = [

@@ -56,7 +56,7 @@ fn a_server_gets_the_variables_it_needs_and_no_others() {
     let secrets = "SECRET_KEY = \"${SECRET_KEY}\"\nPLAIN = \"value\"\n";
     let world = World::new(&(table("s", "tame", "") + secrets));
     let key = crewagent_engine::store::key_of("hunter2-hunter2").unwrap();
-    let stored = crewagent_engine::mcp::stored_name(&"s".parse().unwrap(), "SECRET_KEY");
+    let stored = crewagent_engine::store::stored_name(&"s".parse().unwrap(), "SECRET_KEY");
     world.store.secrets().put(&KeySource::File, &stored, &key).unwrap();
     let server = world.server();
     let output = call(&server, "environment", json!({})).unwrap();

@@ -169,7 +169,11 @@ maxTokens?: number,
 /**
  * Money for one input.
  */
-maxCost?: number, };
+maxCost?: number, 
+/**
+ * What tools may do; it can only be tightened, and stays with the run.
+ */
+tools?: Tightening, };
 
 /**
  * A workflow that waits for one that it has called.
@@ -522,6 +526,11 @@ project?: string,
  * Those in which these words were said.
  */
 words?: string, };
+
+/**
+ * Who decided something.
+ */
+export type Decider = "settings" | "run" | "agent" | "runtime";
 
 /**
  * What the doctor found.
@@ -1326,6 +1335,23 @@ path?: string,
 hidden?: boolean, };
 
 /**
+ * A rule about writing below a folder, which holds beside those about whole tools.
+ */
+export type FolderRule = { 
+/**
+ * Which calls it is about.
+ */
+pattern: ToolPattern, 
+/**
+ * What it says of them.
+ */
+verdict: Verdict, 
+/**
+ * Who says so.
+ */
+by: Decider, };
+
+/**
  * The folders in a folder.
  */
 export type Folders = { 
@@ -1552,6 +1578,19 @@ lines: Array<string>, };
 export type Layer = "system" | "directive" | "brief" | "state" | "data" | "input" | "history" | "runtime";
 
 /**
+ * A limit, and who set it.
+ */
+export type Limit = { 
+/**
+ * The limit.
+ */
+value: number, 
+/**
+ * Who set it.
+ */
+by: Decider, };
+
+/**
  * What stops a run. Each counts from the user's last input.
  */
 export type Limits = { 
@@ -1573,6 +1612,77 @@ tokens?: number,
 cost?: number, };
 
 /**
+ * The way to the tools of an MCP server, step by step, and what it offers.
+ */
+export type McpCheckup = { 
+/**
+ * Whether it works.
+ */
+ok: boolean, 
+/**
+ * When it was tried out.
+ */
+at: string, 
+/**
+ * `settings`, `start`, `handshake` and `list`.
+ */
+steps: Array<CheckStep>, 
+/**
+ * Its tools, each with what holds for it.
+ */
+tools: Array<McpTool>, 
+/**
+ * Tools that models are not told of, and why.
+ */
+leftOut: Array<string>, 
+/**
+ * What can be read from it.
+ */
+resources: Array<McpResource>, 
+/**
+ * The last that it logged, and wrote to its standard error.
+ */
+log: Array<string>, };
+
+/**
+ * Servers as another tool keeps them.
+ */
+export type McpFile = { 
+/**
+ * JSON with `mcpServers`.
+ */
+text: string, 
+/**
+ * Whether they are set up; else they are only looked at.
+ */
+save: boolean, };
+
+/**
+ * A server of another tool.
+ */
+export type McpForeign = { 
+/**
+ * What it is called there.
+ */
+called: string, 
+/**
+ * What it is called here.
+ */
+name: string, 
+/**
+ * The command, or the address.
+ */
+line: string, 
+/**
+ * Whether a server of this name is set up already, and is replaced.
+ */
+replaces: boolean, 
+/**
+ * The variables whose values are stored as secrets.
+ */
+secrets: Array<string>, };
+
+/**
  * What a model may do with MCP servers.
  */
 export type McpPolicy = { 
@@ -1584,6 +1694,159 @@ enabled: boolean,
  * The servers that may be used; all enabled ones when absent.
  */
 allowedServers?: Array<string>, };
+
+/**
+ * Something that can be read from an MCP server.
+ */
+export type McpResource = { 
+/**
+ * Its address.
+ */
+uri: string, 
+/**
+ * What people call it.
+ */
+name: string, };
+
+/**
+ * An MCP server that is set up.
+ */
+export type McpServerItem = { 
+/**
+ * What the user calls it.
+ */
+name: string, 
+/**
+ * Whether runs may use it.
+ */
+state: McpState, 
+/**
+ * How it is reached.
+ */
+way: McpWay, 
+/**
+ * The same in one line: the command, or the address.
+ */
+line: string, 
+/**
+ * Variables that it needs and that are set nowhere.
+ */
+unset: Array<string>, 
+/**
+ * Time until it has said which tools it has, such as `1m`; 30 seconds when absent.
+ */
+startupTimeout?: string, 
+/**
+ * Time for one call; what the policy says when absent.
+ */
+callTimeout?: string, 
+/**
+ * What came of it when it was tried out last, since the program started.
+ */
+last?: McpCheckup, };
+
+/**
+ * The MCP servers that are set up.
+ */
+export type McpServers = { 
+/**
+ * By name.
+ */
+servers: Array<McpServerItem>, 
+/**
+ * Whether the policy lets runs use servers at all.
+ */
+policyEnabled: boolean, };
+
+/**
+ * Whether runs may use an MCP server.
+ */
+export type McpState = "enabled" | "kept-out" | "disabled";
+
+/**
+ * Whether runs may use an MCP server from now on.
+ */
+export type McpSwitch = { 
+/**
+ * Whether they may.
+ */
+enabled: boolean, };
+
+/**
+ * What such a file holds.
+ */
+export type McpTakenOver = { 
+/**
+ * The servers that can be taken over.
+ */
+servers: Array<McpForeign>, 
+/**
+ * Those that cannot, and why.
+ */
+problems: Array<string>, };
+
+/**
+ * A tool of an MCP server.
+ */
+export type McpTool = { 
+/**
+ * Its name at the server.
+ */
+name: string, 
+/**
+ * What it does, in the server's words.
+ */
+description: string, 
+/**
+ * What holds for it, and who decided that.
+ */
+rule: Surveyed, };
+
+/**
+ * A variable or a header of an MCP server. A secret goes in and never comes out: `${NAME}` stands for it.
+ */
+export type McpValue = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its value. None when it is not shown, and to keep what is there.
+ */
+value?: string, 
+/**
+ * Whether a secret is stored for it. Not heeded in a request.
+ */
+stored?: boolean, };
+
+/**
+ * How an MCP server is reached.
+ */
+export type McpWay = { "kind": "stdio", 
+/**
+ * The program.
+ */
+command: string, 
+/**
+ * Its arguments.
+ */
+args: Array<string>, 
+/**
+ * Variables beside the few that every server gets.
+ */
+env: Array<McpValue>, 
+/**
+ * The folder it is started in; the home folder when absent.
+ */
+cwd?: string, } | { "kind": "http", 
+/**
+ * Where it is.
+ */
+url: string, 
+/**
+ * Headers of every request.
+ */
+headers: Array<McpValue>, };
 
 /**
  * What was measured at a model.
@@ -2872,6 +3135,27 @@ model: string,
 answer: string, };
 
 /**
+ * An MCP server that is to be set up, or as it is to be from now on.
+ */
+export type SetMcpServer = { 
+/**
+ * How it is reached.
+ */
+way: McpWay, 
+/**
+ * Whether runs may use it; as it was when absent, and a new one may not.
+ */
+enabled?: boolean, 
+/**
+ * Time until it has said which tools it has, such as `1m`.
+ */
+startupTimeout?: string, 
+/**
+ * Time for one call.
+ */
+callTimeout?: string, };
+
+/**
  * What is set for a model. What is absent stays as it is.
  */
 export type SetModel = { 
@@ -3110,6 +3394,35 @@ answer: string,
 label: string, };
 
 /**
+ * What holds for one tool.
+ */
+export type Surveyed = { 
+/**
+ * Its name; `mcp.*` stands for the tools of all servers.
+ */
+tool: string, 
+/**
+ * Whether it may be called.
+ */
+verdict: Verdict, 
+/**
+ * Who decided that.
+ */
+by: Decider, 
+/**
+ * The rule that decided it, if one did.
+ */
+rule?: Rule, 
+/**
+ * Whether it may change the state of the run and nothing else.
+ */
+stateOnly?: boolean, 
+/**
+ * The most bytes of one call.
+ */
+maxBytes?: Limit, };
+
+/**
  * Where the user's words go.
  */
 export type TalkMode = "chat" | "agent" | "workflow";
@@ -3131,6 +3444,39 @@ name: string,
  * The text.
  */
 text: string, };
+
+/**
+ * What one run tightens.
+ */
+export type Tightening = { 
+/**
+ * Whether the user is asked before a file is changed.
+ */
+askWrites?: boolean, 
+/**
+ * What is allowed, as an exception from the other two.
+ */
+allow?: Array<ToolPattern>, 
+/**
+ * What the user is asked about first.
+ */
+ask?: Array<ToolPattern>, 
+/**
+ * What is denied.
+ */
+deny?: Array<ToolPattern>, 
+/**
+ * The largest read.
+ */
+maxReadBytes?: number, 
+/**
+ * The largest write.
+ */
+maxWriteBytes?: number, 
+/**
+ * Seconds that one call may take.
+ */
+callSeconds?: number, };
 
 /**
  * A title.
@@ -3165,6 +3511,40 @@ export type ToolCall = { id: string, type: "function", function: { name: string,
 export type ToolPattern = string;
 
 /**
+ * For whom it is asked what tools may do.
+ */
+export type ToolQuery = { 
+/**
+ * A package of the store.
+ */
+package?: string, 
+/**
+ * An agent of it: its id or its name.
+ */
+agent?: string, };
+
+/**
+ * What tools may do, exactly as it is enforced, and who decided it.
+ */
+export type ToolSurvey = { 
+/**
+ * The agent that was asked about.
+ */
+agentId?: string, 
+/**
+ * Tool by tool; those of MCP servers that were tried out, too.
+ */
+tools: Array<Surveyed>, 
+/**
+ * The rules about writing below folders.
+ */
+folders: Array<FolderRule>, 
+/**
+ * Seconds that one call may take.
+ */
+callSeconds: Limit, };
+
+/**
  * Tokens, and money where the prices are known.
  */
 export type Usage = { 
@@ -3192,6 +3572,11 @@ estimated?: boolean,
  * Money, in the currency of the price table.
  */
 cost?: number, };
+
+/**
+ * What a rule says, the strictest last.
+ */
+export type Verdict = "allow" | "ask" | "deny";
 
 /**
  * A node that was entered.

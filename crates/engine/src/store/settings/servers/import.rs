@@ -136,7 +136,8 @@ pub(super) fn put_away(
     secrets: &mut Vec<(String, String)>,
 ) -> Result<Template, String> {
     let template = Template::new(text)?;
-    if !is_secret(key) || template.has_references() || text.trim().is_empty() {
+    let is_secret = is_secret(key) || template.has_password();
+    if !is_secret || template.has_references() || text.trim().is_empty() {
         return Ok(template);
     }
     let (front, secret) = match text.trim().rsplit_once(' ') {

@@ -51,6 +51,25 @@ impl Template {
         parts(&self.0).unwrap_or_default().into_iter().filter_map(name).collect()
     }
 
+    /// The variables that must be set, because they have no default.
+    pub(in crate::store) fn needs(&self) -> Vec<&str> {
+        let name = |part| match part {
+            Part::Reference { name, default: None } => Some(name),
+            Part::Reference { .. } | Part::Text(_) => None,
+        };
+        parts(&self.0).unwrap_or_default().into_iter().filter_map(name).collect()
+    }
+
+    /// Whether an address with a password stands in it: `https://me:secret@host`. A reference is none.
+    pub fn has_password(&self) -> bool {
+        let has_password = |rest: &str| {
+            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            let user = host.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
+            user.is_some_and(|(_, password)| !password.is_empty() && !password.starts_with("${"))
+        };
+        self.0.split("://").skip(1).any(has_password)
+    }
+
     /// Whether it refers to anything.
     pub fn has_references(&self) -> bool {
         !self.references().is_empty()

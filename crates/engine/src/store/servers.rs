@@ -1,0 +1,198 @@
+//! The MCP servers that are set up: put in, switched, taken out, each with its secrets. What they are is in the settings,
+//! and their secrets are where all others are.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use crewagent_core::tool::served::ServerName;
+use serde_json::Value as Json;
+use thiserror::Error;
+
+use super::{
+    ImportedServer, KeySource, SecretError, ServerSettings, ServerWay, SettingsError, SettingsFile,
+    Store, Surroundings, Template, key_of,
+};
+
+/// The MCP servers of a store.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownServers<'s> {
+    store: &'s Store,
+}
+
+/// Why a server cannot be set up, switched or removed.
+#[derive(Debug, Error)]
+pub enum KnownServersError {
+    /// There is none of this name.
+    #[error("there is no MCP server `{0}`")]
+    Unknown(String),
+    /// The settings cannot be changed.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A secret cannot be kept or forgotten.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+}
+
+/// Whether runs may use a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerState {
+    /// They may.
+    Enabled,
+    /// It is enabled, and the policy keeps it out.
+    KeptOut,
+    /// It is switched off.
+    Disabled,
+}
+
+/// A server that was removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemovedServer {
+    /// Its name.
+    pub name: ServerName,
+    /// How many secrets were forgotten with it.
+    pub secrets: usize,
+}
+
+impl<'s> KnownServers<'s> {
+    pub(super) fn new(store: &'s Store) -> Self {
+        Self { store }
+    }
+
+    /// A server by its name.
+    pub fn find(
+        &self,
+        name: &str,
+    ) -> Result<(&'s ServerName, &'s ServerSettings), KnownServersError> {
+        let servers = &self.store.settings().mcp.servers;
+        let found = servers.iter().find(|(known, _)| known.as_str() == name);
+        found.ok_or_else(|| KnownServersError::Unknown(name.to_owned()))
+    }
+
+    /// Servers by their names. A slip in one of them is told before anything is done.
+    pub fn find_all(&self, names: &[String]) -> Result<Vec<ServerName>, KnownServersError> {
+        names.iter().map(|name| self.find(name).map(|(name, _)| name.clone())).collect()
+    }
+
+    /// The names of those that are switched on.
+    pub fn enabled(&self) -> Vec<String> {
+        let servers = self.store.settings().mcp.servers.iter();
+        servers.filter(|(_, server)| server.enabled).map(|(name, _)| name.to_string()).collect()
+    }
+
+    /// Whether runs may use a server.
+    pub fn state(&self, name: &ServerName, settings: &ServerSettings) -> ServerState {
+        let policy = self.store.settings().for_runs().policy.mcp;
+        match (settings.enabled, name.is_allowed(&policy)) {
+            (true, true) => ServerState::Enabled,
+            (true, false) => ServerState::KeptOut,
+            (false, _) => ServerState::Disabled,
+        }
+    }
+
+    /// Whether a secret is stored for a variable of a server.
+    pub fn has_secret(&self, server: &ServerName, variable: &str) -> bool {
+        let stored = self.store.secrets().get(&KeySource::File, &stored_name(server, variable));
+        stored.is_ok_and(|stored| stored.is_some())
+    }
+
+    /// The variables that a server needs and that are set nowhere.
+    pub fn unset(&self, server: &ServerName, settings: &ServerSettings) -> Vec<String> {
+        let surroundings = Surroundings::of_process();
+        let is_set = |variable: &str| {
+            surroundings.get(variable).is_some() || self.has_secret(server, variable)
+        };
+        let values = values_of(&settings.way).into_iter().flat_map(Template::needs);
+        let unset: BTreeSet<&str> = values.filter(|variable| !is_set(variable)).collect();
+        unset.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Sets up servers, or replaces those that are there. Secrets that nothing refers to any more are forgotten.
+    pub fn put(&self, servers: &[ImportedServer]) -> Result<(), KnownServersError> {
+        let mut file = self.file()?;
+        for server in servers {
+            let written = serde_json::to_value(&server.settings).unwrap_or_default();
+            let fields = written.as_object().into_iter().flatten();
+            let fields: Vec<(&str, Json)> =
+                fields.map(|(name, value)| (name.as_str(), value.clone())).collect();
+            file.replace(&table(&server.name), &fields)?;
+        }
+        let secrets = self.store.secrets();
+        for server in servers {
+            for (variable, secret) in &server.secrets {
+                let name = stored_name(&server.name, variable);
+                secrets.put(&KeySource::File, &name, &key_of(secret)?)?;
+            }
+        }
+        file.save()?;
+        let known = &self.store.settings().mcp.servers;
+        for server in servers {
+            let Some(before) = known.get(&server.name) else { continue };
+            let kept = stored_keys(&server.name, &server.settings);
+            for key in stored_keys(&server.name, before).difference(&kept) {
+                secrets.remove(&KeySource::File, key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets runs use servers, or no longer.
+    pub fn switch(&self, names: &[ServerName], on: bool) -> Result<(), KnownServersError> {
+        let mut file = self.file()?;
+        for name in names {
+            let [mcp, servers, name] = table(name);
+            file.set(&[mcp, servers, name, "enabled"], &on.into())?;
+        }
+        Ok(file.save()?)
+    }
+
+    /// Removes servers, and their secrets with them.
+    pub fn remove(&self, names: &[ServerName]) -> Result<Vec<RemovedServer>, KnownServersError> {
+        let mut file = self.file()?;
+        for name in names {
+            file.remove(&table(name))?;
+        }
+        file.save()?;
+        let secrets = self.store.secrets();
+        let mut removed = Vec::new();
+        for name in names {
+            let mut forgotten = 0;
+            if let Some(settings) = self.store.settings().mcp.servers.get(name) {
+                for key in stored_keys(name, settings) {
+                    forgotten += usize::from(secrets.remove(&KeySource::File, &key)?);
+                }
+            }
+            removed.push(RemovedServer { name: name.clone(), secrets: forgotten });
+        }
+        Ok(removed)
+    }
+
+    fn file(&self) -> Result<SettingsFile, SettingsError> {
+        SettingsFile::open(&self.store.layout.config())
+    }
+}
+
+/// Where a server stands in the settings.
+fn table(name: &ServerName) -> [&str; 3] {
+    ["mcp", "servers", name.as_str()]
+}
+
+/// The name under which a secret of a server is stored.
+pub fn stored_name(server: &ServerName, variable: &str) -> String {
+    format!("mcp:{server}:{variable}")
+}
+
+/// The names under which secrets of a server may be stored.
+fn stored_keys(server: &ServerName, settings: &ServerSettings) -> BTreeSet<String> {
+    let variables = values_of(&settings.way).into_iter().flat_map(Template::references);
+    variables.map(|variable| stored_name(server, variable)).collect()
+}
+
+/// Everything about a server that may refer to variables.
+fn values_of(way: &ServerWay) -> Vec<&Template> {
+    match way {
+        ServerWay::Child { args, env, .. } => args.iter().chain(env.values()).collect(),
+        ServerWay::Http { url, headers } => [url].into_iter().chain(headers.values()).collect(),
+    }
+}

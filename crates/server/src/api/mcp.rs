@@ -1,0 +1,203 @@
+//! MCP servers: set them up, try them out, switch them. To set one up is to name a program that runs on this computer, so
+//! nothing is started before somebody asks for it. Secrets go in and never come out.
+
+mod way;
+
+use crewagent_core::policy::Policy;
+use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::survey::Layers;
+use crewagent_engine::model::Cancel;
+use crewagent_engine::servers::Offer;
+use crewagent_engine::store::{
+    ImportedServer, ServerSettings, ServerState, Store, Timeout, import_servers,
+};
+use serde::Deserialize;
+use tokio::runtime::Handle;
+
+use self::way::{read, written};
+use super::models::word;
+use crate::app::App;
+use crate::endpoint::{Asked, Endpoint, delete, get, patch, post, put};
+use crate::problem::Problem;
+use crate::trials::Trial;
+use crate::wire::{
+    CheckStep, Code, McpCheckup, McpFile, McpForeign, McpResource, McpServerItem, McpServers,
+    McpState, McpSwitch, McpTakenOver, McpTool, Nothing, SetMcpServer,
+};
+
+/// Resources that are shown.
+const MOST_RESOURCES: usize = 200;
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        get("/api/mcp", "Lists the MCP servers that are set up", list),
+        put("/api/mcp/servers/{name}", "Sets up an MCP server, or changes it", set),
+        patch("/api/mcp/servers/{name}", "Lets runs use an MCP server, or no longer", switch),
+        delete("/api/mcp/servers/{name}", "Removes an MCP server and its secrets", remove),
+        post("/api/mcp/servers/{name}/test", "Starts an MCP server, and says what it has", test),
+        post("/api/mcp/import", "Takes over MCP servers of another tool, or looks at them", import),
+    ]
+}
+
+/// The server in a path.
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+fn list(asked: Asked) -> Result<McpServers, Problem> {
+    let store = asked.app.store()?;
+    let settings = store.settings();
+    let servers = settings.mcp.servers.iter();
+    Ok(McpServers {
+        servers: servers.map(|(name, own)| item(&asked.app, &store, name, own)).collect(),
+        policy_enabled: settings.for_runs().policy.mcp.enabled,
+    })
+}
+
+/// A server as it is now.
+fn shown(app: &App, name: &str) -> Result<McpServerItem, Problem> {
+    let store = app.store()?;
+    let (name, settings) = store.tool_servers().find(name)?;
+    Ok(item(app, &store, name, settings))
+}
+
+fn item(app: &App, store: &Store, name: &ServerName, settings: &ServerSettings) -> McpServerItem {
+    let servers = store.tool_servers();
+    let policy = store.settings().for_runs().policy;
+    let last = app.trials.last(name, settings);
+    McpServerItem {
+        name: name.to_string(),
+        state: match servers.state(name, settings) {
+            ServerState::Enabled => McpState::Enabled,
+            ServerState::KeptOut => McpState::KeptOut,
+            ServerState::Disabled => McpState::Disabled,
+        },
+        way: written(servers, name, &settings.way),
+        line: settings.way.line(),
+        unset: servers.unset(name, settings),
+        startup_timeout: settings.startup_timeout.map(|time| time.to_string()),
+        call_timeout: settings.call_timeout.map(|time| time.to_string()),
+        last: last.map(|trial| report(&trial, &policy)),
+    }
+}
+
+/// What came of a trial, with what the policy says now.
+fn report(trial: &Trial, policy: &Policy) -> McpCheckup {
+    let Offer { listed, resources, .. } = &*trial.found.offer;
+    let layers = Layers { settings: policy, run: policy, agent: None };
+    let listed = listed.as_ref().ok();
+    let tools = listed.into_iter().flat_map(|listed| &listed.tools);
+    let resources = resources.iter().take(MOST_RESOURCES);
+    McpCheckup {
+        ok: trial.found.failed().is_none(),
+        at: trial.at.to_string(),
+        steps: trial
+            .found
+            .steps
+            .iter()
+            .map(|step| CheckStep {
+                name: step.layer.word().to_owned(),
+                status: word(&step.status),
+                message: step.message.clone(),
+                advice: None,
+            })
+            .collect(),
+        tools: tools
+            .map(|tool| McpTool {
+                name: tool.tool.clone(),
+                description: tool.description.clone(),
+                rule: layers.served_tool(tool),
+            })
+            .collect(),
+        left_out: listed.map(|listed| listed.left_out.clone()).unwrap_or_default(),
+        resources: resources
+            .map(|one| McpResource { uri: one.uri.clone(), name: one.name.clone() })
+            .collect(),
+        log: trial.found.log.iter().map(|line| line.text.clone()).collect(),
+    }
+}
+
+fn set(asked: Asked<Name, (), SetMcpServer>) -> Result<McpServerItem, Problem> {
+    let Asked { app, path, body, .. } = asked;
+    let name: ServerName = path.name.parse().map_err(Problem::invalid)?;
+    let store = app.store()?;
+    let servers = store.tool_servers();
+    let before = servers.find(name.as_str()).ok().map(|(_, settings)| settings);
+    let was_enabled = before.is_some_and(|before| before.enabled);
+    let settings = ServerSettings {
+        enabled: body.enabled.unwrap_or(was_enabled),
+        way: read(body.way, before.map(|before| &before.way))?,
+        startup_timeout: time(body.startup_timeout)?,
+        call_timeout: time(body.call_timeout)?,
+    };
+    let server = ImportedServer::new(name.clone(), settings).map_err(Problem::invalid)?;
+    servers.put(&[server])?;
+    app.trials.forget(&name);
+    shown(&app, name.as_str())
+}
+
+fn time(text: Option<String>) -> Result<Option<Timeout>, Problem> {
+    let text = text.filter(|text| !text.trim().is_empty());
+    text.map(|text| text.parse().map_err(Problem::invalid)).transpose()
+}
+
+fn switch(asked: Asked<Name, (), McpSwitch>) -> Result<McpServerItem, Problem> {
+    let Asked { app, path: Name { name }, body, .. } = asked;
+    let store = app.store()?;
+    let names = store.tool_servers().find_all(std::slice::from_ref(&name))?;
+    store.tool_servers().switch(&names, body.enabled)?;
+    shown(&app, &name)
+}
+
+fn remove(asked: Asked<Name>) -> Result<Nothing, Problem> {
+    let Asked { app, path: Name { name }, .. } = asked;
+    let store = app.store()?;
+    let names = store.tool_servers().find_all(&[name])?;
+    store.tool_servers().remove(&names)?;
+    names.iter().for_each(|name| app.trials.forget(name));
+    Ok(Nothing {})
+}
+
+fn test(asked: Asked<Name, (), Nothing>) -> Result<McpCheckup, Problem> {
+    let Asked { app, path: Name { name }, .. } = asked;
+    let store = app.store()?;
+    let (name, settings) = store.tool_servers().find(&name)?;
+    let cancel = Cancel::default();
+    // A server that ends does not wait for a server that starts.
+    let (mut closing, stop) = (app.closing.clone(), cancel.clone());
+    let watch = Handle::current().spawn(async move {
+        let _ = closing.wait_for(|is_closing| *is_closing).await;
+        stop.cancel();
+    });
+    let trial = app.trials.run(name, settings, store.secrets(), &cancel);
+    watch.abort();
+    let trial = trial.ok_or_else(|| {
+        Problem::new(Code::Busy, format!("the MCP server `{name}` is being tried out already"))
+            .hint("Wait until that is done.")
+    })?;
+    Ok(report(&trial, &store.settings().for_runs().policy))
+}
+
+fn import(asked: Asked<(), (), McpFile>) -> Result<McpTakenOver, Problem> {
+    let Asked { app, body, .. } = asked;
+    let read = import_servers(&body.text).map_err(|why| {
+        Problem::invalid(format!("no server can be taken over: {why}"))
+            .hint("Paste JSON with an object `mcpServers`, as other tools keep it.")
+    })?;
+    let store = app.store()?;
+    let servers = store.tool_servers();
+    let found = read.servers.iter().map(|server| McpForeign {
+        called: server.called.clone(),
+        name: server.name.to_string(),
+        line: server.settings.way.line(),
+        replaces: servers.find(server.name.as_str()).is_ok(),
+        secrets: server.secrets.iter().map(|(variable, _)| variable.clone()).collect(),
+    });
+    let taken = McpTakenOver { servers: found.collect(), problems: read.problems };
+    if body.save {
+        servers.put(&read.servers)?;
+        read.servers.iter().for_each(|server| app.trials.forget(&server.name));
+    }
+    Ok(taken)
+}

@@ -1,0 +1,84 @@
+//! How an MCP server is reached: as a request says it, and as the page is told of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crewagent_core::tool::served::ServerName;
+use crewagent_engine::store::{KnownServers, ServerWay, Template};
+
+use crate::problem::Problem;
+use crate::wire::{McpValue, McpWay};
+
+/// What the page is told. A value with a password in it is not shown.
+pub(super) fn written(servers: KnownServers<'_>, name: &ServerName, way: &ServerWay) -> McpWay {
+    let values = |values: &BTreeMap<String, Template>| {
+        let one = |(key, value): (&String, &Template)| McpValue {
+            name: key.clone(),
+            value: (!value.has_password()).then(|| value.to_string()),
+            stored: value.references().iter().any(|variable| servers.has_secret(name, variable)),
+        };
+        values.iter().map(one).collect()
+    };
+    match way {
+        ServerWay::Child { command, args, env, cwd } => McpWay::Stdio {
+            command: command.clone(),
+            args: args.iter().map(ToString::to_string).collect(),
+            env: values(env),
+            cwd: cwd.as_ref().map(|folder| folder.display().to_string()),
+        },
+        ServerWay::Http { url, headers } => {
+            McpWay::Http { url: url.to_string(), headers: values(headers) }
+        }
+    }
+}
+
+/// What a request says. A value that it leaves out stays as it was before.
+pub(super) fn read(way: McpWay, before: Option<&ServerWay>) -> Result<ServerWay, Problem> {
+    let (old_env, old_headers) = match before {
+        Some(ServerWay::Child { env, .. }) => (Some(env), None),
+        Some(ServerWay::Http { headers, .. }) => (None, Some(headers)),
+        None => (None, None),
+    };
+    Ok(match way {
+        McpWay::Stdio { command, args, env, cwd } => ServerWay::Child {
+            command: command.trim().to_owned(),
+            args: args.into_iter().map(template).collect::<Result<_, _>>()?,
+            env: values(env, old_env)?,
+            cwd: match cwd.as_deref().map(str::trim).filter(|folder| !folder.is_empty()) {
+                Some(folder) if !Path::new(folder).is_absolute() => {
+                    return Err(Problem::invalid(
+                        "the folder that a server is started in is a whole path",
+                    ));
+                }
+                folder => folder.map(Into::into),
+            },
+        },
+        McpWay::Http { url, headers } => ServerWay::Http {
+            url: template(url.trim().to_owned())?,
+            headers: values(headers, old_headers)?,
+        },
+    })
+}
+
+fn values(
+    given: Vec<McpValue>,
+    before: Option<&BTreeMap<String, Template>>,
+) -> Result<BTreeMap<String, Template>, Problem> {
+    let mut values = BTreeMap::new();
+    for McpValue { name, value, .. } in given {
+        let name = name.trim().to_owned();
+        let kept = || before.and_then(|before| before.get(&name)).cloned();
+        let value = match value {
+            Some(value) => template(value)?,
+            None => kept().ok_or_else(|| Problem::invalid(format!("`{name}` needs a value")))?,
+        };
+        if values.insert(name.clone(), value).is_some() {
+            return Err(Problem::invalid(format!("`{name}` is there twice")));
+        }
+    }
+    Ok(values)
+}
+
+fn template(text: String) -> Result<Template, Problem> {
+    Template::new(text).map_err(Problem::invalid)
+}

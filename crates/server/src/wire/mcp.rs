@@ -1,0 +1,239 @@
+//! MCP servers, and what tools may do.
+
+use crewagent_core::tool::survey::{FolderRule, Limit, Surveyed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::CheckStep;
+
+/// The MCP servers that are set up.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct McpServers {
+    /// By name.
+    pub servers: Vec<McpServerItem>,
+    /// Whether the policy lets runs use servers at all.
+    pub policy_enabled: bool,
+}
+
+/// An MCP server that is set up.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct McpServerItem {
+    /// What the user calls it.
+    pub name: String,
+    /// Whether runs may use it.
+    pub state: McpState,
+    /// How it is reached.
+    pub way: McpWay,
+    /// The same in one line: the command, or the address.
+    pub line: String,
+    /// Variables that it needs and that are set nowhere.
+    pub unset: Vec<String>,
+    /// Time until it has said which tools it has, such as `1m`; 30 seconds when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub startup_timeout: Option<String>,
+    /// Time for one call; what the policy says when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_timeout: Option<String>,
+    /// What came of it when it was tried out last, since the program started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<McpCheckup>,
+}
+
+/// Whether runs may use an MCP server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum McpState {
+    /// They may.
+    Enabled,
+    /// It is switched on, and the policy keeps it out.
+    KeptOut,
+    /// It is switched off.
+    Disabled,
+}
+
+/// How an MCP server is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    tag = "kind",
+    rename_all = "lowercase",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub enum McpWay {
+    /// As a program on this computer, over its standard input and output.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        #[serde(default)]
+        args: Vec<String>,
+        /// Variables beside the few that every server gets.
+        #[serde(default)]
+        env: Vec<McpValue>,
+        /// The folder it is started in; the home folder when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+    },
+    /// Over streamable HTTP.
+    Http {
+        /// Where it is.
+        url: String,
+        /// Headers of every request.
+        #[serde(default)]
+        headers: Vec<McpValue>,
+    },
+}
+
+/// A variable or a header of an MCP server. A secret goes in and never comes out: `${NAME}` stands for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct McpValue {
+    /// Its name.
+    pub name: String,
+    /// Its value. None when it is not shown, and to keep what is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Whether a secret is stored for it. Not heeded in a request.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub stored: bool,
+}
+
+/// An MCP server that is to be set up, or as it is to be from now on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct SetMcpServer {
+    /// How it is reached.
+    pub way: McpWay,
+    /// Whether runs may use it; as it was when absent, and a new one may not.
+    pub enabled: Option<bool>,
+    /// Time until it has said which tools it has, such as `1m`.
+    pub startup_timeout: Option<String>,
+    /// Time for one call.
+    pub call_timeout: Option<String>,
+}
+
+/// Whether runs may use an MCP server from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct McpSwitch {
+    /// Whether they may.
+    pub enabled: bool,
+}
+
+/// Servers as another tool keeps them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct McpFile {
+    /// JSON with `mcpServers`.
+    pub text: String,
+    /// Whether they are set up; else they are only looked at.
+    pub save: bool,
+}
+
+/// What such a file holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct McpTakenOver {
+    /// The servers that can be taken over.
+    pub servers: Vec<McpForeign>,
+    /// Those that cannot, and why.
+    pub problems: Vec<String>,
+}
+
+/// A server of another tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct McpForeign {
+    /// What it is called there.
+    pub called: String,
+    /// What it is called here.
+    pub name: String,
+    /// The command, or the address.
+    pub line: String,
+    /// Whether a server of this name is set up already, and is replaced.
+    pub replaces: bool,
+    /// The variables whose values are stored as secrets.
+    pub secrets: Vec<String>,
+}
+
+/// The way to the tools of an MCP server, step by step, and what it offers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct McpCheckup {
+    /// Whether it works.
+    pub ok: bool,
+    /// When it was tried out.
+    pub at: String,
+    /// `settings`, `start`, `handshake` and `list`.
+    pub steps: Vec<CheckStep>,
+    /// Its tools, each with what holds for it.
+    pub tools: Vec<McpTool>,
+    /// Tools that models are not told of, and why.
+    pub left_out: Vec<String>,
+    /// What can be read from it.
+    pub resources: Vec<McpResource>,
+    /// The last that it logged, and wrote to its standard error.
+    pub log: Vec<String>,
+}
+
+/// A tool of an MCP server.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct McpTool {
+    /// Its name at the server.
+    pub name: String,
+    /// What it does, in the server's words.
+    pub description: String,
+    /// What holds for it, and who decided that.
+    pub rule: Surveyed,
+}
+
+/// Something that can be read from an MCP server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct McpResource {
+    /// Its address.
+    pub uri: String,
+    /// What people call it.
+    pub name: String,
+}
+
+/// For whom it is asked what tools may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct ToolQuery {
+    /// A package of the store.
+    pub package: Option<String>,
+    /// An agent of it: its id or its name.
+    pub agent: Option<String>,
+}
+
+/// What tools may do, exactly as it is enforced, and who decided it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct ToolSurvey {
+    /// The agent that was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// Tool by tool; those of MCP servers that were tried out, too.
+    pub tools: Vec<Surveyed>,
+    /// The rules about writing below folders.
+    pub folders: Vec<FolderRule>,
+    /// Seconds that one call may take.
+    pub call_seconds: Limit,
+}

@@ -1,0 +1,35 @@
+/** Requests that the settings alone make: MCP servers, what tools may do, how the program is. */
+
+import { get, post, request } from './client';
+import type {
+  Diagnosis,
+  McpCheckup,
+  McpServerItem,
+  McpServers,
+  McpTakenOver,
+  Measured,
+  NewPackage,
+  PackageContent,
+  Packed,
+  SetMcpServer,
+  ToolSurvey,
+} from './generated/types';
+
+const server = (name: string): string => `/api/mcp/servers/${encodeURIComponent(name)}`;
+
+export const mcp = {
+  list: () => get<McpServers>('/api/mcp'),
+  set: (name: string, body: SetMcpServer) => request<McpServerItem>('PUT', server(name), body),
+  enable: (name: string, enabled: boolean) => request<McpServerItem>('PATCH', server(name), { enabled }),
+  remove: (name: string) => request('DELETE', server(name)),
+  test: (name: string) => post<McpCheckup>(`${server(name)}/test`),
+  takeOver: (text: string, save: boolean) => post<McpTakenOver>('/api/mcp/import', { text, save }),
+};
+
+export const tools = (of: { package?: string; agent?: string } = {}): Promise<ToolSurvey> => get('/api/tools', of);
+export const doctor = (): Promise<Diagnosis> => get('/api/doctor');
+export const author = {
+  make: (body: NewPackage) => post<PackageContent>('/api/packages/new', body),
+  pack: (path: string) => post<Packed>('/api/packages/pack', { path }),
+};
+export const probe = (model: string): Promise<Measured> => post(`/api/models/${encodeURIComponent(model)}/probe`);
