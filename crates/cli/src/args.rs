@@ -25,8 +25,8 @@ pub(crate) use self::package::{
 };
 pub(crate) use self::run::{Bounds, Conversation, Recording, Resume, Run};
 pub(crate) use self::runs::{
-    Forget, Projects, ProjectsCommand, ProjectsList, Relink, Runs, RunsCommand, RunsList, RunsLogs,
-    RunsRm, RunsShow,
+    Forget, Projects, ProjectsCommand, ProjectsList, Relink, Runs, RunsCommand, RunsFork, RunsList,
+    RunsLogs, RunsRevert, RunsRm, RunsShow,
 };
 pub(crate) use self::system::{Completions, Config, ConfigCommand, Demo, Doctor, Ui};
 pub(crate) use self::talk::{

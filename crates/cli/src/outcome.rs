@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crewagent_core::event::{Phase, Reason};
 use crewagent_engine::author::NewError;
 use crewagent_engine::pack::PackError;
-use crewagent_engine::runtime::{ResumeError, StartError};
+use crewagent_engine::runtime::{ForkError, ResumeError, StartError};
 use crewagent_engine::source::SourceError;
 use crewagent_engine::store::{FindError, ImportError, ProjectError, RunError};
 use crewagent_engine::turn::Halt;
@@ -169,8 +169,14 @@ fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
         Some(ResumeError::Package(_)) => true,
         Some(_) | None => false,
     };
+    let fork = match cause.downcast_ref::<ForkError>() {
+        Some(ForkError::Run(error)) => run(error),
+        Some(ForkError::Visit { .. } | ForkError::Lost { .. }) => true,
+        Some(ForkError::Resume(_) | ForkError::Document(_) | ForkError::Project(_)) | None => false,
+    };
     start
         || resume
+        || fork
         || cause.downcast_ref::<ProjectError>().is_some_and(project)
         || cause.downcast_ref::<RunError>().is_some_and(run)
 }

@@ -113,6 +113,34 @@ impl Context {
         }
     }
 
+    /// Begins with what user and model said to each other before, elsewhere. It is in the record already.
+    pub fn recall(&mut self, words: &[Message]) {
+        for message in words {
+            let entry = Entry::new(message.clone());
+            let block = match message {
+                Message::User { .. } => Block::Input(entry),
+                Message::Assistant { tool_calls, .. } if tool_calls.is_empty() => {
+                    Block::Words(entry)
+                }
+                // These are no words.
+                Message::Assistant { .. } | Message::System { .. } | Message::Tool { .. } => {
+                    continue;
+                }
+            };
+            block.entries().for_each(|entry| self.count(entry));
+            self.blocks.push(block);
+        }
+    }
+
+    /// What stays of it when the node is left: words between user and model.
+    pub fn words(&self) -> Vec<Message> {
+        let mut left = self.clone();
+        left.settle();
+        left.leave_node(Keep::Words);
+        let entries = left.blocks.iter().flat_map(Block::entries);
+        entries.map(|entry| Message::clone(&entry.message)).collect()
+    }
+
     /// Whether the last thing that was said is where the model is.
     pub fn ends_with_anchor(&self) -> bool {
         matches!(self.blocks.last(), Some(Block::Anchor(_)))

@@ -8,6 +8,7 @@ use crate::message::{Message, ToolCall};
 use crate::payload::Payload;
 use crate::question::Question;
 use crate::refusal::{Refusal, RefusalCode};
+use crate::run::fork::Fork;
 use crate::run::settings::RunSettings;
 use crate::run::usage::{Usage, is_zero};
 use crate::state::call::{Caller, Frame};
@@ -62,6 +63,9 @@ pub enum Fact {
         /// A file that came with the start, as the model is told of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         data: Option<Payload>,
+        /// The run that it goes on from, and from where.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        forked_from: Option<Box<Fork>>,
     },
     /// A conversation begins.
     #[serde(rename = "session.started")]

@@ -19,6 +19,7 @@ use crewagent_core::state::standing::Standing;
 use crewagent_core::vpath::{CALLS, Mount, VPath, WritablePath};
 use thiserror::Error;
 
+use crate::blobs::{BlobError, Blobs};
 use crate::mounts::{Before, MountError, Mounts};
 use crate::tools::{change_of, with_project};
 
@@ -129,6 +130,13 @@ pub enum NoDocument {
 pub(crate) enum Stuck {
     Held(String),
     Failed(MountError),
+    Unkept(BlobError),
+}
+
+impl From<BlobError> for Stuck {
+    fn from(error: BlobError) -> Self {
+        Self::Unkept(error)
+    }
 }
 
 impl From<MountError> for Stuck {
@@ -163,24 +171,9 @@ impl From<Refusal> for Stuck {
 impl Documents<'_> {
     /// Follows the calls from the run's own document to the active one.
     pub(crate) fn find(self, package: &Package, own: &Workflow) -> Result<Found, NoDocument> {
-        let mut callers: Vec<Caller> = Vec::new();
-        let mut workflow = own;
-        loop {
-            let document = self.read(callers.last().map(|caller| caller.frame.call))?;
-            let standing = Standing::of(&document, &workflow.graph);
-            // A frame counts only once, or documents that were changed by hand could lead in a circle.
-            let is_new =
-                |frame: &Frame| callers.iter().all(|caller| caller.frame.call < frame.call);
-            let open = document.open_call(workflow).filter(is_new);
-            let child = open.and_then(|frame| Some((package.workflow(&frame.workflow_id)?, frame)));
-            let Some((child, frame)) = child else {
-                let place = Whereabouts { state: standing, callers, calls: self.highest()? };
-                let sha256 = Some(Digest::of(document.text().as_bytes()));
-                return Ok(Found { place, sha256 });
-            };
-            callers.push(Caller { frame, state: standing });
-            workflow = child;
-        }
+        let mut found = follow(package, own, |call| self.read(call))?;
+        found.place.calls = self.highest()?;
+        Ok(found)
     }
 
     /// Works out what is written when a call is made or left. Nothing is touched.
@@ -220,12 +213,14 @@ impl Documents<'_> {
     }
 
     /// Writes what was planned, as far as it is not written. `intended` is what was recorded of the plan, and the time
-    /// of the crossing is that of the plan, so that the same comes out.
+    /// of the crossing is that of the plan, so that the same comes out. What the documents held before is kept first, so
+    /// that the run can be forked there.
     pub(crate) fn carry_out(
         self,
         crossing: &Crossing<'_>,
         way: Way<'_>,
         intended: &[FileIntent],
+        blobs: &Blobs,
     ) -> Result<Crossed, Stuck> {
         let Some(last) = intended.last() else { return Err(elsewhere(crossing.frame)) };
         if self.digest(crossing.caller_call)?.map(|digest| digest.to_string()).as_ref()
@@ -243,6 +238,11 @@ impl Documents<'_> {
                 .all(|(write, file)| write.intent().after == file.after);
         if !same {
             return Err(changed(crossing.frame));
+        }
+        for write in &plan.writes {
+            if write.before.is_some() {
+                blobs.put(self.read(write.call)?.text().as_bytes())?;
+            }
         }
         for write in &plan.writes {
             let after = Digest::of(write.text.as_bytes());
@@ -316,7 +316,7 @@ impl Documents<'_> {
         let content = content.map_err(|refusal| NoDocument::Unusable(refusal.message))?;
         let text = String::from_utf8(content.bytes)
             .map_err(|_| NoDocument::Unusable(format!("{path} is not UTF-8 text")))?;
-        StateDocument::read(text).map_err(|error| NoDocument::Damaged { path, why: error.words() })
+        document(call, text)
     }
 
     /// What a document holds now, if it is there.
@@ -341,6 +341,39 @@ impl Documents<'_> {
             listing.entries.iter().filter_map(|name| name.trim_end_matches('/').parse().ok());
         Ok(numbers.max().unwrap_or(0))
     }
+}
+
+/// Follows the calls from the run's own document to the active one. How many calls there were is not known from that.
+pub(crate) fn follow(
+    package: &Package,
+    own: &Workflow,
+    mut read: impl FnMut(Option<u64>) -> Result<StateDocument, NoDocument>,
+) -> Result<Found, NoDocument> {
+    let mut callers: Vec<Caller> = Vec::new();
+    let mut workflow = own;
+    loop {
+        let document = read(callers.last().map(|caller| caller.frame.call))?;
+        let state = Standing::of(&document, &workflow.graph);
+        // A frame counts only once, or documents that were changed by hand could lead in a circle.
+        let is_new = |frame: &Frame| callers.iter().all(|caller| caller.frame.call < frame.call);
+        let open = document.open_call(workflow).filter(is_new);
+        let child = open.and_then(|frame| Some((package.workflow(&frame.workflow_id)?, frame)));
+        let Some((child, frame)) = child else {
+            let place = Whereabouts { state, callers, calls: 0 };
+            let sha256 = Some(Digest::of(document.text().as_bytes()));
+            return Ok(Found { place, sha256 });
+        };
+        callers.push(Caller { frame, state });
+        workflow = child;
+    }
+}
+
+/// A text as the state document of a call.
+pub(crate) fn document(call: Option<u64>, text: String) -> Result<StateDocument, NoDocument> {
+    StateDocument::read(text).map_err(|error| NoDocument::Damaged {
+        path: VPath::state_document(call),
+        why: error.words(),
+    })
 }
 
 fn elsewhere(frame: &Frame) -> Stuck {

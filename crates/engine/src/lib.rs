@@ -5,6 +5,7 @@
 
 pub mod author;
 pub mod blobs;
+pub mod changes;
 pub mod clock;
 pub mod control;
 pub mod deadline;

@@ -1,6 +1,7 @@
 //! The one door to runs: start one, take one over, drive it, speak to it.
 
 mod error;
+mod fork;
 mod open;
 mod requests;
 mod run;
@@ -14,7 +15,8 @@ use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_core::vpath::VPath;
 use serde_json::{Map, Value as Json};
 
-pub use self::error::{ResumeError, StartError};
+pub use self::error::{ForkError, ResumeError, StartError};
+pub use self::fork::{ForkRun, Forked};
 pub use self::requests::PastRequest;
 pub use self::run::Run;
 pub use self::start::default_agent;
@@ -146,6 +148,16 @@ impl<'s> Runtime<'s> {
     pub fn start(&self, plan: &StartRun) -> Result<Run, StartError> {
         let run = start::start(self.store, &self.clock, plan)?;
         Ok(run.with_servers(self.servers.clone()))
+    }
+
+    /// Makes a run that goes on from a moment of another one, which is not touched. It rests until it is taken over.
+    pub fn fork(&self, plan: &ForkRun) -> Result<Forked, ForkError> {
+        fork::prepare(self.store, plan)?.make(self.store, &self.clock, plan)
+    }
+
+    /// What such a run would begin with. Nothing is made.
+    pub fn preview_fork(&self, plan: &ForkRun) -> Result<Forked, ForkError> {
+        Ok(fork::prepare(self.store, plan)?.told(self.fresh_id()))
     }
 
     /// The requests of a run, made again from its journal. Nothing is changed, and nobody needs to own it.

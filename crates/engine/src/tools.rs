@@ -25,6 +25,7 @@ use crewagent_core::tool::call::{Call, ListCall, SearchCall};
 use serde::Serialize;
 use serde_json::Value as Json;
 
+pub(crate) use self::change::KEPT;
 pub use self::change::{Change, Images};
 use self::list::List;
 use self::search::{Case, DEFAULT_CONTEXT, DEFAULT_MATCHES, Search, Syntax};

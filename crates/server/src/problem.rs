@@ -3,13 +3,15 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_engine::author::NewError;
 use crewagent_engine::blobs::BlobError;
+use crewagent_engine::changes::ChangesError;
 use crewagent_engine::journal::JournalError;
 use crewagent_engine::model::{ModelError, NamedError};
 use crewagent_engine::mounts::{MountError, OpenError};
 use crewagent_engine::pack::PackError;
-use crewagent_engine::runtime::{ResumeError, StartError};
+use crewagent_engine::runtime::{ForkError, ResumeError, StartError};
 use crewagent_engine::session::SessionError;
 use crewagent_engine::source::SourceError;
 use crewagent_engine::store::{
@@ -120,6 +122,65 @@ impl From<StartError> for Problem {
             StartError::Package(_) | StartError::Document(_) | StartError::Mounts(_) => {
                 Self::new(Code::Refused, error.to_string())
             }
+        }
+    }
+}
+
+impl From<ForkError> for Problem {
+    fn from(error: ForkError) -> Self {
+        match error {
+            ForkError::Run(error) => error.into(),
+            ForkError::Resume(error) => error.into(),
+            ForkError::Project(error) => error.into(),
+            ForkError::Visit { .. } => Self::missing(error.to_string())
+                .hint("Fork it at a node that it came to; `path` of the run lists them."),
+            ForkError::Lost { .. } | ForkError::Document(_) => {
+                Self::new(Code::Refused, error.to_string())
+            }
+        }
+    }
+}
+
+impl From<ChangesError> for Problem {
+    fn from(error: ChangesError) -> Self {
+        match error {
+            ChangesError::Refused(refusal) => (*refusal).into(),
+            ChangesError::Run(error) => error.into(),
+            ChangesError::Project(error) => error.into(),
+            ChangesError::Blob(error) => error.into(),
+            ChangesError::Mount(error) => error.into(),
+            ChangesError::Unchanged(_) | ChangesError::NoVisit(_) => {
+                Self::missing(error.to_string())
+            }
+            ChangesError::NotText(_) => Self::new(Code::Refused, error.to_string()),
+            ChangesError::Stale(_) => Self::new(Code::Changed, error.to_string())
+                .hint("Nothing was changed. Look at it again, and repeat it if you still want it."),
+        }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let code = match refusal.code {
+            RefusalCode::NotFound => Code::NotFound,
+            RefusalCode::Precondition => Code::Changed,
+            RefusalCode::ReadLimit | RefusalCode::WriteLimit => Code::TooLarge,
+            RefusalCode::Sandbox
+            | RefusalCode::InvalidArguments
+            | RefusalCode::InvalidFrontmatter
+            | RefusalCode::Schema
+            | RefusalCode::Transition
+            | RefusalCode::ToolNotAvailable
+            | RefusalCode::Timeout
+            | RefusalCode::ConfirmationRequired
+            | RefusalCode::UnknownOutcome
+            | RefusalCode::ToolFailed
+            | RefusalCode::Internal => Code::Refused,
+        };
+        let problem = Self::new(code, refusal.message);
+        match refusal.hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
         }
     }
 }

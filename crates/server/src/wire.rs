@@ -1,5 +1,6 @@
 //! What goes over the wire, typed. The TypeScript of the web app and the OpenAPI document are made from these types.
 
+mod changes;
 mod conversations;
 mod files;
 mod mcp;
@@ -15,6 +16,7 @@ mod typescript;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::changes::*;
 pub use self::conversations::*;
 pub use self::files::*;
 pub use self::mcp::*;

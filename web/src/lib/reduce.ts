@@ -3,7 +3,7 @@
  * event: the view depends on the events alone, not on how they were cut into pieces or how often they came.
  */
 
-import type { Event, StateChange, ToolCall, Usage } from './api/types';
+import type { Caller, Event, Standing, StateChange, ToolCall, Usage } from './api/types';
 import { type AskRow, type Live, NO_USAGE, type NodeFacts, type NoteTopic, type RowHead, type ToolRow, type View } from './view';
 
 /** The view after some more events. The given view is not changed. */
@@ -85,9 +85,9 @@ function takeWhole(view: View, event: Event): void {
       };
       view.agentId = event.agentId;
       view.settings = event.settings;
-      view.standings[0] = event.state;
-      visit(view, event, event.state.currentNodeId, undefined, undefined, undefined);
-      note(view, event, 'started', event.workflow, [event.package]);
+      stand(view, event, event.state, event.forkedFrom?.callers ?? []);
+      if (event.forkedFrom) note(view, event, 'forked', event.forkedFrom.run, [event.state.currentNodeId]);
+      else note(view, event, 'started', event.workflow, [event.package]);
       break;
     case 'session.started':
       view.started = {
@@ -204,22 +204,24 @@ function takeResumed(view: View, event: Extract<Event, { type: 'run.resumed' }>)
   view.live = null;
   closeCalls(view);
   if (event.settings) view.settings = event.settings;
-  if (event.state) {
-    const callers = event.callers ?? [];
-    const call = callers.length > 0 ? (callers.at(-1)?.call ?? 0) : 0;
-    callers.forEach((caller, at) => {
-      view.standings[at === 0 ? 0 : (callers[at - 1]?.call ?? 0)] = caller.state;
-    });
-    const isOpen = (call: number): boolean => callers.some((caller) => caller.call === call);
-    view.frames = view.frames.map((frame) => ({ ...frame, over: !isOpen(frame.call) }));
-    for (const { workflowId, call: number, nodeId } of callers) {
-      const isKnown = view.frames.some((frame) => frame.call === number);
-      if (!isKnown) view.frames.push({ workflowId, call: number, nodeId, over: false });
-    }
-    view.standings[call] = event.state;
-    visit(view, event, event.state.currentNodeId, call || undefined, undefined, undefined);
-  }
+  if (event.state) stand(view, event, event.state, event.callers ?? []);
   note(view, event, event.fresh ? 'fresh' : 'resumed', '', event.notes ?? []);
+}
+
+/** The run stands here, with these workflows waiting. */
+function stand(view: View, event: Event, state: Standing, callers: readonly Caller[]): void {
+  const call = callers.at(-1)?.call ?? 0;
+  callers.forEach((caller, at) => {
+    view.standings[at === 0 ? 0 : (callers[at - 1]?.call ?? 0)] = caller.state;
+  });
+  const isOpen = (call: number): boolean => callers.some((caller) => caller.call === call);
+  view.frames = view.frames.map((frame) => ({ ...frame, over: !isOpen(frame.call) }));
+  for (const { workflowId, call: number, nodeId } of callers) {
+    const isKnown = view.frames.some((frame) => frame.call === number);
+    if (!isKnown) view.frames.push({ workflowId, call: number, nodeId, over: false });
+  }
+  view.standings[call] = state;
+  visit(view, event, state.currentNodeId, call || undefined, undefined, undefined);
 }
 
 function takeInput(view: View, event: Extract<Event, { type: 'user.input' }>): void {

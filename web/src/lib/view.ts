@@ -63,6 +63,7 @@ export interface SaidRow extends RowHead {
 
 export type NoteTopic =
   | 'started'
+  | 'forked'
   | 'resumed'
   | 'fresh'
   | 'retried'

@@ -99,6 +99,19 @@ export function screens(ids) {
         await tab.locator('.inspector li .head').last().click();
       } },
     { name: 'run-changes', at: run(ids.story, ids.done), then: inspector(1) },
+    { name: 'run-hunks', at: run(ids.story, ids.done), then: async (tab) => {
+        await inspector(1)(tab);
+        await tab.locator('section.inspector button.head').last().click();
+      } },
+    { name: 'undo-step', at: run(ids.story, ids.done), then: async (tab) => {
+        await inspector(1)(tab);
+        await tab.locator('section.inspector .steps select').selectOption({ index: 0 });
+        await tab.locator('section.inspector .steps button').click();
+      } },
+    { name: 'fork', at: run(ids.story, ids.done), then: async (tab) => {
+        await tab.locator('[role=log] .step .icon').last().click();
+        await tab.locator('dialog input[type=checkbox]').check();
+      } },
     { name: 'run-log', at: run(ids.story, ids.done), then: inspector(2) },
     { name: 'run-state', at: run(ids.story, ids.done), then: inspector(3) },
     { name: 'run-prompt', at: run(ids.story, ids.done), then: inspector(4) },

@@ -152,3 +152,17 @@ describe('rows', () => {
     expect(view.rows).toEqual([]);
   });
 });
+
+describe('a run that goes on from another one', () => {
+  it('stands inside of the call that it was forked in', () => {
+    const [started] = journal('called-workflow');
+    if (started?.type !== 'run.started') throw new Error('a run begins with its start');
+    const inside = { ...started.state, currentNodeId: 'step-01-read' };
+    const caller = { workflowId: 'document-review', nodeId: 'call-02-review-notes', call: 1, state: started.state };
+    const view = reduce(emptyView(), [{ ...started, state: inside, forkedFrom: { run: 'other', event: 11, callers: [caller], calls: 1 } }]);
+    expect(activeCall(view)).toBe(1);
+    expect([view.standings[0], view.standings[1]]).toEqual([started.state, inside]);
+    expect(view.visits.map(({ nodeId, call }) => [nodeId, call])).toEqual([['step-01-read', 1]]);
+    expect(view.rows).toMatchObject([{ kind: 'note', topic: 'forked', subject: 'other' }]);
+  });
+});

@@ -21,6 +21,10 @@ pub(crate) enum RunsCommand {
     Show(RunsShow),
     /// Print what happened in a run
     Logs(RunsLogs),
+    /// Make a new run that goes on from a node of this one; this one is not touched
+    Fork(RunsFork),
+    /// Take back what a run wrote into its project, all of it or from one node
+    Revert(RunsRevert),
     /// Remove runs from the store; projects are not touched
     Rm(RunsRm),
 }
@@ -56,6 +60,44 @@ pub(crate) struct RunsLogs {
     /// Print the journal as it is, one event a line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsFork {
+    /// The run, the beginning or the end of its id, or `latest`
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The node to go on from; NODE#2 is its second visit [default visit: the last]
+    #[arg(long, value_name = "NODE[#VISIT]")]
+    pub(crate) at: String,
+    /// Also bring the files of the project back to that moment
+    #[arg(long)]
+    pub(crate) files: bool,
+    /// Ask nothing
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+    /// Print JSON; asks nothing
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsRevert {
+    /// The run, the beginning or the end of its id, or `latest`
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Only what it wrote at this node; NODE#2 is its second visit [default visit: the last]
+    #[arg(long, value_name = "NODE[#VISIT]")]
+    pub(crate) at: Option<String>,
+    /// Also what it wrote later
+    #[arg(long, requires = "at")]
+    pub(crate) onward: bool,
+    /// Show what would be taken back, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Ask nothing
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, clap::Args)]

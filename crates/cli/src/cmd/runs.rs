@@ -1,15 +1,18 @@
 //! `crewagent runs …`: what runs there are and what they did.
 
 mod account;
+mod fork;
 mod list;
 mod logs;
 mod path;
+mod revert;
 mod rm;
 mod show;
 
 use std::path::PathBuf;
 
 use crewagent_core::event::Phase;
+use crewagent_core::run::visit::{self, Visit};
 use crewagent_engine::store::{Of, RunId, Status, Store};
 
 use crate::again::Again;
@@ -31,6 +34,8 @@ pub(crate) fn run(
         RunsCommand::List(args) => list::run(&args, &store, console),
         RunsCommand::Show(args) => show::run(&args, &store, &again, console),
         RunsCommand::Logs(args) => logs::run(&args, &store, console),
+        RunsCommand::Fork(args) => fork::run(&args, &store, &again, console),
+        RunsCommand::Revert(args) => revert::run(&args, &store, console),
         RunsCommand::Rm(args) => rm::run(&args, &store, console),
     }
 }
@@ -43,6 +48,20 @@ pub(crate) fn find(reference: &str, store: &Store) -> anyhow::Result<RunId> {
     let newest = store.runs().list(Of::All)?.runs.into_iter().next().map(|run| run.run_id);
     newest.ok_or_else(|| {
         Usage("there is no run yet; `crewagent run PACKAGE` starts one".to_owned()).into()
+    })
+}
+
+/// The visit of a node that a person means.
+fn visit<'v>(visits: &'v [Visit], name: &str) -> anyhow::Result<&'v Visit> {
+    visit::named(visits, name).ok_or_else(|| {
+        let mut known: Vec<String> = Vec::new();
+        for visit in visits {
+            let is_repeated = visits.iter().filter(|other| other.node == visit.node).count() > 1;
+            let number = if is_repeated { format!("#{}", visit.number) } else { String::new() };
+            known.push(format!("{}{number}", visit.node));
+        }
+        let known = known.join(", ");
+        Usage(format!("the run did not come to `{name}`; it came to {known}")).into()
     })
 }
 

@@ -8,6 +8,7 @@ mod commands;
 mod crash;
 mod demo;
 mod events;
+mod forks;
 mod golden;
 mod interrupts;
 mod mcp;

@@ -3,6 +3,7 @@
 mod api;
 mod client;
 mod crowd;
+mod forks;
 mod instance;
 mod mcp;
 mod model;

@@ -23,11 +23,12 @@ use super::usage::Usage;
 use crate::context::{Context, Cut, Keep};
 use crate::event::{Answer, Fact, Moved, Phase, Reason, Reply, StateChange};
 use crate::id::AgentId;
-use crate::message::ToolCall;
+use crate::message::{Message, ToolCall};
 use crate::package::agents::Agent;
 use crate::package::{Package, Workflow};
 use crate::policy::Policy;
 use crate::policy::rules::Rule;
+use crate::prompt;
 use crate::question::Question;
 use crate::question::approval::Approval;
 use crate::state::call::{Caller, Frame};
@@ -123,7 +124,7 @@ pub enum Input {
 }
 
 /// Where a run stands that was moved from outside.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Whereabouts {
     /// What the active document says.
     pub state: Standing,
@@ -340,6 +341,24 @@ impl Machine {
             overflows: 0,
             calls: shift::Calls::default(),
         }
+    }
+
+    /// The same run, which goes on from a moment of another one: these words were said there.
+    #[must_use]
+    pub fn forked(mut self, words: &[Message]) -> Self {
+        self.context.recall(words);
+        self.anchor.intent = anchor::Intent::Continue;
+        self
+    }
+
+    /// What user and model said to each other, as far as it is known at the next node.
+    pub fn words(&self) -> Vec<Message> {
+        let mut words = self.context.words();
+        let waiting = self.waiting.iter();
+        words.extend(
+            waiting.map(|words| Message::user(prompt::user_input(words, self.node_name()))),
+        );
+        words
     }
 
     /// Takes what happened, and says what is to be done. The last effect is the open one.

@@ -25,8 +25,9 @@ impl Trail {
 
     /// Goes on by one event. What does not move the run changes nothing.
     pub fn take(&mut self, fact: &Fact) {
-        if let Fact::RunStarted { state, .. } = fact {
-            self.place(state.clone(), &[]);
+        if let Fact::RunStarted { state, forked_from, .. } = fact {
+            let callers = forked_from.as_ref().map(|fork| fork.callers.as_slice());
+            self.place(state.clone(), callers.unwrap_or_default());
         } else if let Fact::RunResumed { state: Some(state), callers, .. } = fact {
             self.place(state.clone(), callers);
         } else if let Fact::StateChanged(change) = fact {

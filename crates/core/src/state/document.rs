@@ -166,6 +166,14 @@ impl StateDocument {
         template.edited(&edits)
     }
 
+    /// The same document for another run. One that names no run stays as it is.
+    pub fn of_run(&self, run_id: &str) -> Result<Self, ChangeError> {
+        match self.front.run_id {
+            Some(_) => self.edited(&[set("runId", run_id)]),
+            None => Ok(self.clone()),
+        }
+    }
+
     /// The document with these edits; every other byte is kept.
     pub fn edited(&self, edits: &[Edit]) -> Result<Self, ChangeError> {
         Ok(Self::from_frontmatter(edits::apply(&self.source, edits)?)?)

@@ -11,11 +11,13 @@ use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Input, Job, Moves, Whole};
 use crewagent_core::tool::call::{Call, canonical};
+use crewagent_core::vpath::{VPath, WritablePath};
 use serde::de::IgnoredAny;
 
 use super::{Drive, World, approval, request, unexpected, unrecorded};
 use crate::clock;
 use crate::deadline::Deadline;
+use crate::mounts::{FileContent, Mounts};
 use crate::tools::{self, Change, Occasion, Plan, Tools};
 use crate::turn::{Halt, Moment, Recorded, Turn};
 
@@ -116,8 +118,9 @@ impl<T: Turn> Drive<'_, T> {
                     let now = clock::for_people(moment.now);
                     let deadline = deadline(job, world);
                     let occasion = occasion(job, &now, &deadline);
-                    if let Some(change) = planned {
-                        keep_before_images(change, world)?;
+                    match planned {
+                        Some(change) => keep_before_images(change, world)?,
+                        None => keep_found_images(intent, &mounts, world)?,
                     }
                     tools.carry_out(call, intent, planned.as_deref(), &occasion)?.answer
                 }
@@ -277,6 +280,20 @@ fn occasion<'o>(job: &'o Job, now: &'o str, deadline: &'o Deadline) -> Occasion<
 fn keep_before_images(change: &Change, world: &World<'_>) -> Result<(), Halt> {
     for image in change.before_images() {
         world.blobs.put(image)?;
+    }
+    Ok(())
+}
+
+/// The same for a change that another process planned: what is still as that process found it.
+fn keep_found_images(intent: &Intent, mounts: &Mounts, world: &World<'_>) -> Result<(), Halt> {
+    for file in &intent.files {
+        let path = VPath::parse(&file.path).and_then(WritablePath::new);
+        let Ok(path) = path else { continue };
+        let Ok(target) = mounts.target(&path, tools::KEPT)? else { continue };
+        let is_old = |old: &FileContent| Some(old.sha256.to_string()) == file.before;
+        if let Some(old) = target.old.filter(|old| old.is_whole() && is_old(old)) {
+            world.blobs.put(&old.bytes)?;
+        }
     }
     Ok(())
 }

@@ -49,6 +49,7 @@ impl<T: Turn> Drive<'_, T> {
                     Ok(Fact::WorkflowHeld { frame: frame(shift).clone(), message })
                 }
                 Err(Stuck::Failed(error)) => Err(error.into()),
+                Err(Stuck::Unkept(error)) => Err(error.into()),
             }
         })?;
         self.shifted(recorded)
@@ -106,7 +107,7 @@ fn carry_out(
     world: &World<'_>,
 ) -> Result<Fact, Stuck> {
     let (crossing, way) = crossing(machine, shift, &planned.at).ok_or_else(|| unknown(shift))?;
-    let crossed = Documents(world.mounts).carry_out(&crossing, way, &planned.files)?;
+    let crossed = Documents(world.mounts).carry_out(&crossing, way, &planned.files, world.blobs)?;
     let frame = frame(shift).clone();
     Ok(match (crossed, way, shift) {
         (Crossed::Entered(state), Way::Enter(agent), _) => {

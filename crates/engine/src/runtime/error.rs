@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::documents::NoDocument;
 use crate::mounts::OpenError;
-use crate::store::{ProjectError, RunError, StoreError};
+use crate::store::{ProjectError, RunError, RunId, StoreError};
 use crate::turn::Halt;
 
 /// Why a run cannot be started.
@@ -45,6 +45,43 @@ pub enum StartError {
     /// The run cannot be made.
     #[error(transparent)]
     Run(#[from] RunError),
+}
+
+/// Why a run cannot be forked.
+#[derive(Debug, Error)]
+pub enum ForkError {
+    /// The run did not come to a node by this event.
+    #[error("run {run} did not come to a node by event {event}")]
+    Visit {
+        /// The run.
+        run: RunId,
+        /// The event.
+        event: u64,
+    },
+    /// What a state document held is kept nowhere.
+    #[error(
+        "run {run} cannot be forked at `{node}`: what {document} held at that moment is no longer kept. Fork it at a later node"
+    )]
+    Lost {
+        /// The run.
+        run: RunId,
+        /// The node.
+        node: String,
+        /// The document.
+        document: String,
+    },
+    /// A state document cannot be changed.
+    #[error("the state document of the new run cannot be made: {0}")]
+    Document(#[from] ChangeError),
+    /// Its project cannot be used.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// The run cannot be read, or the new one cannot be made.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The run cannot be taken over, so nothing can go on from it.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
 }
 
 /// Why a run cannot be taken over.

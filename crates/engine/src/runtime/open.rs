@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crewagent_core::event::{Event, Fact};
 use crewagent_core::id::AgentId;
+use crewagent_core::message::Message;
 use crewagent_core::package::Workflow;
 use crewagent_core::payload::Payload;
 use crewagent_core::run::machine::{Cast, Machine, Whereabouts};
@@ -51,6 +52,8 @@ pub(super) fn resume(
 pub(super) struct Past {
     pub(super) settings: RunSettings,
     pub(super) place: Whereabouts,
+    /// What was said in the run that it goes on from, if there is one.
+    words: Option<Vec<Message>>,
     pub(super) started: Option<Timestamp>,
     pub(super) events: Vec<Event>,
 }
@@ -59,8 +62,13 @@ impl Past {
     /// From the start, or from where it was last begun anew.
     pub(super) fn of(mut events: Vec<Event>, found: &Found, system: &RunSettings) -> Self {
         let begins = |event: &Event| {
-            if let Fact::RunStarted { settings, state, .. } = &event.fact {
-                Some((settings.clone(), state.clone().into()))
+            if let Fact::RunStarted { settings, state, forked_from, .. } = &event.fact {
+                let mut place = Whereabouts::from(state.clone());
+                if let Some(fork) = forked_from {
+                    place.callers.clone_from(&fork.callers);
+                    place.calls = fork.calls;
+                }
+                Some((settings.clone(), place))
             } else if let Fact::SessionStarted { settings, .. } = &event.fact {
                 Some((settings.clone(), Whereabouts::default()))
             } else if let Fact::RunResumed {
@@ -77,12 +85,26 @@ impl Past {
         let beginning = events.iter().rposition(|event| begins(event).is_some());
         let Some(at) = beginning else {
             let (settings, place) = (system.clone(), found.place.clone());
-            return Self { settings, place, started: None, events: Vec::new() };
+            return Self { settings, place, words: None, started: None, events: Vec::new() };
         };
         let events = events.split_off(at);
         let (settings, place) = begins(&events[0]).unwrap_or_default();
         let started = events[0].time.parse().ok();
-        Self { settings, place, started, events }
+        let words = if let Fact::RunStarted { forked_from: Some(fork), .. } = &events[0].fact {
+            Some(fork.words.clone())
+        } else {
+            None
+        };
+        Self { settings, place, words, started, events }
+    }
+
+    /// The run as it was before the first of the events.
+    pub(super) fn machine(&self, cast: Cast) -> Machine {
+        let machine = Machine::at(cast, self.settings.clone(), self.place.clone());
+        match &self.words {
+            Some(words) => machine.forked(words),
+            None => machine,
+        }
     }
 }
 
@@ -114,7 +136,7 @@ pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<Strin
 }
 
 /// What a run goes on with: a policy that was tightened since it began holds, and the window is that of today's model.
-fn today(settings: &RunSettings, system: &RunSettings) -> RunSettings {
+pub(super) fn today(settings: &RunSettings, system: &RunSettings) -> RunSettings {
     RunSettings {
         policy: settings.policy.and(&system.policy),
         window_tokens: system.window_tokens,
@@ -141,8 +163,8 @@ impl Taken {
     ) -> Result<Run, ResumeError> {
         let Self { folder, mounts, cast, project, clock } = self;
         let epoch = folder.epoch;
-        let Past { settings, place, started, events } = past;
-        let machine = Machine::at(cast.clone(), settings, place);
+        let machine = past.machine(cast.clone());
+        let Past { started, events, .. } = past;
         let parts = Parts { folder, mounts, machine, project, clock };
         let mut run = Run::of(parts, events);
         let mut opening = Vec::new();

@@ -1,7 +1,6 @@
 //! The requests of a run, made again from its journal: for audits, and to see what a model was told.
 
 use crewagent_core::event::{Event, Fact};
-use crewagent_core::run::machine::Machine;
 
 use super::ResumeError;
 use super::open::{Past, cast, data_of, words_at_hand};
@@ -34,7 +33,7 @@ pub(super) fn requests(
     let past = Past::of(events, &Found::default(), &store.settings().for_runs());
     let digests = digests(&past.events);
     let Some(started) = past.started else { return Ok(Vec::new()) };
-    let mut machine = Machine::at(cast, past.settings, past.place);
+    let mut machine = past.machine(cast);
     let mut turn = Replayed::new(past.events);
     let mut course = Course::default();
     let mut drive = Drive { machine: &mut machine, turn: &mut turn, course: &mut course };

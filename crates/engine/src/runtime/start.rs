@@ -53,6 +53,7 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
             state: standing.clone(),
             settings: plan.settings.clone(),
             data: plan.data.as_ref().map(|data| data.text.as_str().into()),
+            forked_from: None,
         },
     };
     let run = store.runs().create(NewRun {
@@ -68,7 +69,7 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
         },
         conversation: plan.conversation.clone(),
         created: now,
-        document: Some(document.text().to_string()),
+        documents: vec![(None, document.text().to_string())],
         events: vec![started.clone()],
     })?;
     store.projects().used(&project.id, &installed.reference())?;
@@ -88,7 +89,7 @@ pub(super) fn load(store: &Store, installed: &Installed) -> Result<Option<Packag
 }
 
 /// What a workflow is called in events and directives: its id, or the path of its document.
-fn reference(workflow: &Workflow) -> String {
+pub(super) fn reference(workflow: &Workflow) -> String {
     let id = workflow.id.as_ref().map(WorkflowId::to_string);
     id.unwrap_or_else(|| workflow.document_path.to_string())
 }

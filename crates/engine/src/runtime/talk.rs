@@ -50,7 +50,7 @@ pub(super) fn begin(store: &Store, clock: &Clock, plan: &StartTalk) -> Result<Ru
         },
         conversation: None,
         created: now,
-        document: None,
+        documents: Vec::new(),
         events: vec![started.clone()],
     })?;
     if let Some(installed) = &plan.package {

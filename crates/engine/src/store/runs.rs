@@ -180,18 +180,29 @@ impl<'s> Runs<'s> {
     /// The state documents of a run as they are, its own first, then those of its calls; each with its path from the
     /// run's folder.
     pub fn documents(&self, id: &RunId) -> Result<Vec<(String, String)>, RunError> {
+        let path = |call: Option<u64>| match call {
+            Some(call) => format!("{STATE}/{CALLS}/{call}/{STATE_DOCUMENT}"),
+            None => format!("{STATE}/{STATE_DOCUMENT}"),
+        };
+        let documents = self.documents_by_call(id)?;
+        Ok(documents.into_iter().map(|(call, text)| (path(call), text)).collect())
+    }
+
+    /// The same, each with the call of a workflow that it belongs to; none for the run's own.
+    pub(crate) fn documents_by_call(
+        &self,
+        id: &RunId,
+    ) -> Result<Vec<(Option<u64>, String)>, RunError> {
         let state = self.folder(id)?.join(STATE);
         let calls = state.join(CALLS);
-        let mut places = vec![(state, format!("{STATE}/{STATE_DOCUMENT}"))];
-        let mut numbers = calls.names()?;
-        numbers.sort_by_key(|number| (number.len(), number.clone()));
-        places.extend(numbers.into_iter().map(|number| {
-            (calls.join(&number), format!("{STATE}/{CALLS}/{number}/{STATE_DOCUMENT}"))
-        }));
+        let mut numbers: Vec<u64> =
+            calls.names()?.iter().filter_map(|name| name.parse().ok()).collect();
+        numbers.sort_unstable();
+        let below = numbers.into_iter().map(|call| (calls.join(&call.to_string()), Some(call)));
         let mut documents = Vec::new();
-        for (folder, path) in places {
+        for (folder, call) in std::iter::once((state, None)).chain(below) {
             match folder.read(STATE_DOCUMENT, list::MAX_DOCUMENT) {
-                Ok(bytes) => documents.push((path, String::from_utf8_lossy(&bytes).into_owned())),
+                Ok(bytes) => documents.push((call, String::from_utf8_lossy(&bytes).into_owned())),
                 Err(error) if error.is_missing() => {}
                 Err(error) => return Err(error.into()),
             }

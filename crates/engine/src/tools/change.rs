@@ -16,7 +16,7 @@ use super::{Halt, Moves, Occasion, Plan, Tools, done, reached};
 use crate::mounts::Target;
 
 /// Bytes of an old file that are kept to undo a change.
-const KEPT: usize = 16 << 20;
+pub(crate) const KEPT: usize = 16 << 20;
 
 /// A change that is about to be made.
 #[derive(Clone, Debug, PartialEq)]

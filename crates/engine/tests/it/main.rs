@@ -7,10 +7,12 @@
 )]
 
 mod bombs;
+mod changes;
 mod disk;
 mod export;
 mod fixtures;
 mod folder;
+mod forks;
 mod gate;
 mod golden;
 mod journal;

@@ -59,7 +59,7 @@ impl World {
             },
             conversation: None,
             created: "2026-11-15T08:30:15Z".parse().unwrap(),
-            document: Some(DOCUMENT.into()),
+            documents: vec![(None, DOCUMENT.into())],
             events: vec![started(&id)],
             id,
         }
@@ -97,6 +97,7 @@ fn started(id: &RunId) -> Event {
         state: Standing::default(),
         settings: RunSettings::default(),
         data: None,
+        forked_from: None,
     };
     Event { run_id: Some(id.to_string()), ..event(1, fact) }
 }

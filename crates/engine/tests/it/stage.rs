@@ -199,15 +199,25 @@ impl Stage {
 
     /// Plays the whole script without a disturbance.
     pub(crate) fn play(&self) -> Played {
+        self.watched(&mut |_| ())
+    }
+
+    /// The same, with somebody who sees every event at the moment when it is told.
+    pub(crate) fn watched(&self, watch: &mut dyn FnMut(&Event)) -> Played {
         let store = self.store(Disk::real());
         let runtime = Runtime::new(&store).by(ticking());
         let mut events = Vec::new();
         let model = Watched { model: &self.model, requests: Mutex::default() };
         let mut run = runtime.start(&self.plan()).unwrap();
+        run.opening().iter().for_each(&mut *watch);
         events.extend(run.opening().iter().cloned());
         let mut inputs = self.script.inputs.iter().enumerate();
         loop {
-            let rest = drive(&mut run, &model, &mut events).unwrap();
+            let mut tell = |event: &Event| {
+                watch(event);
+                events.push(event.clone());
+            };
+            let rest = run.drive(&model, &Control::default(), &mut tell).unwrap();
             let Some((at, input)) = inputs.next() else {
                 run.finish(&rest, &mut |event| events.push(event.clone())).unwrap();
                 let requests = model.requests.into_inner().unwrap();

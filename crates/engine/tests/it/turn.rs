@@ -347,7 +347,7 @@ impl Engine for InStore {
             },
             conversation: None,
             created: "2026-11-15T09:00:00Z".parse().unwrap(),
-            document: Some("---\nschemaVersion: \"1.1\"\n---\n".into()),
+            documents: vec![(None, "---\nschemaVersion: \"1.1\"\n---\n".into())],
             events: Vec::new(),
             id: id.clone(),
         });

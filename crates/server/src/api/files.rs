@@ -1,7 +1,6 @@
 //! Files of a project, through the same gate that models go through.
 
 use crewagent_core::integrity::Digest;
-use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use crewagent_engine::mounts::{Answer, Before, Mounts};
 
@@ -10,7 +9,7 @@ use super::projects::project;
 use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, get, put};
 use crate::problem::Problem;
-use crate::wire::{Code, FileEntry, FileList, FileQuery, FileText, WriteFile};
+use crate::wire::{FileEntry, FileList, FileQuery, FileText, WriteFile};
 
 /// Names that are listed.
 const MAX_ENTRIES: usize = 5000;
@@ -42,31 +41,7 @@ pub(super) fn place(path: &str) -> Result<VPath, Problem> {
 
 /// What the mounts answer; a refusal is a problem here.
 pub(super) fn granted<T>(answer: Answer<T>) -> Result<T, Problem> {
-    answer?.map_err(refused)
-}
-
-fn refused(refusal: Refusal) -> Problem {
-    let code = match refusal.code {
-        RefusalCode::NotFound => Code::NotFound,
-        RefusalCode::Precondition => Code::Changed,
-        RefusalCode::ReadLimit | RefusalCode::WriteLimit => Code::TooLarge,
-        RefusalCode::Sandbox
-        | RefusalCode::InvalidArguments
-        | RefusalCode::InvalidFrontmatter
-        | RefusalCode::Schema
-        | RefusalCode::Transition
-        | RefusalCode::ToolNotAvailable
-        | RefusalCode::Timeout
-        | RefusalCode::ConfirmationRequired
-        | RefusalCode::UnknownOutcome
-        | RefusalCode::ToolFailed
-        | RefusalCode::Internal => Code::Refused,
-    };
-    let problem = Problem::new(code, refusal.message);
-    match refusal.hint {
-        Some(hint) => problem.hint(hint),
-        None => problem,
-    }
+    Ok(answer??)
 }
 
 fn list(asked: Asked<Id, FileQuery>) -> Result<FileList, Problem> {
@@ -102,7 +77,7 @@ fn text_of(mounts: &Mounts, path: String) -> Result<FileText, Problem> {
 fn write(asked: Asked<Id, (), WriteFile>) -> Result<FileText, Problem> {
     let mounts = mounts(&asked.app, &asked.path.id)?;
     let WriteFile { path, text, if_match_sha256 } = asked.body;
-    let target = WritablePath::new(place(&path)?).map_err(refused)?;
+    let target = WritablePath::new(place(&path)?)?;
     let before = match &if_match_sha256 {
         Some(sha256) => Before::Sha256(digest(sha256)?),
         None => Before::Nothing,

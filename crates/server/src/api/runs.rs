@@ -2,6 +2,7 @@
 
 mod changes;
 mod export;
+mod fork;
 mod look;
 mod requests;
 
@@ -34,6 +35,12 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         get("/api/runs/{id}/changes", "Lists the files that a run changed", changes::list),
         get("/api/runs/{id}/changes/images", "Shows a file before and after", changes::images),
         post("/api/runs/{id}/changes/revert", "Makes a file as it was before", changes::revert),
+        get("/api/runs/{id}/changes/hunks", "Compares a file with before", changes::hunks),
+        post("/api/runs/{id}/changes/revert-hunk", "Takes one hunk back", changes::revert_hunk),
+        get("/api/runs/{id}/changes/back", "Says what a step would take back", changes::way_back),
+        post("/api/runs/{id}/changes/back", "Takes back what a step wrote", changes::go_back),
+        get("/api/runs/{id}/fork", "Says what a fork would begin with", fork::preview),
+        post("/api/runs/{id}/fork", "Makes a run that goes on from a node of this", fork::make),
         get("/api/runs/{id}/artifacts", "Lists the files that a run made", changes::artifacts),
         get("/api/runs/{id}/scenario", "Records a run for the scripted model", requests::scenario),
         export::endpoint(),

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Flaw, Picture};
+use super::{Flaw, Origin, Picture};
 
 /// A run that is to be started.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -333,6 +333,9 @@ pub struct RunDetail {
     /// Where the workflow stands that is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<Standing>,
+    /// The run that it goes on from, and from where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<Origin>,
     /// The nodes in the order in which they were entered.
     pub path: Vec<Visit>,
     /// The question that waits for its answer.
@@ -354,8 +357,13 @@ pub struct RunDetail {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Visit {
+    /// The event that led there.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub seq: u64,
     /// The node.
     pub node: String,
+    /// Which visit of a node of this name it is, from 1.
+    pub number: u32,
     /// The label of the edge that led there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,

@@ -68,7 +68,8 @@ fn written() -> String {
         StartedConversation, Title, RemovedConversation, NewTalkRun, EnterRun,
         RunQuery, RunList, RunDetail, NewRun, StartedRun, Words, GoOn, Halting, Came, EventQuery,
         EventPage, StateTexts, Requests, RequestDetail, Changes, ImageQuery, Images, Revert,
-        Artifacts,
+        HunkQuery, Hunks, RevertHunk, BackQuery, WayBack, GoBack, WentBack, ForkQuery, ForkPreview,
+        NewFork, Artifacts,
         McpServers, McpServerItem, SetMcpServer, McpSwitch, McpFile, McpTakenOver, ToolQuery, ToolSurvey,
         Models, SetModel, Checkup, Measured, SettingList, SetSetting,
     );

@@ -16,14 +16,18 @@ import type {
   FileList,
   FileText,
   Folders,
+  ForkPreview,
+  GoBack,
   GoOn,
   Halting,
+  Hunks,
   Images,
   ImportedPackage,
   Journal,
   ModelItem,
   Models,
   NewConversation,
+  NewFork,
   NewRun,
   NewTalkRun,
   PackageContent,
@@ -34,6 +38,7 @@ import type {
   Report,
   RequestDetail,
   Requests,
+  RevertHunk,
   RunDetail,
   RunList,
   RunQuery,
@@ -43,6 +48,8 @@ import type {
   StartedConversation,
   StartedRun,
   StateTexts,
+  WayBack,
+  WentBack,
 } from './types';
 import { shown } from '../text';
 
@@ -164,6 +171,12 @@ export const api = {
     get<Images>(`/api/runs/${id(run)}/changes/images`, { path, seq }),
   revert: (run: string, path: string, ifMatchSha256: string, seq?: number) =>
     post(`/api/runs/${id(run)}/changes/revert`, { path, seq, ifMatchSha256 }),
+  hunks: (run: string, path: string) => get<Hunks>(`/api/runs/${id(run)}/changes/hunks`, { path }),
+  revertHunk: (run: string, body: RevertHunk) => post(`/api/runs/${id(run)}/changes/revert-hunk`, body),
+  wayBack: (run: string, visit: number, onward: boolean) => get<WayBack>(`/api/runs/${id(run)}/changes/back`, { visit, onward }),
+  goBack: (run: string, body: GoBack) => post<WentBack>(`/api/runs/${id(run)}/changes/back`, body),
+  previewFork: (run: string, event: number) => get<ForkPreview>(`/api/runs/${id(run)}/fork`, { event }),
+  fork: (run: string, body: NewFork) => post<StartedRun>(`/api/runs/${id(run)}/fork`, body),
 
   events: (journal: Journal, after: number, limit = 5000) =>
     get<EventPage>(`${shelf(journal)}/events`, { after, limit }),

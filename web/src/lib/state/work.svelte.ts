@@ -11,6 +11,14 @@ import { app } from './app.svelte';
 import { JournalState } from './journal.svelte';
 import { attempt } from './toasts.svelte';
 
+export interface Step {
+  what: 'fork' | 'back';
+  run: string;
+  seq: number;
+  nodeId?: string;
+  call?: number;
+}
+
 export class Work {
   readonly journal: Journal;
   main = $state.raw<JournalState | null>(null);
@@ -23,6 +31,8 @@ export class Work {
   selected = $state.raw<{ nodeId: string; call: number } | null>(null);
   /** The call whose graph is looked at; the active one when none was chosen. */
   chosenCall = $state<number | null>(null);
+  /** The step that is to be forked, or whose files are to be taken back; known by an event in it, or by its node. */
+  step = $state.raw<Step | null>(null);
   /** The event that a replay stands at. */
   replay = $state<number | null>(null);
   /** The row that the conversation is to show. */

@@ -58,6 +58,8 @@ struct Story {
     why: Option<String>,
     /// The question that waits for an answer.
     question: Option<(Question, Asker)>,
+    /// The run that it goes on from, the event there, and the node.
+    forked_from: Option<(String, u64, String)>,
 }
 
 impl Story {
@@ -76,6 +78,9 @@ impl Story {
         | Fact::RunResumed { settings: Some(settings), .. } = fact
         {
             self.limits = settings.limits;
+        }
+        if let Fact::RunStarted { forked_from: Some(fork), state, .. } = fact {
+            self.forked_from = Some((fork.run.clone(), fork.event, state.current_node_id.clone()));
         }
         match fact {
             Fact::Question { question, moved, .. } => {
@@ -173,6 +178,10 @@ impl Report<'_> {
         if let Some(message) = self.why() {
             text.push_str(&format!("  {}\n", indented(message, 2, paint::text_width())));
         }
+        if let Some((run, _, node)) = &self.story.forked_from {
+            let (run, node) = (paint::printable(run), paint::printable(node));
+            text.push_str(&format!("  goes on from run {run} at {node}\n"));
+        }
         if let Some(holder) = &self.view.holder {
             text.push_str(&format!("  in use by {holder}\n"));
         }
@@ -250,8 +259,10 @@ impl Report<'_> {
             .map(|artifact| json!({ "path": artifact, "file": self.path_of(artifact) }))
             .collect();
         let stack: Vec<&Frame> = trail.frames().collect();
+        let fork = self.story.forked_from.as_ref();
         json!({
             "run": self.view.facts,
+            "forkedFrom": fork.map(|(run, event, node)| json!({ "run": run, "event": event, "node": node })),
             "status": word(self.summary.status),
             "reason": self.summary.reason,
             "message": self.why(),

@@ -7,25 +7,25 @@ use super::{Served, tiny, tiny_run};
 use crate::support::{World, example};
 
 /// A server, and somebody who uses it.
-fn let_in(world: &World) -> (Served, Browser) {
+pub(super) fn let_in(world: &World) -> (Served, Browser) {
     let served = Served::start(world, 0);
     let browser = served.browser();
     (served, browser)
 }
 
-fn project(world: &World, browser: &Browser) -> Json {
+pub(super) fn project(world: &World, browser: &Browser) -> Json {
     let path = world.path("project");
     browser.post("/api/projects", &json!({ "path": path.to_str().unwrap() })).good()
 }
 
 /// Follows a stream until the run is in this phase.
-fn until(events: &mut Events, phase: &str) {
+pub(super) fn until(events: &mut Events, phase: &str) {
     let found = events.find(|frame| frame.data["event"]["phase"] == phase);
     assert!(found.is_some(), "{phase} is never told");
 }
 
 /// A run of the tiny package from its start to its end.
-fn completed(world: &World, browser: &Browser) -> String {
+pub(super) fn completed(world: &World, browser: &Browser) -> String {
     let project = project(world, browser);
     let started = browser.post("/api/runs", &tiny_run(world, &project, "tiny.yaml")).good();
     let id = started["runId"].as_str().unwrap().to_owned();

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use super::lock::{Holder, Lock, Patience, Taken};
 use super::record::{RECORD, RunRecord, SCHEMA_VERSION, Subject};
 use super::{
-    BLOBS, LOGS, NO_PACKAGE, ProjectId, RunError, RunFolder, RunId, Runs, STATE, STATE_DOCUMENT,
-    folder_of,
+    BLOBS, CALLS, LOGS, NO_PACKAGE, ProjectId, RunError, RunFolder, RunId, Runs, STATE,
+    STATE_DOCUMENT, folder_of,
 };
 use crate::blobs::Blobs;
 use crate::disk::{DiskError, Folder, Opening};
@@ -32,8 +32,9 @@ pub struct NewRun {
     pub conversation: Option<RunId>,
     /// When.
     pub created: Timestamp,
-    /// The text of its first state document; a conversation has none.
-    pub document: Option<String>,
+    /// The texts of its state documents, each with the call of a workflow that it belongs to; none for the run's own. A
+    /// conversation has no documents.
+    pub documents: Vec<(Option<u64>, String)>,
     /// Its first events.
     pub events: Vec<Event>,
 }
@@ -114,8 +115,15 @@ fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lo
     for folder in [&state, &logs, &blobs] {
         folder.create()?;
     }
-    if let Some(document) = &new.document {
-        state.write(STATE_DOCUMENT, document.as_bytes(), Opening::New)?;
+    for (call, text) in &new.documents {
+        let Some(call) = call else {
+            state.write(STATE_DOCUMENT, text.as_bytes(), Opening::New)?;
+            continue;
+        };
+        let folder = state.join(CALLS).join(&call.to_string());
+        folder.ensure()?;
+        folder.write(STATE_DOCUMENT, text.as_bytes(), Opening::New)?;
+        folder.sync()?;
     }
     Journal::create(&logs, &Blobs::new(blobs.clone()), &new.events)?;
     if new.subject.package().is_none() {

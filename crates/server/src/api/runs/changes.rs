@@ -1,177 +1,159 @@
 //! What a run changed in its project: the files, before and after, and the way back.
 
-use std::collections::BTreeMap;
-
-use crewagent_core::event::{Event, Fact};
-use crewagent_core::integrity::Digest;
-use crewagent_core::vpath::WritablePath;
-use crewagent_engine::mounts::{Before, Mounts};
-use crewagent_engine::store::{RunId, RunView, Store};
+use crewagent_core::event::Fact;
+use crewagent_engine::changes::{self, Changes as Made, Outcome, Prospect, Range, Scope, Side};
+use crewagent_engine::store::RunId;
 
 use crate::api::Id;
-use crate::api::files::{digest, granted, place};
+use crate::api::files::{digest, place};
 use crate::endpoint::Asked;
 use crate::problem::Problem;
 use crate::wire::{
-    Artifact, Artifacts, Change, ChangedFile, Changes, Code, Image, ImageQuery, Images, Nothing,
-    Revert,
+    Artifact, Artifacts, BackFile, BackProspect, BackQuery, BackwardFile, Change, ChangedFile,
+    Changes, GoBack, Hunk, HunkLine, HunkQuery, HunkRange, HunkSide, Hunks, Image, ImageQuery,
+    Images, Nothing, Revert, RevertHunk, WayBack, WentBack,
 };
 
 /// A longer file is not shown.
 const MAX_IMAGE: usize = 4 << 20;
-/// In front of the paths of a project.
-const PROJECT: &str = "@project/";
 
-/// A run and the project it changed.
-struct Scene {
-    view: RunView,
-    mounts: Mounts,
-    files: BTreeMap<String, Vec<Change>>,
-}
-
-impl Scene {
-    fn open(store: &Store, id: &str) -> Result<Self, Problem> {
-        let view = store.runs().look(&RunId::parse(id)?)?;
-        let project = store.runs().project(&view.facts)?;
-        let mounts = store.projects().mounts(&project)?;
-        let files = changes_of(&view.recovered.events);
-        Ok(Self { view, mounts, files })
-    }
-
-    fn now(&self, path: &str) -> Result<Option<Digest>, Problem> {
-        match self.mounts.read(&place(path)?, 0)? {
-            Ok(content) => Ok(Some(content.sha256)),
-            Err(_) => Ok(None),
-        }
-    }
-
-    fn changes(&self, path: &str) -> Result<&[Change], Problem> {
-        let found = self.files.get(path).map(Vec::as_slice);
-        found.ok_or_else(|| Problem::missing(format!("this run did not change `{path}`")))
-    }
-
-    /// What a file held when it had this digest: as it is now, or as a later change found it.
-    fn image(&self, path: &str, sha256: &str) -> Result<Image, Problem> {
-        let wanted = digest(sha256)?;
-        let mut bytes = self.view.blobs.get(wanted).ok();
-        if bytes.is_none()
-            && let Ok(content) = self.mounts.read(&place(path)?, MAX_IMAGE)?
-            && content.sha256 == wanted
-            && content.is_whole()
-        {
-            bytes = Some(content.bytes);
-        }
-        let text = bytes.filter(|bytes| bytes.len() <= MAX_IMAGE);
-        let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
-        Ok(Image { sha256: sha256.to_owned(), text })
-    }
-}
-
-/// The changes of every file of the project that were carried out, in their order.
-fn changes_of(events: &[Event]) -> BTreeMap<String, Vec<Change>> {
-    let mut files: BTreeMap<String, Vec<Change>> = BTreeMap::new();
-    let (mut node, mut open): (Option<String>, Vec<(String, Change)>) = (None, Vec::new());
-    for event in events {
-        if let Fact::TurnStarted { node_id, .. } = &event.fact {
-            node.clone_from(node_id);
-        } else if let Fact::ToolStarted { call_id, intent: Some(intent), .. } = &event.fact {
-            open.clear();
-            for file in &intent.files {
-                let Some(path) = file.path.strip_prefix(PROJECT) else { continue };
-                let change = Change {
-                    seq: event.seq,
-                    call_id: call_id.clone(),
-                    node_id: node.clone(),
-                    time: event.time.clone(),
-                    before: file.before.clone(),
-                    after: file.after.clone(),
-                };
-                open.push((path.to_owned(), change));
-            }
-        } else if let Fact::ToolFinished { answer, .. } = &event.fact {
-            // A change that was refused in the end did not happen.
-            for (path, change) in open.drain(..).filter(|_| answer.refused.is_none()) {
-                files.entry(path).or_default().push(change);
-            }
-        }
-    }
-    files
+fn made<Q, B>(asked: &Asked<Id, Q, B>) -> Result<Made, Problem> {
+    Ok(Made::of(&asked.app.store()?, &RunId::parse(&asked.path.id)?)?)
 }
 
 pub(super) fn list(asked: Asked<Id>) -> Result<Changes, Problem> {
-    let store = asked.app.store()?;
-    let scene = Scene::open(&store, &asked.path.id)?;
+    let made = made(&asked)?;
     let mut files = Vec::new();
-    for (path, changes) in &scene.files {
-        let now = scene.now(path)?.map(|digest| digest.to_string());
+    for (path, changes) in made.files() {
+        let now = made.now(path)?;
         let (first, last) = (changes.first(), changes.last());
         files.push(ChangedFile {
-            path: path.clone(),
+            path: path.to_owned(),
             created: first.is_some_and(|change| change.before.is_none()),
-            is_current: last.is_some_and(|change| now.as_ref() == Some(&change.after)),
-            changes: changes.clone(),
-            now,
+            is_current: last.is_some_and(|change| now == Some(change.after)),
+            changes: changes.iter().map(change).collect(),
+            now: now.map(|digest| digest.to_string()),
         });
     }
     Ok(Changes { files })
 }
 
-pub(super) fn images(asked: Asked<Id, ImageQuery>) -> Result<Images, Problem> {
-    let store = asked.app.store()?;
-    let scene = Scene::open(&store, &asked.path.id)?;
-    let ImageQuery { path, seq } = asked.query;
-    let (first, last) = chosen(scene.changes(&path)?, seq)?;
-    let before = match &first.before {
-        Some(sha256) => Some(scene.image(&path, sha256)?),
-        None => None,
-    };
-    Ok(Images { before, after: scene.image(&path, &last.after)? })
+fn change(change: &changes::Change) -> Change {
+    let changes::Change { seq, call_id, node_id, time, before, after } = change.clone();
+    let before = before.map(|digest| digest.to_string());
+    Change { seq, call_id, node_id, time, before, after: after.to_string() }
 }
 
-/// The change that is meant, or the first and the last.
-fn chosen(changes: &[Change], seq: Option<u64>) -> Result<(&Change, &Change), Problem> {
-    let found = match seq {
-        Some(seq) => changes.iter().find(|change| change.seq == seq).map(|one| (one, one)),
-        None => changes.first().zip(changes.last()),
+pub(super) fn images(asked: Asked<Id, ImageQuery>) -> Result<Images, Problem> {
+    let made = made(&asked)?;
+    let ImageQuery { path, seq } = &asked.query;
+    let (first, last) = made.span(path, *seq)?;
+    let image = |digest| -> Result<Image, Problem> {
+        let bytes = made.image(path, digest, MAX_IMAGE)?;
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        Ok(Image { sha256: digest.to_string(), text })
     };
-    found.ok_or_else(|| Problem::missing("there is no such change of this file"))
+    Ok(Images { before: first.before.map(image).transpose()?, after: image(last.after)? })
 }
 
 pub(super) fn revert(asked: Asked<Id, (), Revert>) -> Result<Nothing, Problem> {
-    let store = asked.app.store()?;
-    let scene = Scene::open(&store, &asked.path.id)?;
-    let Revert { path, seq, if_match_sha256 } = asked.body;
-    let (change, _) = chosen(scene.changes(&path)?, seq)?;
-    let now = digest(&if_match_sha256)?;
-    let target = WritablePath::new(place(&path)?)
-        .map_err(|refusal| Problem::new(Code::Refused, refusal.message))?;
-    match &change.before {
-        None => granted(scene.mounts.remove(&target, now))?,
-        Some(sha256) => {
-            let bytes = scene.view.blobs.get(digest(sha256)?)?;
-            granted(scene.mounts.replace(&target, &bytes, Before::Sha256(now)))?;
-        }
-    }
+    let Revert { path, seq, if_match_sha256 } = &asked.body;
+    made(&asked)?.revert(path, *seq, digest(if_match_sha256)?)?;
     Ok(Nothing {})
+}
+
+pub(super) fn hunks(asked: Asked<Id, HunkQuery>) -> Result<Hunks, Problem> {
+    let changes::Hunks { now, created, is_current, hunks } =
+        made(&asked)?.hunks(&asked.query.path)?;
+    let hunks = hunks.into_iter().map(|changes::Hunk { range, lines }| {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let Range { old_start, old_lines, new_start, new_lines } = range;
+        let range = HunkRange {
+            old_start: count(old_start),
+            old_lines: count(old_lines),
+            new_start: count(new_start),
+            new_lines: count(new_lines),
+        };
+        let lines = lines.into_iter().map(|changes::HunkLine { side, text }| {
+            let side = match side {
+                Side::Both => HunkSide::Both,
+                Side::Before => HunkSide::Before,
+                Side::Now => HunkSide::Now,
+            };
+            HunkLine { side, text }
+        });
+        Hunk { range, lines: lines.collect() }
+    });
+    Ok(Hunks { now: now.to_string(), created, is_current, hunks: hunks.collect() })
+}
+
+pub(super) fn revert_hunk(asked: Asked<Id, (), RevertHunk>) -> Result<Nothing, Problem> {
+    let RevertHunk { path, if_match_sha256, hunk } = &asked.body;
+    let HunkRange { old_start, old_lines, new_start, new_lines } = *hunk;
+    let range = Range {
+        old_start: old_start as usize,
+        old_lines: old_lines as usize,
+        new_start: new_start as usize,
+        new_lines: new_lines as usize,
+    };
+    made(&asked)?.revert_hunk(path, digest(if_match_sha256)?, range)?;
+    Ok(Nothing {})
+}
+
+fn scope(visit: u64, onward: Option<bool>) -> Scope {
+    if onward.unwrap_or_default() { Scope::Onward(visit) } else { Scope::Step(visit) }
+}
+
+pub(super) fn way_back(asked: Asked<Id, BackQuery>) -> Result<WayBack, Problem> {
+    let BackQuery { visit, onward } = asked.query;
+    let way = made(&asked)?.way_back(scope(visit, onward))?;
+    let files = way.into_iter().map(|file| BackwardFile {
+        path: file.path,
+        removed: file.target.is_none(),
+        now: file.now.map(|digest| digest.to_string()),
+        prospect: match file.prospect {
+            Prospect::Ready => BackProspect::Ready,
+            Prospect::Done => BackProspect::Done,
+            Prospect::Conflict => BackProspect::Conflict,
+            Prospect::Lost => BackProspect::Lost,
+        },
+        later: file.later,
+    });
+    Ok(WayBack { files: files.collect() })
+}
+
+pub(super) fn go_back(asked: Asked<Id, (), GoBack>) -> Result<WentBack, Problem> {
+    let GoBack { visit, onward, files } = &asked.body;
+    let mut agreed = Vec::new();
+    for file in files {
+        agreed.push((file.path.clone(), digest(&file.if_match_sha256)?));
+    }
+    let outcomes = made(&asked)?.go_back(scope(*visit, *onward), &agreed)?;
+    let files = outcomes.into_iter().map(|(path, outcome)| match outcome {
+        Outcome::Reverted => BackFile { path, left: None },
+        Outcome::Left(why) => BackFile { path, left: Some(why) },
+    });
+    Ok(WentBack { files: files.collect() })
 }
 
 pub(super) fn artifacts(asked: Asked<Id>) -> Result<Artifacts, Problem> {
     let store = asked.app.store()?;
-    let scene = Scene::open(&store, &asked.path.id)?;
+    let view = store.runs().look(&RunId::parse(&asked.path.id)?)?;
+    let mounts = store.projects().mounts(&store.runs().project(&view.facts)?)?;
     let mut artifacts: Vec<Artifact> = Vec::new();
     let mut note = |path: &String, node: Option<&String>| -> Result<(), Problem> {
         if artifacts.iter().any(|known| known.path == *path) {
             return Ok(());
         }
         let bytes = match place(path) {
-            Ok(place) => scene.mounts.stat(&place)?.ok().map(|stat| stat.size),
+            Ok(place) => mounts.stat(&place)?.ok().map(|stat| stat.size),
             Err(_) => None,
         };
         artifacts.push(Artifact { path: path.clone(), node_id: node.cloned(), bytes });
         Ok(())
     };
     let mut node = None;
-    for event in &scene.view.recovered.events {
+    for event in &view.recovered.events {
         if let Fact::TurnStarted { node_id, .. } = &event.fact {
             node = node_id.as_ref();
         } else if let Fact::ToolFinished { answer, .. } = &event.fact {

@@ -4,6 +4,7 @@ use crewagent_core::event::{Event, Fact};
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::check;
 use crewagent_core::run::usage::Usage;
+use crewagent_core::run::visit::{self, visits};
 use crewagent_engine::journal::Reader;
 use crewagent_engine::runtime_version;
 use crewagent_engine::store::{Of, ProjectId, RunId, RunRecord, RunSummary, Store};
@@ -16,8 +17,8 @@ use crate::problem::Problem;
 use crate::stage::Position;
 use crate::stream::cursor;
 use crate::wire::{
-    EventPage, EventQuery, FileText, Journal, Picture, RunDetail, RunItem, RunList, RunQuery,
-    Spent, StateText, StateTexts, Visit,
+    EventPage, EventQuery, FileText, Journal, Origin, Picture, RunDetail, RunItem, RunList,
+    RunQuery, Spent, StateText, StateTexts, Visit,
 };
 
 /// Runs that are listed when nothing else is said.
@@ -87,7 +88,8 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
         item,
         package_sha256: view.facts.subject.package().map(|package| package.sha256.to_string()),
         state: None,
-        path: Vec::new(),
+        forked_from: None,
+        path: visits(&view.recovered.events).into_iter().map(visit).collect(),
         question: None,
         turns: 0,
         usage: Usage::default(),
@@ -100,19 +102,18 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
 
 fn take(detail: &mut RunDetail, event: &Event) {
     let fact = &event.fact;
-    if let Fact::RunStarted { state, .. } | Fact::RunResumed { state: Some(state), .. } = fact {
-        if detail.path.last().is_none_or(|visit| visit.node != state.current_node_id) {
-            visit(detail, &state.current_node_id, None, None);
-        }
+    if let Fact::RunStarted { state, forked_from, .. } = fact {
+        detail.forked_from = forked_from.as_ref().map(|fork| Origin {
+            run: fork.run.clone(),
+            event: fork.event,
+            node: state.current_node_id.clone(),
+        });
         detail.state = Some(state.clone());
-    } else if let Fact::WorkflowEntered { frame, state, .. } = fact {
-        visit(detail, &state.current_node_id, None, Some(frame.call));
+    } else if let Fact::RunResumed { state: Some(state), .. }
+    | Fact::WorkflowEntered { state, .. } = fact
+    {
         detail.state = Some(state.clone());
     } else if let Fact::StateChanged(change) = fact {
-        // The move of a caller is told by this as well, behind `workflow.left`.
-        if let Some(moved) = &change.moved {
-            visit(detail, &moved.to, Some(&moved.label), change.call);
-        }
         detail.state = Some(change.state.clone());
     } else if let Fact::Question { question, .. } = fact {
         detail.question = Some(question.clone());
@@ -124,9 +125,10 @@ fn take(detail: &mut RunDetail, event: &Event) {
     }
 }
 
-fn visit(detail: &mut RunDetail, node: &str, label: Option<&String>, call: Option<u64>) {
+fn visit(visit: visit::Visit) -> Visit {
+    let visit::Visit { seq, node, label, call, number } = visit;
     let call = call.and_then(|call| u32::try_from(call).ok());
-    detail.path.push(Visit { node: node.to_owned(), label: label.cloned(), call });
+    Visit { seq, node, number: u32::try_from(number).unwrap_or(u32::MAX), label, call }
 }
 
 /// The graph of a run's workflow, if its package is there and whole.

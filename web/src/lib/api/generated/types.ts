@@ -38,6 +38,19 @@ usesFiles: boolean,
 mcpServers: Array<string>, };
 
 /**
+ * A file that was agreed to.
+ */
+export type AgreedFile = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * The digest that it must have now.
+ */
+ifMatchSha256: string, };
+
+/**
  * What a tool answered.
  */
 export type Answer = { 
@@ -141,6 +154,62 @@ export type Artifacts = {
  * In the order in which they came.
  */
 artifacts: Array<Artifact>, };
+
+/**
+ * What became of a file.
+ */
+export type BackFile = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * Why it was left alone; none when it is as it was.
+ */
+left?: string, };
+
+/**
+ * What can be done about a file.
+ */
+export type BackProspect = "ready" | "done" | "conflict" | "lost";
+
+/**
+ * Which step is to be taken back.
+ */
+export type BackQuery = { 
+/**
+ * The event by which the run came to the node.
+ */
+visit: number, 
+/**
+ * Whether all that came later is meant, too.
+ */
+onward?: boolean, };
+
+/**
+ * A file on the way back.
+ */
+export type BackwardFile = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * Whether it goes away, because it was not there before.
+ */
+removed: boolean, 
+/**
+ * The digest of the file now; none when it is gone.
+ */
+now?: string, 
+/**
+ * What can be done.
+ */
+prospect: BackProspect, 
+/**
+ * The nodes that wrote it later. What they wrote is taken back with it.
+ */
+later: Array<string>, };
 
 /**
  * What a run runs with, where that differs from the settings.
@@ -653,7 +722,11 @@ settings: RunSettings,
 /**
  * A file that came with the start, as the model is told of it.
  */
-data?: Payload, } | { "type": "session.started", 
+data?: Payload, 
+/**
+ * The run that it goes on from, and from where.
+ */
+forkedFrom?: Fork, } | { "type": "session.started", 
 /**
  * The package whose agents can be talked to, as `name@version`.
  */
@@ -1373,6 +1446,85 @@ folders: Array<FolderEntry>,
 truncated: boolean, };
 
 /**
+ * The beginning of a run that goes on from a moment of another one.
+ */
+export type Fork = { 
+/**
+ * The other run.
+ */
+run: string, 
+/**
+ * Its event by which it came to the node.
+ */
+event: number, 
+/**
+ * The workflows that wait for the one that is active, the run's own first.
+ */
+callers?: Array<Caller>, 
+/**
+ * How many calls of workflows there were.
+ */
+calls?: number, 
+/**
+ * What user and model had said to each other, as far as the model still knew it.
+ */
+words?: Array<Message>, };
+
+/**
+ * What a new run would begin with.
+ */
+export type ForkPreview = { 
+/**
+ * The node.
+ */
+node: string, 
+/**
+ * Which visit of it.
+ */
+number: number, 
+/**
+ * The nodes that wait for the workflow that is active there, the run's own first.
+ */
+callers: Array<string>, 
+/**
+ * The nodes that are done there.
+ */
+stepsCompleted: Array<string>, 
+/**
+ * What conditions and later steps look at.
+ */
+variables: { [key in string]: JsonValue }, 
+/**
+ * How many branches were decided.
+ */
+decisions: number, 
+/**
+ * The files that the state names.
+ */
+artifacts: Array<string>, 
+/**
+ * State documents that are copied.
+ */
+documents: number, 
+/**
+ * Messages between user and model that the model still knows there.
+ */
+words: number, 
+/**
+ * Whether the workflow is complete there.
+ */
+complete: boolean, };
+
+/**
+ * Where a run would be forked.
+ */
+export type ForkQuery = { 
+/**
+ * The event by which the run came to the node.
+ */
+event: number, };
+
+/**
  * A link that opens the page, once.
  */
 export type FreshLink = { 
@@ -1397,6 +1549,23 @@ maxReadBytes: number,
  * The largest write.
  */
 maxWriteBytes: number, };
+
+/**
+ * Files that are to be taken back.
+ */
+export type GoBack = { 
+/**
+ * The event by which the run came to the node.
+ */
+visit: number, 
+/**
+ * Whether all that came later is meant, too.
+ */
+onward?: boolean, 
+/**
+ * The files that were agreed to.
+ */
+files: Array<AgreedFile>, };
 
 /**
  * How a run goes on.
@@ -1449,6 +1618,100 @@ version: string,
  * Tells one life of the server from another.
  */
 server: string, };
+
+/**
+ * Lines that differ, with those around them.
+ */
+export type Hunk = { 
+/**
+ * The lines.
+ */
+lines: Array<HunkLine>, 
+/**
+ * The first line before.
+ */
+oldStart: number, 
+/**
+ * How many there were.
+ */
+oldLines: number, 
+/**
+ * The first line now.
+ */
+newStart: number, 
+/**
+ * How many there are.
+ */
+newLines: number, };
+
+/**
+ * A line of a hunk, without its end.
+ */
+export type HunkLine = { 
+/**
+ * Where it is.
+ */
+side: HunkSide, 
+/**
+ * What it says.
+ */
+text: string, };
+
+/**
+ * Which file is compared.
+ */
+export type HunkQuery = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, };
+
+/**
+ * A place in both texts, counted in lines from 0. With the digest of the file it names a hunk.
+ */
+export type HunkRange = { 
+/**
+ * The first line before.
+ */
+oldStart: number, 
+/**
+ * How many there were.
+ */
+oldLines: number, 
+/**
+ * The first line now.
+ */
+newStart: number, 
+/**
+ * How many there are.
+ */
+newLines: number, };
+
+/**
+ * Where a line is.
+ */
+export type HunkSide = "both" | "before" | "now";
+
+/**
+ * What differs between a file before the run and now.
+ */
+export type Hunks = { 
+/**
+ * The digest of the file now.
+ */
+now: string, 
+/**
+ * Whether the run made the file.
+ */
+created: boolean, 
+/**
+ * Whether the file is still as the run left it.
+ */
+isCurrent: boolean, 
+/**
+ * The hunks, from the top.
+ */
+hunks: Array<Hunk>, };
 
 /**
  * What a file held.
@@ -2061,6 +2324,23 @@ model?: string,
 bounds?: Bounds, };
 
 /**
+ * A run that is to go on from another one.
+ */
+export type NewFork = { 
+/**
+ * The event by which the other run came to the node.
+ */
+event: number, 
+/**
+ * Whether it goes on at once; else it rests.
+ */
+start?: boolean, 
+/**
+ * The model, where it goes on at once; what the settings say when absent.
+ */
+model?: string, };
+
+/**
  * A package that is to be written.
  */
 export type NewPackage = { 
@@ -2196,6 +2476,23 @@ atWork: boolean,
  * Whether it was removed.
  */
 removed: boolean, };
+
+/**
+ * Where a run comes from.
+ */
+export type Origin = { 
+/**
+ * The other run.
+ */
+run: string, 
+/**
+ * Its event by which it came to the node.
+ */
+event: number, 
+/**
+ * The node.
+ */
+node: string, };
 
 /**
  * A folder that is to be packed into one file.
@@ -2821,6 +3118,23 @@ seq?: number,
 ifMatchSha256: string, };
 
 /**
+ * A hunk that is to be taken back.
+ */
+export type RevertHunk = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * The digest that the file must have now.
+ */
+ifMatchSha256: string, 
+/**
+ * Where the hunk is in it.
+ */
+hunk: HunkRange, };
+
+/**
  * The data of a frame `rewind`: what was told behind this event never became part of the journal. It is to be
  * dropped, with every piece of a reply that is not whole.
  */
@@ -2880,6 +3194,10 @@ packageSha256?: string,
  * Where the workflow stands that is active.
  */
 state?: Standing, 
+/**
+ * The run that it goes on from, and from where.
+ */
+forkedFrom?: Origin, 
 /**
  * The nodes in the order in which they were entered.
  */
@@ -3583,9 +3901,17 @@ export type Verdict = "allow" | "ask" | "deny";
  */
 export type Visit = { 
 /**
+ * The event that led there.
+ */
+seq: number, 
+/**
  * The node.
  */
 node: string, 
+/**
+ * Which visit of a node of this name it is, from 1.
+ */
+number: number, 
 /**
  * The label of the edge that led there.
  */
@@ -3607,6 +3933,24 @@ watch?: string,
  * The id of the last frame that was seen; the header `Last-Event-ID` wins.
  */
 after?: string, };
+
+/**
+ * What would be taken back.
+ */
+export type WayBack = { 
+/**
+ * The files, by path.
+ */
+files: Array<BackwardFile>, };
+
+/**
+ * What became of the files.
+ */
+export type WentBack = { 
+/**
+ * Each that was asked for.
+ */
+files: Array<BackFile>, };
 
 /**
  * Words of the user.

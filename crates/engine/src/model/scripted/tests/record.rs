@@ -41,6 +41,7 @@ fn started() -> Fact {
         state,
         settings: RunSettings::default(),
         data: None,
+        forked_from: None,
     }
 }
 

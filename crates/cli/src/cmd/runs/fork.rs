@@ -1,0 +1,87 @@
+//! `crewagent runs fork`: a new run that goes on from a node of another one.
+
+use crewagent_core::run::visit::visits;
+use crewagent_engine::changes::{Changes, Scope};
+use crewagent_engine::runtime::{ForkRun, Forked, Runtime};
+use crewagent_engine::store::Store;
+use serde_json::json;
+
+use super::revert;
+use crate::again::Again;
+use crate::args::RunsFork;
+use crate::console::{Console, Stream};
+use crate::outcome::Outcome;
+use crate::paint::{self, GOOD, NAME, QUIET};
+use crate::render::summary;
+
+pub(super) fn run(
+    args: &RunsFork,
+    store: &Store,
+    again: &Again,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let run = super::find(&args.run, store)?;
+    let visits = visits(&store.runs().look(&run)?.recovered.events);
+    let visit = super::visit(&visits, &args.at)?;
+    let runtime = Runtime::new(store);
+    let plan = ForkRun { id: None, run: run.clone(), event: visit.seq };
+    // Whether it can be forked is known before a file is touched.
+    runtime.preview_fork(&plan)?;
+    let mut left = Vec::new();
+    if args.files {
+        let changes = Changes::of(store, &run)?;
+        let agreement =
+            if args.yes || args.json { revert::Ask::Nothing } else { revert::Ask::Once };
+        let to = if args.json { Stream::Notes } else { Stream::Result };
+        match revert::go_back(&changes, Scope::Onward(visit.seq), agreement, (to, console))? {
+            Some(alone) => left = alone,
+            None => return Ok(Outcome::Cancelled),
+        }
+    }
+    let forked = runtime.fork(&plan)?;
+    if args.json {
+        let one = |file: &revert::Left| json!({ "path": file.path, "why": file.why });
+        console.line(paint::json(&json!({
+            "run": forked.id,
+            "forkedFrom": { "run": run, "event": visit.seq, "node": visit.node },
+            "state": forked.place.state,
+            "documents": forked.documents,
+            "words": forked.words.len(),
+            "filesLeft": left.iter().map(one).collect::<Vec<_>>(),
+        })));
+        return Ok(Outcome::Done);
+    }
+    console.line(format_args!(
+        "{} {} from {run} at {}",
+        paint::styled(GOOD, "forked"),
+        paint::styled(NAME, &forked.id),
+        paint::printable(&visit.node)
+    ));
+    console.text(&told(&forked, args.files));
+    let next = summary::next("It waits. Go on with:", &[again.resume(forked.id.as_str())]);
+    console.text(&next);
+    Ok(Outcome::Done)
+}
+
+/// What is copied, and what is not.
+fn told(forked: &Forked, with_files: bool) -> String {
+    let state = &forked.place.state;
+    let copied = [
+        paint::counted(forked.documents, "state document"),
+        paint::counted(state.variables.len(), "variable"),
+        paint::counted(state.artifacts.len(), "artifact"),
+        paint::counted(forked.words.len(), "message"),
+    ];
+    let files = match with_files {
+        true => "the files of the project are back as they were then, but for those named above",
+        false => "the files of the project are as they are now",
+    };
+    let rows = [
+        ("copied", copied.join(", ")),
+        ("not", format!("tool calls, what you allowed for the run; {files}")),
+    ];
+    let row = |(name, value): (&str, String)| {
+        format!("  {}  {value}\n", paint::styled(QUIET, paint::padded(name, 8)))
+    };
+    rows.into_iter().map(row).collect()
+}

@@ -1,0 +1,134 @@
+//! `crewagent runs revert`: files become what they were before a run, or before one of its steps, wrote them.
+
+use crewagent_core::integrity::Digest;
+use crewagent_engine::changes::{self, Backward, Changes, Prospect, Scope};
+use crewagent_engine::store::Store;
+
+use crate::args::RunsRevert;
+use crate::ask;
+use crate::console::{Console, Stream};
+use crate::outcome::Outcome;
+use crate::paint::{self, GOOD, QUIET, WARNING};
+
+/// Whether the user is asked before files are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// Once, where there is somebody to ask.
+    Once,
+    /// No.
+    Nothing,
+    /// Nothing is changed.
+    DryRun,
+}
+
+/// A file that was left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Left {
+    /// The file, from the root of the project.
+    pub(super) path: String,
+    /// Why.
+    pub(super) why: String,
+}
+
+pub(super) fn run(
+    args: &RunsRevert,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    let changes = Changes::of(store, &super::find(&args.run, store)?)?;
+    let scope = match &args.at {
+        Some(name) => {
+            let seq = super::visit(changes.visits(), name)?.seq;
+            if args.onward { Scope::Onward(seq) } else { Scope::Step(seq) }
+        }
+        // A journal begins with the first visit.
+        None => Scope::Onward(changes.visits().first().map_or(1, |visit| visit.seq)),
+    };
+    let ask = match (args.dry_run, args.yes) {
+        (true, _) => Ask::DryRun,
+        (false, true) => Ask::Nothing,
+        (false, false) => Ask::Once,
+    };
+    match go_back(&changes, scope, ask, (Stream::Result, console))? {
+        Some(left) if left.is_empty() => Ok(Outcome::Done),
+        Some(_) => Ok(Outcome::Failed),
+        None => Ok(Outcome::Cancelled),
+    }
+}
+
+/// Shows what would be taken back, and does it. Gives the files that were left alone; nothing when the user does not want
+/// it.
+pub(super) fn go_back(
+    changes: &Changes,
+    scope: Scope,
+    ask: Ask,
+    (to, console): (Stream, &mut Console),
+) -> anyhow::Result<Option<Vec<Left>>> {
+    let way = changes.way_back(scope)?;
+    let ready: Vec<(String, Digest)> = way
+        .iter()
+        .filter(|file| file.prospect == Prospect::Ready)
+        .filter_map(|file| Some((file.path.clone(), file.now?)))
+        .collect();
+    for file in &way {
+        console.line_to(to, line(file));
+    }
+    if ready.is_empty() {
+        console.line_to(to, "Nothing is to be taken back.");
+    }
+    if ask == Ask::DryRun {
+        return Ok(Some(Vec::new()));
+    }
+    if ask == Ask::Once && !ready.is_empty() && ask::is_possible() {
+        let what = paint::counted(ready.len(), "file");
+        if !ask::agreed(&format!("Take back {what} of the project?"))? {
+            console.line_to(to, "Nothing was changed.");
+            return Ok(None);
+        }
+    }
+    let mut left: Vec<Left> = Vec::new();
+    for file in &way {
+        if let Some(why) = obstacle(file.prospect) {
+            left.push(Left { path: file.path.clone(), why: why.to_owned() });
+        }
+    }
+    for (path, outcome) in changes.go_back(scope, &ready)? {
+        let shown = paint::printable(&path);
+        match outcome {
+            changes::Outcome::Reverted => {
+                console.line_to(to, format_args!("{} {shown}", paint::styled(GOOD, "reverted")));
+            }
+            changes::Outcome::Left(why) => {
+                let word = paint::styled(WARNING, "left");
+                console.line_to(to, format_args!("{word} {shown}: {why}"));
+                left.push(Left { path, why });
+            }
+        }
+    }
+    Ok(Some(left))
+}
+
+fn line(file: &Backward) -> String {
+    let mut text = format!("  {}  ", paint::printable(&file.path));
+    let what = match (file.prospect, file.target) {
+        (Prospect::Ready, Some(_)) => paint::styled(QUIET, "becomes what it was"),
+        (Prospect::Ready, None) => paint::styled(QUIET, "is removed, because the run made it"),
+        (Prospect::Done, _) => paint::styled(QUIET, "is as it was"),
+        (prospect, _) => paint::styled(WARNING, obstacle(prospect).unwrap_or_default()),
+    };
+    text.push_str(&what.to_string());
+    if file.prospect == Prospect::Ready && !file.later.is_empty() {
+        let later = file.later.iter().map(|node| paint::printable(node)).collect::<Vec<_>>();
+        text.push_str(&format!("; that also undoes what was written at {}", later.join(", ")));
+    }
+    text
+}
+
+/// Why a file is left alone.
+fn obstacle(prospect: Prospect) -> Option<&'static str> {
+    match prospect {
+        Prospect::Conflict => Some("is left alone, because somebody else has changed it since"),
+        Prospect::Lost => Some("is left alone, because what it was is kept nowhere"),
+        Prospect::Ready | Prospect::Done => None,
+    }
+}

@@ -1,0 +1,63 @@
+//! `runs fork` and `runs revert`.
+
+use serde_json::Value as Json;
+
+use crate::support::World;
+
+fn completed() -> World {
+    let world = World::with_tiny();
+    world.run_tiny("tiny.yaml", &["--input", "a brief"]);
+    world
+}
+
+#[test]
+fn a_run_goes_on_from_a_node_of_another_one() {
+    let world = completed();
+    let forked =
+        world.run(&["runs", "fork", "latest", "--at", "step-02-write", "--files", "--yes"]);
+    assert_eq!(forked.code, 0, "{forked:?}");
+    assert!(forked.out.contains("reverted artifacts/brief.md"), "{}", forked.out);
+    assert!(forked.out.contains("crewagent resume"), "{}", forked.out);
+    assert!(!world.path("project/artifacts/brief.md").exists());
+    assert!(world.path("project/artifacts/request.md").exists());
+    let shown = world.run(&["runs", "show"]).out;
+    assert!(shown.contains("goes on from run ") && shown.contains(" at step-02-write"), "{shown}");
+    let ran = world.run(&["resume", "latest", "--model", "scripted:tiny.yaml"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(world.path("project/artifacts/brief.md").exists());
+    let shown: Json = serde_json::from_str(&world.run(&["runs", "show", "--json"]).out).unwrap();
+    assert_eq!(shown["forkedFrom"]["node"], "step-02-write");
+    assert_eq!((&shown["turns"], &shown["status"]), (&4.into(), &"completed".into()));
+    let runs: Json = serde_json::from_str(&world.run(&["runs", "list", "--json"]).out).unwrap();
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_node_that_the_run_did_not_come_to_is_named() {
+    let world = completed();
+    for name in ["step-03", "step-01-ask#2", ""] {
+        let ran = world.run(&["runs", "fork", "latest", "--at", name]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains("it came to step-01-ask, step-02-write, end-99"), "{}", ran.err);
+    }
+    let json = world.run(&["runs", "fork", "latest", "--at", "step-01-ask#1", "--json"]);
+    let json: Json = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((&json["forkedFrom"]["event"], &json["words"]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn what_a_run_wrote_is_taken_back_and_what_others_wrote_is_not() {
+    let world = completed();
+    let dry = world.run(&["runs", "revert", "latest", "--dry-run"]);
+    assert!(dry.out.contains("artifacts/brief.md  is removed"), "{}", dry.out);
+    assert!(world.path("project/artifacts/brief.md").exists());
+    world.write("project/artifacts/request.md", "mine\n");
+    let back = world.run(&["runs", "revert", "latest", "--yes"]);
+    assert_eq!(back.code, 1, "a file is left: {back:?}");
+    assert!(back.out.contains("somebody else has changed it since"), "{}", back.out);
+    assert!(!world.path("project/artifacts/brief.md").exists());
+    assert!(world.path("project/artifacts/request.md").exists());
+    let step = world.run(&["runs", "revert", "latest", "--at", "step-02-write", "--yes"]);
+    assert_eq!(step.code, 0, "{step:?}");
+    assert!(step.out.contains("is as it was"), "{}", step.out);
+}

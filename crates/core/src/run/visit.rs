@@ -1,0 +1,131 @@
+//! The nodes that a run came to, in their order. Each visit is known by the event that led there.
+
+use super::trail::Trail;
+use crate::event::{Event, Fact};
+
+/// A node that was entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// The event that led there.
+    pub seq: u64,
+    /// The node.
+    pub node: String,
+    /// The label of the edge, where one was taken.
+    pub label: Option<String>,
+    /// The call of a workflow that it belongs to; none in the run's own.
+    pub call: Option<u64>,
+    /// Which visit of a node of this name it is, from 1.
+    pub number: usize,
+}
+
+/// The visits of a run.
+pub fn visits(events: &[Event]) -> Vec<Visit> {
+    let mut way = Way::default();
+    for event in events {
+        way.take(event);
+    }
+    way.visits
+}
+
+/// The visit that a person means: `node` is the last one of that name, `node#2` the second.
+pub fn named<'v>(visits: &'v [Visit], name: &str) -> Option<&'v Visit> {
+    let last = |node: &str| visits.iter().rev().find(|visit| visit.node == node);
+    match name.rsplit_once('#') {
+        Some((node, number)) if last(name).is_none() => {
+            let number: usize = number.parse().ok()?;
+            visits.iter().find(|visit| visit.node == node && visit.number == number)
+        }
+        _ => last(name),
+    }
+}
+
+#[derive(Default)]
+struct Way {
+    trail: Trail,
+    visits: Vec<Visit>,
+}
+
+impl Way {
+    fn take(&mut self, event: &Event) {
+        let before = self.trail.clone();
+        self.trail.take(&event.fact);
+        match &event.fact {
+            Fact::RunStarted { .. } => self.arrive(event.seq, None),
+            Fact::RunResumed { state: Some(_), .. } if !self.is_there(&before) => {
+                self.arrive(event.seq, None);
+            }
+            Fact::WorkflowEntered { .. } => self.arrive(event.seq, None),
+            // The move of a caller is told by this as well, behind `workflow.left`.
+            Fact::StateChanged(change) => {
+                if let Some(moved) = &change.moved {
+                    self.arrive(event.seq, Some(moved.label.clone()));
+                }
+            }
+            Fact::RunResumed { .. }
+            | Fact::SessionStarted { .. }
+            | Fact::SessionAgent { .. }
+            | Fact::SessionCommand { .. }
+            | Fact::SessionInstructed { .. }
+            | Fact::SessionRun { .. }
+            | Fact::UserInput { .. }
+            | Fact::WorkflowPlanned { .. }
+            | Fact::WorkflowLeft { .. }
+            | Fact::WorkflowHeld { .. }
+            | Fact::ToolsListed { .. }
+            | Fact::ServerLogged { .. }
+            | Fact::TurnStarted { .. }
+            | Fact::AssistantDelta { .. }
+            | Fact::ModelRetried { .. }
+            | Fact::ModelOverflowed { .. }
+            | Fact::AssistantMessage { .. }
+            | Fact::ToolStarted { .. }
+            | Fact::ToolFinished { .. }
+            | Fact::Question { .. }
+            | Fact::PhaseChanged { .. }
+            | Fact::ContextCut { .. }
+            | Fact::Error { .. }
+            | Fact::RunFinished { .. } => {}
+        }
+    }
+
+    /// Whether the run stays at its node, though its state was changed from outside.
+    fn is_there(&self, before: &Trail) -> bool {
+        let node = |trail: &Trail| trail.standing().current_node_id.clone();
+        node(before) == node(&self.trail) && before.frames().eq(self.trail.frames())
+    }
+
+    fn arrive(&mut self, seq: u64, label: Option<String>) {
+        let node = self.trail.standing().current_node_id.clone();
+        let call = self.trail.frames().next_back().map(|frame| frame.call);
+        let number = self.visits.iter().filter(|visit| visit.node == node).count() + 1;
+        self.visits.push(Visit { seq, node, label, call, number });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visit(node: &str, number: usize) -> Visit {
+        Visit { seq: 1, node: node.to_owned(), label: None, call: None, number }
+    }
+
+    fn check_named(name: &str, expected: Option<usize>) {
+        let visits = [visit("a", 1), visit("b", 1), visit("a", 2), visit("odd#1", 1)];
+        let found = named(&visits, name);
+        assert_eq!(found, expected.map(|at| &visits[at]), "{name}");
+    }
+
+    #[test]
+    fn a_visit_is_named_by_its_node_and_its_number() {
+        check_named("a", Some(2));
+        check_named("a#1", Some(0));
+        check_named("a#2", Some(2));
+        check_named("b", Some(1));
+        check_named("odd#1", Some(3));
+        check_named("odd#1#1", Some(3));
+        for unknown in ["c", "a#3", "a#0", "a#", "#1", "", "odd"] {
+            check_named(unknown, None);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What a run changed in its project, and the way back: a whole file, one hunk of it, or all that a step wrote.
+//!
+//! Nothing here is part of a run: the user changes their own files, and no journal tells. Every write says what it
+//! expects to find, so that a view that is out of date changes nothing.
+
+mod back;
+mod hunks;
+
+use std::collections::BTreeMap;
+
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::integrity::Digest;
+use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::run::visit::{Visit, visits};
+use crewagent_core::vpath::{Mount, VPath, WritablePath};
+use thiserror::Error;
+
+pub use self::back::{Backward, Outcome, Prospect, Scope};
+pub use self::hunks::{Hunk, HunkLine, Hunks, Range, Side};
+use crate::blobs::{BlobError, Blobs};
+use crate::mounts::{Before, FileContent, MountError, Mounts};
+use crate::store::{ProjectError, RunError, RunId, Store};
+use crate::tools::KEPT;
+
+/// In front of the paths of a project.
+const PROJECT: &str = "@project/";
+
+/// The changes that a run made to its project.
+#[derive(Debug)]
+pub struct Changes {
+    files: BTreeMap<String, Vec<Change>>,
+    visits: Vec<Visit>,
+    mounts: Mounts,
+    blobs: Blobs,
+}
+
+/// One change of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The event that announced it.
+    pub seq: u64,
+    /// The call that made it.
+    pub call_id: String,
+    /// The node that the run was at.
+    pub node_id: Option<String>,
+    /// When.
+    pub time: String,
+    /// The digest before; none when there was no file.
+    pub before: Option<Digest>,
+    /// The digest after.
+    pub after: Digest,
+}
+
+/// Why something cannot be shown or taken back.
+#[derive(Debug, Error)]
+pub enum ChangesError {
+    /// The run did not change this file, or not by this event.
+    #[error("this run did not change `{0}`")]
+    Unchanged(String),
+    /// The run did not come to a node by this event.
+    #[error("this run did not come to a node by event {0}")]
+    NoVisit(u64),
+    /// The file cannot be compared line by line.
+    #[error("`{0}` cannot be compared line by line: it is no text, or too long")]
+    NotText(String),
+    /// The file is not what the reader saw.
+    #[error("`{0}` has changed since you looked at it")]
+    Stale(String),
+    /// The project does not allow it.
+    #[error("{}", .0.message)]
+    Refused(Box<Refusal>),
+    /// The run cannot be read.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The project cannot be used.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// What a file held is not kept.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    /// The disk failed.
+    #[error(transparent)]
+    Mount(#[from] MountError),
+}
+
+impl From<Refusal> for ChangesError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
+impl Changes {
+    /// The changes of a run. Nobody needs to own it.
+    pub fn of(store: &Store, id: &RunId) -> Result<Self, ChangesError> {
+        let view = store.runs().look(id)?;
+        let project = store.runs().project(&view.facts)?;
+        let events = &view.recovered.events;
+        Ok(Self {
+            files: made(events),
+            visits: visits(events),
+            mounts: store.projects().mounts(&project)?,
+            blobs: view.blobs,
+        })
+    }
+
+    /// The files, each with its changes in their order.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &[Change])> {
+        self.files.iter().map(|(path, changes)| (path.as_str(), changes.as_slice()))
+    }
+
+    /// The nodes that the run came to.
+    pub fn visits(&self) -> &[Visit] {
+        &self.visits
+    }
+
+    /// The changes of one file.
+    pub fn file(&self, path: &str) -> Result<&[Change], ChangesError> {
+        let found = self.files.get(path).map(Vec::as_slice);
+        found.ok_or_else(|| ChangesError::Unchanged(path.to_owned()))
+    }
+
+    /// The change that an event announced; or the first and the last.
+    pub fn span(&self, path: &str, seq: Option<u64>) -> Result<(&Change, &Change), ChangesError> {
+        let changes = self.file(path)?;
+        let found = match seq {
+            Some(seq) => changes.iter().find(|change| change.seq == seq).map(|one| (one, one)),
+            None => changes.first().zip(changes.last()),
+        };
+        found.ok_or_else(|| ChangesError::Unchanged(path.to_owned()))
+    }
+
+    /// The digest of a file now; none when it is gone.
+    pub fn now(&self, path: &str) -> Result<Option<Digest>, ChangesError> {
+        Ok(self.mounts.read(&place(path)?, 0)?.ok().map(|content| content.sha256))
+    }
+
+    /// What a file held when it had this digest: as it is now, or as a later change found it. None when that is longer
+    /// than `limit`, or kept nowhere.
+    pub fn image(
+        &self,
+        path: &str,
+        wanted: Digest,
+        limit: usize,
+    ) -> Result<Option<Vec<u8>>, ChangesError> {
+        let mut bytes = self.blobs.get(wanted).ok();
+        if bytes.is_none()
+            && let Ok(content) = self.mounts.read(&place(path)?, limit)?
+            && content.sha256 == wanted
+            && content.is_whole()
+        {
+            bytes = Some(content.bytes);
+        }
+        Ok(bytes.filter(|bytes| bytes.len() <= limit))
+    }
+
+    /// Makes a file as it was before the run, or before one of its changes. It must have this digest now.
+    pub fn revert(&self, path: &str, seq: Option<u64>, now: Digest) -> Result<(), ChangesError> {
+        let before = self.span(path, seq)?.0.before;
+        self.put_back(path, before, now)
+    }
+
+    /// Gives a file the content of this digest, or takes it away.
+    fn put_back(
+        &self,
+        path: &str,
+        before: Option<Digest>,
+        now: Digest,
+    ) -> Result<(), ChangesError> {
+        match before {
+            Some(digest) => self.write(path, &self.blobs.get(digest)?, now),
+            None => {
+                let target = WritablePath::new(place(path)?)?;
+                self.keep(&target, now)?;
+                Ok(self.mounts.remove(&target, now)??)
+            }
+        }
+    }
+
+    /// Writes a file that must have this digest now, whole or not at all.
+    fn write(&self, path: &str, bytes: &[u8], now: Digest) -> Result<(), ChangesError> {
+        let target = WritablePath::new(place(path)?)?;
+        self.keep(&target, now)?;
+        match self.mounts.replace(&target, bytes, Before::Sha256(now))? {
+            Err(refusal) if refusal.code == RefusalCode::Precondition => {
+                Err(ChangesError::Stale(path.to_owned()))
+            }
+            answer => Ok(answer?),
+        }
+    }
+
+    /// What a file holds is kept, so that the work of the run can still be seen when it was taken back.
+    fn keep(&self, target: &WritablePath, now: Digest) -> Result<(), ChangesError> {
+        let old = self.mounts.target(target, KEPT)??.old;
+        let is_it = |old: &FileContent| old.is_whole() && old.sha256 == now;
+        if let Some(old) = old.filter(is_it) {
+            self.blobs.put(&old.bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// A place in the project.
+fn place(path: &str) -> Result<VPath, ChangesError> {
+    VPath::new(Mount::Project, path).ok_or_else(|| ChangesError::Unchanged(path.to_owned()))
+}
+
+/// The changes of every file of the project that were carried out, in their order.
+fn made(events: &[Event]) -> BTreeMap<String, Vec<Change>> {
+    let mut files: BTreeMap<String, Vec<Change>> = BTreeMap::new();
+    let (mut node, mut open): (Option<String>, Vec<(String, Change)>) = (None, Vec::new());
+    for event in events {
+        if let Fact::TurnStarted { node_id, .. } = &event.fact {
+            node.clone_from(node_id);
+        } else if let Fact::StateChanged(change) = &event.fact {
+            // Calls of the same reply that come behind a move belong to the new node.
+            node = change.moved.as_ref().map(|moved| moved.to.clone()).or(node);
+        } else if let Fact::ToolStarted { call_id, intent: Some(intent), .. } = &event.fact {
+            open.clear();
+            for file in &intent.files {
+                let Some(path) = file.path.strip_prefix(PROJECT) else { continue };
+                let before = file.before.as_deref().map(Digest::parse);
+                let (Some(after), before) = (Digest::parse(&file.after), before) else { continue };
+                if before == Some(None) {
+                    continue;
+                }
+                let change = Change {
+                    seq: event.seq,
+                    call_id: call_id.clone(),
+                    node_id: node.clone(),
+                    time: event.time.clone(),
+                    before: before.flatten(),
+                    after,
+                };
+                open.push((path.to_owned(), change));
+            }
+        } else if let Fact::ToolFinished { answer, .. } = &event.fact {
+            // A change that was refused in the end did not happen.
+            for (path, change) in open.drain(..).filter(|_| answer.refused.is_none()) {
+                files.entry(path).or_default().push(change);
+            }
+        }
+    }
+    files
+}

@@ -1,0 +1,131 @@
+//! The way back from a step: every file that it wrote becomes what it was before. What somebody else has changed since
+//! stays as it is.
+
+use crewagent_core::integrity::Digest;
+
+use super::{Change, Changes, ChangesError};
+
+/// What is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// What the run wrote at one visit of a node, known by the event that led there.
+    Step(u64),
+    /// What it wrote from there on.
+    Onward(u64),
+}
+
+/// A file on the way back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backward {
+    /// The file, from the root of the project.
+    pub path: String,
+    /// What it becomes; none when it is taken away.
+    pub target: Option<Digest>,
+    /// Its digest now; none when it is gone.
+    pub now: Option<Digest>,
+    /// What can be done.
+    pub prospect: Prospect,
+    /// The nodes that wrote it later. What they wrote is taken back with it.
+    pub later: Vec<String>,
+}
+
+/// What can be done about a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prospect {
+    /// It can be taken back.
+    Ready,
+    /// It is as it was.
+    Done,
+    /// Somebody else has changed it since, or removed it.
+    Conflict,
+    /// What it was is kept nowhere.
+    Lost,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is as it was.
+    Reverted,
+    /// It was left alone; the words say why.
+    Left(String),
+}
+
+impl Changes {
+    /// What would be taken back. Nothing is changed.
+    pub fn way_back(&self, scope: Scope) -> Result<Vec<Backward>, ChangesError> {
+        let (from, to) = self.bounds(scope)?;
+        let mut files = Vec::new();
+        for (path, changes) in self.files() {
+            if let Some(file) = self.backward(path, changes, from, to)? {
+                files.push(file);
+            }
+        }
+        Ok(files)
+    }
+
+    /// Takes back what was agreed to: these files, if they still have these digests. All others are left alone.
+    pub fn go_back(
+        &self,
+        scope: Scope,
+        agreed: &[(String, Digest)],
+    ) -> Result<Vec<(String, Outcome)>, ChangesError> {
+        let way = self.way_back(scope)?;
+        let mut outcomes = Vec::new();
+        for (path, digest) in agreed {
+            let file = way.iter().find(|file| file.path == *path);
+            let outcome = match file {
+                None => Outcome::Left("the run did not write it there".to_owned()),
+                Some(file) if file.prospect == Prospect::Done => Outcome::Reverted,
+                Some(file) if file.prospect == Prospect::Ready && file.now == Some(*digest) => {
+                    match self.put_back(path, file.target, *digest) {
+                        Ok(()) => Outcome::Reverted,
+                        // The disk may fail for one file and not for the next.
+                        Err(error) => Outcome::Left(error.to_string()),
+                    }
+                }
+                Some(file) if file.prospect == Prospect::Lost => {
+                    Outcome::Left("what it was is kept nowhere".to_owned())
+                }
+                Some(_) => Outcome::Left("somebody has changed it since".to_owned()),
+            };
+            outcomes.push((path.clone(), outcome));
+        }
+        Ok(outcomes)
+    }
+
+    /// The first event of a scope, and the first behind it.
+    fn bounds(&self, scope: Scope) -> Result<(u64, u64), ChangesError> {
+        let (Scope::Step(seq) | Scope::Onward(seq)) = scope;
+        let at = self.visits().iter().position(|visit| visit.seq == seq);
+        let at = at.ok_or(ChangesError::NoVisit(seq))?;
+        let next = self.visits().get(at + 1).map_or(u64::MAX, |visit| visit.seq);
+        Ok((seq, if matches!(scope, Scope::Step(_)) { next } else { u64::MAX }))
+    }
+
+    fn backward(
+        &self,
+        path: &str,
+        changes: &[Change],
+        from: u64,
+        to: u64,
+    ) -> Result<Option<Backward>, ChangesError> {
+        let first = changes.iter().position(|change| (from..to).contains(&change.seq));
+        let Some(first) = first else { return Ok(None) };
+        let target = changes[first].before;
+        let now = self.now(path)?;
+        let later = changes[first..].iter().filter(|change| change.seq >= to);
+        let mut nodes: Vec<String> = later.filter_map(|change| change.node_id.clone()).collect();
+        nodes.dedup();
+        // What the run itself made of it since, the last of it as a rule.
+        let is_known = |digest: Digest| changes[first..].iter().any(|one| one.after == digest);
+        let prospect = match (now, target) {
+            _ if now == target => Prospect::Done,
+            (_, Some(digest)) if self.blobs.get(digest).is_err() => Prospect::Lost,
+            (Some(digest), _) if is_known(digest) => Prospect::Ready,
+            _ => Prospect::Conflict,
+        };
+        let path = path.to_owned();
+        Ok(Some(Backward { path, target, now, prospect, later: nodes }))
+    }
+}

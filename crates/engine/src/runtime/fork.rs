@@ -1,0 +1,264 @@
+//! A run that goes on from a moment of another one. The other one is only read.
+//!
+//! The state documents are those of the moment, byte for byte but for the id of the run. Each is found by its digest: as
+//! it is now, or as a later change found it. What user and model had said to each other comes with them; tool traffic
+//! does not, as in every run that comes to a new node. The files of the project are left as they are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::integrity::Digest;
+use crewagent_core::message::Message;
+use crewagent_core::run::fork::Fork;
+use crewagent_core::run::machine::{Cast, Whereabouts};
+use crewagent_core::run::moment::Moment;
+use crewagent_core::run::settings::RunSettings;
+use crewagent_core::run::visit::{Visit, visits};
+use crewagent_core::state::document::StateDocument;
+use crewagent_core::vpath::VPath;
+
+use super::open::{Past, cast, data_of, today, words_at_hand};
+use super::start::reference;
+use super::{ForkError, ResumeError};
+use crate::clock::{self, Clock};
+use crate::documents::{Found, NoDocument, document, follow};
+use crate::drive::{Course, Drive};
+use crate::store::{NewRun, RunError, RunId, RunView, Store};
+use crate::turn::replayed::Replayed;
+
+/// Where a run is to go on from.
+#[derive(Clone, Debug)]
+pub struct ForkRun {
+    /// Its id, where others know it already.
+    pub id: Option<RunId>,
+    /// The run that it goes on from.
+    pub run: RunId,
+    /// The event by which that run came to a node.
+    pub event: u64,
+}
+
+/// A run that goes on from another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forked {
+    /// The new run.
+    pub id: RunId,
+    /// Where the other one was.
+    pub visit: Visit,
+    /// Where the new one stands, and who waits there.
+    pub place: Whereabouts,
+    /// How many state documents were copied.
+    pub documents: usize,
+    /// What user and model had said to each other.
+    pub words: Vec<Message>,
+    /// What the new run runs with.
+    pub settings: RunSettings,
+}
+
+/// Everything that the new run begins with, but its id.
+pub(super) struct Prepared {
+    view: RunView,
+    cast: Cast,
+    data: Option<Arc<str>>,
+    visit: Visit,
+    documents: BTreeMap<Option<u64>, StateDocument>,
+    place: Whereabouts,
+    words: Vec<Message>,
+    settings: RunSettings,
+}
+
+/// Reads all that is needed. Nothing is written.
+pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<Prepared, ForkError> {
+    let runs = store.runs();
+    let view = runs.look(&plan.run)?;
+    // A run that this process has rests, or whoever asks knows that it does not.
+    if let Some(holder) = &view.holder
+        && holder.pid != Some(std::process::id())
+    {
+        let (id, holder) = (plan.run.clone(), holder.clone());
+        return Err(RunError::InUse { id, holder }.into());
+    }
+    let events = &view.recovered.events;
+    let visit = visits(events).into_iter().find(|visit| visit.seq == plan.event);
+    let visit =
+        visit.ok_or_else(|| ForkError::Visit { run: plan.run.clone(), event: plan.event })?;
+    let data = data_of(events, &view.blobs);
+    let cast = cast(store, &view.facts, data.clone())?;
+    let moment = Moment::of(events, plan.event);
+    let documents = documents(store, &view, &moment, &visit)?;
+    let place = place(&cast, &documents, &moment, &view, &visit)?;
+    let system = store.settings().for_runs();
+    let settings = today(&moment.settings, &system);
+    let words = words(&view, cast.clone(), plan.event, &system);
+    Ok(Prepared { cast, data, visit, documents, place, words, settings, view })
+}
+
+/// The documents of the moment. Those of calls that were over are copied as far as they are there; the others must be.
+fn documents(
+    store: &Store,
+    view: &RunView,
+    moment: &Moment,
+    visit: &Visit,
+) -> Result<BTreeMap<Option<u64>, StateDocument>, ForkError> {
+    let run = &view.facts.run_id;
+    let open: Vec<u64> = moment.trail.frames().map(|frame| frame.call).collect();
+    let mut found = BTreeMap::new();
+    for (call, now) in store.runs().documents_by_call(run)? {
+        if call.is_some_and(|call| call > moment.calls) {
+            continue;
+        }
+        match as_it_was(view, moment.document(call), now) {
+            Some(text) => drop(found.insert(call, document(call, text).map_err(unusable)?)),
+            None if call.is_none_or(|call| open.contains(&call)) => {
+                return Err(lost(view, visit, call));
+            }
+            None => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The text with this digest. Without one the document was not changed since.
+fn as_it_was(view: &RunView, digest: Option<&str>, now: String) -> Option<String> {
+    let Some(digest) = digest else { return Some(now) };
+    let digest = Digest::parse(digest)?;
+    if Digest::of(now.as_bytes()) == digest {
+        return Some(now);
+    }
+    String::from_utf8(view.blobs.get(digest).ok()?).ok()
+}
+
+/// Where the documents say that the run stands. They must say what the journal says.
+fn place(
+    cast: &Cast,
+    documents: &BTreeMap<Option<u64>, StateDocument>,
+    moment: &Moment,
+    view: &RunView,
+    visit: &Visit,
+) -> Result<Whereabouts, ForkError> {
+    let (Cast::Workflow { package, .. }, Some(own)) = (cast, cast.workflow()) else {
+        return Err(ForkError::Visit { run: view.facts.run_id.clone(), event: visit.seq });
+    };
+    let missing =
+        |call| NoDocument::Unusable(format!("{} is not there", VPath::state_document(call)));
+    let read = |call| documents.get(&call).cloned().ok_or_else(|| missing(call));
+    let Found { mut place, .. } = follow(package, own, read).map_err(unusable)?;
+    place.calls = moment.calls;
+    let frames = place.callers.iter().map(|caller| &caller.frame);
+    let is_same =
+        frames.eq(moment.trail.frames()) && place.state.is_same_place(moment.trail.standing());
+    if is_same { Ok(place) } else { Err(lost(view, visit, visit.call)) }
+}
+
+/// What user and model had said to each other. A journal that cannot be gone through again gives nothing; where the run
+/// stands is known without it.
+fn words(view: &RunView, cast: Cast, event: u64, system: &RunSettings) -> Vec<Message> {
+    let events = view.recovered.events.iter();
+    let mut events: Vec<Event> = events.take_while(|one| one.seq <= event).cloned().collect();
+    words_at_hand(&mut events, &view.blobs);
+    let past = Past::of(events, &Found::default(), system);
+    let Some(started) = past.started else { return Vec::new() };
+    let (mut machine, mut course) = (past.machine(cast), Course::default());
+    let mut turn = Replayed::new(past.events);
+    let mut drive = Drive { machine: &mut machine, turn: &mut turn, course: &mut course };
+    drive.begin(started);
+    match drive.replay(&mut |_, _, _| Ok(())) {
+        Ok(()) => machine.words(),
+        Err(_) => Vec::new(),
+    }
+}
+
+impl Prepared {
+    /// What the new run begins with, for people.
+    pub(super) fn told(self, id: RunId) -> Forked {
+        let Self { visit, documents, place, words, settings, .. } = self;
+        Forked { id, visit, place, documents: documents.len(), words, settings }
+    }
+
+    /// Makes the run, whole or not at all.
+    pub(super) fn make(
+        self,
+        store: &Store,
+        clock: &Clock,
+        plan: &ForkRun,
+    ) -> Result<Forked, ForkError> {
+        let now = clock.now();
+        let id = plan.id.clone().unwrap_or_else(|| RunId::fresh(now));
+        let mut documents = Vec::new();
+        for (call, document) in &self.documents {
+            documents.push((*call, document.of_run(id.as_str())?.text().to_string()));
+        }
+        let event = |seq: u64, fact: Fact| Event {
+            seq,
+            part: None,
+            time: clock::for_events(now),
+            run_id: Some(id.to_string()),
+            key: None,
+            fact,
+        };
+        let facts = &self.view.facts;
+        let run = store.runs().create(NewRun {
+            id: id.clone(),
+            project: facts.project_id.clone(),
+            subject: facts.subject.clone(),
+            conversation: None,
+            created: now,
+            documents,
+            events: vec![event(1, self.started(store, plan)?), event(2, self.rests(plan))],
+        })?;
+        run.close();
+        Ok(self.told(id))
+    }
+
+    fn started(&self, store: &Store, plan: &ForkRun) -> Result<Fact, ForkError> {
+        let facts = &self.view.facts;
+        let (Some(package), Some(workflow)) = (facts.subject.package(), self.cast.workflow())
+        else {
+            return Err(ForkError::Visit { run: plan.run.clone(), event: plan.event });
+        };
+        let Whereabouts { state, callers, calls } = self.place.clone();
+        Ok(Fact::RunStarted {
+            package: package.reference(),
+            package_sha256: package.sha256.to_string(),
+            workflow: reference(workflow),
+            agent_id: facts.subject.agent_id().unwrap_or_default().to_owned(),
+            project: store.runs().project(facts)?.name,
+            state,
+            settings: self.settings.clone(),
+            data: self.data.as_deref().map(Into::into),
+            forked_from: Some(Box::new(Fork {
+                run: plan.run.to_string(),
+                event: plan.event,
+                callers,
+                calls,
+                words: self.words.clone(),
+            })),
+        })
+    }
+
+    /// Nothing happens in it before somebody takes it over.
+    fn rests(&self, plan: &ForkRun) -> Fact {
+        let is_complete = self.place.state.complete && self.place.callers.is_empty();
+        let (phase, reason) = match is_complete {
+            true => (Phase::Completed, None),
+            false => (Phase::Paused, Some(Reason::Paused)),
+        };
+        let message = format!(
+            "It goes on from run {} at `{}`, and was not started.",
+            plan.run, self.visit.node
+        );
+        Fact::PhaseChanged { phase, reason, message: Some(message) }
+    }
+}
+
+fn lost(view: &RunView, visit: &Visit, call: Option<u64>) -> ForkError {
+    ForkError::Lost {
+        run: view.facts.run_id.clone(),
+        node: visit.node.clone(),
+        document: VPath::state_document(call).to_string(),
+    }
+}
+
+fn unusable(error: NoDocument) -> ForkError {
+    ResumeError::from(error).into()
+}

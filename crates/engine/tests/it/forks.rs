@@ -1,0 +1,299 @@
+//! Runs that go on from a moment of another one: at every node that golden runs come to.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::message::Message;
+use crewagent_core::run::visit::{Visit, named, visits};
+use crewagent_engine::changes::{Changes, Outcome, Prospect, Scope};
+use crewagent_engine::disk::Disk;
+use crewagent_engine::runtime::{ForkError, ForkRun, Forked, Run, Runtime, SettingsChange};
+use crewagent_engine::store::{Of, RunId, Status, Store};
+
+use crate::probe::{Fault, Recorder};
+use crate::stage::{Played, Stage, drive, golden, ticking, tree};
+
+/// What was there at a moment.
+#[derive(Clone, Debug, PartialEq)]
+struct Snapshot {
+    /// Without the id of the run.
+    documents: BTreeMap<String, String>,
+    project: BTreeMap<String, String>,
+}
+
+impl Snapshot {
+    fn of(stage: &Stage, id: &RunId) -> Self {
+        let documents = stage.store(Disk::real()).runs().documents(id).unwrap().into_iter();
+        let documents = documents.map(|(path, text)| (path, text.replace(id.as_str(), "RUN")));
+        Self { documents: documents.collect(), project: files(stage) }
+    }
+
+    fn without_times(&self) -> Self {
+        let plain = |text: &String| {
+            let is_time = |line: &str| {
+                ["updatedAt:", "decidedAt:"].iter().any(|key| line.trim_start().starts_with(key))
+            };
+            text.lines().filter(|line| !is_time(line)).collect::<Vec<_>>().join("\n")
+        };
+        let documents = self.documents.iter().map(|(path, text)| (path.clone(), plain(text)));
+        Self { documents: documents.collect(), project: self.project.clone() }
+    }
+}
+
+fn files(stage: &Stage) -> BTreeMap<String, String> {
+    let files = tree(&stage.project()).into_iter().filter(|(name, _)| !name.ends_with('/'));
+    files.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
+}
+
+/// A golden run that was played, and what was there after each of its events.
+struct Calm {
+    stage: Stage,
+    played: Played,
+    moments: BTreeMap<u64, Snapshot>,
+    visits: Vec<Visit>,
+}
+
+impl Calm {
+    fn of(name: &str) -> Self {
+        let stage = Stage::set(name);
+        let mut moments = BTreeMap::new();
+        let played = stage.watched(&mut |event| {
+            if event.part.is_none()
+                && let Some(id) = &event.run_id
+            {
+                moments.insert(event.seq, Snapshot::of(&stage, &RunId::parse(id).unwrap()));
+            }
+        });
+        let visits = visits(&played.events);
+        assert!(!visits.is_empty());
+        Self { stage, played, moments, visits }
+    }
+
+    fn plan(&self, visit: &Visit) -> ForkRun {
+        ForkRun { id: None, run: self.played.id.clone(), event: visit.seq }
+    }
+
+    fn fork(&self, store: &Store, visit: &Visit) -> (RunId, Forked) {
+        let forked = Runtime::new(store).by(ticking()).fork(&self.plan(visit)).unwrap();
+        (forked.id.clone(), forked)
+    }
+
+    /// Brings the project back to a moment, with the means of the product.
+    fn bring_back(&self, store: &Store, visit: &Visit) {
+        let changes = Changes::of(store, &self.played.id).unwrap();
+        let scope = Scope::Onward(visit.seq);
+        let way = changes.way_back(scope).unwrap();
+        assert!(way.iter().all(|file| matches!(file.prospect, Prospect::Ready | Prospect::Done)));
+        let agreed: Vec<_> =
+            way.iter().filter_map(|file| Some((file.path.clone(), file.now?))).collect();
+        for (path, outcome) in changes.go_back(scope, &agreed).unwrap() {
+            assert_eq!(outcome, Outcome::Reverted, "{path}");
+        }
+        assert_eq!(files(&self.stage), self.moments[&visit.seq].project, "{visit:?}");
+    }
+
+    /// What the user said behind a moment.
+    fn inputs(&self, visit: &Visit) -> Vec<String> {
+        let said = |event: &Event| match &event.fact {
+            Fact::UserInput { text, .. } if event.seq > visit.seq => {
+                Some(text.inline().unwrap().to_string())
+            }
+            _ => None,
+        };
+        self.played.events.iter().filter_map(said).collect()
+    }
+}
+
+/// Everything about a fork that can be seen before it goes on.
+fn check_fork(calm: &Calm, visit: &Visit) -> RunId {
+    let store = calm.stage.store(Disk::real());
+    let before = tree(&calm.stage.scratch().join("home/projects"));
+    let project = files(&calm.stage);
+    let preview = Runtime::new(&store).preview_fork(&calm.plan(visit)).unwrap();
+    assert_eq!(tree(&calm.stage.scratch().join("home/projects")), before, "a look makes nothing");
+    let (id, forked) = calm.fork(&store, visit);
+    let after = tree(&calm.stage.scratch().join("home/projects"));
+    let is_old = |(name, _): &(&String, &Vec<u8>)| !name.contains(id.as_str());
+    assert!(after.iter().filter(is_old).eq(before.iter()), "the old run is not touched");
+    assert_eq!(files(&calm.stage), project, "the project is not touched");
+    assert_eq!(Snapshot::of(&calm.stage, &id).documents, calm.moments[&visit.seq].documents);
+    assert_eq!(Forked { id: id.clone(), ..preview }, forked);
+    assert_eq!(
+        (forked.documents, &forked.visit),
+        (calm.moments[&visit.seq].documents.len(), visit)
+    );
+    assert_eq!(forked.place.state.current_node_id, visit.node);
+    let status = store.runs().summary(&id).unwrap();
+    let rests = if forked.place.state.complete && forked.place.callers.is_empty() {
+        (Status::Completed, None)
+    } else {
+        (Status::Paused, Some(Reason::Paused))
+    };
+    assert_eq!((status.status, status.reason), rests);
+    check_words(calm, visit, &forked.words);
+    id
+}
+
+/// The model knows what it knew at that moment: its next request begins with the same words.
+fn check_words(calm: &Calm, visit: &Visit, words: &[Message]) {
+    let asked = calm.played.events.iter().find_map(|event| match &event.fact {
+        Fact::TurnStarted { turn, .. } if event.seq > visit.seq => Some(*turn),
+        _ => None,
+    });
+    let Some(turn) = asked else { return };
+    let request = &calm.played.requests[usize::try_from(turn).unwrap() - 1];
+    let messages: Vec<Message> = serde_json::from_str(request).unwrap();
+    let is_words = |message: &&Message| match message {
+        Message::Assistant { tool_calls, .. } => tool_calls.is_empty(),
+        Message::User { .. } => true,
+        Message::System { .. } | Message::Tool { .. } => false,
+    };
+    let is_anchor = |message: &&Message| matches!(message, Message::User { content } if content.starts_with("RUN_DIRECTIVE"));
+    let has_calls = messages
+        .iter()
+        .take_while(|message| !is_anchor(message))
+        .any(|message| matches!(message, Message::Tool { .. }));
+    // Calls that came behind the move stay in the old run, and not in the new one.
+    if !has_calls {
+        let known: Vec<&Message> =
+            messages.iter().take_while(|message| !is_anchor(message)).filter(is_words).collect();
+        let (head, tail) = words.split_at(known.len());
+        assert_eq!(head.iter().collect::<Vec<_>>(), known, "{visit:?}");
+        // What the user said on the way stands behind the place there.
+        assert!(tail.iter().all(|message| messages.contains(message)), "{visit:?}: {tail:?}");
+    }
+}
+
+/// Goes on to the end of the script.
+fn go_on(calm: &Calm, visit: &Visit, run: &mut Run) -> Phase {
+    let mut inputs = calm.inputs(visit).into_iter();
+    let mut events = Vec::new();
+    loop {
+        let rest = drive(run, &calm.stage.model, &mut events).unwrap();
+        let Some(words) = inputs.next() else {
+            run.finish(&rest, &mut |_| ()).unwrap();
+            return rest.phase;
+        };
+        run.say(&words, &mut |_| ()).unwrap();
+    }
+}
+
+#[test]
+fn at_every_node_of_every_golden_run_a_fork_stands_where_the_run_stood() {
+    for entry in fs::read_dir(golden()).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            let calm = Calm::of(entry.file_name().to_str().unwrap());
+            for visit in &calm.visits {
+                check_fork(&calm, visit);
+            }
+        }
+    }
+}
+
+/// The script of a node that the run comes back to goes on where it was, which a new run does not know.
+fn is_scripted(calm: &Calm, at: usize) -> bool {
+    let (before, after) = calm.visits.split_at(at);
+    let is_known = |visit: &Visit| before.iter().any(|known| known.node == visit.node);
+    !after.iter().any(is_known)
+}
+
+#[test]
+fn a_fork_that_goes_on_comes_to_the_same_end() {
+    for name in [
+        "001-create-story-micro",
+        "003-branch-brownfield",
+        "004-loop-with-exit",
+        "006-resume-after-restart",
+        "010-strict",
+        "012-nested-review",
+        "015-three-levels",
+    ] {
+        let calm = Calm::of(name);
+        let end = Snapshot::of(&calm.stage, &calm.played.id).without_times();
+        let store = calm.stage.store(Disk::real());
+        let runtime = Runtime::new(&store).by(ticking());
+        for (at, visit) in calm.visits.iter().enumerate() {
+            if !is_scripted(&calm, at) {
+                continue;
+            }
+            calm.bring_back(&store, visit);
+            let (id, forked) = calm.fork(&store, visit);
+            let mut run = runtime.resume(&id, &SettingsChange::default()).unwrap();
+            assert_eq!(*run.standing(), forked.place.state);
+            assert_eq!(go_on(&calm, visit, &mut run), calm.played.rest.phase, "{name} {visit:?}");
+            assert_eq!(Snapshot::of(&calm.stage, &id).without_times(), end, "{name} {visit:?}");
+            let again = runtime.requests(&id).unwrap();
+            assert!(!again.is_empty() || forked.place.state.complete);
+            for past in again {
+                assert_eq!(Some(past.request.sha256), past.recorded_sha256, "{name} {visit:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fork_can_be_forked() {
+    let calm = Calm::of("012-nested-review");
+    let store = calm.stage.store(Disk::real());
+    let runtime = Runtime::new(&store).by(ticking());
+    for visit in &calm.visits {
+        let (first, forked) = calm.fork(&store, visit);
+        let second = runtime.fork(&ForkRun { id: None, run: first.clone(), event: 1 }).unwrap();
+        assert_eq!((&second.place, &second.words), (&forked.place, &forked.words), "{visit:?}");
+        let documents = |id: &RunId| Snapshot::of(&calm.stage, id).documents;
+        assert_eq!(documents(&second.id), documents(&first));
+    }
+}
+
+/// Whatever operation it dies at, the new run is there whole or not at all, and the old one is as it was.
+#[test]
+fn a_process_that_dies_while_it_forks_leaves_a_whole_run_or_none() {
+    let calm = Calm::of("015-three-levels");
+    let deepest = calm.visits.iter().max_by_key(|visit| (visit.call, visit.seq)).unwrap();
+    let counter = Recorder::new(Fault::Never);
+    let (id, _) = calm.fork(&calm.stage.store(counter.disk()), deepest);
+    let whole = Snapshot::of(&calm.stage, &id).documents;
+    let real = calm.stage.store(Disk::real());
+    real.runs().remove(&id).unwrap();
+    let mut made = 0;
+    for at in 0..counter.count() {
+        for fault in [Fault::Crash(at), Fault::Torn(at), Fault::CrashAfter(at), Fault::Once(at, 28)]
+        {
+            let recorder = Recorder::new(fault);
+            let store = calm.stage.store(recorder.disk());
+            let _ = Runtime::new(&store).by(ticking()).fork(&calm.plan(deepest));
+            assert!(recorder.fired() > 0, "{fault:?}");
+            let listing = real.runs().list(Of::All).unwrap();
+            assert!(listing.damaged.is_empty(), "{fault:?}: {:?}", listing.damaged);
+            let others = listing.runs.iter().filter(|run| run.run_id != calm.played.id);
+            for run in others {
+                made += 1;
+                assert_eq!(Snapshot::of(&calm.stage, &run.run_id).documents, whole, "{fault:?}");
+                real.runs().remove(&run.run_id).unwrap();
+            }
+        }
+    }
+    assert!(made > 0, "no process died behind the last rename");
+}
+
+#[test]
+fn what_is_not_there_cannot_be_forked() {
+    let calm = Calm::of("001-create-story-micro");
+    let store = calm.stage.store(Disk::real());
+    let runtime = Runtime::new(&store);
+    let not_a_visit = ForkRun { event: 2, ..calm.plan(&calm.visits[0]) };
+    assert!(matches!(runtime.fork(&not_a_visit), Err(ForkError::Visit { event: 2, .. })));
+    let blobs = store.runs().look(&calm.played.id).unwrap().blobs;
+    for digest in blobs.names().unwrap() {
+        fs::remove_file(blobs.folder().path().join(digest.to_string())).unwrap();
+    }
+    let first = runtime.fork(&calm.plan(&calm.visits[0]));
+    assert!(matches!(first, Err(ForkError::Lost { .. })), "{first:?}");
+    // The document as it is now needs no copy.
+    runtime.fork(&calm.plan(calm.visits.last().unwrap())).map(drop).unwrap_or_else(|error| {
+        assert!(matches!(error, ForkError::Lost { .. }), "{error}");
+    });
+    assert_eq!(store.runs().list(Of::All).unwrap().damaged.len(), 0);
+    assert!(named(&calm.visits, "no-such-node").is_none());
+}

@@ -1,0 +1,58 @@
+//! Runs that go on from a moment of another one.
+
+use crewagent_engine::runtime::{ForkRun, Forked, Runtime, SettingsChange};
+use crewagent_engine::store::{RunId, Store};
+use jiff::Timestamp;
+
+use super::actor;
+use crate::api::Id;
+use crate::app::App;
+use crate::endpoint::Asked;
+use crate::problem::Problem;
+use crate::stage::Task;
+use crate::wire::{Code, ForkPreview, ForkQuery, Journal, NewFork, StartedRun};
+
+pub(super) fn preview(asked: Asked<Id, ForkQuery>) -> Result<ForkPreview, Problem> {
+    let Asked { app, path, query, .. } = asked;
+    let store = app.store()?;
+    let plan = plan(&app, &store, &path, query.event)?;
+    let Forked { visit, place, documents, words, .. } = Runtime::new(&store).preview_fork(&plan)?;
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Ok(ForkPreview {
+        node: visit.node,
+        number: count(visit.number),
+        callers: place.callers.into_iter().map(|caller| caller.frame.node_id).collect(),
+        steps_completed: place.state.steps_completed,
+        variables: place.state.variables,
+        decisions: count(place.state.decisions),
+        artifacts: place.state.artifacts,
+        documents: count(documents),
+        words: count(words.len()),
+        complete: place.state.complete,
+    })
+}
+
+pub(super) fn make(asked: Asked<Id, (), NewFork>) -> Result<StartedRun, Problem> {
+    let Asked { app, path, body, .. } = asked;
+    let store = app.store()?;
+    let id = RunId::fresh(Timestamp::now());
+    let plan = ForkRun { id: Some(id.clone()), ..plan(&app, &store, &path, body.event)? };
+    Runtime::new(&store).fork(&plan)?;
+    let journal = Journal::run(id);
+    app.stage.notices().at_work(&journal, false);
+    if body.start.unwrap_or_default() {
+        app.stage.ask(&journal, Task::GoOn(SettingsChange::default()), body.model)?;
+    }
+    Ok(StartedRun { run_id: journal.id.to_string() })
+}
+
+/// What is to be forked. A run that is at work writes the files that the new one would work on.
+fn plan(app: &App, store: &Store, path: &Id, event: u64) -> Result<ForkRun, Problem> {
+    let run = RunId::parse(&path.id)?;
+    store.runs().facts(&run)?;
+    if app.stage.is_at_work(&actor(app, path)?) {
+        return Err(Problem::new(Code::Busy, format!("run {run} is at work"))
+            .hint("Pause or stop it, or wait until it rests. Then fork it."));
+    }
+    Ok(ForkRun { id: None, run, event })
+}

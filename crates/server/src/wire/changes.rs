@@ -1,0 +1,253 @@
+//! The way back from what a run changed, and runs that go on from another one.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+/// Which file is compared.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct HunkQuery {
+    /// The file, from the root of the project.
+    pub path: String,
+}
+
+/// What differs between a file before the run and now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Hunks {
+    /// The digest of the file now.
+    pub now: String,
+    /// Whether the run made the file.
+    pub created: bool,
+    /// Whether the file is still as the run left it.
+    pub is_current: bool,
+    /// The hunks, from the top.
+    pub hunks: Vec<Hunk>,
+}
+
+/// Lines that differ, with those around them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Hunk {
+    /// Where.
+    #[serde(flatten)]
+    pub range: HunkRange,
+    /// The lines.
+    pub lines: Vec<HunkLine>,
+}
+
+/// A place in both texts, counted in lines from 0. With the digest of the file it names a hunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct HunkRange {
+    /// The first line before.
+    pub old_start: u32,
+    /// How many there were.
+    pub old_lines: u32,
+    /// The first line now.
+    pub new_start: u32,
+    /// How many there are.
+    pub new_lines: u32,
+}
+
+/// A line of a hunk, without its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct HunkLine {
+    /// Where it is.
+    pub side: HunkSide,
+    /// What it says.
+    pub text: String,
+}
+
+/// Where a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum HunkSide {
+    /// In both texts.
+    Both,
+    /// Only in the text before.
+    Before,
+    /// Only in the text now.
+    Now,
+}
+
+/// A hunk that is to be taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RevertHunk {
+    /// The file, from the root of the project.
+    pub path: String,
+    /// The digest that the file must have now.
+    pub if_match_sha256: String,
+    /// Where the hunk is in it.
+    pub hunk: HunkRange,
+}
+
+/// Which step is to be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct BackQuery {
+    /// The event by which the run came to the node.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub visit: u64,
+    /// Whether all that came later is meant, too.
+    pub onward: Option<bool>,
+}
+
+/// What would be taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct WayBack {
+    /// The files, by path.
+    pub files: Vec<BackwardFile>,
+}
+
+/// A file on the way back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct BackwardFile {
+    /// The file, from the root of the project.
+    pub path: String,
+    /// Whether it goes away, because it was not there before.
+    pub removed: bool,
+    /// The digest of the file now; none when it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
+    /// What can be done.
+    pub prospect: BackProspect,
+    /// The nodes that wrote it later. What they wrote is taken back with it.
+    pub later: Vec<String>,
+}
+
+/// What can be done about a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum BackProspect {
+    /// It can be taken back.
+    Ready,
+    /// It is as it was.
+    Done,
+    /// Somebody else has changed it since, or removed it.
+    Conflict,
+    /// What it was is kept nowhere.
+    Lost,
+}
+
+/// Files that are to be taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct GoBack {
+    /// The event by which the run came to the node.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub visit: u64,
+    /// Whether all that came later is meant, too.
+    pub onward: Option<bool>,
+    /// The files that were agreed to.
+    pub files: Vec<AgreedFile>,
+}
+
+/// A file that was agreed to.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct AgreedFile {
+    /// The file, from the root of the project.
+    pub path: String,
+    /// The digest that it must have now.
+    pub if_match_sha256: String,
+}
+
+/// What became of the files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct WentBack {
+    /// Each that was asked for.
+    pub files: Vec<BackFile>,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct BackFile {
+    /// The file, from the root of the project.
+    pub path: String,
+    /// Why it was left alone; none when it is as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<String>,
+}
+
+/// Where a run would be forked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ForkQuery {
+    /// The event by which the run came to the node.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub event: u64,
+}
+
+/// What a new run would begin with.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ForkPreview {
+    /// The node.
+    pub node: String,
+    /// Which visit of it.
+    pub number: u32,
+    /// The nodes that wait for the workflow that is active there, the run's own first.
+    pub callers: Vec<String>,
+    /// The nodes that are done there.
+    pub steps_completed: Vec<String>,
+    /// What conditions and later steps look at.
+    pub variables: Map<String, Json>,
+    /// How many branches were decided.
+    pub decisions: u32,
+    /// The files that the state names.
+    pub artifacts: Vec<String>,
+    /// State documents that are copied.
+    pub documents: u32,
+    /// Messages between user and model that the model still knows there.
+    pub words: u32,
+    /// Whether the workflow is complete there.
+    pub complete: bool,
+}
+
+/// A run that is to go on from another one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct NewFork {
+    /// The event by which the other run came to the node.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub event: u64,
+    /// Whether it goes on at once; else it rests.
+    pub start: Option<bool>,
+    /// The model, where it goes on at once; what the settings say when absent.
+    pub model: Option<String>,
+}
+
+/// Where a run comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Origin {
+    /// The other run.
+    pub run: String,
+    /// Its event by which it came to the node.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub event: u64,
+    /// The node.
+    pub node: String,
+}
