@@ -376,8 +376,8 @@ fn a_question_is_checked_before_it_is_asked() {
     );
     check_invalid(
         "ui.ask_user",
-        json!({"question": "x", "schema": {"properties": {"a": {"type": "object"}, "b": {"oneOf": []}}}}),
-        &["`schema.properties.a` is an object", "`schema.properties.b` has \"oneOf\""],
+        json!({"question": "x", "schema": {"properties": {"a": {"type": "object"}, "b": {"allOf": []}}}}),
+        &["`schema.properties.a` is an object", "`schema.properties.b` has \"allOf\""],
     );
     let many: Vec<String> = (0..101).map(|index| index.to_string()).collect();
     check_invalid("ui.ask_user", json!({"question": "x", "options": many}), &["more than 100"]);
