@@ -31,7 +31,11 @@ impl Moment {
         let at = events.partition_point(|event| event.seq <= seq);
         let (before, after) = events.split_at(at);
         before.iter().for_each(|event| past.take(&event.fact));
-        let Past { trail, settings, calls, mut documents, .. } = past.clone();
+        let Past { trail, settings, calls, mut documents, open, .. } = past.clone();
+        // What is announced is not done.
+        for (call, FileIntent { before, .. }) in open {
+            documents.extend(before.map(|before| (call, before)));
+        }
         // What nobody had written yet, or somebody from outside, is what the next change found.
         for event in after {
             past.take(&event.fact);
@@ -184,8 +188,9 @@ mod tests {
     #[test]
     fn a_document_is_what_the_last_change_left_or_the_next_one_found() {
         check_document(0, Some("a"));
-        check_document(1, None);
+        check_document(1, Some("a"));
         check_document(2, Some("b"));
+        check_document(3, Some("b"));
         check_document(4, Some("b"));
         check_document(6, Some("d"));
     }
