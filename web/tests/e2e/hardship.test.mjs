@@ -106,7 +106,9 @@ describe('bad input and lost things', () => {
 
   it('a package that is removed while a run needs it blocks the run, until it is imported again', async () => {
     const { run } = await waiting(set, 'other');
-    await set.api('DELETE', '/api/packages/hello-branch%400.1.0');
+    // Nobody has it in hand any more, as after a night.
+    await until('it is left', async () => (await set.api('GET', `/api/runs/${run}/events?after=0`)).events.some((event) => event.type === 'run.finished'));
+    assert.equal((await set.api('DELETE', '/api/packages/hello-branch%400.1.0')).code, undefined);
     await answer(tab);
     const card = tab.getByRole('alertdialog', { name: 'The package is missing' });
     await card.waitFor();

@@ -188,7 +188,10 @@ export class Work {
       this.queued = [...this.queued, text];
       return undefined;
     }
-    return attempt(() => api.say(this.journal, text, model));
+    const came = await attempt(() => api.say(this.journal, text, model));
+    // What it needs may be gone.
+    if (!came) await this.refresh().catch(() => undefined);
+    return came;
   }
 
   /** Says what waits. */
