@@ -1,39 +1,40 @@
 /**
- * Measures a page. The goals are for a machine that is free. Other programs may be at work on the same one: how much they take is
- * measured while nothing of ours goes on, the goal is longer by as much, and what misses it is measured again. All of it
- * is printed.
+ * Measures a page. The goals are for a machine that is free. Other programs may be at work on the same one: how many want each
+ * processor is measured while nothing of ours goes on. With one of them we get half of it, so the goal is twice as long, and
+ * so on, at most ten times. What misses it is measured again. All of it is printed.
  */
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 
 /** The goal of 33 ms is two frames of a screen with 60 of them a second. */
 export const TWO_FRAMES = 33.4;
-/** A goal is at most five times as long. */
-const MOST_TAKEN = 0.8;
+/** A goal is at most so many times as long. */
+const MOST_PATIENCE = 10;
+/** How often the machine is looked at, and how many milliseconds lie between. */
+const [LOOKS, APART] = [10, 50];
 
-async function processors() {
-  const text = await readFile('/proc/stat', 'utf8').catch(() => 'cpu 0 0 0 1');
-  const [, ...ticks] = text.split('\n', 1)[0].split(/\s+/).map(Number);
-  return { idle: ticks[3] + (ticks[4] ?? 0), all: ticks.reduce((one, other) => one + other, 0) };
-}
-
-/** The share of the processors that other programs take, for half a second in which we do nothing. */
-export async function taken() {
-  const before = await processors();
-  await new Promise((done) => setTimeout(done, 500));
-  const after = await processors();
-  return after.all === before.all ? 0 : 1 - (after.idle - before.idle) / (after.all - before.all);
+/** How many other programs want each processor, for half a second in which we do nothing. */
+export async function others() {
+  let wanting = 0;
+  for (let look = 0; look < LOOKS; look += 1) {
+    await new Promise((done) => setTimeout(done, APART));
+    const text = await readFile('/proc/stat', 'utf8').catch(() => '');
+    // This one is running, too.
+    wanting += Math.max(0, Number(/^procs_running (\d+)/m.exec(text)?.[1] ?? 1) - 1);
+  }
+  return wanting / LOOKS / availableParallelism();
 }
 
 /** Measures milliseconds up to three times, until they are within the goal. */
-export async function judge(what, goal, measure, others) {
+export async function judge(what, goal, measure, known) {
   const told = [];
   for (let time = 0; time < 3; time += 1) {
-    const share = others ?? (await taken());
+    const rivals = known ?? (await others());
     const value = await measure();
-    told.push(`${value.toFixed(1)} ms with ${(share * 100).toFixed(0)} % taken by others`);
-    if (value <= goal / (1 - Math.min(share, MOST_TAKEN))) {
+    told.push(`${value.toFixed(1)} ms with ${rivals.toFixed(1)} others at each processor`);
+    if (value <= goal * Math.min(1 + rivals, MOST_PATIENCE)) {
       console.log(`${what}: ${told.join('; ')}; the goal is ${goal} ms`);
       return;
     }
