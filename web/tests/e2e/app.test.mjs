@@ -354,7 +354,7 @@ describe('an agent', () => {
   it('a run that a limit held up is resumed', async () => {
     const { tab, ids } = set;
     await tab.goto(`${set.server.origin}/project/${ids.shop}/run/${ids.limited}`);
-    await tab.getByRole('log').getByText(/limit/).first().waitFor();
+    await tab.getByRole('log').getByText('since your last input').first().waitFor();
     await tab.getByRole('button', { name: 'Resume' }).first().click();
     await tab.getByRole('log').getByText('What is it about?').waitFor();
   });

@@ -55,8 +55,23 @@ const WORDS = {
 };
 
 /** With `isSteady` ids, times and folders are the same every time. The model of the guide speaks the language. */
-export async function scene({ isSteady = false, language = 'en' } = {}) {
+export async function scene(options = {}) {
+  const ends = [];
+  const close = async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await play(options, ends)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Sets everything up. What has to be ended is put into `ends`, so that nothing is left behind when a part of it fails. */
+async function play({ isSteady = false, language = 'en' }, ends) {
   const place = await scratch();
+  ends.push(place.remove);
   const { folder, home } = place;
   // Its name is shown.
   const demo = join(folder, 'demo-model');
@@ -78,7 +93,9 @@ export async function scene({ isSteady = false, language = 'en' } = {}) {
   const moved = await project(folder, 'moved-away');
   const rewrite = isSteady ? steady(folder) : undefined;
   const server = await serve(home, { rewrite });
+  ends.push(() => server.kill());
   const chrome = await browser();
+  ends.push(() => chrome.close());
   const context = await chrome.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce' });
   if (isSteady) await context.clock.setFixedTime(NOW);
   const { tab, errors } = await page(context, server);
@@ -154,6 +171,7 @@ export async function scene({ isSteady = false, language = 'en' } = {}) {
   }
   // A store in which nothing is yet. Its cookie has another name, so one browser can have both.
   const fresh = await serve(join(folder, 'fresh'), { rewrite });
+  ends.push(() => fresh.kill());
   await tab.goto(fresh.enter);
   ids.first = fresh.origin;
 
@@ -182,12 +200,6 @@ export async function scene({ isSteady = false, language = 'en' } = {}) {
   await api('PUT', serverAt('tracker'), { way: { kind: 'http', url: 'https://tracker.example/mcp', headers: [{ name: 'Authorization', value: 'Bearer ${TRACKER_TOKEN}' }] } });
   for (const name of ['everything', 'broken']) await api('POST', `${serverAt(name)}/test`, {});
 
-  const close = async () => {
-    await chrome.close();
-    await server.kill();
-    await fresh.kill();
-    await place.remove();
-  };
   const shown = (path) => (rewrite ? rewrite.toPage(path, '') : path);
-  return { ...place, server, chrome, context, tab, errors, api, say, rests, status, dress, visit, ids: { ...ids, broken: shown(broken), example: example('hello-branch') }, close };
+  return { ...place, server, chrome, context, tab, errors, api, say, rests, status, dress, visit, ids: { ...ids, broken: shown(broken), example: example('hello-branch') } };
 }
