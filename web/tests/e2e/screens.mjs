@@ -37,7 +37,7 @@ export function screens(ids) {
         await tab.locator('main .btn.primary').click();
         await tab.fill('#s-name', 'notes');
         await tab.fill('#s-command', 'npx');
-        await tab.fill('#s-args', '-y\n@modelcontextprotocol/server-filesystem\n/home/me/my notes');
+        await tab.fill('#s-args', '-y\n@modelcontextprotocol/server-filesystem\n/srv/my notes');
         await tab.locator('dialog fieldset.field .btn').click();
         await tab.locator('dialog .pair input').nth(0).fill('API_KEY');
         await tab.locator('dialog .pair input').nth(1).fill('hunter2-hunter2');

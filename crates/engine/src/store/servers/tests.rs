@@ -1,3 +1,5 @@
+//! Servers go in, are changed and go out, with their secrets.
+
 use std::fs;
 
 use super::*;

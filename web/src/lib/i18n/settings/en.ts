@@ -176,7 +176,7 @@ export const words = {
   'author.new': 'New package',
   'author.lead': 'A package that validates and runs, to begin with.',
   'author.folder': 'Folder that is made for it',
-  'author.folderHint': 'From the root of the disk, such as /home/me/my-package.',
+  'author.folderHint': 'From the root of the disk, such as /srv/my-package.',
   'author.description': 'What it is for',
   'author.template': 'Shape of the workflow',
   'author.linear': 'One step after the other',

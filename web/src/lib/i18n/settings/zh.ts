@@ -178,7 +178,7 @@ export const words: Record<keyof typeof en, string> = {
   'author.new': '新建包',
   'author.lead': '生成一个可通过校验并可运行的包作为起点。',
   'author.folder': '将创建的文件夹',
-  'author.folderHint': '完整路径，例如 /home/me/my-package。',
+  'author.folderHint': '完整路径，例如 /srv/my-package。',
   'author.description': '用途',
   'author.template': '流程形状',
   'author.linear': '依次执行的步骤',
