@@ -358,7 +358,7 @@ impl Reader {
             self.plain_choices(part, choices)
         } else {
             self.keywords(part, &TITLED, &format!("a field with `{key}`"));
-            self.titled_choices(&at, choices)
+            self.titled_choices(&at, choices)?
         };
         let mut offers: Vec<Offer> = Vec::new();
         for (value, title) in values {
@@ -420,7 +420,7 @@ impl Reader {
     }
 
     /// The values of a `oneOf` or an `anyOf`, each a `const` with a `title`.
-    fn titled_choices<'s>(&mut self, at: &str, choices: &'s [Json]) -> Vec<Choice<'s>> {
+    fn titled_choices<'s>(&mut self, at: &str, choices: &'s [Json]) -> Option<Vec<Choice<'s>>> {
         let mut values = Vec::new();
         for choice in choices {
             let value = choice.as_object().and_then(|keys| Some((keys, keys.get("const")?)));
@@ -428,12 +428,12 @@ impl Reader {
                 self.mistake(format!(
                     "`{at}` must be a list of choices such as {{\"const\":\"a\",\"title\":\"The first\"}}"
                 ));
-                return Vec::new();
+                return None;
             };
             self.keywords(Part { keys, at }, &CHOICE, "a choice");
             values.push((value, keys.get("title").and_then(Json::as_str)));
         }
-        values
+        Some(values)
     }
 
     fn several(&mut self, part: Part<'_>) -> Option<FieldKind> {
