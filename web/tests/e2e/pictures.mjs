@@ -25,6 +25,7 @@ const PICTURES = [
   { name: 'approval', screen: 'approval', words: ['Allow once', 'Refuse…', 'Needs approval'] },
   { name: 'graph', screen: 'graph-node', part: 'section.inspector', words: ['Show in the conversation', 'Plan a new start'] },
   { name: 'changes', screen: 'run-changes-open', part: 'section.inspector', words: ['Undo all', 'summary.md'] },
+  { name: 'fork', screen: 'fork', words: ['Not copied', 'Retry from here'] },
   { name: 'agent', screen: 'agent-menu', size: PAGE, words: ['Scrum Master', 'Write the next story of the sprint'] },
   { name: 'agent-unsure', screen: 'agent-unsure', size: PAGE, words: ['Which one do you mean?'] },
   { name: 'failed', screen: 'run-failed', words: ['The model failed. Check its settings, then resume.', 'Resume'] },
@@ -32,6 +33,7 @@ const PICTURES = [
   { name: 'replay', screen: 'replay', words: ['not live', 'Back to live'] },
   { name: 'prompt', screen: 'run-prompt', part: 'section.inspector', words: ['byte for byte as it was sent', 'Rules and persona'] },
   { name: 'policy', screen: 'settings-policy', size: PAGE, words: ['Ask first', 'Write files'] },
+  { name: 'mcp', screen: 'settings-mcp', size: PAGE, words: ['Add a server', 'no licence found'] },
   { name: 'phone', screen: 'approval', size: { width: 390, height: 780 }, words: ['Allow once'] },
 ];
 const LANGUAGES = { en: 'images', zh: 'images/zh' };

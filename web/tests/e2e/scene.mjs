@@ -91,7 +91,7 @@ async function play({ isSteady = false, language = 'en' }, ends) {
   const orphan = await project(folder, 'orphan', '002-branch-greenfield');
   const blank = await project(folder, 'blank');
   const moved = await project(folder, 'moved-away');
-  const rewrite = isSteady ? steady(folder) : undefined;
+  const rewrite = isSteady ? steady(folder, everything()) : undefined;
   const server = await serve(home, { rewrite });
   ends.push(() => server.kill());
   const chrome = await browser();

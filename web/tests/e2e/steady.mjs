@@ -5,15 +5,17 @@
 
 const ID = /\d{8}-\d{6}-[0-9a-z]{5}/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
-const SHOWN_HOME = '/srv/ana';
+/** How folders and programs of this computer are shown. */
+const [SHOWN_HOME, SHOWN_NODE, SHOWN_SERVER] = ['/srv/ana', '/usr/bin/node', '/opt/mcp/everything.js'];
 const BEGIN = Date.parse('2026-03-02T09:00:00Z');
 const [RUN_APART, EVENT_APART] = [4 * 60_000, 700];
 
 /** When a picture is taken. */
 export const NOW = BEGIN + 90 * 60_000;
 
-/** For a scratch folder, which is shown as somebody's home. */
-export function steady(folder) {
+/** For a scratch folder, which is shown as somebody's home, and the words that start an MCP server. */
+export function steady(folder, [node, server]) {
+  const places = [[folder, SHOWN_HOME], [server, SHOWN_SERVER], [node, SHOWN_NODE]];
   const shown = new Map();
   const real = new Map();
 
@@ -44,8 +46,8 @@ export function steady(folder) {
 
   return {
     toServer(text) {
-      const home = text.replaceAll(SHOWN_HOME, folder).replaceAll(encodeURIComponent(SHOWN_HOME), encodeURIComponent(folder));
-      return home.replace(ID, (id) => real.get(id) ?? id);
+      const there = places.reduce((words, [real, shown]) => words.replaceAll(shown, real).replaceAll(encodeURIComponent(shown), encodeURIComponent(real)), text);
+      return there.replace(ID, (id) => real.get(id) ?? id);
     },
     toPage(text, path) {
       let json = text;
@@ -54,7 +56,7 @@ export function steady(folder) {
       } catch {
         // A line of a frame that is no JSON.
       }
-      return json.replace(ID, idFor).replaceAll(folder, SHOWN_HOME);
+      return places.reduce((words, [real, shown]) => words.replaceAll(real, shown), json.replace(ID, idFor));
     },
   };
 }
