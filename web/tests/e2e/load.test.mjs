@@ -49,7 +49,7 @@ describe('a conversation of ten thousand messages', () => {
     await tab.goto(`${server.origin}/project/${id}/run/${runId}`);
     log = tab.getByRole('log');
     busy = log.locator('article[aria-busy=true]');
-    await log.getByText('I would go on').last().waitFor();
+    await log.getByText('I would go on').last().waitFor({ timeout: 120_000 });
     const shown = performance.now() - begun;
     console.log(`${count} messages: shown after ${ms(shown)}, ${await log.locator('.item').count()} rows in the page`);
   });
