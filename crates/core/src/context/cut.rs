@@ -118,6 +118,13 @@ impl Context {
         (self.window_tokens - free).saturating_mul(TOKEN_BYTES)
     }
 
+    /// What is cut down to: more goes than must, so that the next requests need no cut and keep their beginning, which
+    /// providers have at hand.
+    fn enough(&self) -> u64 {
+        let room = self.room();
+        room - room / 4
+    }
+
     fn weight(&self) -> u64 {
         self.size.bytes + self.size.messages as u64 * MESSAGE_BYTES
     }
@@ -126,16 +133,14 @@ impl Context {
         self.blocks.iter().rposition(|block| matches!(block, Block::Group(_)))
     }
 
-    /// Whole groups go, their words stay. More goes than must, so that the next requests need no cut and keep their
-    /// beginning.
+    /// Whole groups go, their words stay.
     fn cut_traffic(&mut self, cut: &mut Cut) {
         let last = self.last_group();
         let is_anchor = |block: &Block| matches!(block, Block::Anchor(_));
         let first_anchor = self.blocks.iter().position(is_anchor);
         let latest_anchor = self.blocks.iter().rposition(is_anchor);
         let end = self.blocks.len();
-        let room = self.room();
-        let enough = room - room / 4;
+        let enough = self.enough();
         let mut blocks = Vec::with_capacity(end);
         let mut weight = self.weight();
         for (at, block) in std::mem::take(&mut self.blocks).into_iter().enumerate() {
@@ -168,10 +173,13 @@ impl Context {
 
     fn cut_words(&mut self, cut: &mut Cut) {
         let latest = self.blocks.iter().rposition(|block| matches!(block, Block::Input(_)));
-        let (mut weight, room) = (self.weight(), self.room());
+        if self.fits() {
+            return;
+        }
+        let (mut weight, enough) = (self.weight(), self.enough());
         let mut at = 0;
         self.blocks.retain(|block| {
-            let goes = weight > room && is_words(block) && Some(at) != latest;
+            let goes = weight > enough && is_words(block) && Some(at) != latest;
             at += 1;
             if goes {
                 weight -= block_weight(block);

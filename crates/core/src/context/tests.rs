@@ -248,8 +248,6 @@ fn words_are_cut_when_calls_are_not_enough() {
     system persona
     user directive
     user brief
-    user input 1
-    assistant 2wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww []
     user input 2
     assistant 3wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww []
     user anchor 3
@@ -257,6 +255,9 @@ fn words_are_cut_when_calls_are_not_enough() {
     assistant - [a]
     tool a rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
     ");
+    // The next requests begin as this one did.
+    context.reply(&reply("A few words more.", vec![]), &holds_object);
+    assert_eq!(context.fit(), None);
 }
 
 #[test]
