@@ -7,6 +7,7 @@ use crewagent_engine::store::Store;
 use tokio::sync::watch;
 
 use crate::access::Access;
+use crate::link;
 use crate::problem::Problem;
 use crate::stage::Stage;
 use crate::trials::Trials;
@@ -48,6 +49,6 @@ impl App {
 
     /// An address that opens the page, once.
     pub(crate) fn fresh_url(&self) -> String {
-        format!("http://127.0.0.1:{}/enter?token={}", self.port, self.access.fresh_link())
+        link::address(self.port, &self.access.fresh_link())
     }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
 use crate::ServerError;
+use crate::link::{Link, PAGE};
 use crate::secret::Secret;
 use crate::wire::FreshLink;
 
@@ -40,8 +41,8 @@ struct Record {
 /// Whether this process may serve.
 pub(crate) enum Claim {
     Ours(Claimed),
-    /// Somebody else does; this address opens their page.
-    Theirs(String),
+    /// Somebody else does; this opens their page.
+    Theirs(Link),
 }
 
 /// The right to serve, before anybody knows of it.
@@ -59,8 +60,10 @@ pub(crate) struct Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // A record that stays behind is harmless: without the lock nobody reads it.
+        // A record that stays behind is harmless: without the lock nobody reads it. So is a page: its link is worth
+        // nothing without this server.
         let _ = fs::remove_file(&self.record);
+        let _ = fs::remove_file(self.record.with_file_name(PAGE));
     }
 }
 
@@ -84,7 +87,7 @@ pub(crate) fn claim(home: &Path, runtime: &Runtime) -> Result<Claim, ServerError
         }
         // It may have the lock and not yet a port, or be about to end.
         match ask(&folder, runtime) {
-            Ok(url) => return Ok(Claim::Theirs(url)),
+            Ok(link) => return Ok(Claim::Theirs(link)),
             Err(why) if Instant::now() > deadline => return Err(ServerError::Mute(why)),
             Err(_) => std::thread::sleep(PAUSE),
         }
@@ -130,17 +133,17 @@ pub(crate) fn failed(
 }
 
 /// Asks the server of this store for a link. The text says why there is none.
-fn ask(folder: &Path, runtime: &Runtime) -> Result<String, String> {
+fn ask(folder: &Path, runtime: &Runtime) -> Result<Link, String> {
     let text = fs::read(folder.join(RECORD)).map_err(|error| error.to_string())?;
     let record: Record = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
-    let asked = async { tokio::time::timeout(PATIENCE, link(&record)).await };
+    let asked = async { tokio::time::timeout(PATIENCE, link(folder, &record)).await };
     match runtime.block_on(asked) {
         Ok(link) => link.map_err(|error| format!("process {}: {error}", record.pid)),
         Err(_) => Err(format!("process {} does not answer", record.pid)),
     }
 }
 
-async fn link(record: &Record) -> Result<String, Box<dyn std::error::Error>> {
+async fn link(folder: &Path, record: &Record) -> Result<Link, Box<dyn std::error::Error>> {
     let address = format!("127.0.0.1:{}", record.port);
     let socket = tokio::net::TcpStream::connect(&address).await?;
     let (mut sender, connection) =
@@ -158,5 +161,5 @@ async fn link(record: &Record) -> Result<String, Box<dyn std::error::Error>> {
     let body = body.map_err(|error| error.to_string())?;
     connection.abort();
     let link: FreshLink = serde_json::from_slice(&body.to_bytes())?;
-    Ok(link.url)
+    Ok(Link::shown(folder, link.url))
 }

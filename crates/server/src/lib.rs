@@ -9,6 +9,7 @@ mod assets;
 mod endpoint;
 mod gate;
 mod instance;
+mod link;
 mod listen;
 mod openapi;
 mod problem;
@@ -30,6 +31,7 @@ use tokio::sync::watch;
 use self::access::Access;
 use self::app::App;
 use self::instance::{Claim, Instance};
+pub use self::link::Link;
 use self::stage::Stage;
 
 /// The port that is tried first.
@@ -44,8 +46,8 @@ const BLOCKING_THREADS: usize = 64;
 pub enum Opened {
     /// This process serves.
     Here(Server),
-    /// Another process serves this store already; its page opens with this address, once.
-    Elsewhere(String),
+    /// Another process serves this store already; its page opens with this link.
+    Elsewhere(Link),
 }
 
 /// Why there is no server.
@@ -92,7 +94,7 @@ pub struct Server {
     runtime: Runtime,
     listener: std::net::TcpListener,
     app: Arc<App>,
-    url: String,
+    link: Link,
     closing: watch::Sender<bool>,
     _instance: Instance,
 }
@@ -130,22 +132,22 @@ pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
         .map_err(ServerError::Start)?;
     let claim = match instance::claim(&home, &runtime)? {
         Claim::Ours(claim) => claim,
-        Claim::Theirs(url) => return Ok(Opened::Elsewhere(url)),
+        Claim::Theirs(link) => return Ok(Opened::Elsewhere(link)),
     };
     let listener = listen::bind(port)?;
     let port = listener.local_addr().map_err(ServerError::Start)?.port();
     let access = Access::open(&claim.folder, port)?;
+    let link = Link::new(&claim.folder, port, &access.fresh_link());
     let instance = claim.sign(port, access.secret())?;
     let closing = watch::Sender::new(false);
     let app = Arc::new(App::new(home.clone(), port, access, Stage::new(home), closing.subscribe()));
-    let url = app.fresh_url();
-    Ok(Opened::Here(Server { runtime, listener, app, url, closing, _instance: instance }))
+    Ok(Opened::Here(Server { runtime, listener, app, link, closing, _instance: instance }))
 }
 
 impl Server {
-    /// The address that opens the page, once.
-    pub fn url(&self) -> &str {
-        &self.url
+    /// Opens the page, once.
+    pub fn link(&self) -> &Link {
+        &self.link
     }
 
     /// Ends this server from another thread.

@@ -2,14 +2,19 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use anyhow::Context as _;
-use crewagent_server::Opened;
+use crewagent_server::{Link, Opened};
 
 use crate::args::Ui;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, QUIET};
+
+/// How long a start that does not serve waits to hear whether a browser could be opened.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(
     args: &Ui,
@@ -17,9 +22,11 @@ pub(crate) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     match crewagent_server::open(home, args.port)? {
-        Opened::Elsewhere(url) => {
+        Opened::Elsewhere(link) => {
             let words = "It is running already; this link opens its page.";
-            show(&url, words, args, console);
+            let opening = show(&link, words, args, console);
+            // Some openers end with the browser; those have found one.
+            let _ = opening.map(|opening| opening.recv_timeout(PATIENCE));
             Ok(Outcome::Done)
         }
         Opened::Here(server) => {
@@ -31,25 +38,44 @@ pub(crate) fn run(
             })
             .context("cannot listen for Ctrl-C")?;
             let words = "The link works once, on this computer alone. Press Ctrl-C to end; runs stop where nothing is lost.";
-            show(server.url(), words, args, console);
+            show(server.link(), words, args, console);
             server.serve()?;
             Ok(Outcome::Done)
         }
     }
 }
 
-/// The link is the first line, so that other programs can read it.
-fn show(url: &str, words: &str, args: &Ui, console: &mut Console) {
-    console.line(url);
+/// The link is the first line, so that other programs can read it. Gives what hears the end of the opener.
+fn show(
+    link: &Link,
+    words: &str,
+    args: &Ui,
+    console: &mut Console,
+) -> Option<mpsc::Receiver<()>> {
+    console.line(link.url());
     console.show();
     console.error(paint::styled(QUIET, words));
-    if !args.no_open && !browse(url) {
-        console.error("No browser could be opened; open the link above in one.");
+    if args.no_open {
+        return None;
+    }
+    // Browsers that are kept in a box of their own, such as those of snap, cannot read the store.
+    console.error(paint::styled(QUIET, "If no page opens, open the link above in your browser."));
+    match browse(link) {
+        Ok(opening) => Some(opening),
+        Err(error) => {
+            told(&error, console);
+            None
+        }
     }
 }
 
-/// Opens the link with the program that the system has for links. Says whether there is one.
-fn browse(url: &str) -> bool {
+fn told(why: &anyhow::Error, console: &mut Console) {
+    let why = paint::printable(&format!("{why:#}"));
+    console.error(format_args!("No browser could be opened ({why}); open the link above in one."));
+}
+
+/// Opens the link with the program that the system has for pages, which a thread waits for.
+fn browse(link: &Link) -> anyhow::Result<mpsc::Receiver<()>> {
     let (program, before): (_, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(windows) {
@@ -58,9 +84,23 @@ fn browse(url: &str) -> bool {
         ("xdg-open", &[])
     };
     let mut command = Command::new(program);
-    command.args(before).arg(url);
+    // Every user of the computer can read arguments, so they have the path of a private page, and not the link.
+    command.args(before).arg(link.page()?);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().is_ok()
+    let mut child = command.spawn().with_context(|| format!("`{program}` cannot be started"))?;
+    let (sender, receiver) = mpsc::channel();
+    std::thread::Builder::new().spawn(move || {
+        let failure = match child.wait() {
+            Ok(status) if status.success() => None,
+            Ok(status) => Some(anyhow::anyhow!("`{program}` ended with {status}")),
+            Err(error) => Some(error.into()),
+        };
+        if let Some(failure) = failure {
+            told(&failure, &mut Console::new());
+        }
+        let _ = sender.send(());
+    })?;
+    Ok(receiver)
 }
 
 #[allow(

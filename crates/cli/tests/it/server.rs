@@ -60,6 +60,11 @@ impl Served {
         browser
     }
 
+    /// What it says to whoever watches, if that was piped.
+    pub(crate) fn stderr(&mut self) -> std::process::ChildStderr {
+        self.child.stderr.take().unwrap()
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }

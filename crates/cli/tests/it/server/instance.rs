@@ -84,3 +84,33 @@ fn without_a_command_the_app_is_opened() {
     assert!(served.port >= 4747);
     served.browser();
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_link_is_in_a_private_page_and_not_in_the_arguments_of_the_opener() {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let world = World::new();
+    let opener = world.write("bin/xdg-open", "#!/bin/sh\necho \"$# $1\" > \"$TMPDIR/opened\"\nexit 4\n");
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = world.command();
+    command.args(["ui", "--port", "0"]).env("PATH", world.path("bin"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut served = Served::of_plain(command);
+    let said = BufReader::new(served.stderr()).lines().map(Result::unwrap);
+    // An opener that fails is told of.
+    let failure = said.into_iter().find(|line| line.contains("could be opened")).unwrap();
+    assert!(failure.contains("exit status: 4"), "{failure}");
+    let page = world.path("store/server/open.html");
+    assert_eq!(fs::read_to_string(world.path("opened")).unwrap(), format!("1 {}\n", page.display()));
+    assert_eq!(fs::metadata(&page).unwrap().permissions().mode() & 0o777, 0o600);
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.contains(&format!("content=\"0; url={}\"", served.url)), "{text}");
+    served.browser();
+    // A second start waits for its opener, too.
+    let second = world.command().arg("ui").env("PATH", world.path("bin")).output().unwrap();
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert!(said.contains("exit status: 4"), "{said}");
+    assert_ne!(fs::read_to_string(&page).unwrap(), text);
+}
