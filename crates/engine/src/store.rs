@@ -1,5 +1,6 @@
 //! The store: everything the runtime keeps for a user, in one folder.
 
+mod change;
 mod conversations;
 mod ids;
 mod layout;

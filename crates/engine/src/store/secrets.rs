@@ -7,6 +7,7 @@ mod keyring;
 #[cfg(test)]
 mod tests;
 
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use thiserror::Error;
 
 pub use self::find::FoundKey;
+use super::change;
 use super::settings::KeySource;
 
 /// The keys that CrewAgent keeps for a user.
@@ -118,6 +120,7 @@ impl Secrets {
         check(key)?;
         match place {
             KeySource::File => {
+                let _turn = self.turn()?;
                 let mut keys = file::read(&self.path)?;
                 keys.insert(name.to_owned(), key.clone());
                 file::write(&self.path, &keys)
@@ -131,6 +134,10 @@ impl Secrets {
     pub fn remove(&self, place: &KeySource, name: &str) -> Result<bool, SecretError> {
         match place {
             KeySource::File => {
+                if !file::read(&self.path)?.contains_key(name) {
+                    return Ok(false);
+                }
+                let _turn = self.turn()?;
                 let mut keys = file::read(&self.path)?;
                 let was_there = keys.remove(name).is_some();
                 if was_there {
@@ -141,6 +148,13 @@ impl Secrets {
             KeySource::Keyring => keyring::remove(name),
             KeySource::Variable(_) | KeySource::None => Ok(false),
         }
+    }
+
+    /// Waits until nobody else changes the file.
+    fn turn(&self) -> Result<Option<File>, SecretError> {
+        let failed = |error| SecretError::Io { action: "lock", path: self.path.clone(), error };
+        let made = self.path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| change::turn(&self.path)).map_err(failed)
     }
 }
 

@@ -37,6 +37,25 @@ fn keys_are_kept_by_name() {
     assert_eq!(kept(&secrets, "b.c d").as_deref(), Some("sk-2"));
 }
 
+#[test]
+fn keys_that_are_added_at_the_same_time_are_all_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let secrets = Secrets::of(&home.path().join("store"));
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let secrets = &secrets;
+            let put = move || {
+                let key = key_of(&format!("sk-{number}")).unwrap();
+                secrets.put(&KeySource::File, &number.to_string(), &key).unwrap();
+            };
+            scope.spawn(put);
+        }
+    });
+    for number in 0..8 {
+        assert_eq!(kept(&secrets, &number.to_string()), Some(format!("sk-{number}")));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn keys_that_others_can_read_are_not_used() {

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::{Settings, SettingsError};
+use crate::store::change;
 
 /// The file of the settings, open for changes. Nothing is written before it is saved, and nothing that is wrong. While it is
 /// open others wait, so that of two changes at the same time neither is lost.
@@ -23,7 +24,7 @@ impl SettingsFile {
     /// Reads the file. One that is not there is empty; one that is wrong is not made worse.
     pub fn open(path: &Path) -> Result<Self, SettingsError> {
         let failed = |error| SettingsError::Read { path: path.to_owned(), error };
-        let turn = turn(path).map_err(failed)?;
+        let turn = change::turn(path).map_err(failed)?;
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -153,17 +154,6 @@ impl SettingsFile {
         put(&mut changed.document, key, value)?;
         changed.settings()?;
         Ok(changed)
-    }
-}
-
-/// Waits until nobody else changes the file. The file itself cannot be locked, because it is replaced as a whole. Before there
-/// is a store there is nothing to wait for.
-fn turn(path: &Path) -> io::Result<Option<File>> {
-    let lock = path.with_extension("lock");
-    match File::options().create(true).append(true).open(lock) {
-        Ok(file) => file.lock().map(|()| Some(file)),
-        // Where nothing can be written nothing will be changed either, and saving says so.
-        Err(_) => Ok(None),
     }
 }
 
