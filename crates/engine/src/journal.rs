@@ -11,7 +11,7 @@ use std::io::{self, Seek, SeekFrom};
 use crewagent_core::event::{Event, Fact};
 use thiserror::Error;
 
-pub use self::reader::Reader;
+pub use self::reader::{Place, Reader};
 pub use self::scan::{Judged, LineEnd, MAX_RECORD, Rest, recover};
 pub use self::tail::{Tail, tail};
 

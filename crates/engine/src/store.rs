@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use thiserror::Error;
 
-pub use self::conversations::{Conversation, ConversationListing, Conversations};
+pub use self::conversations::{Conversation, ConversationListing, Conversations, Searched};
 pub use self::ids::{BadId, ProjectId, RunId};
 pub(crate) use self::ids::{dice, random};
 pub use self::packages::{

@@ -7,8 +7,10 @@ use crewagent_engine::store::Store;
 use tokio::sync::watch;
 
 use crate::access::Access;
+use crate::bookmarks::Bookmarks;
 use crate::link;
 use crate::problem::Problem;
+use crate::searches::Searches;
 use crate::stage::Stage;
 use crate::trials::Trials;
 
@@ -23,6 +25,8 @@ pub(crate) struct App {
     /// Becomes true when the server ends.
     pub(crate) closing: watch::Receiver<bool>,
     pub(crate) began: Instant,
+    pub(crate) bookmarks: Bookmarks,
+    pub(crate) searches: Searches,
 }
 
 impl App {
@@ -33,8 +37,17 @@ impl App {
         stage: Stage,
         closing: watch::Receiver<bool>,
     ) -> Self {
-        let trials = Trials::default();
-        Self { home, port, access, stage, trials, closing, began: Instant::now() }
+        Self {
+            home,
+            port,
+            access,
+            stage,
+            trials: Trials::default(),
+            closing,
+            began: Instant::now(),
+            bookmarks: Bookmarks::default(),
+            searches: Searches::default(),
+        }
     }
 
     /// The store, with its settings as they are now.

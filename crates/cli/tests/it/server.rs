@@ -5,6 +5,7 @@ mod client;
 mod crowd;
 mod forks;
 mod instance;
+mod lists;
 mod mcp;
 mod model;
 mod path;

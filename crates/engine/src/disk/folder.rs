@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::{Deed, Disk, DiskError};
 
@@ -86,9 +87,19 @@ impl Folder {
 
     /// The size of a file in it; `None` when there is none.
     pub(crate) fn size_of(&self, name: &str) -> Done<Option<u64>> {
+        let found = self.look_at(name)?;
+        Ok(found.filter(fs::Metadata::is_file).map(|metadata| metadata.len()))
+    }
+
+    /// When a file in it was last written; `None` when there is none.
+    pub(crate) fn written(&self, name: &str) -> Done<Option<SystemTime>> {
+        Ok(self.look_at(name)?.and_then(|metadata| metadata.modified().ok()))
+    }
+
+    fn look_at(&self, name: &str) -> Done<Option<fs::Metadata>> {
         let path = self.path.join(name);
         match self.disk.run(self.label_of(name), Deed::Look, || fs::metadata(path)) {
-            Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
+            Ok(metadata) => Ok(Some(metadata)),
             Err(error) if is_missing(&error) => Ok(None),
             Err(error) => Err(self.failed("look at", name)(error)),
         }

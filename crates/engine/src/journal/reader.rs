@@ -3,6 +3,7 @@
 use std::io::{Read as _, Seek as _, SeekFrom};
 
 use crewagent_core::event::Event;
+use crewagent_core::integrity::Digest;
 
 use super::{JOURNAL, JournalError, MAX_RECORD};
 use crate::disk::{Deed, Folder, Opening};
@@ -15,12 +16,30 @@ pub struct Reader {
     offset: u64,
     /// The number of the last record that was passed.
     seq: u64,
+    /// The line of the last record that was passed.
+    last: Option<Line>,
+}
+
+/// A place behind a record of a journal, to go on from later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the record.
+    pub seq: u64,
+    line: Line,
+}
+
+/// A line of a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Line {
+    start: u64,
+    end: u64,
+    sha256: Digest,
 }
 
 impl Reader {
     /// The beginning of the journal in a folder.
     pub fn new(folder: Folder) -> Self {
-        Self { folder, offset: 0, seq: 0 }
+        Self { folder, offset: 0, seq: 0, last: None }
     }
 
     /// The number of the last record that was passed.
@@ -28,20 +47,59 @@ impl Reader {
         self.seq
     }
 
+    /// How many bytes are before it.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Where it is, once it has passed a record.
+    pub fn place(&self) -> Option<Place> {
+        self.last.map(|line| Place { seq: self.seq, line })
+    }
+
+    /// Goes to a place where a reader of this journal was before, and says whether it is there: a journal that was cut
+    /// off since then, or written anew, may have another record there.
+    pub fn go_to(&mut self, place: &Place) -> Result<bool, JournalError> {
+        let Line { start, end, sha256 } = place.line;
+        let found = self.piece(start, end - start)?;
+        let is_there = Digest::of(&found) == sha256;
+        if is_there {
+            (self.offset, self.seq, self.last) = (end, place.seq, Some(place.line));
+        }
+        Ok(is_there)
+    }
+
     /// The next records, of about so many bytes together, but at least one if there is one. None at the end, and
     /// in front of a record that is being written or cannot be read.
     pub fn next(&mut self, bytes: usize) -> Result<Vec<Event>, JournalError> {
+        self.next_few(bytes, usize::MAX)
+    }
+
+    /// The same, but not more than so many records, and at least one.
+    pub fn next_few(&mut self, bytes: usize, most: usize) -> Result<Vec<Event>, JournalError> {
         let mut window = bytes.max(1) as u64;
         loop {
-            let piece = self.piece(window)?;
+            let piece = self.piece(self.offset, window)?;
             let is_all = (piece.len() as u64) < window;
             let mut events = Vec::new();
             let mut taken = 0;
+            let mut last = None;
             for line in piece.split_inclusive(|byte| *byte == b'\n') {
-                if !self.takes(line, &mut events) {
+                let count = events.len();
+                // A window that was widened for one long record may hold many.
+                let is_enough = count >= most.max(1) || (count > 0 && taken >= bytes);
+                if is_enough || !self.takes(line, &mut events) {
                     break;
                 }
+                if events.len() > count {
+                    last = Some((taken, line));
+                }
                 taken += line.len();
+            }
+            if let Some((before, line)) = last {
+                let start = self.offset + before as u64;
+                let end = start + line.len() as u64;
+                self.last = Some(Line { start, end, sha256: Digest::of(line) });
             }
             self.offset += taken as u64;
             // A long record may need a wider window.
@@ -54,13 +112,13 @@ impl Reader {
         }
     }
 
-    fn piece(&self, window: u64) -> Result<Vec<u8>, JournalError> {
+    fn piece(&self, offset: u64, window: u64) -> Result<Vec<u8>, JournalError> {
         let mut file = self.folder.open(JOURNAL, Opening::Read)?;
         let mut piece = Vec::new();
         self.folder
             .disk()
             .run(self.folder.label_of(JOURNAL), Deed::Read, || {
-                file.seek(SeekFrom::Start(self.offset))?;
+                file.seek(SeekFrom::Start(offset))?;
                 (&mut file).take(window).read_to_end(&mut piece)
             })
             .map_err(self.folder.failed("read", JOURNAL))?;

@@ -1,12 +1,17 @@
 //! The conversations of the store: runs without a workflow, on a shelf of their own, each with a title.
 
+use std::cmp::Reverse;
+
 use crewagent_core::event::{Event, Fact};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::ids::{ProjectId, RunId};
-use super::runs::{Holder, Of, RunError, RunRecord, Runs, Shelf};
+use super::runs::lock::holder;
+use super::runs::{Holder, Of, RunError, RunRecord, Runs, Shelf, glance, readable, written};
 use super::{Flaw, Store};
+use crate::blobs::Blobs;
+use crate::disk::Folder;
 
 /// The file with the title.
 const TITLE: &str = "title";
@@ -14,6 +19,8 @@ const TITLE: &str = "title";
 const MAX_TITLE: usize = 80;
 /// More is no title of ours.
 const MAX_FILE: u64 = 4096;
+/// Bytes of a journal that a search reads at a time.
+const PIECE: usize = 1 << 20;
 
 /// Access to the conversations of a store.
 #[derive(Clone, Copy, Debug)]
@@ -69,46 +76,40 @@ impl<'s> Conversations<'s> {
 
     /// The conversations of the store, or of one project.
     pub fn list(&self, of: Of<'_>) -> Result<ConversationListing, RunError> {
-        let mut listing = ConversationListing::default();
-        for name in self.runs().names(of)? {
-            let found = RunId::parse(&name)
-                .map_err(|error| error.to_string())
-                .and_then(|id| self.get(&id).map_err(|error| error.to_string()));
-            match found {
-                Ok(conversation) => listing.conversations.push(conversation),
-                Err(reason) => listing.damaged.push(Flaw { name, reason }),
-            }
-        }
-        listing.conversations.sort_by(|one, other| {
-            let key = |of: &Conversation| (of.updated.unwrap_or(of.created), of.id.clone());
-            key(other).cmp(&key(one))
-        });
-        Ok(listing)
+        Ok(listing(&self.runs().places_of(of)?))
+    }
+
+    /// Those whose journals were written last, at most so many; others are not looked at. Also says how many there are,
+    /// by their folders.
+    pub fn newest(
+        &self,
+        of: Of<'_>,
+        limit: usize,
+    ) -> Result<(ConversationListing, usize), RunError> {
+        let places = self.by_time(of)?;
+        Ok((listing(places.get(..limit).unwrap_or(&places)), places.len()))
+    }
+
+    /// Every folder, with its name, the one that was written last first.
+    fn by_time(&self, of: Of<'_>) -> Result<Vec<(Folder, String)>, RunError> {
+        let mut places = self.runs().places_of(of)?;
+        places.sort_by_cached_key(|(folder, name)| Reverse((written(folder), name.clone())));
+        Ok(places)
+    }
+
+    /// How many there are, by their folders: none is looked at.
+    pub fn count(&self, of: Of<'_>) -> Result<usize, RunError> {
+        self.runs().count(of)
     }
 
     /// What a list says about one of them.
     pub fn get(&self, id: &RunId) -> Result<Conversation, RunError> {
-        let (facts, last) = self.runs().glance(id)?;
-        let RunRecord { run_id, project_id, subject, created, .. } = facts;
-        Ok(Conversation {
-            title: self.title(&run_id)?,
-            holder: self.runs().holder(&run_id)?,
-            id: run_id,
-            project_id,
-            package: subject.package().map(super::RunPackage::reference),
-            agent_id: subject.agent_id().map(str::to_owned),
-            created,
-            updated: last,
-        })
+        conversation(&self.runs().folder(id)?, id)
     }
 
     /// Its title, if it has one.
     pub fn title(&self, id: &RunId) -> Result<Option<String>, RunError> {
-        match self.runs().folder(id)?.read(TITLE, MAX_FILE) {
-            Ok(bytes) => Ok(tidy(&String::from_utf8_lossy(&bytes))),
-            Err(error) if error.is_missing() => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        title(&self.runs().folder(id)?)
     }
 
     /// Gives it a title. A blank one changes nothing.
@@ -122,28 +123,12 @@ impl<'s> Conversations<'s> {
 
     /// The runs that were started from it, in their order.
     pub fn runs_of(&self, id: &RunId) -> Result<Vec<RunId>, RunError> {
-        let events = self.runs().look(id)?.recovered.events;
-        let mut runs: Vec<RunId> = Vec::new();
-        for event in &events {
-            if let Fact::SessionRun { id: Some(id) } = &event.fact
-                && let Ok(run) = RunId::parse(id)
-                && !runs.contains(&run)
-            {
-                runs.push(run);
-            }
-        }
-        Ok(runs)
+        Ok(self.runs().look(id)?.runs())
     }
 
     /// The run that the user's words went to when it was left, if they did.
     pub fn active_run(&self, id: &RunId) -> Result<Option<RunId>, RunError> {
-        let events = self.runs().look(id)?.recovered.events;
-        for event in events.iter().rev() {
-            if let Fact::SessionRun { id } = &event.fact {
-                return Ok(id.as_ref().and_then(|id| RunId::parse(id).ok()));
-            }
-        }
-        Ok(None)
+        Ok(self.runs().look(id)?.active_run())
     }
 
     /// Whether nothing was said or done in it.
@@ -180,36 +165,146 @@ impl<'s> Conversations<'s> {
 
     /// The conversations in which these words were said, with the place where they were said first. Case does not count.
     pub fn search(&self, of: Of<'_>, words: &str) -> Result<Vec<(Conversation, String)>, RunError> {
-        let wanted = words.trim().to_lowercase();
-        let mut found = Vec::new();
-        for conversation in self.list(of)?.conversations {
-            let said = match &conversation.title {
-                Some(title) if title.to_lowercase().contains(&wanted) => Some(title.clone()),
-                Some(_) | None => self.said(&conversation.id, &wanted),
-            };
-            found.extend(said.map(|said| (conversation, said)));
-        }
-        Ok(found)
+        Ok(self.search_some(of, words, u64::MAX, &|| true)?.found)
     }
 
-    fn said(&self, id: &RunId, wanted: &str) -> Option<String> {
-        // What cannot be read is not found; `chats list` says what is wrong with it.
-        let runs = self.runs_of(id).unwrap_or_default();
-        let runs = runs.iter().filter_map(|run| self.store.runs().look(run).ok());
-        let views: Vec<super::RunView> =
-            self.runs().look(id).ok().into_iter().chain(runs).collect();
-        let place = |view: &super::RunView| {
-            view.recovered.events.iter().find_map(|event| excerpt(event, view, wanted))
-        };
-        views.iter().find_map(place)
+    /// The same, but about so many bytes are read at most, and none any more once the search is not wanted. Titles are
+    /// looked at in any case.
+    pub fn search_some(
+        &self,
+        of: Of<'_>,
+        words: &str,
+        bytes: u64,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<Searched, RunError> {
+        let wanted = words.trim().to_lowercase();
+        let mut search =
+            Search { store: self.store, wanted: &wanted, left: bytes, is_wanted, is_whole: true };
+        let mut found = Vec::new();
+        for (folder, name) in self.by_time(of)? {
+            if !is_wanted() {
+                search.is_whole = false;
+                break;
+            }
+            // What cannot be read is not found; `chats list` says what is wrong with it.
+            let Ok(id) = RunId::parse(&name) else { continue };
+            let own = title(&folder).ok().flatten();
+            let own = own.filter(|title| title.to_lowercase().contains(&wanted));
+            let said = own.or_else(|| search.said(&folder));
+            found.extend(said.and_then(|said| Some((conversation(&folder, &id).ok()?, said))));
+        }
+        found.sort_by_key(|(conversation, _)| Reverse(conversation.age()));
+        Ok(Searched { found, is_whole: search.is_whole })
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Searched {
+    /// The conversations, each with the place where the words were said first.
+    pub found: Vec<(Conversation, String)>,
+    /// Whether everything was searched.
+    pub is_whole: bool,
+}
+
+/// A search through journals.
+struct Search<'s> {
+    store: &'s Store,
+    wanted: &'s str,
+    /// Bytes that may still be read.
+    left: u64,
+    is_wanted: &'s dyn Fn() -> bool,
+    is_whole: bool,
+}
+
+impl Search<'_> {
+    /// The first place in a conversation, or in the runs that were started from it.
+    fn said(&mut self, folder: &Folder) -> Option<String> {
+        let mut runs = Vec::new();
+        let own = self.read(folder, &mut runs);
+        own.or_else(|| {
+            let runs = runs.iter().filter_map(|run| RunId::parse(run).ok());
+            let mut folders = runs.filter_map(|run| self.store.runs().folder(&run).ok());
+            folders.find_map(|folder| self.read(&folder, &mut Vec::new()))
+        })
+    }
+
+    /// The first place in a journal; notes the runs that it names.
+    fn read(&mut self, folder: &Folder, runs: &mut Vec<String>) -> Option<String> {
+        let (mut reader, blobs) = readable(folder);
+        loop {
+            if self.left == 0 || !(self.is_wanted)() {
+                self.is_whole = false;
+                return None;
+            }
+            let before = reader.offset();
+            let events = reader.next(PIECE).ok().filter(|events| !events.is_empty())?;
+            self.left = self.left.saturating_sub(reader.offset() - before);
+            for event in &events {
+                if let Some(place) = excerpt(event, &blobs, self.wanted) {
+                    return Some(place);
+                }
+                if let Fact::SessionRun { id: Some(id) } = &event.fact
+                    && !runs.contains(id)
+                {
+                    runs.push(id.clone());
+                }
+            }
+        }
+    }
+}
+
+impl Conversation {
+    /// What lists are sorted by.
+    fn age(&self) -> (Timestamp, RunId) {
+        (self.updated.unwrap_or(self.created), self.id.clone())
+    }
+}
+
+/// What the folders of conversations hold.
+fn listing(places: &[(Folder, String)]) -> ConversationListing {
+    let mut listing = ConversationListing::default();
+    for (folder, name) in places {
+        let found = RunId::parse(name)
+            .map_err(|error| error.to_string())
+            .and_then(|id| conversation(folder, &id).map_err(|error| error.to_string()));
+        match found {
+            Ok(conversation) => listing.conversations.push(conversation),
+            Err(reason) => listing.damaged.push(Flaw { name: name.clone(), reason }),
+        }
+    }
+    listing.conversations.sort_by_key(|conversation| Reverse(conversation.age()));
+    listing
+}
+
+fn conversation(folder: &Folder, id: &RunId) -> Result<Conversation, RunError> {
+    let (facts, last) = glance(folder, id)?;
+    let RunRecord { run_id, project_id, subject, created, .. } = facts;
+    Ok(Conversation {
+        title: title(folder)?,
+        holder: holder(folder)?,
+        id: run_id,
+        project_id,
+        package: subject.package().map(super::RunPackage::reference),
+        agent_id: subject.agent_id().map(str::to_owned),
+        created,
+        updated: last,
+    })
+}
+
+fn title(folder: &Folder) -> Result<Option<String>, RunError> {
+    match folder.read(TITLE, MAX_FILE) {
+        Ok(bytes) => Ok(tidy(&String::from_utf8_lossy(&bytes))),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// The words of an event around those that are looked for.
-fn excerpt(event: &Event, view: &super::RunView, wanted: &str) -> Option<String> {
+fn excerpt(event: &Event, blobs: &Blobs, wanted: &str) -> Option<String> {
     let text = if let Fact::UserInput { text, .. } | Fact::SessionCommand { text, .. } = &event.fact
     {
-        view.blobs.resolve(text).ok()?.to_string()
+        blobs.resolve(text).ok()?.to_string()
     } else if let Fact::AssistantMessage { reply, .. } = &event.fact {
         reply.content.clone()?
     } else {

@@ -7,6 +7,7 @@ pub(super) mod lock;
 mod record;
 
 use std::fmt;
+use std::time::SystemTime;
 
 use crewagent_core::event::{Event, Fact};
 use jiff::Timestamp;
@@ -25,7 +26,7 @@ use super::packages::Installed;
 use super::projects::{CONVERSATIONS, Project, ProjectError, Projects, REMOVED, RUNS};
 use crate::blobs::Blobs;
 use crate::disk::{DiskError, Folder};
-use crate::journal::{Journal, Reader, Recovered};
+use crate::journal::{JOURNAL, Journal, Reader, Recovered};
 use crate::mounts::{Mounts, OpenError, Roots};
 
 /// What stands in a run's folder.
@@ -172,6 +173,11 @@ impl<'s> Runs<'s> {
         })
     }
 
+    /// Its long texts.
+    pub fn blobs(&self, id: &RunId) -> Result<Blobs, RunError> {
+        Ok(Blobs::new(self.folder(id)?.join(BLOBS)))
+    }
+
     /// The events of a run, for one who reads along. Nobody needs to own it.
     pub fn journal(&self, id: &RunId) -> Result<Reader, RunError> {
         Ok(Reader::new(folder_of(&self.folder(id)?, LOGS)))
@@ -302,29 +308,18 @@ impl<'s> Runs<'s> {
         self.store.projects()
     }
 
-    /// The names of all that is there or should be.
-    pub(super) fn names(&self, of: Of<'_>) -> Result<Vec<String>, RunError> {
-        Ok(self.places_of(of)?.into_iter().map(|(_, name)| name).collect())
-    }
-
     /// All that is there, by id.
     pub fn ids(&self, of: Of<'_>) -> Result<Vec<RunId>, RunError> {
-        Ok(self.names(of)?.iter().filter_map(|name| RunId::parse(name).ok()).collect())
+        let places = self.places_of(of)?;
+        Ok(places.iter().filter_map(|(_, name)| RunId::parse(name).ok()).collect())
     }
 
-    fn places_of(&self, of: Of<'_>) -> Result<Vec<(Folder, String)>, DiskError> {
+    /// Every folder that is there or should be, with its name.
+    pub(super) fn places_of(&self, of: Of<'_>) -> Result<Vec<(Folder, String)>, DiskError> {
         match of {
             Of::All => self.places(),
             Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()), self.shelf),
         }
-    }
-
-    /// What it is, and when something last happened in it.
-    pub(super) fn glance(&self, id: &RunId) -> Result<(RunRecord, Option<Timestamp>), RunError> {
-        let folder = self.folder(id)?;
-        let facts = RunRecord::read(&folder, id)?;
-        let last = crate::journal::tail(&folder_of(&folder, LOGS))?.next();
-        Ok((facts, last.and_then(|event| event.time.parse().ok())))
     }
 
     /// Who has it at this moment.
@@ -367,6 +362,51 @@ impl<'s> Runs<'s> {
     pub(super) fn folder(&self, id: &RunId) -> Result<Folder, RunError> {
         self.locate(id)?.ok_or_else(|| self.unknown(id.as_str()))
     }
+}
+
+impl RunView {
+    /// The runs that were started from it, in their order.
+    pub fn runs(&self) -> Vec<RunId> {
+        let mut runs: Vec<RunId> = Vec::new();
+        for event in &self.recovered.events {
+            if let Fact::SessionRun { id: Some(id) } = &event.fact
+                && let Ok(run) = RunId::parse(id)
+                && !runs.contains(&run)
+            {
+                runs.push(run);
+            }
+        }
+        runs
+    }
+
+    /// The run that the user's words went to when it was left, if they did.
+    pub fn active_run(&self) -> Option<RunId> {
+        let run = |event: &Event| {
+            if let Fact::SessionRun { id } = &event.fact { Some(id.clone()) } else { None }
+        };
+        let last = self.recovered.events.iter().rev().find_map(run)?;
+        last.and_then(|id| RunId::parse(&id).ok())
+    }
+}
+
+/// What the run in a folder is, and when something last happened in it.
+pub(super) fn glance(
+    folder: &Folder,
+    id: &RunId,
+) -> Result<(RunRecord, Option<Timestamp>), RunError> {
+    let facts = RunRecord::read(folder, id)?;
+    let last = crate::journal::tail(&folder_of(folder, LOGS))?.next();
+    Ok((facts, last.and_then(|event| event.time.parse().ok())))
+}
+
+/// When the journal of the run in a folder was last written: cheaper than what it says about that.
+pub(super) fn written(folder: &Folder) -> Option<SystemTime> {
+    folder_of(folder, LOGS).written(JOURNAL).ok()?
+}
+
+/// The events of the run in a folder, and its long texts.
+pub(super) fn readable(folder: &Folder) -> (Reader, Blobs) {
+    (Reader::new(folder_of(folder, LOGS)), Blobs::new(folder.join(BLOBS)))
 }
 
 /// The runs of one project.

@@ -511,3 +511,32 @@ fn a_reader_stops_in_front_of_what_is_being_written_and_of_damage() {
     let mut reader = Reader::new(shelf.folder(Disk::real()));
     assert_eq!(read_on(&mut reader, 64), [1, 2]);
 }
+
+#[test]
+fn a_reader_goes_back_to_a_place_unless_the_journal_is_another_by_then() {
+    let shelf = Shelf::new();
+    fs::write(shelf.path(), b"").unwrap();
+    let (mut journal, _) = shelf.open();
+    let noted = |seq, bytes| event(seq, Fact::ContextCut { messages: 1, bytes });
+    journal.append(&[noted(1, 1), noted(2, 2), noted(3, 3)]).unwrap();
+    let mut reader = Reader::new(shelf.folder(Disk::real()));
+    assert_eq!(reader.place(), None);
+    assert_eq!(reader.next_few(1 << 20, 2).unwrap().len(), 2);
+    let place = reader.place().unwrap();
+    assert_eq!(place.seq, 2);
+    let mut other = Reader::new(shelf.folder(Disk::real()));
+    assert!(other.go_to(&place).unwrap());
+    assert_eq!((other.seq(), other.offset()), (2, reader.offset()));
+    assert_eq!(other.place(), Some(place.clone()));
+    assert_eq!(read_on(&mut other, 1 << 20), [3]);
+    // The second record is another one of the same length, and then not there at all.
+    let whole = String::from_utf8(shelf.bytes()).unwrap();
+    let changed = whole.replace("\"bytes\":2", "\"bytes\":4");
+    assert_ne!(changed, whole);
+    for text in [changed.as_str(), whole.lines().next().unwrap()] {
+        fs::write(shelf.path(), text).unwrap();
+        let mut reader = Reader::new(shelf.folder(Disk::real()));
+        assert!(!reader.go_to(&place).unwrap());
+        assert_eq!((reader.seq(), reader.offset()), (0, 0));
+    }
+}

@@ -409,6 +409,16 @@ fn a_conversation_that_is_damaged_can_be_removed_and_is_in_nobodys_way() {
     let listed = conversations.list(Of::All).unwrap();
     assert_eq!((listed.conversations.len(), listed.damaged.len()), (1, 1));
     assert_eq!(conversations.search(Of::All, "evening").unwrap().len(), 1);
+    // Beyond what a search may read there are titles, and nothing when it is not wanted any more.
+    let some = |bytes, is_wanted: bool| {
+        let some = conversations.search_some(Of::All, "evening", bytes, &|| is_wanted).unwrap();
+        (some.found.len(), some.is_whole)
+    };
+    assert_eq!((some(u64::MAX, true), some(u64::MAX, false)), ((1, true), (0, false)));
+    conversations.rename(&ids[1], "Night").unwrap();
+    assert_eq!((some(u64::MAX, true), some(0, true)), ((1, true), (0, false)));
+    let (newest, total) = conversations.newest(Of::All, 1).unwrap();
+    assert_eq!((newest.conversations.len() + newest.damaged.len(), total), (1, 2));
     conversations.remove(&ids[0]).unwrap();
     assert!(!folder.exists());
 }

@@ -46,6 +46,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
+/// Conversations that are listed when nothing else is said.
+const CONVERSATIONS: usize = 200;
+/// Bytes of journals that a search reads at most.
+const SEARCHED: u64 = 256 << 20;
+
 fn journal(path: &Id) -> Result<Journal, Problem> {
     Ok(Journal::conversation(RunId::parse(&path.id)?))
 }
@@ -55,16 +60,22 @@ fn list(asked: Asked<(), ConversationQuery>) -> Result<ConversationList, Problem
     let store = app.store()?;
     let project = query.project.as_deref().map(ProjectId::parse).transpose()?;
     let of = project.as_ref().map_or(Of::All, Of::Project);
+    let limit = query.limit.map_or(CONVERSATIONS, |limit| limit as usize);
     if let Some(words) = query.words.as_deref().map(str::trim).filter(|words| !words.is_empty()) {
-        let found = store.conversations().search(of, words)?.into_iter();
+        let searched = app.searches.run(|is_wanted| {
+            Ok(store.conversations().search_some(of, words, SEARCHED, is_wanted)?)
+        })?;
+        let more = !searched.is_whole || searched.found.len() > limit;
+        let found = searched.found.into_iter().take(limit);
         let conversations = found
             .map(|(talk, place)| Conversation { found: Some(place), ..item(&app, talk) })
             .collect();
-        return Ok(ConversationList { conversations, damaged: Vec::new() });
+        return Ok(ConversationList { conversations, more, damaged: Vec::new() });
     }
-    let listing = store.conversations().list(of)?;
+    let (listing, total) = store.conversations().newest(of, limit)?;
     Ok(ConversationList {
         conversations: listing.conversations.into_iter().map(|talk| item(&app, talk)).collect(),
+        more: total > limit,
         damaged: listing.damaged.into_iter().map(Into::into).collect(),
     })
 }
@@ -108,7 +119,7 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
     let talks = store.conversations();
     let view = talks.runs().look(&id)?;
     let (agent, menu) = talked_to(&store, &view).unzip();
-    let active_run = talks.active_run(&id)?.map(|run| run.to_string());
+    let active_run = view.active_run().map(|run| run.to_string());
     Ok(ConversationDetail {
         item: item(&app, talks.get(&id)?),
         mode: match (&active_run, &agent) {
@@ -118,7 +129,7 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
         },
         agent,
         menu: menu.unwrap_or_default(),
-        runs: talks.runs_of(&id)?.iter().map(ToString::to_string).collect(),
+        runs: view.runs().iter().map(ToString::to_string).collect(),
         active_run,
         blocked: talks.runs().roots(&view.facts).err().map(|error| error.to_string()),
     })
@@ -166,12 +177,12 @@ fn remove(asked: Asked<Id>) -> Result<RemovedConversation, Problem> {
 fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem> {
     let journal = journal(&asked.path)?;
     let reader = asked.app.store()?.conversations().runs().journal(&journal.id)?;
-    page(&journal, reader, &asked.query)
+    page(&asked.app, &journal, reader, &asked.query)
 }
 
 fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
-    kept(store.conversations().runs().look(&id)?.blobs, &asked.path.sha256)
+    kept(&store.conversations().runs().blobs(&id)?, &asked.path.sha256)
 }
 
 fn say(asked: Asked<Id, (), Words>) -> Result<Came, Problem> {

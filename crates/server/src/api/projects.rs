@@ -38,15 +38,11 @@ pub(super) fn project(store: &Store, id: &str) -> Result<store::Project, Problem
 fn list(asked: Asked) -> Result<Projects, Problem> {
     let store = asked.app.store()?;
     let listing = store.projects().list()?;
-    let runs = store.runs().list(Of::All)?.runs;
-    let talks = store.conversations().list(Of::All)?.conversations;
-    let projects = listing.projects.into_iter().map(|project| {
-        let runs = runs.iter().filter(|run| run.project_id == project.id).count();
-        let talks = talks.iter().filter(|talk| talk.project_id == project.id).count();
-        shown(project, runs, talks, &store)
-    });
-    let projects = projects.collect();
-    Ok(Projects { projects, damaged: listing.damaged.into_iter().map(Into::into).collect() })
+    let projects = listing.projects.into_iter().map(|project| counted(project, &store));
+    Ok(Projects {
+        projects: projects.collect::<Result<_, _>>()?,
+        damaged: listing.damaged.into_iter().map(Into::into).collect(),
+    })
 }
 
 fn open(asked: Asked<(), (), FolderPath>) -> Result<Project, Problem> {
@@ -105,15 +101,10 @@ fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
 
 fn counted(project: store::Project, store: &Store) -> Result<Project, Problem> {
     let of = Of::Project(&project.id);
-    let runs = store.runs().list(of)?.runs.len();
-    let talks = store.conversations().list(of)?.conversations.len();
-    Ok(shown(project, runs, talks, store))
-}
-
-fn shown(project: store::Project, runs: usize, talks: usize, store: &Store) -> Project {
+    let (runs, talks) = (store.runs().count(of)?, store.conversations().count(of)?);
     let store::Project { id, name, path, last_package, created } = project;
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    Project {
+    Ok(Project {
         id: id.to_string(),
         name,
         exists: path.is_dir(),
@@ -123,7 +114,7 @@ fn shown(project: store::Project, runs: usize, talks: usize, store: &Store) -> P
         created: created.to_string(),
         runs: count(runs),
         conversations: count(talks),
-    }
+    })
 }
 
 /// A path that does not depend on where the server was started.

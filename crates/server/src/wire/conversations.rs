@@ -17,6 +17,8 @@ pub struct ConversationQuery {
     pub project: Option<String>,
     /// Those in which these words were said.
     pub words: Option<String>,
+    /// At most so many; 200 when absent.
+    pub limit: Option<u32>,
 }
 
 /// Conversations, for a list.
@@ -25,7 +27,9 @@ pub struct ConversationQuery {
 pub struct ConversationList {
     /// The one in which something happened last comes first.
     pub conversations: Vec<Conversation>,
-    /// What should be a conversation and cannot be read.
+    /// Whether there are more than these, or a search ended before it had read everything.
+    pub more: bool,
+    /// What should be a conversation and cannot be read, as far as it was looked at.
     pub damaged: Vec<Flaw>,
 }
 

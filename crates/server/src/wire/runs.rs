@@ -254,9 +254,10 @@ impl From<crewagent_engine::store::Status> for Status {
 pub struct RunList {
     /// The newest first.
     pub runs: Vec<RunItem>,
-    /// How many there are, with those that are not listed.
+    /// How many there are, with those that are not listed. Without a status or a conversation to look for, folders are
+    /// counted, and those that cannot be read are among them.
     pub total: u32,
-    /// What should be a run and cannot be read.
+    /// What should be a run and cannot be read, as far as it was looked at.
     pub damaged: Vec<Flaw>,
 }
 
@@ -379,7 +380,7 @@ pub struct Visit {
 pub struct EventQuery {
     /// Those behind this one; from the first when absent.
     pub after: Option<u64>,
-    /// At most so many; 500 when absent.
+    /// At most so many; 500 when absent. A page also ends after about 4 MiB.
     pub limit: Option<u32>,
 }
 

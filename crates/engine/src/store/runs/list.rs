@@ -48,6 +48,9 @@ pub struct RunSummary {
     pub workflow: String,
     /// The agent.
     pub agent_id: String,
+    /// The conversation it was started from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<RunId>,
     /// When it was created.
     pub created: Timestamp,
     /// When something last happened.
@@ -115,21 +118,22 @@ impl Status {
 impl Runs<'_> {
     /// The runs of the store, or of one project.
     pub fn list(&self, of: Of<'_>) -> Result<RunListing, RunError> {
-        let mut listing = RunListing::default();
-        for (folder, name) in self.places_of(of)? {
-            let summary = RunId::parse(&name)
-                .map_err(|error| error.to_string())
-                .and_then(|id| summary(&folder, &id).map_err(|error| error.to_string()));
-            match summary {
-                Ok(summary) => listing.runs.push(summary),
-                Err(reason) => listing.damaged.push(Flaw { name, reason }),
-            }
-        }
-        listing.runs.sort_by(|one, other| {
-            let key = |of: &RunSummary| (of.created, of.run_id.clone());
-            key(other).cmp(&key(one))
-        });
-        Ok(listing)
+        Ok(listing(self.places_of(of)?))
+    }
+
+    /// The newest of them, at most so many; others are not looked at. Also says how many there are, by their folders.
+    pub fn newest(&self, of: Of<'_>, limit: usize) -> Result<(RunListing, usize), RunError> {
+        let mut places = self.places_of(of)?;
+        let total = places.len();
+        // An id begins with its time.
+        places.sort_unstable_by(|(_, one), (_, other)| other.cmp(one));
+        places.truncate(limit);
+        Ok((listing(places), total))
+    }
+
+    /// How many there are, by their folders: none is looked at.
+    pub fn count(&self, of: Of<'_>) -> Result<usize, RunError> {
+        Ok(self.places_of(of)?.len())
     }
 
     /// The newest run that is not complete.
@@ -144,6 +148,25 @@ impl Runs<'_> {
     }
 }
 
+/// What the folders of runs hold, the newest first.
+fn listing(places: Vec<(Folder, String)>) -> RunListing {
+    let mut listing = RunListing::default();
+    for (folder, name) in places {
+        let summary = RunId::parse(&name)
+            .map_err(|error| error.to_string())
+            .and_then(|id| summary(&folder, &id).map_err(|error| error.to_string()));
+        match summary {
+            Ok(summary) => listing.runs.push(summary),
+            Err(reason) => listing.damaged.push(Flaw { name, reason }),
+        }
+    }
+    listing.runs.sort_by(|one, other| {
+        let key = |of: &RunSummary| (of.created, of.run_id.clone());
+        key(other).cmp(&key(one))
+    });
+    listing
+}
+
 fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
     let facts = RunRecord::read(folder, id)?;
     let Subject::Workflow { package, workflow, agent_id } = facts.subject else {
@@ -156,6 +179,7 @@ fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
         package: package.reference(),
         workflow: workflow.reference().to_owned(),
         agent_id,
+        conversation: facts.conversation,
         created: facts.created,
         updated: None,
         status: Status::Unknown,

@@ -7,11 +7,12 @@ use crewagent_core::run::usage::Usage;
 use crewagent_core::run::visit::{self, visits};
 use crewagent_engine::journal::Reader;
 use crewagent_engine::runtime_version;
-use crewagent_engine::store::{Of, ProjectId, RunId, RunRecord, RunSummary, Store};
+use crewagent_engine::store::{Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Store};
 
 use crate::api::packages::picture;
 use crate::api::{Blob, Id};
 use crate::app::App;
+use crate::bookmarks::Bookmark;
 use crate::endpoint::Asked;
 use crate::problem::Problem;
 use crate::stage::Position;
@@ -28,31 +29,50 @@ const EVENTS: usize = 500;
 const MAX_EVENTS: usize = 5000;
 /// Bytes of a journal that are read at a time.
 const PIECE: usize = 1 << 20;
+/// A page ends when it has this many, however few its events are.
+const MAX_PAGE: u64 = 4 << 20;
+/// Bytes that are read to know whether something follows.
+const PEEK: usize = 64 << 10;
 
 pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
     let Asked { app, query, .. } = asked;
     let store = app.store()?;
     let project = query.project.as_deref().map(ProjectId::parse).transpose()?;
-    let listing = store.runs().list(project.as_ref().map_or(Of::All, Of::Project))?;
+    let of = project.as_ref().map_or(Of::All, Of::Project);
+    let limit = query.limit.map_or(RUNS, |limit| limit as usize);
     let conversation = query.conversation.as_deref().map(RunId::parse).transpose()?;
-    let of_talk = match &conversation {
-        Some(id) => Some(store.conversations().runs_of(id)?),
-        None => None,
+    let (mut listing, total) = match (&conversation, query.status) {
+        (None, None) => store.runs().newest(of, limit)?,
+        // How a run is, only the run itself says.
+        (None, Some(_)) => (store.runs().list(of)?, 0),
+        (Some(talk), _) => (started_from(&store, talk, of)?, 0),
     };
-    let mut runs: Vec<RunSummary> = listing.runs;
-    runs.retain(|run| {
-        query.status.is_none_or(|status| status == run.status.into())
-            && of_talk.as_ref().is_none_or(|ids| ids.contains(&run.run_id))
-    });
-    let total = u32::try_from(runs.len()).unwrap_or(u32::MAX);
-    runs.truncate(query.limit.map_or(RUNS, |limit| limit as usize));
-    let runs = runs.into_iter().map(|run| item(&app, &store, run)).collect();
-    Ok(RunList { runs, total, damaged: listing.damaged.into_iter().map(Into::into).collect() })
+    let is_filtered = conversation.is_some() || query.status.is_some();
+    listing.runs.retain(|run| query.status.is_none_or(|status| status == run.status.into()));
+    let total = if is_filtered { listing.runs.len() } else { total };
+    let runs = listing.runs.into_iter().take(limit).map(|run| item(&app, run)).collect();
+    Ok(RunList {
+        runs,
+        total: u32::try_from(total).unwrap_or(u32::MAX),
+        damaged: listing.damaged.into_iter().map(Into::into).collect(),
+    })
 }
 
-fn item(app: &App, store: &Store, run: RunSummary) -> RunItem {
-    let facts = store.runs().facts(&run.run_id).ok();
-    let conversation = facts.and_then(|facts| facts.conversation);
+/// The runs that were started from a conversation, as far as they are still there, the newest first.
+fn started_from(store: &Store, talk: &RunId, of: Of<'_>) -> Result<RunListing, Problem> {
+    let ids = store.conversations().runs_of(talk)?;
+    let mut runs: Vec<RunSummary> =
+        ids.iter().filter_map(|id| store.runs().summary(id).ok()).collect();
+    runs.retain(|run| match of {
+        Of::All => true,
+        Of::Project(project) => run.project_id == *project,
+    });
+    runs.sort_by(|one, other| other.run_id.cmp(&one.run_id));
+    Ok(RunListing { runs, damaged: Vec::new() })
+}
+
+fn item(app: &App, run: RunSummary) -> RunItem {
+    let conversation = run.conversation;
     let at_work = app.stage.is_at_work(&Journal::run(run.run_id.clone()));
     let holder = run.holder.filter(|holder| holder.pid != Some(std::process::id()));
     RunItem {
@@ -83,7 +103,7 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
     let Asked { app, path, .. } = asked;
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
     let view = store.runs().look(&id)?;
-    let item = item(&app, &store, store.runs().summary(&id)?);
+    let item = item(&app, store.runs().summary(&id)?);
     let mut detail = RunDetail {
         item,
         package_sha256: view.facts.subject.package().map(|package| package.sha256.to_string()),
@@ -145,39 +165,60 @@ fn graph(store: &Store, facts: &RunRecord) -> Option<Picture> {
 pub(super) fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem> {
     let id = RunId::parse(&asked.path.id)?;
     let reader = asked.app.store()?.runs().journal(&id)?;
-    page(&Journal::run(id), reader, &asked.query)
+    page(&asked.app, &Journal::run(id), reader, &asked.query)
 }
 
 /// Some events of a journal.
 pub(in crate::api) fn page(
+    app: &App,
     journal: &Journal,
     mut reader: Reader,
     query: &EventQuery,
 ) -> Result<EventPage, Problem> {
     let after = query.after.unwrap_or_default();
     let limit = query.limit.map_or(EVENTS, |limit| limit as usize).clamp(1, MAX_EVENTS);
-    let (mut events, mut epoch, mut more) = (Vec::new(), 1, false);
-    'all: loop {
-        let next = reader.next(PIECE)?;
+    let mut epoch = 1;
+    if let Some(mark) = app.bookmarks.find(journal, after)
+        && reader.go_to(&mark.place)?
+    {
+        epoch = mark.epoch;
+    }
+    while reader.seq() < after {
+        let left = usize::try_from(after - reader.seq()).unwrap_or(usize::MAX);
+        let passed = reader.next_few(PIECE, left)?;
+        if passed.is_empty() {
+            break;
+        }
+        epoch = last_epoch(&passed).unwrap_or(epoch);
+    }
+    let (mut events, begin) = (Vec::new(), reader.offset());
+    let mut more = false;
+    loop {
+        if events.len() == limit || reader.offset() - begin >= MAX_PAGE {
+            if let Some(place) = reader.place() {
+                app.bookmarks.keep(journal, Bookmark { place, epoch });
+            }
+            more = !reader.next_few(PEEK, 1)?.is_empty();
+            break;
+        }
+        let next = reader.next_few(PIECE, limit - events.len())?;
         if next.is_empty() {
             break;
         }
-        for event in next {
-            if events.len() == limit {
-                more = true;
-                break 'all;
-            }
-            if let Fact::RunResumed { epoch: later, .. } = &event.fact {
-                epoch = *later;
-            }
-            if event.seq > after {
-                events.push(event);
-            }
-        }
+        epoch = last_epoch(&next).unwrap_or(epoch);
+        events.extend(next);
     }
     let seq = events.last().map_or(after, |event: &Event| event.seq);
     let at = Position { epoch, seq, part: 0 };
     Ok(EventPage { events, more, cursor: cursor::write(std::iter::once((journal, at))) })
+}
+
+/// Which process of a run was the last that began within these events.
+fn last_epoch(events: &[Event]) -> Option<u64> {
+    let resumed = |event: &Event| {
+        if let Fact::RunResumed { epoch, .. } = &event.fact { Some(*epoch) } else { None }
+    };
+    events.iter().rev().find_map(resumed)
 }
 
 pub(super) fn state(asked: Asked<Id>) -> Result<StateTexts, Problem> {
@@ -192,12 +233,12 @@ pub(super) fn state(asked: Asked<Id>) -> Result<StateTexts, Problem> {
 
 pub(super) fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
-    kept(store.runs().look(&id)?.blobs, &asked.path.sha256)
+    kept(&store.runs().blobs(&id)?, &asked.path.sha256)
 }
 
 /// A long text that an event names.
 pub(in crate::api) fn kept(
-    blobs: crewagent_engine::blobs::Blobs,
+    blobs: &crewagent_engine::blobs::Blobs,
     sha256: &str,
 ) -> Result<FileText, Problem> {
     let digest = Digest::parse(sha256).ok_or_else(|| Problem::missing("this is not a digest"))?;

@@ -579,7 +579,11 @@ export type ConversationList = {
  */
 conversations: Array<Conversation>, 
 /**
- * What should be a conversation and cannot be read.
+ * Whether there are more than these, or a search ended before it had read everything.
+ */
+more: boolean, 
+/**
+ * What should be a conversation and cannot be read, as far as it was looked at.
  */
 damaged: Array<Flaw>, };
 
@@ -594,7 +598,11 @@ project?: string,
 /**
  * Those in which these words were said.
  */
-words?: string, };
+words?: string, 
+/**
+ * At most so many; 200 when absent.
+ */
+limit?: number, };
 
 /**
  * Who decided something.
@@ -1182,7 +1190,7 @@ export type EventQuery = {
  */
 after?: number, 
 /**
- * At most so many; 500 when absent.
+ * At most so many; 500 when absent. A page also ends after about 4 MiB.
  */
 limit?: number, };
 
@@ -3377,7 +3385,7 @@ runs: Array<RunItem>,
  */
 total: number, 
 /**
- * What should be a run and cannot be read.
+ * What should be a run and cannot be read, as far as it was looked at.
  */
 damaged: Array<Flaw>, };
 
