@@ -11,10 +11,10 @@ use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
-use crate::ServerError;
 use crate::link::{Link, PAGE};
 use crate::secret::Secret;
 use crate::wire::FreshLink;
+use crate::{ServerError, listen, stage};
 
 /// The folder of the server in the store.
 const FOLDER: &str = "server";
@@ -22,8 +22,13 @@ const FOLDER: &str = "server";
 const LOCK: &str = "lock";
 /// Says where it serves, and has the secret that a second start needs.
 const RECORD: &str = "instance.json";
-/// A process that has just begun writes its record within this time, and answers within it.
+/// A process answers within this time.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// A process that has just begun answers within this time, and one that ends has given the store back: its requests, its
+/// runs and its threads each get their time.
+const CHANGE: Duration = Duration::from_secs(
+    2 * listen::PATIENCE.as_secs() + stage::PATIENCE.as_secs() + PATIENCE.as_secs(),
+);
 const PAUSE: Duration = Duration::from_millis(50);
 /// More is no answer of ours.
 const MAX_ANSWER: usize = 64 * 1024;
@@ -78,7 +83,7 @@ pub(crate) fn claim(home: &Path, runtime: &Runtime) -> Result<Claim, ServerError
         .write(true)
         .open(&path)
         .map_err(failed("open", &path))?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + CHANGE;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(Claim::Ours(Claimed { folder, lock })),
@@ -87,7 +92,11 @@ pub(crate) fn claim(home: &Path, runtime: &Runtime) -> Result<Claim, ServerError
         }
         // It may have the lock and not yet a port, or be about to end.
         match ask(&folder, runtime) {
-            Ok(link) => return Ok(Claim::Theirs(link)),
+            Ok(Some(link)) => return Ok(Claim::Theirs(link)),
+            Ok(None) => {
+                let why = "what it answers is not a link to it";
+                return Err(ServerError::Mute(why.to_owned()));
+            }
             Err(why) if Instant::now() > deadline => return Err(ServerError::Mute(why)),
             Err(_) => std::thread::sleep(PAUSE),
         }
@@ -132,8 +141,8 @@ pub(crate) fn failed(
     move |error| ServerError::Files { action, path, error }
 }
 
-/// Asks the server of this store for a link. The text says why there is none.
-fn ask(folder: &Path, runtime: &Runtime) -> Result<Link, String> {
+/// Asks the server of this store for a link. The text says why there is none yet; `None` is an answer that is no link.
+fn ask(folder: &Path, runtime: &Runtime) -> Result<Option<Link>, String> {
     let text = fs::read(folder.join(RECORD)).map_err(|error| error.to_string())?;
     let record: Record = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
     let asked = async { tokio::time::timeout(PATIENCE, link(folder, &record)).await };
@@ -143,7 +152,7 @@ fn ask(folder: &Path, runtime: &Runtime) -> Result<Link, String> {
     }
 }
 
-async fn link(folder: &Path, record: &Record) -> Result<Link, Box<dyn std::error::Error>> {
+async fn link(folder: &Path, record: &Record) -> Result<Option<Link>, Box<dyn std::error::Error>> {
     let address = format!("127.0.0.1:{}", record.port);
     let socket = tokio::net::TcpStream::connect(&address).await?;
     let (mut sender, connection) =
@@ -161,5 +170,5 @@ async fn link(folder: &Path, record: &Record) -> Result<Link, Box<dyn std::error
     let body = body.map_err(|error| error.to_string())?;
     connection.abort();
     let link: FreshLink = serde_json::from_slice(&body.to_bytes())?;
-    Ok(Link::shown(folder, link.url))
+    Ok(Link::shown(folder, record.port, &link.url))
 }

@@ -82,7 +82,7 @@ pub enum ServerError {
     },
     /// Another process has the store and does not answer.
     #[error(
-        "another `crewagent` serves this store and does not answer ({0}); end it, or choose another store with --home"
+        "another `crewagent` serves this store and gives no link ({0}); end it, or choose another store with --home"
     )]
     Mute(String),
     /// The threads of the server cannot be started.

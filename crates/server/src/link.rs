@@ -22,9 +22,11 @@ impl Link {
         Self { url: address(port, token), folder: folder.to_owned() }
     }
 
-    /// The link that the server of this store has shown.
-    pub(crate) fn shown(folder: &Path, url: String) -> Self {
-        Self { url, folder: folder.to_owned() }
+    /// The link that the server at this port has shown, if it is one to that server: it is opened in a browser.
+    pub(crate) fn shown(folder: &Path, port: u16, url: &str) -> Option<Self> {
+        let token = url.strip_prefix(&address(port, ""))?;
+        let is_token = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_token.then(|| Self::new(folder, port, token))
     }
 
     /// The address itself. Whoever has it first is let in.
@@ -58,5 +60,34 @@ pub(crate) fn address(port: u16, token: &str) -> String {
 impl std::fmt::Debug for Link {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Link").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_shown(url: &str, is_link: bool) {
+        let shown = Link::shown(Path::new("server"), 4747, url);
+        assert_eq!(shown.map(|link| link.url), is_link.then(|| url.to_owned()));
+    }
+
+    #[test]
+    fn only_a_link_to_the_server_itself_is_opened() {
+        check_shown("http://127.0.0.1:4747/enter?token=0aF9", true);
+        for url in [
+            "",
+            "http://127.0.0.1:4747/enter?token=",
+            "http://127.0.0.1:4747/enter?token=x",
+            "http://127.0.0.1:4747/enter?token=0a&next=//example.org",
+            "http://127.0.0.1:4747/enter?token=0a\"><script>",
+            "http://127.0.0.1:47470/enter?token=0a",
+            "http://127.0.0.1:4747@example.org/enter?token=0a",
+            "https://127.0.0.1:4747/enter?token=0a",
+            "file:///etc/passwd",
+            "--help",
+        ] {
+            check_shown(url, false);
+        }
     }
 }

@@ -33,7 +33,7 @@ const MAX_IDLE_FEEDS: usize = 256;
 /// Acts that are remembered though nothing happens in them, with the model that was asked for.
 const MAX_IDLE_ACTS: usize = 1024;
 /// How long the server waits for its runs when it ends. What is not done by then goes on after the next start.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What this server is at. Copies are the same stage.
 #[derive(Clone, Debug)]

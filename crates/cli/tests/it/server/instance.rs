@@ -92,7 +92,8 @@ fn the_link_is_in_a_private_page_and_not_in_the_arguments_of_the_opener() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let world = World::new();
-    let opener = world.write("bin/xdg-open", "#!/bin/sh\necho \"$# $1\" > \"$TMPDIR/opened\"\nexit 4\n");
+    let opener =
+        world.write("bin/xdg-open", "#!/bin/sh\necho \"$# $1\" > \"$TMPDIR/opened\"\nexit 4\n");
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = world.command();
     command.args(["ui", "--port", "0"]).env("PATH", world.path("bin"));
@@ -103,7 +104,10 @@ fn the_link_is_in_a_private_page_and_not_in_the_arguments_of_the_opener() {
     let failure = said.into_iter().find(|line| line.contains("could be opened")).unwrap();
     assert!(failure.contains("exit status: 4"), "{failure}");
     let page = world.path("store/server/open.html");
-    assert_eq!(fs::read_to_string(world.path("opened")).unwrap(), format!("1 {}\n", page.display()));
+    assert_eq!(
+        fs::read_to_string(world.path("opened")).unwrap(),
+        format!("1 {}\n", page.display())
+    );
     assert_eq!(fs::metadata(&page).unwrap().permissions().mode() & 0o777, 0o600);
     let text = fs::read_to_string(&page).unwrap();
     assert!(text.contains(&format!("content=\"0; url={}\"", served.url)), "{text}");
@@ -113,4 +117,31 @@ fn the_link_is_in_a_private_page_and_not_in_the_arguments_of_the_opener() {
     let said = String::from_utf8(second.stderr).unwrap();
     assert!(said.contains("exit status: 4"), "{said}");
     assert_ne!(fs::read_to_string(&page).unwrap(), text);
+}
+
+#[test]
+fn a_second_start_opens_nothing_but_a_link_to_the_first() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+
+    let world = World::new();
+    // Somebody else has the lock, and answers with an address of their own.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let record = serde_json::json!({ "pid": 1, "port": port, "secret": "x" });
+    world.write("store/server/instance.json", record.to_string());
+    let lock = fs::File::create(world.path("store/server/lock")).unwrap();
+    lock.lock().unwrap();
+    let answering = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let asked = BufReader::new(&socket).lines().map(Result::unwrap);
+        assert!(asked.take_while(|line| !line.is_empty()).count() > 1);
+        let body = serde_json::json!({ "url": "https://example.org/enter?token=00" }).to_string();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+        socket.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    });
+    let second = world.run(&["ui", "--no-open"]);
+    answering.join().unwrap();
+    assert_ne!(second.code, 0, "{second:?}");
+    assert!(second.out.is_empty(), "{second:?}");
+    assert!(second.err.contains("not a link to it"), "{second:?}");
 }
