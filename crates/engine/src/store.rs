@@ -104,9 +104,18 @@ fn advice(error: &io::Error) -> &'static str {
         "; make the store writable, or set `CREWAGENT_HOME` to a folder that is"
     } else if matches!(kind, Kind::NotADirectory | Kind::AlreadyExists) {
         "; move the file out of the way, or set `CREWAGENT_HOME` to another folder"
+    } else if is_out_of_files(error) {
+        "; too many files are open: let some runs rest, or raise the limit (`ulimit -n`), and try again"
     } else {
         ""
     }
+}
+
+/// Whether this process or the system has too many files open, which says nothing about the file that was tried.
+fn is_out_of_files(error: &io::Error) -> bool {
+    // The standard library has no kind for these: of this process, and of all.
+    let codes = if cfg!(windows) { [4, 4] } else { [24, 23] };
+    error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
 impl Store {

@@ -10,6 +10,7 @@ mod bookmarks;
 mod endpoint;
 mod gate;
 mod instance;
+mod limits;
 mod link;
 mod listen;
 mod openapi;
@@ -123,6 +124,7 @@ pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
         Some(home) => home,
         None => Store::default_home()?,
     };
+    limits::raise();
     // A mistake in the settings is told now.
     Store::open(Some(home.clone()))?;
     let runtime = Builder::new_multi_thread()

@@ -9,7 +9,7 @@ mod play;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use crewagent_core::event::Event;
@@ -23,11 +23,12 @@ pub(crate) use self::act::Task;
 use self::act::{Act, Given, Job};
 pub(crate) use self::feed::{Feed, Line, Position, Pulled};
 use self::notices::Notices;
+use crate::limits;
 use crate::problem::Problem;
 use crate::wire::{Came, Code, Journal};
 
 /// Runs and conversations that may be at work at the same time.
-const MAX_THREADS: usize = 512;
+static MAX_THREADS: LazyLock<usize> = LazyLock::new(limits::runs);
 /// Feeds that are kept though nobody listens.
 const MAX_IDLE_FEEDS: usize = 256;
 /// Acts that are remembered though nothing happens in them, with the model that was asked for.
@@ -98,11 +99,11 @@ impl Stage {
 
     fn start(&self, act: &Arc<Act>) -> Result<(), Problem> {
         let mut threads = lock(&self.0.threads);
-        if *threads >= MAX_THREADS {
+        if *threads >= *MAX_THREADS {
             act.abandon();
             return Err(Problem::new(
                 Code::Busy,
-                format!("{MAX_THREADS} runs are at work already"),
+                format!("{} runs are at work already", *MAX_THREADS),
             )
             .hint("Wait until some of them rest."));
         }

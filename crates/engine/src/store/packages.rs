@@ -27,8 +27,8 @@ pub use self::import::{ImportError, Imported, Outcome, Prepared};
 use self::record::{RECORD, Record};
 use self::staging::Lock;
 use super::layout::{DIGEST_DIGITS, folder_name};
-use super::{Store, StoreError};
-use crate::source::{Limits, Opened, ReadError, Source};
+use super::{Store, StoreError, is_out_of_files};
+use crate::source::{Limits, Opened, ReadError, Source, SourceError};
 
 /// Where the files of a package are, below its folder.
 const FILES: &str = "package";
@@ -102,10 +102,12 @@ impl<'s> Packages<'s> {
             if entry.file_name().to_string_lossy().starts_with('.') || !entry.path().is_dir() {
                 continue;
             }
-            match Record::read(&entry.path()).and_then(|read| read.map(looks_whole).transpose()) {
+            let read = Record::read(&entry.path()).map_err(StoreError::from);
+            match read.and_then(|read| read.map(looks_whole).transpose()) {
                 Ok(Some(installed)) => listing.installed.push(installed),
                 Ok(None) => {}
-                Err(damaged) => listing.damaged.push(*damaged),
+                Err(StoreError::Damaged(damaged)) => listing.damaged.push(*damaged),
+                Err(error) => return Err(error),
             }
         }
         listing.installed.sort_by(|one, other| {
@@ -120,7 +122,8 @@ impl<'s> Packages<'s> {
     pub fn open(&self, installed: &Installed) -> Result<Source, StoreError> {
         let source = files(installed)?;
         let digest = source.digest().map_err(|ReadError { path, error }| {
-            changed(installed, &format!("`{path}` cannot be read: {error}"))
+            let how = format!("`{path}` cannot be read: {error}");
+            unreadable(installed, &how, Some(error))
         })?;
         if digest != installed.digest {
             return Err(changed(installed, "its content has another digest").into());
@@ -169,7 +172,7 @@ impl<'s> Packages<'s> {
 }
 
 /// The files of a package, whatever is in them.
-fn files(installed: &Installed) -> Result<Source, Box<Damaged>> {
+fn files(installed: &Installed) -> Result<Source, StoreError> {
     match Source::open(&installed.folder.join(FILES), &Limits::NONE) {
         Ok(Opened::Passed(source)) => Ok(source),
         Ok(Opened::Refused(findings)) => {
@@ -177,19 +180,31 @@ fn files(installed: &Installed) -> Result<Source, Box<Damaged>> {
                 .iter()
                 .next()
                 .map(|found| format!("in `{}`, {}", found.place.file, found.message));
-            Err(changed(installed, &first.unwrap_or_default()))
+            Err(changed(installed, &first.unwrap_or_default()).into())
         }
-        Err(error) => Err(changed(installed, &error.to_string())),
+        Err(error) => {
+            let how = error.to_string();
+            let cause = if let SourceError::Io { error, .. } = error { Some(error) } else { None };
+            Err(unreadable(installed, &how, cause))
+        }
+    }
+}
+
+/// What cannot be read was changed, unless nothing at all could be read now.
+fn unreadable(installed: &Installed, how: &str, cause: Option<io::Error>) -> StoreError {
+    match cause {
+        Some(error) if is_out_of_files(&error) => StoreError::io("read", &installed.folder)(error),
+        Some(_) | None => changed(installed, how).into(),
     }
 }
 
 /// Compares the number and the sizes of the files with the record.
-fn looks_whole(installed: Installed) -> Result<Installed, Box<Damaged>> {
+fn looks_whole(installed: Installed) -> Result<Installed, StoreError> {
     let source = files(&installed)?;
     if source.sizes().len() as u64 != installed.files {
-        Err(changed(&installed, "it has another number of files"))
+        Err(changed(&installed, "it has another number of files").into())
     } else if source.unpacked_bytes() != installed.bytes {
-        Err(changed(&installed, "its files have other sizes"))
+        Err(changed(&installed, "its files have other sizes").into())
     } else {
         Ok(installed)
     }
@@ -219,4 +234,33 @@ impl Installed {
 
 fn record_path(folder: &std::path::Path) -> PathBuf {
     folder.join(RECORD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_package_that_cannot_be_read_for_want_of_files_was_not_changed() {
+        let installed = Installed {
+            name: "p".to_owned(),
+            version: Version::new(1, 0, 0),
+            digest: Digest::of(b""),
+            folder: PathBuf::from("p"),
+            imported: Timestamp::UNIX_EPOCH,
+            origin: String::new(),
+            files: 1,
+            bytes: 1,
+        };
+        let told = |code| {
+            let error = io::Error::from_raw_os_error(code);
+            unreadable(&installed, "it cannot be read", Some(error)).to_string()
+        };
+        for code in [23, 24] {
+            assert!(told(code).contains("raise the limit"), "{}", told(code));
+            assert!(!told(code).contains("was changed"), "{}", told(code));
+        }
+        assert!(told(5).contains("was changed"), "{}", told(5));
+    }
 }

@@ -145,3 +145,20 @@ fn a_second_start_opens_nothing_but_a_link_to_the_first() {
     assert!(second.out.is_empty(), "{second:?}");
     assert!(second.err.contains("not a link to it"), "{second:?}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_of_open_files_is_raised_as_far_as_may_be() {
+    let world = World::new();
+    let binary = env!("CARGO_BIN_EXE_crewagent");
+    let mut command = Command::new("/bin/sh");
+    command.env_clear().env("CREWAGENT_HOME", world.path("store")).stdin(Stdio::null());
+    let start = format!("ulimit -Sn 128; exec '{binary}' ui --no-open --port 0");
+    command.args(["-c", &start]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let served = Served::of_plain(command);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", served.pid())).unwrap();
+    let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    let mut numbers = files.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+    let (soft, hard) = (numbers.next().unwrap(), numbers.next().unwrap());
+    assert_eq!(soft, hard.min(512 + 512 * 16), "{files}");
+}
