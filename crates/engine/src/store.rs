@@ -21,8 +21,8 @@ pub use self::conversations::{Conversation, ConversationListing, Conversations, 
 pub use self::ids::{BadId, ProjectId, RunId};
 pub(crate) use self::ids::{dice, random};
 pub use self::packages::{
-    Damaged, FindError, Found, Harm, ImportError, Imported, Installed, Listing, Outcome, Packages,
-    Prepared,
+    Damaged, FindError, Found, Harm, ImportError, Imported, Installed, Listing, NeededBy, Outcome,
+    Packages, Prepared,
 };
 pub use self::projects::{Project, ProjectError, ProjectListing, Projects};
 pub(crate) use self::runs::RunOwner;

@@ -89,6 +89,9 @@ pub(crate) struct Rm {
     /// Imported packages, as NAME, NAME@VERSION or digest
     #[arg(required = true, value_name = "NAME")]
     pub(crate) packages: Vec<String>,
+    /// Ask nothing
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, clap::Args)]

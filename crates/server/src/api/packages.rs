@@ -12,7 +12,7 @@ use crewagent_core::scaffold::{self, Plan, Shape};
 use crewagent_engine::inspect::{Rejection, inspect};
 use crewagent_engine::pack::{Output, PackError, pack};
 use crewagent_engine::runtime_version;
-use crewagent_engine::store::{Found, ImportError, Installed, Outcome, Store};
+use crewagent_engine::store::{Found, ImportError, Installed, NeededBy, Outcome, Store};
 use crewagent_engine::{author, store};
 use serde::Deserialize;
 
@@ -23,8 +23,9 @@ use super::projects::absolute;
 use crate::endpoint::{Asked, Endpoint, delete, get, post};
 use crate::problem::Problem;
 use crate::wire::{
-    self, CodePage, DrawFormat, DrawQuery, Flaw, ImportedPackage, NewPackage, Nothing, PackOrder,
-    Package, PackageContent, PackagePath, Packages, Packed, Report, Template, TextFile,
+    self, CodePage, DrawFormat, DrawQuery, Flaw, ImportedPackage, NewPackage, PackOrder, Package,
+    PackageContent, PackagePath, Packages, Packed, RemoveQuery, RemovedPackage, Report, Template,
+    TextFile,
 };
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -32,7 +33,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         get("/api/packages", "Lists the packages of the store", list),
         get("/api/packages/{reference}", "Shows what is in a package", show),
         get("/api/packages/{reference}/graph", "Draws a workflow of a package", graph),
-        delete("/api/packages/{reference}", "Removes a package from the store", remove),
+        delete(
+            "/api/packages/{reference}",
+            "Removes a package from the store, unless something is at work with it",
+            remove,
+        ),
         post("/api/packages/inspect", "Checks a file or folder; nothing is written", look),
         post("/api/packages/import", "Imports a file or folder, if it has no errors", import),
         post("/api/packages/new", "Writes a new package into a folder of its own", create),
@@ -111,11 +116,23 @@ fn graph(asked: Asked<Reference, DrawQuery>) -> Result<TextFile, Problem> {
     Ok(TextFile { name: format!("workflow.{ending}"), text })
 }
 
-fn remove(asked: Asked<Reference>) -> Result<Nothing, Problem> {
+fn remove(asked: Asked<Reference, RemoveQuery>) -> Result<RemovedPackage, Problem> {
     let store = asked.app.store()?;
     let found: Found = store.packages().find_any(&asked.path.reference)?;
-    store.packages().remove(&found, &mut || {})?;
-    Ok(Nothing {})
+    let NeededBy { held, unfinished } = store.packages().needed_by(&found)?;
+    if let Some(first) = held.first() {
+        let message = match held.len() {
+            1 => format!("the package is in use by {first}"),
+            more => format!("the package is in use by {first} and {} more", more - 1),
+        };
+        return Err(Problem::new(wire::Code::Busy, message)
+            .hint("Stop what is at work, wait a few seconds, and remove the package then."));
+    }
+    let removed = asked.query.confirm || unfinished == 0;
+    if removed {
+        store.packages().remove(&found, &mut || {})?;
+    }
+    Ok(RemovedPackage { removed, unfinished: u32::try_from(unfinished).unwrap_or(u32::MAX) })
 }
 
 fn look(asked: Asked<(), (), PackagePath>) -> Result<Report, Problem> {

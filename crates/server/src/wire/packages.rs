@@ -333,6 +333,27 @@ pub enum Template {
     Loop,
 }
 
+/// How a package is removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct RemoveQuery {
+    /// Whether it is removed though runs and conversations cannot go on without it.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub confirm: bool,
+}
+
+/// What came of the wish to remove a package.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RemovedPackage {
+    /// Whether it is gone. If not, this is to be confirmed.
+    pub removed: bool,
+    /// How many conversations, and runs that are not complete, cannot go on without it.
+    pub unfinished: u32,
+}
+
 /// A folder that is to be packed into one file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

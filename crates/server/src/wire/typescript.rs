@@ -63,7 +63,7 @@ fn written() -> String {
         Projects, Project, FolderPath, FolderQuery, Folders,
         FileQuery, FileList, FileText, WriteFile,
         Packages, PackageContent, PackagePath, Report, ImportedPackage, CodePage, NewPackage,
-        PackOrder, Packed, DrawQuery, TextFile, Sample,
+        PackOrder, Packed, RemoveQuery, RemovedPackage, DrawQuery, TextFile, Sample,
         ConversationQuery, ConversationList, ConversationDetail, NewConversation,
         StartedConversation, Title, RemovedConversation, NewTalkRun, EnterRun,
         RunQuery, RunList, RunDetail, NewRun, StartedRun, Words, GoOn, Halting, Came, EventQuery,

@@ -35,6 +35,7 @@ import type {
   Project,
   Projects,
   RemovedConversation,
+  RemovedPackage,
   Report,
   RequestDetail,
   Requests,
@@ -131,7 +132,8 @@ export const api = {
 
   packages: () => get<Packages>('/api/packages'),
   package: (reference: string) => get<PackageContent>(`/api/packages/${id(reference)}`).then(shown),
-  removePackage: (reference: string) => request('DELETE', `/api/packages/${id(reference)}`),
+  removePackage: (reference: string, confirm: boolean) =>
+    request<RemovedPackage>('DELETE', withQuery(`/api/packages/${id(reference)}`, { confirm })),
   inspect: (from: string | Blob) =>
     (typeof from === 'string'
       ? post<Report>('/api/packages/inspect', { path: from })

@@ -139,7 +139,9 @@ export const en = {
   'package.imported': 'Imported {date} from {origin}',
   'package.size': '{n} files, {size}',
   'package.size.one': '1 file, {size}',
-  'package.removeSure': 'Remove the package {name}? Runs that need it cannot go on without it.',
+  'package.removeSure': 'Remove the package {name}?',
+  'package.removeNeeded': '{n} conversations, or runs that are not complete, need {name} and cannot go on without it. Remove it nevertheless?',
+  'package.removeNeeded.one': 'One conversation, or run that is not complete, needs {name} and cannot go on without it. Remove it nevertheless?',
 
   'project.goOn': 'Continue',
   'project.begin': 'Begin',

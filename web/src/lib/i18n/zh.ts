@@ -141,7 +141,9 @@ export const zh: Record<keyof typeof en, string> = {
   'package.imported': '{date} 从 {origin} 导入',
   'package.size': '{n} 个文件，{size}',
   'package.size.one': '1 个文件，{size}',
-  'package.removeSure': '移除包 {name}？依赖它的运行将无法继续。',
+  'package.removeSure': '移除包 {name}？',
+  'package.removeNeeded': '有 {n} 个对话或未完成的运行依赖 {name}，移除后将无法继续。仍要移除吗？',
+  'package.removeNeeded.one': '有 1 个对话或未完成的运行依赖 {name}，移除后将无法继续。仍要移除吗？',
 
   'project.goOn': '继续',
   'project.begin': '开始新工作',

@@ -4,6 +4,7 @@ use crewagent_engine::store::{Found, Store};
 
 use super::import::waiting;
 use crate::args::Rm;
+use crate::ask;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME};
@@ -18,17 +19,41 @@ pub(super) fn run(args: &Rm, store: &Store, console: &mut Console) -> anyhow::Re
             found.push(one);
         }
     }
+    let mut unfinished = 0;
+    for one in &found {
+        let needed = packages.needed_by(one)?;
+        if let Some(first) = needed.held.first() {
+            anyhow::bail!(
+                "the package {} is in use by {first}; stop it, and remove the package then",
+                name(one)
+            );
+        }
+        unfinished += needed.unfinished;
+    }
+    if unfinished > 0 && !args.yes && ask::is_possible() {
+        let count = paint::grouped(unfinished);
+        let question = format!(
+            "Runs and conversations that cannot go on without it: {count}. Remove it nevertheless?"
+        );
+        if !ask::agreed(&question)? {
+            console.line("Nothing was removed.");
+            return Ok(Outcome::Cancelled);
+        }
+    }
     for one in found {
         packages.remove(&one, &mut || waiting(console))?;
-        let name = match &one {
-            Found::Installed(installed) => format!("{} {}", installed.name, installed.version),
-            Found::Damaged(damaged) => damaged.folder_name(),
-        };
         console.line(format_args!(
             "{} {}",
             paint::styled(GOOD, "removed"),
-            paint::styled(NAME, paint::printable(&name))
+            paint::styled(NAME, paint::printable(&name(&one)))
         ));
     }
     Ok(Outcome::Done)
+}
+
+fn name(found: &Found) -> String {
+    match found {
+        Found::Installed(installed) => format!("{} {}", installed.name, installed.version),
+        Found::Damaged(damaged) => damaged.folder_name(),
+    }
 }

@@ -358,3 +358,29 @@ fn what_another_process_has_is_not_spoken_to() {
     browser.post(&format!("/api/runs/{run}/say"), &json!({ "text": "a brief" })).good();
     until(&mut events, "Completed");
 }
+
+#[test]
+fn a_package_that_is_needed_is_not_removed_without_a_word() {
+    let world = tiny();
+    assert_eq!(world.run_tiny("tiny.yaml", &[]).code, 3);
+    let (_served, browser) = let_in(&world);
+    let id = world.run_id();
+    let projects = browser.get("/api/projects").good();
+    let project = projects["projects"][0]["id"].as_str().unwrap();
+    let lock = world.path(&format!("store/projects/{project}/runs/{id}/lock"));
+    // As long as a process has the run, its package stays.
+    let held = std::fs::File::open(lock).unwrap();
+    held.lock().unwrap();
+    let busy = browser.delete("/api/packages/tiny?confirm=true");
+    assert_eq!(busy.code(), "busy");
+    assert!(busy.text().contains(&id), "{}", busy.text());
+    let ran = world.run(&["package", "rm", "tiny", "--yes"]);
+    assert!(ran.code != 0 && ran.err.contains(&id), "{ran:?}");
+    drop(held);
+    let asked = browser.delete("/api/packages/tiny").good();
+    assert_eq!(asked, json!({ "removed": false, "unfinished": 1 }));
+    browser.get("/api/packages/tiny").good();
+    let removed = browser.delete("/api/packages/tiny?confirm=true").good();
+    assert_eq!(removed, json!({ "removed": true, "unfinished": 1 }));
+    assert_eq!(browser.get("/api/packages/tiny").code(), "not-found");
+}

@@ -141,7 +141,7 @@ impl RunRecord {
         Ok(text)
     }
 
-    pub(super) fn read(folder: &Folder, id: &RunId) -> Result<Self, RunError> {
+    pub(in crate::store) fn read(folder: &Folder, id: &RunId) -> Result<Self, RunError> {
         let damaged = |reason: String| RunError::Damaged { id: id.clone(), reason };
         let bytes = match folder.read(RECORD, MAX_RECORD) {
             Ok(bytes) => bytes,

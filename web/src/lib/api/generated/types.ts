@@ -2974,6 +2974,15 @@ export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E
  */
 export type RemovedConversation = { 
 /**
+ * How a package is removed.
+ */
+export type RemoveQuery = { 
+/**
+ * Whether it is removed though runs and conversations cannot go on without it.
+ */
+confirm?: boolean, };
+
+/**
  * The runs that went with it.
  */
 runs: Array<string>, };
@@ -2982,6 +2991,19 @@ runs: Array<string>, };
  * What a look at a package found.
  */
 export type Report = { 
+/**
+ * What came of the wish to remove a package.
+ */
+export type RemovedPackage = { 
+/**
+ * Whether it is gone. If not, this is to be confirmed.
+ */
+removed: boolean, 
+/**
+ * How many conversations, and runs that are not complete, cannot go on without it.
+ */
+unfinished: number, };
+
 /**
  * Whether it can be imported and run.
  */

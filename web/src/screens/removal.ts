@@ -1,0 +1,15 @@
+import { api } from '../lib/api/client';
+import { count, t } from '../lib/i18n/index.svelte';
+import { app } from '../lib/state/app.svelte';
+import { attempt } from '../lib/state/toasts.svelte';
+
+/** Removes a package, if the user agrees: once, and again when something cannot go on without it. */
+export async function removePackage(name: string): Promise<boolean> {
+  if (!confirm(t('package.removeSure', { name }))) return false;
+  let answer = await attempt(() => api.removePackage(name, false));
+  if (answer && !answer.removed && confirm(count('package.removeNeeded', answer.unfinished, { name })))
+    answer = await attempt(() => api.removePackage(name, true));
+  if (!answer?.removed) return false;
+  await app.refreshPackages();
+  return true;
+}
