@@ -14,6 +14,8 @@ use crate::store::{RunError, RunId, Store, Surroundings};
 
 /// Long texts are left out when they are more than this together.
 const MAX_TEXTS: u64 = 64 << 20;
+/// What is shorter in a variable is no key.
+const SHORTEST_KEY: usize = 8;
 /// Bytes of the journal that are read at a time.
 const PIECE: usize = 1 << 20;
 
@@ -37,7 +39,7 @@ pub enum ExportError {
 /// Writes a run as a ZIP archive.
 pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     let view = store.runs().look(id)?;
-    let redact = Redaction::of(store);
+    let redact = Redaction::of(store, &Surroundings::of_process());
     let mut zip = Writer::new(Vec::new());
     let mut add = |name: &str, text: &str| zip.add(name, redact.text(text).as_bytes());
     let about = json!({
@@ -82,12 +84,18 @@ struct Redaction {
 }
 
 impl Redaction {
-    fn of(store: &Store) -> Self {
-        let (settings, surroundings) = (store.settings(), Surroundings::of_process());
+    fn of(store: &Store, surroundings: &Surroundings<'_>) -> Self {
+        let settings = store.settings();
         let mut words = Vec::new();
+        // Also keys of models that are not set up, and secrets of servers.
+        let kept = store.secrets().all().unwrap_or_default();
+        words.extend(kept.iter().map(|key| (key.expose_secret().to_owned(), "***")));
+        let set = settings.key_variables().into_iter().filter_map(|name| surroundings.get(&name));
+        // Where no key is needed, people set a word such as `none`, which may stand anywhere.
+        words.extend(set.filter(|key| key.len() >= SHORTEST_KEY).map(|key| (key, "***")));
         for name in settings.models.keys() {
-            let chosen = settings.model(name, "", &surroundings);
-            let found = chosen.ok().and_then(|it| it.key(&store.secrets(), &surroundings).ok());
+            let chosen = settings.model(name, "", surroundings);
+            let found = chosen.ok().and_then(|it| it.key(&store.secrets(), surroundings).ok());
             if let Some(key) = found.and_then(|found| found.key) {
                 words.push((key.expose_secret().to_owned(), "***"));
             }
@@ -114,5 +122,31 @@ impl Redaction {
             let text = text.replace(word, instead);
             if inner == word { text } else { text.replace(inner, instead) }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{KeySource, key_of};
+
+    #[test]
+    fn keys_of_models_that_are_not_set_up_are_taken_out_too() {
+        let home = tempfile::tempdir().unwrap();
+        let profiles = "[profiles.mine]\nkey-variable = \"MY_KEY\"\n";
+        std::fs::write(home.path().join("config.toml"), profiles).unwrap();
+        let store = Store::open(Some(home.path().to_owned())).unwrap();
+        let key = key_of("sk-server").unwrap();
+        store.secrets().put(&KeySource::File, "mcp.notes.TOKEN", &key).unwrap();
+        let surroundings = Surroundings::new(|name| match name {
+            "DEEPSEEK_API_KEY" => Some("none".to_owned()),
+            "HOME" => None,
+            name => Some(format!("sk-{name}")),
+        });
+        let redact = Redaction::of(&store, &surroundings);
+        for name in ["CREWAGENT_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "MY_KEY"] {
+            assert_eq!(redact.text(&format!("<sk-{name}>")), "<***>");
+        }
+        assert_eq!(redact.text("none of sk-server, sk-OTHER"), "none of ***, sk-OTHER");
     }
 }

@@ -110,6 +110,11 @@ impl Secrets {
         }
     }
 
+    /// Every key in the file, whatever it is for.
+    pub fn all(&self) -> Result<Vec<SecretString>, SecretError> {
+        Ok(file::read(&self.path)?.into_values().collect())
+    }
+
     /// Keeps a key under this name, in place of one that was there.
     pub fn put(
         &self,

@@ -51,6 +51,20 @@ impl fmt::Debug for Surroundings<'_> {
     }
 }
 
+impl Settings {
+    /// Every variable of the environment that may hold the key of a model, whether it is set up or not.
+    pub fn key_variables(&self) -> Vec<String> {
+        let names = Profile::names().map(str::to_owned).chain(self.profiles.keys().cloned());
+        let profiles = names.filter_map(|name| profile(&self.profiles, &name)?.key_variable);
+        let models = self.models.values().filter_map(|model| match &model.key {
+            Some(KeySource::Variable(name)) => Some(name.clone()),
+            Some(KeySource::File | KeySource::Keyring | KeySource::None) | None => None,
+        });
+        let plain = [API_KEY, OTHER_API_KEY].map(str::to_owned);
+        plain.into_iter().chain(profiles).chain(models).collect()
+    }
+}
+
 /// A model that was chosen, and everything about it but its key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenModel {
