@@ -9,7 +9,7 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts as _, Path, Query, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -139,7 +139,7 @@ where
 {
     let route = on(filter(&method), async move |State(app): State<Arc<App>>, request: Request| {
         let (mut parts, _) = request.into_parts();
-        let (path, query) = (path_of(&mut parts).await?, query_of(&parts)?);
+        let (path, query) = (path_of(&mut parts).await?, query_of(&parts.uri)?);
         reply(move || answer(Asked { app, path, query, body: () })).await
     });
     Endpoint {
@@ -207,13 +207,13 @@ async fn reply<R: Serialize + Send + 'static>(
     Ok(Json(blocking(work).await?).into_response())
 }
 
-async fn path_of<P: DeserializeOwned + Send>(parts: &mut Parts) -> Result<P, Problem> {
+pub(crate) async fn path_of<P: DeserializeOwned + Send>(parts: &mut Parts) -> Result<P, Problem> {
     let path = Path::<P>::from_request_parts(parts, &()).await;
     path.map(|Path(path)| path).map_err(|rejection| Problem::invalid(rejection.body_text()))
 }
 
-fn query_of<Q: DeserializeOwned>(parts: &Parts) -> Result<Q, Problem> {
-    let query = Query::<Q>::try_from_uri(&parts.uri);
+pub(crate) fn query_of<Q: DeserializeOwned>(uri: &Uri) -> Result<Q, Problem> {
+    let query = Query::<Q>::try_from_uri(uri);
     query.map(|Query(query)| query).map_err(|rejection| Problem::invalid(rejection.body_text()))
 }
 

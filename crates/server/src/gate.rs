@@ -81,16 +81,19 @@ fn judge_secret(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
+/// What this server is called. A browser leaves out the port that every web server has.
+fn own_names(port: u16) -> impl Iterator<Item = String> {
+    ["127.0.0.1", "localhost"].into_iter().flat_map(move |name| {
+        let bare = (port == 80).then(|| name.to_owned());
+        bare.into_iter().chain([format!("{name}:{port}")])
+    })
+}
+
 /// Whether the request names this server and no other, also where it stands in the request line.
 fn is_own_host(request: &Request, port: u16) -> bool {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-    let is_own = |host: &str| {
-        ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
-            host.strip_prefix(name).and_then(|rest| rest.strip_prefix(':'))
-                == Some(port.to_string().as_str())
-        })
-    };
+    let is_own = |host: &str| own_names(port).any(|name| name == host);
     let named = request.uri().authority();
     host.to_str().is_ok_and(is_own) && named.is_none_or(|named| is_own(named.as_str()))
 }
@@ -104,9 +107,7 @@ fn is_own_page(headers: &HeaderMap, port: u16) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
     let origin = origins.next();
     let is_own = |origin: &str| {
-        ["127.0.0.1", "localhost", "[::1]"]
-            .iter()
-            .any(|name| origin == format!("http://{name}:{port}"))
+        origin.strip_prefix("http://").is_some_and(|host| own_names(port).any(|name| name == host))
     };
     origins.next().is_none() && origin.is_none_or(|origin| origin.to_str().is_ok_and(is_own))
 }
@@ -114,4 +115,33 @@ fn is_own_page(headers: &HeaderMap, port: u16) -> bool {
 pub(crate) fn has_cookie(app: &App, headers: &HeaderMap) -> bool {
     let mut cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies.any(|cookies| app.access.admits(cookies))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_host(port: u16, host: &str, is_own: bool) {
+        let request = Request::get("/").header(HOST, host).body(axum::body::Body::empty()).unwrap();
+        assert_eq!(is_own_host(&request, port), is_own, "{host} at {port}");
+        let origin = HeaderValue::from_str(&format!("http://{host}")).unwrap();
+        let headers = HeaderMap::from_iter([(ORIGIN, origin)]);
+        assert_eq!(is_own_page(&headers, port), is_own, "http://{host} at {port}");
+    }
+
+    #[test]
+    fn a_server_knows_its_own_names() {
+        for name in ["127.0.0.1", "localhost"] {
+            check_host(4747, &format!("{name}:4747"), true);
+            check_host(4747, name, false);
+            check_host(4747, &format!("{name}:80"), false);
+            check_host(80, name, true);
+            check_host(80, &format!("{name}:80"), true);
+            check_host(80, &format!("{name}:"), false);
+        }
+        // Nothing listens there.
+        check_host(4747, "[::1]:4747", false);
+        check_host(80, "example.org", false);
+    }
 }

@@ -18,7 +18,11 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Json {
         operation.insert("operationId".into(), operation_id(endpoint).into());
         operation.insert("summary".into(), endpoint.summary.into());
         let mut parameters: Vec<Json> = in_path(endpoint.path)
-            .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+            .map(|name| {
+                // The only number in a path.
+                let kind = if name == "turn" { "integer" } else { "string" };
+                json!({ "name": name, "in": "path", "required": true, "schema": { "type": kind } })
+            })
             .collect();
         if let Some(query) = endpoint.query {
             // A schema of its own: its properties are the parameters.

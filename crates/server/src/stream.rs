@@ -11,8 +11,8 @@ use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use axum::extract::{Query, State};
-use axum::http::HeaderMap;
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Sse;
 use axum::response::sse::{Event as Frame, KeepAlive};
 use crewagent_core::event::Fact;
@@ -26,6 +26,7 @@ use self::cursor::Cursor;
 use self::truth::Truth;
 use crate::app::App;
 use crate::endpoint::blocking;
+use crate::endpoint::query_of;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::stage::{Feed, Line, Position, Pulled};
@@ -45,9 +46,10 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Opens a stream.
 pub(crate) async fn open(
     State(app): State<Arc<App>>,
-    Query(watch): Query<Watch>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Frame, Infallible>>>, Problem> {
+    let watch: Watch = query_of(&uri)?;
     let shown = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let cursor = shown.or(watch.after.as_deref()).map(Cursor::parse).unwrap_or_default();
     let mut tail = Tail::new(app);

@@ -43,6 +43,8 @@ fn every_request_of_the_document_is_there_and_knows_its_methods() {
     let (_served, browser) = let_in(&world);
     let document = browser.get("/api/openapi.json").good();
     assert_eq!(document["openapi"], "3.1.0");
+    let turn = &document["paths"]["/api/runs/{id}/requests/{turn}"]["get"]["parameters"][1];
+    assert_eq!((&turn["name"], &turn["schema"]["type"]), (&json!("turn"), &json!("integer")));
     let paths = document["paths"].as_object().unwrap();
     assert!(paths.len() > 50, "{}", paths.len());
     for (path, methods) in paths {

@@ -255,3 +255,19 @@ fn nobody_else_can_read_the_secrets_of_the_server() {
     let mode = fs::metadata(world.path("store/server")).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0);
 }
+
+#[test]
+fn what_makes_no_sense_is_refused_in_one_shape() {
+    let browser = let_in();
+    for path in [
+        "/api/events?bogus=1",
+        "/api/events?watch=x",
+        "/api/runs?limit=x",
+        "/api/runs/%ff/export",
+        "/api/runs/%ff",
+        "/api/runs/x/requests/y",
+    ] {
+        let answer = browser.get(path);
+        assert_eq!((answer.status, answer.code().as_str()), (400, "invalid"), "{path}");
+    }
+}

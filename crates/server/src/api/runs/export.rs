@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
@@ -12,7 +12,7 @@ use crewagent_engine::store::RunId;
 
 use crate::api::Id;
 use crate::app::App;
-use crate::endpoint::{Content, Endpoint, blocking};
+use crate::endpoint::{Content, Endpoint, blocking, path_of};
 use crate::problem::Problem;
 use crate::wire::Code;
 
@@ -31,7 +31,8 @@ pub(super) fn endpoint() -> Endpoint {
     }
 }
 
-async fn save(State(app): State<Arc<App>>, Path(Id { id }): Path<Id>) -> Result<Response, Problem> {
+async fn save(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
+    let Id { id } = path_of(&mut request.into_parts().0).await?;
     let id = RunId::parse(&id)?;
     let name = format!("attachment; filename=\"crewagent-{id}.zip\"");
     let bytes = blocking(move || {
