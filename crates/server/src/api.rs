@@ -14,8 +14,7 @@ mod tools;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{Method, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::Method;
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use schemars::SchemaGenerator;
@@ -89,7 +88,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let document = Arc::new(openapi::document(&endpoints));
     let described = get(move || async move { Json(Arc::clone(&document)) });
     let mut router = Router::new()
-        .route("/enter", get(assets::enter))
+        // A link is not used up by those who only look whether it is there.
+        .route("/enter", get(assets::enter).head(wrong_method))
         .route(LINK_PATH, post(link))
         .route("/api/openapi.json", described);
     for Endpoint { path, route, .. } in endpoints {
@@ -112,7 +112,6 @@ async fn unknown() -> Problem {
     Problem::missing("there is no such request").hint("/api/openapi.json lists what there is.")
 }
 
-async fn wrong_method() -> Response {
-    let problem = Problem::new(Code::WrongMethod, "this address does not take this method");
-    (StatusCode::METHOD_NOT_ALLOWED, problem).into_response()
+async fn wrong_method() -> Problem {
+    Problem::new(Code::WrongMethod, "this address does not take this method")
 }

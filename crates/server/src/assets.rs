@@ -1,8 +1,9 @@
 //! The files of the web app, from the binary itself.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE,
 };
@@ -12,6 +13,7 @@ use crewagent_core::integrity::Digest;
 use serde::Deserialize;
 
 use crate::app::App;
+use crate::endpoint::{blocking, query_of};
 use crate::gate;
 use crate::problem::Problem;
 use crate::wire::Code;
@@ -47,20 +49,25 @@ pub(crate) async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     }
 }
 
-fn find(path: &str) -> Option<Asset> {
-    let all = WEB.iter().chain(STAND_IN);
-    all.into_iter().find(|asset| asset.path == path).copied()
+/// Every file by its path, with its tag.
+static ALL: LazyLock<HashMap<&'static str, (Asset, String)>> = LazyLock::new(|| {
+    // The web app comes last, in place of what stands in for it.
+    let all = STAND_IN.iter().chain(WEB);
+    all.map(|asset| (asset.path, (*asset, format!("\"{}\"", Digest::of(asset.bytes))))).collect()
+});
+
+fn find(path: &str) -> Option<&'static (Asset, String)> {
+    ALL.get(path)
 }
 
-fn file(asset: Asset, headers: &HeaderMap) -> Response {
-    let tag = format!("\"{}\"", Digest::of(asset.bytes));
+fn file((asset, tag): &'static (Asset, String), headers: &HeaderMap) -> Response {
+    let tag = tag.as_str();
     // The name of such a file changes with its content.
     let is_hashed = asset.path.starts_with("assets/");
     let cache = if is_hashed { "public, max-age=31536000, immutable" } else { "no-cache" };
     let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     if known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag)) {
-        return (StatusCode::NOT_MODIFIED, [(ETAG, tag), (CACHE_CONTROL, cache.to_owned())])
-            .into_response();
+        return (StatusCode::NOT_MODIFIED, [(ETAG, tag), (CACHE_CONTROL, cache)]).into_response();
     }
     let head = [(CONTENT_TYPE, kind(asset.path)), (CACHE_CONTROL, cache)];
     (head, [(ETAG, tag)], asset.bytes).into_response()
@@ -90,14 +97,12 @@ pub(crate) struct Token {
 }
 
 /// Exchanges the word in a link for a cookie, once, and goes to the page.
-pub(crate) async fn enter(
-    State(app): State<Arc<App>>,
-    Query(token): Query<Token>,
-    headers: HeaderMap,
-) -> Response {
+pub(crate) async fn enter(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
     let to_page = (LOCATION, "/".to_owned());
-    let cookie = app.access.enter(&token.token);
-    match cookie {
+    let shown = query_of(&uri).map(|Token { token }| token).unwrap_or_default();
+    let keeper = Arc::clone(&app);
+    let cookie = blocking(move || Ok(keeper.access.enter(&shown))).await;
+    match cookie.ok().flatten() {
         Some(cookie) => (StatusCode::SEE_OTHER, [to_page, (SET_COOKIE, cookie)]).into_response(),
         // Somebody who is in already has used this link before.
         None if gate::has_cookie(&app, &headers) => {
@@ -108,7 +113,12 @@ pub(crate) async fn enter(
 }
 
 /// Takes the cookie of this browser away.
-pub(crate) async fn leave(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let cookies = headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    ([(SET_COOKIE, app.access.leave(cookies))], axum::Json(crate::wire::Nothing {})).into_response()
+pub(crate) async fn leave(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let cookies = headers.get(COOKIE).and_then(|value| value.to_str().ok());
+    let cookies = cookies.unwrap_or_default().to_owned();
+    let gone = blocking(move || Ok(app.access.leave(&cookies))).await?;
+    Ok(([(SET_COOKIE, gone)], axum::Json(crate::wire::Nothing {})).into_response())
 }

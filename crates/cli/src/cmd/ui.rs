@@ -37,7 +37,7 @@ pub(crate) fn run(
                 }
             })
             .context("cannot listen for Ctrl-C")?;
-            let words = "The link works once, on this computer alone. Press Ctrl-C to end; runs stop where nothing is lost.";
+            let words = "The link works once, within half an hour, on this computer alone. Press Ctrl-C to end; runs stop where nothing is lost.";
             show(server.link(), words, args, console);
             server.serve()?;
             Ok(Outcome::Done)
@@ -46,12 +46,7 @@ pub(crate) fn run(
 }
 
 /// The link is the first line, so that other programs can read it. Gives what hears the end of the opener.
-fn show(
-    link: &Link,
-    words: &str,
-    args: &Ui,
-    console: &mut Console,
-) -> Option<mpsc::Receiver<()>> {
+fn show(link: &Link, words: &str, args: &Ui, console: &mut Console) -> Option<mpsc::Receiver<()>> {
     console.line(link.url());
     console.show();
     console.error(paint::styled(QUIET, words));

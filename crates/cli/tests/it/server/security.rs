@@ -112,12 +112,15 @@ fn a_link_works_once_and_the_cookie_is_strict() {
     let served = Served::start(&world, 0);
     let path = served.url.split_once(&served.port.to_string()).unwrap().1;
     let mut browser = Browser::new(served.port);
+    // Looking whether it is there does not use it up.
+    assert_eq!(browser.send("HEAD", path, &[], b"").status, 405);
     let entered = browser.get(path);
     assert_eq!((entered.status, entered.header("location")), (303, Some("/")));
     let cookie = entered.header("set-cookie").unwrap().to_owned();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
     assert_eq!(browser.get(path).status, 403);
     assert_eq!(browser.get("/enter?token=").status, 403);
+    assert_eq!(browser.get("/enter?token=a&token=b").status, 403);
     browser.keep_cookie(&entered);
     // Somebody who is in already comes to the page again.
     assert_eq!(browser.get(path).status, 303);
