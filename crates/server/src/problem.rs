@@ -15,8 +15,8 @@ use crewagent_engine::runtime::{ForkError, ResumeError, StartError};
 use crewagent_engine::session::SessionError;
 use crewagent_engine::source::SourceError;
 use crewagent_engine::store::{
-    BadId, FindError, ImportError, KnownServersError, ProjectError, RunError, SecretError,
-    SettingsError, StoreError, UnknownModel,
+    BadId, Damaged, FindError, Harm, ImportError, KnownServersError, ProjectError, RunError,
+    SecretError, SettingsError, StoreError, UnknownModel,
 };
 use crewagent_engine::turn::Halt;
 
@@ -48,6 +48,12 @@ impl Problem {
         Self::new(Code::NotFound, message)
     }
 
+    /// What happened and what to do about it, where both stand in one text.
+    pub(crate) fn words(&self) -> String {
+        let Fault { message, hint, .. } = &self.0;
+        hint.as_ref().map_or_else(|| message.clone(), |hint| format!("{message}. {hint}"))
+    }
+
     fn status(&self) -> StatusCode {
         match self.0.code {
             Code::Invalid => StatusCode::BAD_REQUEST,
@@ -72,41 +78,160 @@ impl IntoResponse for Problem {
     }
 }
 
+// What the commands advise is not what the app can do, so that the words of some errors are others here.
+
 impl From<RunError> for Problem {
     fn from(error: RunError) -> Self {
-        let code = match &error {
-            RunError::Unknown { .. } => Code::NotFound,
-            RunError::InUse { .. } => Code::InUse,
-            RunError::Ambiguous { .. } => Code::Invalid,
-            RunError::Exists(_)
-            | RunError::Damaged { .. }
-            | RunError::Newer { .. }
-            | RunError::NoProject { .. }
-            | RunError::PackageGone { .. } => Code::Refused,
-            RunError::Project(_)
-            | RunError::Journal(_)
-            | RunError::Store(_)
-            | RunError::Disk(_) => Code::Disk,
-        };
-        Self::new(code, error.to_string())
+        match error {
+            RunError::Unknown { shelf, reference } => {
+                Self::missing(format!("there is no {shelf} `{reference}`"))
+                    .hint("It may have been removed; the list shows what there is.")
+            }
+            RunError::Damaged { id, reason } => {
+                Self::new(Code::Refused, format!("{id} cannot be used: {reason}"))
+                    .hint("Remove it from the list.")
+            }
+            RunError::PackageGone { id, package, digits } => Self::new(
+                Code::Refused,
+                format!("the package {package} ({digits}) of run {id} is not in the store"),
+            )
+            .hint("Import it again, then go on."),
+            RunError::InUse { .. } => Self::new(Code::InUse, error.to_string()),
+            RunError::Ambiguous { .. } => Self::invalid(error.to_string()),
+            RunError::Exists(_) | RunError::Newer { .. } | RunError::NoProject { .. } => {
+                Self::new(Code::Refused, error.to_string())
+            }
+            RunError::Project(error) => error.into(),
+            RunError::Journal(error) => error.into(),
+            RunError::Store(error) => error.into(),
+            RunError::Disk(_) => Self::new(Code::Disk, error.to_string()),
+        }
     }
 }
 
 impl From<ProjectError> for Problem {
     fn from(error: ProjectError) -> Self {
-        let code = match &error {
-            ProjectError::Unknown { .. } => Code::NotFound,
-            ProjectError::Disk(_) => Code::Disk,
-            ProjectError::InUse { .. } => Code::InUse,
+        match &error {
+            ProjectError::Unknown { reference } => {
+                Self::missing(format!("there is no project `{reference}`"))
+                    .hint("It may have been forgotten; the list shows what there is.")
+            }
+            ProjectError::Gone { name, path, .. } => {
+                let path = path.display();
+                Self::new(Code::Refused, format!("the folder `{path}` of project `{name}` is gone"))
+                    .hint("If it was moved, say where it is now.")
+            }
+            ProjectError::Overlap { path, home } => {
+                let message = format!(
+                    "`{}` cannot be a project: the store in `{}` and it overlap, and a run could change its own records",
+                    path.display(),
+                    home.display()
+                );
+                Self::new(Code::Refused, message).hint("Choose another folder.")
+            }
+            ProjectError::Occupied { path, by } => {
+                let path = path.display();
+                let message = format!("`{path}` is the folder of project `{by}` already");
+                Self::new(Code::Refused, message).hint("Forget that project first.")
+            }
+            ProjectError::Disk(_) => Self::new(Code::Disk, error.to_string()),
+            ProjectError::InUse { .. } => Self::new(Code::InUse, error.to_string()),
             ProjectError::Folder { .. }
             | ProjectError::NotText { .. }
-            | ProjectError::Overlap { .. }
-            | ProjectError::Gone { .. }
             | ProjectError::Ambiguous { .. }
-            | ProjectError::Occupied { .. }
-            | ProjectError::Damaged { .. } => Code::Refused,
-        };
-        Self::new(code, error.to_string())
+            | ProjectError::Damaged { .. } => Self::new(Code::Refused, error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Settings(error) => error.into(),
+            StoreError::Damaged(damaged) => (*damaged).into(),
+            StoreError::NoHome => Self::new(Code::Refused, error.to_string()),
+            StoreError::Io { .. } => Self::new(Code::Disk, error.to_string()),
+        }
+    }
+}
+
+impl From<Damaged> for Problem {
+    fn from(damaged: Damaged) -> Self {
+        let (folder, reason) = (damaged.folder.display(), &damaged.reason);
+        let message = format!("the package in `{folder}` cannot be used: {reason}");
+        Self::new(Code::Refused, message).hint(match damaged.harm {
+            Harm::Broken => "Import the package again, or remove it.",
+            Harm::Newer => "Update this program, or remove the package.",
+        })
+    }
+}
+
+impl From<SettingsError> for Problem {
+    fn from(error: SettingsError) -> Self {
+        match &error {
+            SettingsError::Read { .. } | SettingsError::Write { .. } => {
+                Self::new(Code::Disk, error.to_string())
+            }
+            SettingsError::Wrong { .. } => Self::new(Code::Refused, error.to_string())
+                .hint("Nothing works until the file is right; it is read anew at every request."),
+            SettingsError::Edit { .. } => Self::new(Code::Refused, error.to_string()),
+        }
+    }
+}
+
+impl From<FindError> for Problem {
+    fn from(error: FindError) -> Self {
+        match error {
+            FindError::Empty { reference }
+            | FindError::Unknown { reference, similar: None, .. } => {
+                Self::missing(format!("there is no package `{reference}`"))
+                    .hint("Import it; the list shows what there is.")
+            }
+            FindError::Unknown { reference, similar: Some(similar), .. } => {
+                Self::missing(format!("there is no package `{reference}`"))
+                    .hint(format!("Did you mean `{similar}`?"))
+            }
+            FindError::UnknownVersion { .. } => Self::missing(error.to_string()),
+            FindError::Ambiguous { .. } => Self::invalid(error.to_string()),
+            FindError::Damaged(damaged) => (*damaged).into(),
+            FindError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<UnknownModel> for Problem {
+    fn from(error: UnknownModel) -> Self {
+        const SET_UP: &str = "Choose one that is set up, or set one up in the settings.";
+        match &error {
+            UnknownModel::NotChosen { .. } => {
+                Self::missing("no model is chosen").hint(SET_UP)
+            }
+            UnknownModel::Unknown { name, origin, .. } => {
+                Self::missing(format!("there is no model `{name}`{origin}")).hint(SET_UP)
+            }
+            UnknownModel::NoAddress { name, profile } => Self::missing(format!(
+                "it is not known where the model `{name}` is: the profile `{profile}` has no address of its own"
+            ))
+            .hint("Set its address in the settings."),
+            UnknownModel::BadAddress { .. } => Self::missing(error.to_string()),
+        }
+    }
+}
+
+impl From<SecretError> for Problem {
+    fn from(error: SecretError) -> Self {
+        match &error {
+            SecretError::Missing { model, problem, .. } => {
+                Self::new(Code::Model, format!("the model `{model}` has no key: {problem}"))
+                    .hint("Give its key in the settings.")
+            }
+            SecretError::Exposed { .. }
+            | SecretError::Wrong { .. }
+            | SecretError::Io { .. }
+            | SecretError::Keyring(_)
+            | SecretError::NotAKey(_)
+            | SecretError::Header { .. } => Self::new(Code::Model, error.to_string()),
+        }
     }
 }
 
@@ -225,14 +350,13 @@ impl From<Halt> for Problem {
 
 impl From<NamedError> for Problem {
     fn from(error: NamedError) -> Self {
-        let code = match &error {
-            NamedError::Unknown(_) => Code::NotFound,
-            NamedError::Replay(_)
-            | NamedError::Scenario(_)
-            | NamedError::Key(_)
-            | NamedError::Client(_) => Code::Model,
-        };
-        Self::new(code, error.to_string())
+        match error {
+            NamedError::Unknown(error) => error.into(),
+            NamedError::Key(error) => error.into(),
+            NamedError::Replay(_) | NamedError::Scenario(_) | NamedError::Client(_) => {
+                Self::new(Code::Model, error.to_string())
+            }
+        }
     }
 }
 
@@ -282,15 +406,10 @@ macro_rules! always {
 always! {
     BadId => Invalid,
     BlobError => Disk,
-    FindError => NotFound,
     JournalError => Disk,
     ModelError => Model,
     MountError => Disk,
     NewError => Refused,
     OpenError => Refused,
     PackError => Refused,
-    SecretError => Model,
-    SettingsError => Refused,
-    StoreError => Disk,
-    UnknownModel => NotFound,
 }

@@ -96,7 +96,7 @@ pub(super) fn opened(store: &Store, reference: &str) -> Result<CheckedPackage, P
     let package = check(&source, &runtime_version()).package;
     package.ok_or_else(|| {
         Problem::new(wire::Code::Refused, "this version of the program finds errors in it")
-            .hint("Check it with `crewagent package validate`, or remove it.")
+            .hint("Import a newer one, or remove it.")
     })
 }
 
@@ -199,6 +199,11 @@ fn pack_folder(asked: Asked<(), (), PackOrder>) -> Result<Packed, Problem> {
     let folder = absolute(&asked.body.path)?;
     let above = folder.parent().unwrap_or(folder);
     let output = match &asked.body.output {
+        Some(file) if !asked.body.replace && Path::new(file).exists() => {
+            let message = format!("`{file}` is there already");
+            return Err(Problem::new(wire::Code::Refused, message)
+                .hint("Name another file, or say that it is to be replaced."));
+        }
         Some(file) => Output::File(absolute(file)?),
         None => Output::Folder(above),
     };

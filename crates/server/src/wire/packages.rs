@@ -363,6 +363,10 @@ pub struct PackOrder {
     pub path: String,
     /// The file to write; beside the folder when absent.
     pub output: Option<String>,
+    /// Whether a file that is there is replaced, if it is named.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub replace: bool,
 }
 
 /// What was packed.

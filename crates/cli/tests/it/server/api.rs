@@ -362,6 +362,71 @@ fn what_another_process_has_is_not_spoken_to() {
 }
 
 #[test]
+fn settings_that_are_wrong_are_told_as_such() {
+    let world = tiny();
+    let (_served, browser) = let_in(&world);
+    let path = world.write("store/config.toml", "[run]\nmax-turns = 0\n");
+    for request in ["/api/runs", "/api/packages", "/api/models"] {
+        let answer = browser.get(request);
+        assert_eq!((answer.status, answer.code().as_str()), (422, "refused"), "{request}");
+        assert!(answer.text().contains("line 2"), "{}", answer.text());
+    }
+    std::fs::remove_file(path).unwrap();
+    browser.get("/api/runs").good();
+    // What the commands advise is not what the app can do.
+    let facts = browser.get("/api/app").good();
+    let problem = facts["modelProblem"].as_str().unwrap();
+    assert!(problem.contains("in the settings") && !problem.contains("--model"), "{problem}");
+    for request in ["/api/runs/20260101-000000-aaaaa", "/api/packages/none", "/api/projects/none"] {
+        let answer = browser.get(request);
+        assert_eq!(answer.code(), "not-found", "{request}");
+        assert!(
+            !answer.text().contains("crewagent ") && answer.text().contains("hint"),
+            "{request}"
+        );
+    }
+}
+
+#[test]
+fn settings_that_are_changed_at_the_same_time_are_all_kept() {
+    let world = tiny();
+    let (_served, browser) = let_in(&world);
+    let values = [
+        ("run.max-turns", json!(40)),
+        ("run.user-name", json!("Ana")),
+        ("run.mode", json!("guided")),
+        ("run.max-tokens", json!(1000)),
+    ];
+    std::thread::scope(|scope| {
+        for (key, value) in &values {
+            let body = json!({ "key": key, "value": value });
+            scope.spawn(|| browser.json("PATCH", "/api/settings", &{ body }).good());
+        }
+    });
+    let settings = browser.get("/api/settings").good();
+    for (key, value) in &values {
+        let all = settings["settings"].as_array().unwrap();
+        let kept = all.iter().find(|one| one["key"] == *key).unwrap();
+        assert_eq!(kept["value"], *value, "{key}");
+    }
+}
+
+#[test]
+fn a_file_is_only_replaced_by_a_package_when_that_is_said() {
+    let world = tiny();
+    let (_served, browser) = let_in(&world);
+    let mine = world.write("mine.txt", "mine");
+    let pack = |replace: bool| {
+        let body = json!({ "path": world.path("tiny"), "output": mine, "replace": replace });
+        browser.post("/api/packages/pack", &body)
+    };
+    assert_eq!(pack(false).code(), "refused");
+    assert_eq!(std::fs::read(&mine).unwrap(), b"mine");
+    pack(true).good();
+    assert_eq!(std::fs::read(&mine).unwrap()[..2], b"PK"[..]);
+}
+
+#[test]
 fn a_package_that_is_needed_is_not_removed_without_a_word() {
     let world = tiny();
     assert_eq!(world.run_tiny("tiny.yaml", &[]).code, 3);

@@ -2513,7 +2513,11 @@ path: string,
 /**
  * The file to write; beside the folder when absent.
  */
-output?: string, };
+output?: string, 
+/**
+ * Whether a file that is there is replaced, if it is named.
+ */
+replace?: boolean, };
 
 /**
  * A package in the store.
@@ -2970,10 +2974,6 @@ export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | 
 export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_TOOL_FAILED" | "E_INTERNAL";
 
 /**
- * What was removed.
- */
-export type RemovedConversation = { 
-/**
  * How a package is removed.
  */
 export type RemoveQuery = { 
@@ -2983,14 +2983,14 @@ export type RemoveQuery = {
 confirm?: boolean, };
 
 /**
+ * What was removed.
+ */
+export type RemovedConversation = { 
+/**
  * The runs that went with it.
  */
 runs: Array<string>, };
 
-/**
- * What a look at a package found.
- */
-export type Report = { 
 /**
  * What came of the wish to remove a package.
  */
@@ -3004,6 +3004,10 @@ removed: boolean,
  */
 unfinished: number, };
 
+/**
+ * What a look at a package found.
+ */
+export type Report = { 
 /**
  * Whether it can be imported and run.
  */
@@ -3403,7 +3407,8 @@ export type RunList = {
  */
 runs: Array<RunItem>, 
 /**
- * How many there are, with those that are not listed.
+ * How many there are, with those that are not listed. Without a status or a conversation to look for, folders are
+ * counted, and those that cannot be read are among them.
  */
 total: number, 
 /**
