@@ -153,6 +153,8 @@ describe('a work', () => {
     await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await tab.mouse.wheel(0, -400);
     await tab.locator('.frame > .pill').waitFor();
+    // The wheel takes a few frames, and more on a busy computer.
+    await until('the wheel has done its work', () => log.evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight > 300));
     const moved = await log.evaluate(async (node) => {
       const top = node.getBoundingClientRect().top;
       const anchor = [...node.querySelectorAll('.item')].find((one) => one.getBoundingClientRect().top > top + 10) ?? node.querySelector('.item');
