@@ -132,6 +132,12 @@ impl Stage {
         self.players(journal).iter().try_for_each(|act| act.release())
     }
 
+    /// What only rests here lets go of what it has.
+    pub(crate) fn release_resting(&self) {
+        let acts: Vec<Arc<Act>> = lock(&self.0.acts).values().cloned().collect();
+        acts.iter().filter(|act| act.has_thread()).for_each(|act| drop(act.release()));
+    }
+
     /// Whether it is at work here, by itself or as the run that a conversation is about.
     pub(crate) fn is_at_work(&self, journal: &Journal) -> bool {
         self.players(journal).iter().any(|act| act.is_at_work())

@@ -137,7 +137,7 @@ async function play({ isSteady = false, language = 'en' }, ends) {
   ids.limited = await start({ project: ids.shop, package: 'hello-branch', bounds: { maxTurns: 1 } });
   ids.failed = await start({ project: ids.shop, package: 'hello-branch', model: 'at-home' });
   ids.orphaned = await start({ project: ids.orphan, package: 'team-intake' });
-  await api('DELETE', `/api/packages/${encodeURIComponent('team-intake@0.1.0')}`);
+  await api('DELETE', `/api/packages/${encodeURIComponent('team-intake@0.1.0')}?confirm=true`);
   // The runs of the guide. Each has a project of its own, so that one does not see the files of another.
   const tour = { package: 'hello-branch' };
   ids.words = WORDS[language];

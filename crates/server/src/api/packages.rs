@@ -119,6 +119,7 @@ fn graph(asked: Asked<Reference, DrawQuery>) -> Result<TextFile, Problem> {
 fn remove(asked: Asked<Reference, RemoveQuery>) -> Result<RemovedPackage, Problem> {
     let store = asked.app.store()?;
     let found: Found = store.packages().find_any(&asked.path.reference)?;
+    asked.app.stage.release_resting();
     let NeededBy { held, unfinished } = store.packages().needed_by(&found)?;
     if let Some(first) = held.first() {
         let message = match held.len() {
