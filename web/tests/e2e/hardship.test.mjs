@@ -126,9 +126,9 @@ describe('bad input and lost things', () => {
   });
 
   it('a package that another process removes is missed without a click', async () => {
-    await waiting(set, 'third');
-    const done = await crewagent(set.home, 'package', 'rm', 'hello-branch', '--force');
-    const gone = done.code === 0 ? done : await crewagent(set.home, 'package', 'rm', 'hello-branch');
+    const { run } = await waiting(set, 'third');
+    await until('it is left', async () => (await set.api('GET', `/api/runs/${run}/events?after=0`)).events.some((event) => event.type === 'run.finished'));
+    const gone = await crewagent(set.home, 'package', 'rm', 'hello-branch', '--yes');
     assert.equal(gone.code, 0, gone.err);
     await answer(tab);
     const card = tab.getByRole('alertdialog', { name: 'The package is missing' });

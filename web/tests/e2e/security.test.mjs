@@ -403,6 +403,7 @@ describe('floods', () => {
   it('the page says so, and asks nothing', async () => {
     const { tab } = set;
     await tab.goto(`${set.server.origin}/import`);
+    await settled(tab);
     const sent = [];
     tab.on('request', (one) => one.method() === 'POST' && sent.push(one.url()));
     await tab.locator('.drop').evaluate((zone) => {

@@ -174,10 +174,17 @@ fn clear(runs: &Folder) -> Result<(), DiskError> {
         }
         let folder = runs.join(&name);
         // Whoever is still at work on it has its lock. What cannot be removed is in nobody's way.
-        if let Ok(Taken::Ours(lock)) = Lock::take(&folder, Patience::None) {
+        let Ok(Taken::Ours(lock)) = Lock::take(&folder, Patience::None) else { continue };
+        // Windows does not rename a folder in which a file is open.
+        let lock = (!cfg!(windows)).then_some(lock);
+        // It goes out of the way first: while its files go one by one, its owner might begin in it once more.
+        let aside = runs.join(&format!("{REMOVED}{}", name.trim_start_matches('.')));
+        if name.starts_with(REMOVED) {
             let _ = folder.remove_tree();
-            drop(lock);
+        } else if folder.rename_to(&aside).is_ok() {
+            let _ = aside.remove_tree();
         }
+        drop(lock);
     }
     Ok(())
 }
