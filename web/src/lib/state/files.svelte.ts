@@ -20,6 +20,8 @@ export class OpenFile {
   loaded = $state(false);
   /** Grows when the draft is replaced from outside. */
   stamp = $state(0);
+  #turn = 0;
+  #saved: Promise<void> = Promise.resolve();
 
   constructor(project: string, path: string) {
     this.project = project;
@@ -34,8 +36,11 @@ export class OpenFile {
 
   /** Looks at the disk. What was typed stays; if the disk changed too, both are kept. */
   async look(): Promise<void> {
+    const turn = this.#next();
     try {
       const file = await api.file(this.project, this.path);
+      // What began later knows better, and so does a save that came between.
+      if (turn !== this.#turn) return;
       this.fault = null;
       this.bytes = file.bytes;
       this.isText = file.text !== undefined;
@@ -44,18 +49,27 @@ export class OpenFile {
       if (this.dirty) this.theirs = found;
       else this.#accept(found);
     } catch (thrown) {
-      this.fault = faultOf(thrown);
+      if (turn === this.#turn) this.fault = faultOf(thrown);
     } finally {
       this.loaded = true;
     }
   }
 
-  async save(): Promise<void> {
-    if (!this.dirty) return;
+  /** Saves what there is now, after what is being saved. */
+  save(): Promise<void> {
+    this.#saved = this.#saved.then(() => (this.dirty ? this.#write(this.base?.sha256) : undefined));
+    return this.#saved;
+  }
+
+  async #write(over: string | undefined): Promise<void> {
+    // What is typed meanwhile is not saved by this.
+    const sent = this.draft;
     try {
-      const file = await api.writeFile(this.project, this.path, this.draft, this.base?.sha256);
-      this.base = { text: this.draft, sha256: file.sha256 };
-      this.theirs = null;
+      const file = await api.writeFile(this.project, this.path, sent, over);
+      this.#next();
+      this.base = { text: sent, sha256: file.sha256 };
+      this.bytes = file.bytes;
+      [this.theirs, this.fault] = [null, null];
       toast({ tone: 'ok', message: t('files.saved', { name: this.name }) });
     } catch (thrown) {
       if (thrown instanceof Problem && thrown.code === 'changed') await this.look();
@@ -64,6 +78,11 @@ export class OpenFile {
         toast({ tone: 'err', message, hint });
       }
     }
+  }
+
+  #next(): number {
+    this.#turn += 1;
+    return this.#turn;
   }
 
   /** What was typed shall be the file. */
