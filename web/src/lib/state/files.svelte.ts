@@ -1,6 +1,7 @@
 /** Files that are open in tabs, with what was typed and not saved. */
 
 import { api, faultOf, Problem } from '../api/client';
+import type { Kept } from '../../files/editor';
 import type { Fault } from '../api/types';
 import { t } from '../i18n/index.svelte';
 import { visible } from '../text';
@@ -20,6 +21,8 @@ export class OpenFile {
   loaded = $state(false);
   /** Grows when the draft is replaced from outside. */
   stamp = $state(0);
+  /** Its editor, while another tab is in front. */
+  kept: Kept | null = null;
   #turn = 0;
   #saved: Promise<void> = Promise.resolve();
 
