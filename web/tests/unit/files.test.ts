@@ -72,6 +72,20 @@ describe('an open file', () => {
     expect([file.draft, file.theirs]).toEqual(['two', null]);
   });
 
+  it('keeps what was typed when the file is gone, and makes it anew', async () => {
+    const file = await opened('one');
+    file.draft = 'mine';
+    void file.look();
+    await asked.shift()?.answer(null);
+    expect([file.draft, file.fault?.code]).toEqual(['mine', 'not-found']);
+    void file.saveAnew();
+    await settled();
+    expect(asked[0]?.body).toMatchObject({ path: 'a.md', text: 'mine' });
+    expect(asked[0]?.body.ifMatchSha256).toBeUndefined();
+    await asked.shift()?.answer('mine');
+    expect([file.fault, file.dirty]).toEqual([null, false]);
+  });
+
   it('keeps both when the disk changed under what was typed', async () => {
     const file = await opened('one');
     file.draft = 'mine';

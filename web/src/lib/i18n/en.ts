@@ -549,6 +549,7 @@ export const en = {
   'files.source': 'Source',
   'files.compare': 'Compare',
   'files.save': 'Save',
+  'files.saveAnew': 'Save as new',
   'files.saved': '{name} was saved.',
   'files.closeDirty': '{name} has changes that are not saved. Close it anyway?',
   'files.conflict': '{name} was changed on the disk while you were editing it.',

@@ -551,6 +551,7 @@ export const zh: Record<keyof typeof en, string> = {
   'files.source': '源文',
   'files.compare': '比较',
   'files.save': '保存',
+  'files.saveAnew': '重新创建此文件',
   'files.saved': '已保存 {name}。',
   'files.closeDirty': '{name} 有未保存的更改，仍要关闭吗？',
   'files.conflict': '你编辑 {name} 期间，磁盘上的文件已被修改。',

@@ -23,6 +23,8 @@ export class OpenFile {
   stamp = $state(0);
   /** Its editor, while another tab is in front. */
   kept: Kept | null = null;
+  /** How it is shown, if somebody chose. */
+  chosen = $state<'preview' | 'source' | null>(null);
   #turn = 0;
   #saved: Promise<void> = Promise.resolve();
 
@@ -61,6 +63,12 @@ export class OpenFile {
   /** Saves what there is now, after what is being saved. */
   save(): Promise<void> {
     this.#saved = this.#saved.then(() => (this.dirty ? this.#write(this.base?.sha256) : undefined));
+    return this.#saved;
+  }
+
+  /** Makes the file anew of what is here, where it is gone from the disk. */
+  saveAnew(): Promise<void> {
+    this.#saved = this.#saved.then(() => this.#write(undefined));
     return this.#saved;
   }
 
