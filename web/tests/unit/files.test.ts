@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { speak } from '../../src/lib/i18n/index.svelte';
-import { OpenFile } from '../../src/lib/state/files.svelte';
+import { files, OpenFile } from '../../src/lib/state/files.svelte';
 
 interface Asked {
   method: string;
@@ -92,5 +92,32 @@ describe('an open file', () => {
     void file.look();
     await asked.shift()?.answer('theirs');
     expect([file.draft, file.theirs?.text]).toEqual(['mine', 'theirs']);
+  });
+});
+
+describe('the tabs of files', () => {
+  it('come back with their project, and nothing that was typed is lost', async () => {
+    files.show('p', 'a.md');
+    await asked.shift()?.answer('one');
+    if (files.front) files.front.draft = 'mine';
+    files.enter('q');
+    expect([files.open.length, files.current, files.isDirty]).toEqual([0, null, true]);
+    const leaving = new Event('beforeunload', { cancelable: true });
+    dispatchEvent(leaving);
+    expect(leaving.defaultPrevented).toBe(true);
+    files.enter('p');
+    await asked.shift()?.answer('one');
+    expect([files.front?.path, files.front?.draft]).toEqual(['a.md', 'mine']);
+  });
+
+  it('give way to their neighbour', () => {
+    for (const path of ['b.md', 'c.md', 'd.md']) files.show('r', path);
+    files.current = 'c.md';
+    files.close('c.md');
+    expect(files.current).toBe('d.md');
+    files.close('d.md');
+    expect(files.current).toBe('b.md');
+    files.close('b.md');
+    expect(files.current).toBe(null);
   });
 });

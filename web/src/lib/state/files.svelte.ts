@@ -121,14 +121,25 @@ class Files {
   /** The path of the tab in front; none when it is the conversation. */
   current = $state<string | null>(null);
   #project = '';
+  /** Tabs of the other projects that were open here. */
+  #others = new Map<string, { open: OpenFile[]; current: string | null }>();
 
   readonly front = $derived(this.open.find((file) => file.path === this.current) ?? null);
 
-  /** Tabs belong to a project. */
+  /** Tabs belong to a project, and are there again when it is. */
   enter(project: string): void {
     if (project === this.#project) return;
+    this.#others.set(this.#project, { open: this.open, current: this.current });
     this.#project = project;
-    [this.open, this.current] = [[], null];
+    const { open, current } = this.#others.get(project) ?? { open: [], current: null };
+    this.#others.delete(project);
+    [this.open, this.current] = [open, current];
+    for (const file of open) void file.look();
+  }
+
+  /** Whether something would be lost with the page. */
+  get isDirty(): boolean {
+    return [this.open, ...[...this.#others.values()].map((other) => other.open)].flat().some((file) => file.dirty);
   }
 
   show(project: string, path: string): void {
@@ -143,10 +154,12 @@ class Files {
   }
 
   close(path: string): void {
-    const file = this.open.find((one) => one.path === path);
+    const at = this.open.findIndex((one) => one.path === path);
+    const file = this.open[at];
     if (file?.dirty && !confirm(t('files.closeDirty', { name: file.name }))) return;
     this.open = this.open.filter((one) => one.path !== path);
-    if (this.current === path) this.current = null;
+    // The next one moves up to its place.
+    if (this.current === path) this.current = (this.open[at] ?? this.open[at - 1])?.path ?? null;
   }
 
   /** Somebody else wrote these files. */
@@ -156,3 +169,7 @@ class Files {
 }
 
 export const files = new Files();
+
+addEventListener('beforeunload', (event) => {
+  if (files.isDirty) event.preventDefault();
+});
