@@ -4,7 +4,7 @@ import { t } from './i18n/index.svelte';
 import { app } from './state/app.svelte';
 import { files } from './state/files.svelte';
 import { prefs, setPref } from './state/prefs.svelte';
-import { go, projectOf, route } from './state/route.svelte';
+import { go, projectOf, route, type Route } from './state/route.svelte';
 import { shell } from './state/shell.svelte';
 import { toast } from './state/toasts.svelte';
 
@@ -32,6 +32,25 @@ export function toggleInspector(): void {
   else shell.overlay = shell.overlay === 'inspector' ? null : 'inspector';
 }
 
+/** Shows the inspector, where there is room for it or over the page. */
+export function showInspector(): void {
+  if (roomy()) setPref('inspectorOpen', true);
+  else shell.overlay = 'inspector';
+}
+
+/** Goes to a work, or to where one begins. It is in front of the files that are open. */
+export function visit(to: Route): void {
+  files.current = null;
+  go(to);
+}
+
+/** Files open as tabs of the work, or of the project where no work is open. */
+export function openFile(project: string, path: string): void {
+  files.show(project, path);
+  shell.overlay = null;
+  if (!shell.work) go({ name: 'project', project });
+}
+
 /** The work before or after this one in the list. */
 function neighbour(by: 1 | -1): void {
   const project = projectOf(route());
@@ -40,7 +59,7 @@ function neighbour(by: 1 | -1): void {
   const all = app.conversations;
   const at = all.findIndex((one) => one.id === id);
   const next = all[(at + by + all.length) % all.length];
-  if (next) go({ name: 'conversation', project, id: next.id });
+  if (next) visit({ name: 'conversation', project, id: next.id });
 }
 
 /** Walks through the regions of the page. */
@@ -71,7 +90,7 @@ export function act(id: string): void {
       shell.palette = true;
       break;
     case 'new':
-      if (project) go({ name: 'project', project });
+      if (project) visit({ name: 'project', project });
       break;
     case 'side':
       toggleSide();

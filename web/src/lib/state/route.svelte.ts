@@ -86,8 +86,8 @@ addEventListener('popstate', () => {
 });
 
 /** For links: follows them inside the app, unless they are to be opened elsewhere. */
-export function follow(event: MouseEvent, to: Route): void {
+export function follow(event: MouseEvent, to: Route, how: (to: Route) => void = go): void {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  go(to);
+  how(to);
 }
