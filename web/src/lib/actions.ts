@@ -1,12 +1,10 @@
 /** What shortcuts and the palette do. */
 
-import { t } from './i18n/index.svelte';
 import { app } from './state/app.svelte';
 import { files } from './state/files.svelte';
 import { prefs, setPref } from './state/prefs.svelte';
 import { go, projectOf, route, type Route } from './state/route.svelte';
 import { shell } from './state/shell.svelte';
-import { toast } from './state/toasts.svelte';
 
 const wide = (): boolean => matchMedia('(min-width: 1024px)').matches;
 const roomy = (): boolean => matchMedia('(min-width: 1280px)').matches;
@@ -69,15 +67,6 @@ function nextRegion(): void {
   const region = all[(at + 1) % all.length];
   const target = region?.querySelector<HTMLElement>('textarea, [tabindex="0"], a[href], button:not(:disabled), input, select');
   (target ?? region)?.focus();
-}
-
-/** Everything that is recorded about a run, without keys, as a download. */
-export function exportRun(run: string): void {
-  const link = document.createElement('a');
-  link.href = `/api/runs/${encodeURIComponent(run)}/export`;
-  link.download = `crewagent-${run}.zip`;
-  link.click();
-  toast({ tone: 'ok', message: t('export.done', { name: link.download }) });
 }
 
 export function act(id: string): void {

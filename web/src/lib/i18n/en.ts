@@ -572,7 +572,7 @@ export const en = {
   'runs.record': 'Scenario',
   'runs.recordHint': 'Download the run as a scenario, which a scripted model plays again',
   'runs.removeSure': 'Remove the run {id} with its log? Files that it wrote into the project stay.',
-  'export.done': '{name} was saved by your browser.',
+  'export.done': 'The download of {name} has begun.',
 
   'launch.title': 'Run a workflow',
   'launch.workflow': 'Workflow',
@@ -587,6 +587,7 @@ export const en = {
   'launch.strict': 'Strict: the state changes through its own tools alone',
   'launch.askWrites': 'Ask before a file is changed',
   'launch.turns': 'Turns for one input',
+  'launch.turnsWrong': 'A whole number above 0, or nothing.',
   'launch.turnsHint': 'Then it rests and waits for you.',
   'launch.inputs': 'Inputs',
   'launch.inputsHint': 'Variables that are known from the start. The agents ask for the rest.',

@@ -574,7 +574,7 @@ export const zh: Record<keyof typeof en, string> = {
   'runs.record': '场景',
   'runs.recordHint': '将本次运行下载为场景，可由脚本模型重放',
   'runs.removeSure': '移除运行 {id} 及其日志？写入项目的文件会保留。',
-  'export.done': '浏览器已保存 {name}。',
+  'export.done': '已开始下载 {name}。',
 
   'launch.title': '运行流程',
   'launch.workflow': '流程',
@@ -589,6 +589,7 @@ export const zh: Record<keyof typeof en, string> = {
   'launch.strict': '严格：只能通过专用工具更改状态',
   'launch.askWrites': '更改文件前先询问',
   'launch.turns': '单次输入的轮数上限',
+  'launch.turnsWrong': '请填写大于 0 的整数，或留空。',
   'launch.turnsHint': '达到后会停下来等你。',
   'launch.inputs': '输入',
   'launch.inputsHint': '预先给出的变量，其余的智能体会询问。',

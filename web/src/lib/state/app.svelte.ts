@@ -43,6 +43,7 @@ class AppState {
   #contents = new Map<string, Promise<PackageContent | null>>();
   #listeners = new Set<(notice: Notice | null) => void>();
   #noticed: Notice[] = [];
+  #wanted: string | undefined;
   #refresh: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
     event: (journal, event) => {
@@ -97,12 +98,21 @@ class AppState {
 
   /** Makes a project the one that lists are about. */
   async enter(project: string | undefined): Promise<void> {
+    this.#wanted = project;
     if (project === this.project?.id) return;
     this.project = null;
     [this.conversations, this.runs] = [[], []];
     if (project === undefined) return;
-    this.project = await api.project(project);
-    await this.refreshLists();
+    const found = await api.project(project);
+    if (project !== this.#wanted) return;
+    this.project = found;
+    try {
+      await this.refreshLists();
+    } catch (thrown) {
+      // It can be entered again.
+      if (this.project === found) this.project = null;
+      throw thrown;
+    }
   }
 
   /** Looks whether the folder and the package of the project are there now. */
