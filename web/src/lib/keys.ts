@@ -66,6 +66,9 @@ export function keysOf(shortcut: Shortcut, own: Record<string, string>): string[
   return set ? [set] : shortcut.keys;
 }
 
+/** Whether a key belongs to an input method that is at work. Some browsers only say 229. */
+export const isComposed = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;
+
 /** Whether the user is writing, so that single letters are letters. */
 export function isWriting(event: KeyboardEvent): boolean {
   const target = event.composedPath()[0];
@@ -79,7 +82,7 @@ export class KeyReader {
   #since = 0;
 
   read(event: KeyboardEvent, own: Record<string, string>): string | undefined {
-    if (event.isComposing) return undefined;
+    if (isComposed(event)) return undefined;
     const now = pressed(event);
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (isPlain && isWriting(event) && event.key.length === 1) return undefined;

@@ -80,6 +80,11 @@ function withQuery(path: string, query: Query): string {
   return text ? `${path}?${text}` : path;
 }
 
+let onLocked: (fault: Fault) => void = () => undefined;
+
+/** Calls back when the server does not let this browser in any more. */
+export const whenLocked = (tell: (fault: Fault) => void): void => void (onLocked = tell);
+
 async function parsed(response: Response): Promise<unknown> {
   try {
     return JSON.parse(await response.text());
@@ -106,8 +111,10 @@ export async function send(method: string, path: string, body?: unknown): Promis
       hint: t('error.offlineHint'),
     });
   }
-  if (!response.ok) throw new Problem((await parsed(response)) as Fault);
-  return response;
+  if (response.ok) return response;
+  const fault = (await parsed(response)) as Fault;
+  if (fault.code === 'unauthorized') onLocked(fault);
+  throw new Problem(fault);
 }
 
 export const request = async <T>(method: string, path: string, body?: unknown): Promise<T> => (await parsed(await send(method, path, body))) as T;

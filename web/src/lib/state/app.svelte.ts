@@ -1,6 +1,6 @@
 /** What the whole app knows: the program, projects, packages, lists of works and runs, and the stream that keeps them true. */
 
-import { api, faultOf } from '../api/client';
+import { api, faultOf, whenLocked } from '../api/client';
 import { type Link, nameOf, Stream } from '../api/stream';
 import { soon } from '../soon';
 import type {
@@ -53,11 +53,19 @@ class AppState {
     rewind: (journal, seq) => this.#sinks.get(nameOf(journal))?.rewind(seq),
     notice: (notice) => this.#notice(notice),
     hello: () => void this.#anew(),
-    link: (link) => (this.link = link),
+    link: (link) => {
+      this.link = link;
+      // The stream does not say why it was refused; a request does.
+      if (link === 'lost') void api.app().catch(() => undefined);
+    },
   });
 
   /** Gets to know the program; the stream begins then. */
   async begin(): Promise<void> {
+    whenLocked((fault) => {
+      this.#stream.close();
+      this.fault = fault;
+    });
     try {
       await Promise.all([this.refreshFacts(), this.refreshProjects(), this.refreshPackages()]);
       this.fault = null;
