@@ -1,5 +1,6 @@
 /** The words of the page in English. Their keys are the type of every other language. */
 export const en = {
+  'time.seconds': '{n} s',
   'time.now': 'now',
   'common.cancel': 'Cancel',
   'common.close': 'Close',
@@ -151,6 +152,7 @@ export const en = {
   'project.chatTitle': 'New chat',
   'project.chatWhy': 'No persona, no workflow; the project\'s files are at hand.',
   'project.steps': '{n} steps',
+  'project.steps.one': '1 step',
   'project.at': 'at {node}',
   'project.interrupted': 'The program ended while it was at work. Nothing recorded is lost.',
   'project.folderGone': 'The folder {path} was moved, renamed or removed. Put it back, or say where it is now; its runs and conversations are kept.',
@@ -311,6 +313,7 @@ export const en = {
   'tool.open': 'Open',
   'tool.diff': 'Changed lines',
   'tool.showAll': 'Show all {n} lines',
+  'tool.showAll.one': 'Show 1 line',
   'tool.what': 'What',
   'tool.why': 'Why',
   'tool.next': 'Next',

@@ -2,6 +2,7 @@
 import type { en } from './en';
 
 export const zh: Record<keyof typeof en, string> = {
+  'time.seconds': '{n} 秒',
   'time.now': '刚刚',
   'common.cancel': '取消',
   'common.close': '关闭',
@@ -153,6 +154,7 @@ export const zh: Record<keyof typeof en, string> = {
   'project.chatTitle': '新聊天',
   'project.chatWhy': '没有角色和流程，可使用项目文件。',
   'project.steps': '{n} 个步骤',
+  'project.steps.one': '1 个步骤',
   'project.at': '停在 {node}',
   'project.interrupted': '程序在运行途中结束。已记录的内容没有丢失。',
   'project.folderGone': '文件夹 {path} 已被移动、改名或删除。请把它放回原处，或指明它现在的位置；其运行与对话都已保留。',
@@ -313,6 +315,7 @@ export const zh: Record<keyof typeof en, string> = {
   'tool.open': '打开',
   'tool.diff': '更改的行',
   'tool.showAll': '显示全部 {n} 行',
+  'tool.showAll.one': '显示 1 行',
   'tool.what': '发生了什么',
   'tool.why': '原因',
   'tool.next': '接下来',
