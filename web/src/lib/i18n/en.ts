@@ -644,7 +644,7 @@ export const en = {
   'keys.replay': 'Look back in time',
   'keys.regions': 'Next region of the page',
   'keys.regionsBack': 'Previous region of the page',
-  'keys.taken': '{keys} already belongs to “{what}”. Choose other keys, or change those first.',
+  'keys.taken': '{keys} already does something else: {what}. Choose other keys, or change those first.',
   'keys.tabs': 'Tabs of the work',
   'keys.graph': 'In the graph: fit, centre, zoom',
   'keys.messages': 'In the conversation: your messages',
