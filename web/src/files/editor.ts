@@ -7,7 +7,7 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirro
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { unifiedMergeView } from '@codemirror/merge';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, type StateEffect } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
@@ -65,31 +65,47 @@ async function languageOf(path: string): Promise<Extension> {
   }
 }
 
+/** Parts of every editor that change while it is open. */
+const [merge, language, breaks] = [new Compartment(), new Compartment(), new Compartment()];
+
+/** How the lines of a text end. Where they end in more than one way, a return belongs to its line. */
+export function endingOf(text: string): { ending: string; isMixed: boolean } {
+  const isWindows = /\r\n/.test(text) && !/\r(?!\n)|(?<!\r)\n/.test(text);
+  return { ending: isWindows ? '\r\n' : '\n', isMixed: !isWindows && text.includes('\r') };
+}
+
+/** What is kept of an editor that is not in front: text, undo, cursor, and the place that was looked at. */
+export interface Kept {
+  state: EditorState;
+  place: StateEffect<unknown>;
+}
+
 export interface Editor {
   /** Replaces the text from outside. */
   set(text: string): void;
   /** Shows the difference to another text, or none. */
   compare(other: string | null): void;
   focus(): void;
-  close(): void;
+  close(): Kept;
 }
 
 export function edit(
   host: HTMLElement,
-  { path, text, label, onchange, onsave }: { path: string; text: string; label: string; onchange: (text: string) => void; onsave: () => void },
+  { path, text, label, kept, onchange, onsave }: { path: string; text: string; label: string; kept: Kept | null; onchange: (text: string) => void; onsave: () => void },
 ): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
   root.replaceChildren();
   const frame = document.createElement('div');
   frame.style.height = '100%';
   root.append(frame);
-  const [merge, language] = [new Compartment(), new Compartment()];
-  const view = new EditorView({
-    root,
-    parent: frame,
-    state: EditorState.create({
+  let { ending, isMixed } = endingOf(text);
+  const onlyNewlines = (): Extension => (isMixed ? EditorState.lineSeparator.of('\n') : []);
+  const read = (state: EditorState): string => state.doc.sliceString(0, state.doc.length, ending);
+  const fresh = (): EditorState =>
+    EditorState.create({
       doc: text,
       extensions: [
+        breaks.of(onlyNewlines()),
         lineNumbers(),
         history(),
         drawSelection(),
@@ -115,25 +131,39 @@ export function edit(
           ...historyKeymap,
           ...defaultKeymap,
         ]),
-        EditorView.updateListener.of((update) => {
-          if (update.docChanged) onchange(update.state.doc.toString());
-        }),
         language.of([]),
         syntaxHighlighting(colours),
         theme,
         merge.of([]),
       ],
-    }),
+    });
+  const view = new EditorView({
+    root,
+    parent: frame,
+    state: kept?.state ?? fresh(),
+    ...(kept ? { scrollTo: kept.place } : {}),
+    // Not a part of the state, which outlives this.
+    dispatchTransactions(steps, own) {
+      own.update(steps);
+      if (steps.some((step) => step.docChanged)) onchange(read(own.state));
+    },
   });
   void languageOf(path).then((found) => view.dispatch({ effects: language.reconfigure(found) }));
   return {
     set(to) {
-      if (to !== view.state.doc.toString()) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: to } });
+      if (to === read(view.state)) return;
+      ({ ending, isMixed } = endingOf(to));
+      view.dispatch({ effects: breaks.reconfigure(onlyNewlines()) });
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: view.state.toText(to) } });
     },
     compare(other) {
       view.dispatch({ effects: merge.reconfigure(other === null ? [] : unifiedMergeView({ original: other, mergeControls: false })) });
     },
     focus: () => view.focus(),
-    close: () => view.destroy(),
+    close() {
+      const left = { state: view.state, place: view.scrollSnapshot() };
+      view.destroy();
+      return left;
+    },
   };
 }

@@ -1,12 +1,10 @@
 /** What shortcuts and the palette do. */
 
-import { t } from './i18n/index.svelte';
-import { app } from './state/app.svelte';
 import { files } from './state/files.svelte';
 import { prefs, setPref } from './state/prefs.svelte';
-import { go, projectOf, route } from './state/route.svelte';
+import { go, projectOf, route, type Route } from './state/route.svelte';
 import { shell } from './state/shell.svelte';
-import { toast } from './state/toasts.svelte';
+import { works } from './works';
 
 const wide = (): boolean => matchMedia('(min-width: 1024px)').matches;
 const roomy = (): boolean => matchMedia('(min-width: 1280px)').matches;
@@ -32,46 +30,70 @@ export function toggleInspector(): void {
   else shell.overlay = shell.overlay === 'inspector' ? null : 'inspector';
 }
 
+/** Shows the inspector, where there is room for it or over the page. */
+export function showInspector(): void {
+  if (roomy()) setPref('inspectorOpen', true);
+  else shell.overlay = 'inspector';
+}
+
+/** Goes to a work, or to where one begins. It is in front of the files that are open. */
+export function visit(to: Route): void {
+  files.current = null;
+  go(to);
+}
+
+/** Files open as tabs of the work, or of the project where no work is open. */
+export function openFile(project: string, path: string): void {
+  files.show(project, path);
+  shell.overlay = null;
+  if (!shell.work) go({ name: 'project', project });
+}
+
 /** The work before or after this one in the list. */
 function neighbour(by: 1 | -1): void {
   const project = projectOf(route());
   const id = shell.work?.journal.id;
   if (!project) return;
-  const all = app.conversations;
+  const all = works(project);
   const at = all.findIndex((one) => one.id === id);
   const next = all[(at + by + all.length) % all.length];
-  if (next) go({ name: 'conversation', project, id: next.id });
+  if (next) visit(next.to);
 }
 
-/** Walks through the regions of the page. */
-function nextRegion(): void {
+/** Brings a tab of the work or the project to the front; the first is not a file. */
+function showTab(n: number): void {
+  if (!['project', 'conversation', 'run'].includes(route().name)) return;
+  const file = files.open[n - 2];
+  if (n === 1) files.current = null;
+  else if (file) files.current = file.path;
+}
+
+/** Walks through the regions of the page. One lies within another: the inner is where the focus is. */
+function walkRegions(by: 1 | -1): void {
   const all = [...document.querySelectorAll<HTMLElement>('[data-region]')].filter((one) => one.offsetParent !== null);
-  const at = all.findIndex((one) => one.contains(document.activeElement));
-  const region = all[(at + 1) % all.length];
-  const target = region?.querySelector<HTMLElement>('textarea, [tabindex="0"], a[href], button:not(:disabled), input, select');
-  (target ?? region)?.focus();
-}
-
-/** Everything that is recorded about a run, without keys, as a download. */
-export function exportRun(run: string): void {
-  const link = document.createElement('a');
-  link.href = `/api/runs/${encodeURIComponent(run)}/export`;
-  link.download = `crewagent-${run}.zip`;
-  link.click();
-  toast({ tone: 'ok', message: t('export.done', { name: link.download }) });
+  const at = all.findLastIndex((one) => one.contains(document.activeElement));
+  const region = all[at < 0 ? 0 : (at + by + all.length) % all.length];
+  if (!region) return;
+  const inside = [...region.querySelectorAll<HTMLElement>('textarea, [tabindex="0"], a[href], button, input, select')];
+  const usable = inside.filter((one) => one.closest('[data-region]') === region && !one.matches(':disabled, [tabindex="-1"]') && one.offsetParent !== null);
+  const target = usable.find((one) => one.matches('textarea')) ?? usable[0] ?? region;
+  if (target === region) region.tabIndex = -1;
+  target.focus();
 }
 
 export function act(id: string): void {
   const project = projectOf(route());
+  const tab = /^tab-(\d)$/.exec(id)?.[1];
+  if (tab) showTab(Number(tab));
   switch (id) {
     case 'palette':
-      shell.palette = !shell.palette;
+      shell.palette = shell.palette ? null : 'all';
       break;
     case 'file':
-      shell.palette = true;
+      shell.palette = project ? 'files' : 'all';
       break;
     case 'new':
-      if (project) go({ name: 'project', project });
+      if (project) visit({ name: 'project', project });
       break;
     case 'side':
       toggleSide();
@@ -111,7 +133,10 @@ export function act(id: string): void {
       if (shell.work?.run) shell.work.replay = shell.work.replay === null ? shell.work.run.view.seq : null;
       break;
     case 'regions':
-      nextRegion();
+      walkRegions(1);
+      break;
+    case 'regionsBack':
+      walkRegions(-1);
       break;
     case 'sheet':
       shell.sheet = 'keys';

@@ -24,6 +24,7 @@ function remember(event: FocusEvent): void {
 const isUsable = (element: HTMLElement): boolean => element.isConnected && !element.matches(':disabled') && element.getClientRects().length > 0;
 
 function keep(): void {
+  if (isAwaited) greet();
   if (lent && document.activeElement === lent.to && isUsable(lent.from)) {
     lent.from.focus({ preventScroll: true });
     return;
@@ -39,6 +40,27 @@ function keep(): void {
   if (to === home && !home.hasAttribute('tabindex')) home.tabIndex = -1;
   if (from.isConnected) lent = { from, to };
   to.focus({ preventScroll: true });
+}
+
+/** Whether a screen is on its way, whose heading is to have the focus. */
+let isAwaited = false;
+
+/** The focus goes to the heading of a new screen, so that it is told and read from there; unless it is in the screen already. */
+function greet(): void {
+  const main = document.querySelector('main');
+  const heading = main?.querySelector<HTMLElement>('h1');
+  if (!main || !heading) return;
+  isAwaited = false;
+  const at = document.activeElement;
+  if ((at && at !== main && main.contains(at)) || document.querySelector('dialog[open]')) return;
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+}
+
+/** Somebody went to another screen. */
+export function expectScreen(): void {
+  isAwaited = true;
+  greet();
 }
 
 /** Watches over the focus of the page. */

@@ -27,6 +27,7 @@ export const SHORTCUTS: Shortcut[] = [
   { id: 'start', name: 'keys.start', keys: ['g h'] },
   { id: 'replay', name: 'keys.replay', keys: ['g t'] },
   { id: 'regions', name: 'keys.regions', keys: ['F6'] },
+  { id: 'regionsBack', name: 'keys.regionsBack', keys: ['shift+F6'] },
   { id: 'sheet', name: 'keys.sheet', keys: ['?'] },
 ];
 
@@ -53,6 +54,9 @@ export function spelled(keys: string): string {
         .map((part) => {
           if (part === 'mod') return isMac ? '⌘' : 'Ctrl';
           if (part === 'alt') return isMac ? '⌥' : 'Alt';
+          if (part === 'shift') return isMac ? '⇧' : 'Shift';
+          const arrow = { ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→' }[part];
+          if (arrow) return arrow;
           return part.length === 1 ? part.toUpperCase() : part;
         })
         .join(isMac ? '' : ' '),
@@ -65,6 +69,15 @@ export function keysOf(shortcut: Shortcut, own: Record<string, string>): string[
   const set = own[shortcut.id];
   return set ? [set] : shortcut.keys;
 }
+
+/** The shortcut that keys cannot be told apart from: the same ones, or those that it begins with. */
+export function rival(id: string, keys: string, own: Record<string, string>): Shortcut | undefined {
+  const isNear = (other: string): boolean => other === keys || other.startsWith(`${keys} `) || keys.startsWith(`${other} `);
+  return SHORTCUTS.find((one) => one.id !== id && keysOf(one, own).some(isNear));
+}
+
+/** Whether a key belongs to an input method that is at work. Some browsers only say 229. */
+export const isComposed = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;
 
 /** Whether the user is writing, so that single letters are letters. */
 export function isWriting(event: KeyboardEvent): boolean {
@@ -79,7 +92,7 @@ export class KeyReader {
   #since = 0;
 
   read(event: KeyboardEvent, own: Record<string, string>): string | undefined {
-    if (event.isComposing) return undefined;
+    if (isComposed(event)) return undefined;
     const now = pressed(event);
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (isPlain && isWriting(event) && event.key.length === 1) return undefined;
@@ -87,6 +100,8 @@ export class KeyReader {
     this.#first = now;
     this.#since = event.timeStamp;
     const find = (keys: string): Shortcut | undefined => SHORTCUTS.find((one) => keysOf(one, own).includes(keys));
-    return (find(pair) ?? find(now))?.id;
+    // Browsers keep some of them to themselves, so there are two ways to each tab.
+    const tab = /^(?:mod|alt)\+([1-9])$/.exec(now)?.[1];
+    return (find(pair) ?? find(now))?.id ?? (tab && `tab-${tab}`);
   }
 }

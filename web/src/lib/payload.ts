@@ -1,6 +1,7 @@
 /** Texts of events, and the JSON in them. */
 
 import type { Payload } from './api/types';
+import { bytes } from './i18n/index.svelte';
 
 /** The text, if it stands in the event itself. */
 export const textOf = (payload: Payload | null | undefined): string | undefined =>
@@ -21,7 +22,7 @@ export function objectOf(payload: Payload | null | undefined): Record<string, un
 /** JSON with line breaks, or the text as it is. */
 export function pretty(payload: Payload | null | undefined): string {
   if (payload === undefined || payload === null) return '';
-  if (typeof payload !== 'string') return `(${payload.bytes} bytes)`;
+  if (typeof payload !== 'string') return `(${bytes(payload.bytes)})`;
   try {
     return JSON.stringify(JSON.parse(payload), null, 2);
   } catch {

@@ -1,17 +1,27 @@
-/** A run as a scenario, which the scripted model plays again. */
+/** Downloads of what is known about a run. */
 
-import { get } from './api/client';
+import { get, send } from './api/client';
 import type { TextFile } from './api/generated/types';
 import { t } from './i18n/index.svelte';
 import { toast } from './state/toasts.svelte';
 
-/** Downloads the run as a scenario. */
-export async function recordRun(run: string): Promise<void> {
-  const { name, text } = await get<TextFile>(`/api/runs/${encodeURIComponent(run)}/scenario`);
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }));
+function download(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   [link.href, link.download] = [url, name];
   link.click();
   URL.revokeObjectURL(url);
   toast({ tone: 'ok', message: t('export.done', { name }) });
+}
+
+/** The run as a scenario, which the scripted model plays again. */
+export async function recordRun(run: string): Promise<void> {
+  const { name, text } = await get<TextFile>(`/api/runs/${encodeURIComponent(run)}/scenario`);
+  download(name, new Blob([text], { type: 'application/yaml' }));
+}
+
+/** Everything that is recorded about a run, without keys. */
+export async function exportRun(run: string): Promise<void> {
+  const answer = await send('GET', `/api/runs/${encodeURIComponent(run)}/export`);
+  download(`crewagent-${run}.zip`, await answer.blob());
 }

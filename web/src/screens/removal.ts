@@ -10,6 +10,6 @@ export async function removePackage(name: string): Promise<boolean> {
   if (answer && !answer.removed && confirm(count('package.removeNeeded', answer.unfinished, { name })))
     answer = await attempt(() => api.removePackage(name, true));
   if (!answer?.removed) return false;
-  await app.refreshPackages();
+  await attempt(() => app.refreshPackages());
   return true;
 }

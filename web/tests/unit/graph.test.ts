@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Picture } from '../../src/lib/api/types';
-import { KeyReader } from '../../src/lib/keys';
+import { KeyReader, rival } from '../../src/lib/keys';
 import { reduce } from '../../src/lib/reduce';
 import { emptyView } from '../../src/lib/view';
 import { lookAt, neighbour, steady, untouched } from '../../src/run/nodes';
@@ -87,6 +87,21 @@ describe('shortcuts', () => {
     expect(reader.read(press('g'), {})).toBeUndefined();
     expect(reader.read(press('r'), {})).toBe('runs');
     expect(reader.read(press('?', { shiftKey: true }), {})).toBe('sheet');
+  });
+
+  it('lead to the tabs by number, and to the regions both ways', () => {
+    const reader = new KeyReader();
+    expect(reader.read(press('3', { ctrlKey: true }), {})).toBe('tab-3');
+    expect(reader.read(press('3', { altKey: true }), {})).toBe('tab-3');
+    expect(reader.read(press('F6', { shiftKey: true }), {})).toBe('regionsBack');
+  });
+
+  it('have no rivals', () => {
+    expect(rival('palette', 'mod+b', {})?.id).toBe('side');
+    expect(rival('palette', 'g', {})?.id).toBe('new');
+    expect(rival('palette', 'g x', {})).toBeUndefined();
+    expect(rival('palette', 'mod+b', { side: 'g x' })).toBeUndefined();
+    expect(rival('palette', '? x', {})?.id).toBe('sheet');
   });
 
   it('can be changed, and are nothing while a word is composed', () => {

@@ -165,6 +165,11 @@ describe('addresses', () => {
     // The server takes a path with a dot for a file.
     expect(url.pathname).not.toContain('.');
   });
+
+  it('that are not well formed lead nowhere, and break nothing', () => {
+    expect(parse(new URL('http://127.0.0.1/%E0%A4%A'))).toEqual({ name: 'unknown', path: '/%E0%A4%A' });
+    expect(parse(new URL('http://127.0.0.1/project/%'))).toEqual({ name: 'project', project: '%' });
+  });
 });
 
 describe('words', () => {

@@ -80,7 +80,21 @@ function withQuery(path: string, query: Query): string {
   return text ? `${path}?${text}` : path;
 }
 
-export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+let onLocked: (fault: Fault) => void = () => undefined;
+
+/** Calls back when the server does not let this browser in any more. */
+export const whenLocked = (tell: (fault: Fault) => void): void => void (onLocked = tell);
+
+async function parsed(response: Response): Promise<unknown> {
+  try {
+    return JSON.parse(await response.text());
+  } catch {
+    throw new Problem({ code: 'internal', message: t('error.notJson', { status: response.status }) });
+  }
+}
+
+/** Sends a request, and has its answer once it was granted. */
+export async function send(method: string, path: string, body?: unknown): Promise<Response> {
   const isFile = body instanceof Blob;
   const init: RequestInit = { method, credentials: 'same-origin' };
   if (body !== undefined) {
@@ -97,16 +111,13 @@ export async function request<T>(method: string, path: string, body?: unknown): 
       hint: t('error.offlineHint'),
     });
   }
-  const text = await response.text();
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    throw new Problem({ code: 'internal', message: t('error.notJson', { status: response.status }) });
-  }
-  if (!response.ok) throw new Problem(answer as Fault);
-  return answer as T;
+  if (response.ok) return response;
+  const fault = (await parsed(response)) as Fault;
+  if (fault.code === 'unauthorized') onLocked(fault);
+  throw new Problem(fault);
 }
+
+export const request = async <T>(method: string, path: string, body?: unknown): Promise<T> => (await parsed(await send(method, path, body))) as T;
 
 export const get = <T>(path: string, query: Query = {}): Promise<T> => request('GET', withQuery(path, query));
 export const post = <T>(path: string, body: unknown = {}): Promise<T> => request('POST', path, body);

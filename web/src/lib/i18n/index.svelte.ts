@@ -109,7 +109,7 @@ export function ago(time: string, now: number): string {
 
 /** A span of time, such as `0:42` or `1.2 s`. */
 export function span(millis: number): string {
-  if (millis < 10_000) return `${(millis / 1000).toFixed(1)} s`;
+  if (millis < 10_000) return t('time.seconds', { n: (millis / 1000).toFixed(1) });
   const seconds = Math.round(millis / 1000);
   const pad = (value: number): string => String(value).padStart(2, '0');
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];

@@ -1,6 +1,6 @@
 /** What the whole app knows: the program, projects, packages, lists of works and runs, and the stream that keeps them true. */
 
-import { api, faultOf } from '../api/client';
+import { api, faultOf, whenLocked } from '../api/client';
 import { type Link, nameOf, Stream } from '../api/stream';
 import { soon } from '../soon';
 import type {
@@ -43,6 +43,7 @@ class AppState {
   #contents = new Map<string, Promise<PackageContent | null>>();
   #listeners = new Set<(notice: Notice | null) => void>();
   #noticed: Notice[] = [];
+  #wanted: string | undefined;
   #refresh: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
     event: (journal, event) => {
@@ -52,11 +53,19 @@ class AppState {
     rewind: (journal, seq) => this.#sinks.get(nameOf(journal))?.rewind(seq),
     notice: (notice) => this.#notice(notice),
     hello: () => void this.#anew(),
-    link: (link) => (this.link = link),
+    link: (link) => {
+      this.link = link;
+      // The stream does not say why it was refused; a request does.
+      if (link === 'lost') void api.app().catch(() => undefined);
+    },
   });
 
   /** Gets to know the program; the stream begins then. */
   async begin(): Promise<void> {
+    whenLocked((fault) => {
+      this.#stream.close();
+      this.fault = fault;
+    });
     try {
       await Promise.all([this.refreshFacts(), this.refreshProjects(), this.refreshPackages()]);
       this.fault = null;
@@ -97,12 +106,21 @@ class AppState {
 
   /** Makes a project the one that lists are about. */
   async enter(project: string | undefined): Promise<void> {
+    this.#wanted = project;
     if (project === this.project?.id) return;
     this.project = null;
     [this.conversations, this.runs] = [[], []];
     if (project === undefined) return;
-    this.project = await api.project(project);
-    await this.refreshLists();
+    const found = await api.project(project);
+    if (project !== this.#wanted) return;
+    this.project = found;
+    try {
+      await this.refreshLists();
+    } catch (thrown) {
+      // It can be entered again.
+      if (this.project === found) this.project = null;
+      throw thrown;
+    }
   }
 
   /** Looks whether the folder and the package of the project are there now. */

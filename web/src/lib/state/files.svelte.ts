@@ -1,6 +1,7 @@
 /** Files that are open in tabs, with what was typed and not saved. */
 
 import { api, faultOf, Problem } from '../api/client';
+import type { Kept } from '../../files/editor';
 import type { Fault } from '../api/types';
 import { t } from '../i18n/index.svelte';
 import { visible } from '../text';
@@ -20,6 +21,12 @@ export class OpenFile {
   loaded = $state(false);
   /** Grows when the draft is replaced from outside. */
   stamp = $state(0);
+  /** Its editor, while another tab is in front. */
+  kept: Kept | null = null;
+  /** How it is shown, if somebody chose. */
+  chosen = $state<'preview' | 'source' | null>(null);
+  #turn = 0;
+  #saved: Promise<void> = Promise.resolve();
 
   constructor(project: string, path: string) {
     this.project = project;
@@ -34,8 +41,11 @@ export class OpenFile {
 
   /** Looks at the disk. What was typed stays; if the disk changed too, both are kept. */
   async look(): Promise<void> {
+    const turn = this.#next();
     try {
       const file = await api.file(this.project, this.path);
+      // What began later knows better, and so does a save that came between.
+      if (turn !== this.#turn) return;
       this.fault = null;
       this.bytes = file.bytes;
       this.isText = file.text !== undefined;
@@ -44,18 +54,33 @@ export class OpenFile {
       if (this.dirty) this.theirs = found;
       else this.#accept(found);
     } catch (thrown) {
-      this.fault = faultOf(thrown);
+      if (turn === this.#turn) this.fault = faultOf(thrown);
     } finally {
       this.loaded = true;
     }
   }
 
-  async save(): Promise<void> {
-    if (!this.dirty) return;
+  /** Saves what there is now, after what is being saved. */
+  save(): Promise<void> {
+    this.#saved = this.#saved.then(() => (this.dirty ? this.#write(this.base?.sha256) : undefined));
+    return this.#saved;
+  }
+
+  /** Makes the file anew of what is here, where it is gone from the disk. */
+  saveAnew(): Promise<void> {
+    this.#saved = this.#saved.then(() => this.#write(undefined));
+    return this.#saved;
+  }
+
+  async #write(over: string | undefined): Promise<void> {
+    // What is typed meanwhile is not saved by this.
+    const sent = this.draft;
     try {
-      const file = await api.writeFile(this.project, this.path, this.draft, this.base?.sha256);
-      this.base = { text: this.draft, sha256: file.sha256 };
-      this.theirs = null;
+      const file = await api.writeFile(this.project, this.path, sent, over);
+      this.#next();
+      this.base = { text: sent, sha256: file.sha256 };
+      this.bytes = file.bytes;
+      [this.theirs, this.fault] = [null, null];
       toast({ tone: 'ok', message: t('files.saved', { name: this.name }) });
     } catch (thrown) {
       if (thrown instanceof Problem && thrown.code === 'changed') await this.look();
@@ -64,6 +89,11 @@ export class OpenFile {
         toast({ tone: 'err', message, hint });
       }
     }
+  }
+
+  #next(): number {
+    this.#turn += 1;
+    return this.#turn;
   }
 
   /** What was typed shall be the file. */
@@ -91,14 +121,25 @@ class Files {
   /** The path of the tab in front; none when it is the conversation. */
   current = $state<string | null>(null);
   #project = '';
+  /** Tabs of the other projects that were open here. */
+  #others = new Map<string, { open: OpenFile[]; current: string | null }>();
 
   readonly front = $derived(this.open.find((file) => file.path === this.current) ?? null);
 
-  /** Tabs belong to a project. */
+  /** Tabs belong to a project, and are there again when it is. */
   enter(project: string): void {
     if (project === this.#project) return;
+    this.#others.set(this.#project, { open: this.open, current: this.current });
     this.#project = project;
-    [this.open, this.current] = [[], null];
+    const { open, current } = this.#others.get(project) ?? { open: [], current: null };
+    this.#others.delete(project);
+    [this.open, this.current] = [open, current];
+    for (const file of open) void file.look();
+  }
+
+  /** Whether something would be lost with the page. */
+  get isDirty(): boolean {
+    return [this.open, ...[...this.#others.values()].map((other) => other.open)].flat().some((file) => file.dirty);
   }
 
   show(project: string, path: string): void {
@@ -113,10 +154,12 @@ class Files {
   }
 
   close(path: string): void {
-    const file = this.open.find((one) => one.path === path);
+    const at = this.open.findIndex((one) => one.path === path);
+    const file = this.open[at];
     if (file?.dirty && !confirm(t('files.closeDirty', { name: file.name }))) return;
     this.open = this.open.filter((one) => one.path !== path);
-    if (this.current === path) this.current = null;
+    // The next one moves up to its place.
+    if (this.current === path) this.current = (this.open[at] ?? this.open[at - 1])?.path ?? null;
   }
 
   /** Somebody else wrote these files. */
@@ -126,3 +169,7 @@ class Files {
 }
 
 export const files = new Files();
+
+addEventListener('beforeunload', (event) => {
+  if (files.isDirty) event.preventDefault();
+});

@@ -12,8 +12,17 @@ export type Route =
   | { name: 'launch'; project: string; package: string | undefined; workflow: string | undefined }
   | { name: 'unknown'; path: string };
 
+/** A part of a path. One that is not well formed names nothing that is here. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 export function parse(url: URL): Route {
-  const [first, second, third, fourth] = url.pathname.split('/').filter(Boolean).map(decodeURIComponent);
+  const [first, second, third, fourth] = url.pathname.split('/').filter(Boolean).map(decoded);
   const query = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
   if (first === undefined) return { name: 'start' };
   if (first === 'import') return { name: 'import' };
@@ -65,11 +74,20 @@ export const projectOf = (route: Route): string | undefined => ('project' in rou
 
 let current = $state.raw<Route>(parse(new URL(location.href)));
 let last: Route | null = null;
+let project = projectOf(current);
 
 export const route = (): Route => current;
 
 /** Where this tab was before. */
 export const before = (): Route | null => last;
+
+/** The project that this tab is in, or was in last. */
+export const lastProject = (): string | undefined => project;
+
+function arrive(at: Route): void {
+  current = at;
+  project = projectOf(at) ?? project;
+}
 
 export function go(to: Route, how: 'push' | 'replace' = 'push'): void {
   const address = href(to);
@@ -78,16 +96,17 @@ export function go(to: Route, how: 'push' | 'replace' = 'push'): void {
     else history.replaceState(null, '', address);
     last = current;
   }
-  current = to;
+  arrive(to);
 }
 
 addEventListener('popstate', () => {
-  current = parse(new URL(location.href));
+  last = current;
+  arrive(parse(new URL(location.href)));
 });
 
 /** For links: follows them inside the app, unless they are to be opened elsewhere. */
-export function follow(event: MouseEvent, to: Route): void {
+export function follow(event: MouseEvent, to: Route, how: (to: Route) => void = go): void {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  go(to);
+  how(to);
 }

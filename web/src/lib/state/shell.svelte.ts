@@ -9,7 +9,8 @@ class Shell {
   side = $state<'works' | 'files'>('works');
   /** What lies over the page where there is no room beside it. */
   overlay = $state<'side' | 'inspector' | null>(null);
-  palette = $state(false);
+  /** What the palette finds, while it is open. */
+  palette = $state<'all' | 'files' | null>(null);
   sheet = $state<'keys' | null>(null);
 }
 

@@ -17,7 +17,17 @@ let last = 0;
 let shown = $state.raw<Toast[]>([]);
 let said = $state('');
 
+/** Where messages can be shown, the one in front last. Behind an open dialog nobody could use them. */
+let places = $state.raw<symbol[]>([]);
+
 export const toasts = (): Toast[] => shown;
+export const isFront = (place: symbol): boolean => places.at(-1) === place;
+
+/** Makes a place the one in front, until it goes. */
+export function showAt(place: symbol): () => void {
+  places = [...places, place];
+  return () => (places = places.filter((one) => one !== place));
+}
 export const announced = (): string => said;
 
 /** Tells a screen reader that something changed. */
@@ -28,8 +38,12 @@ export function announce(words: string): void {
 export function toast(one: Omit<Toast, 'id'>): void {
   last += 1;
   const id = last;
-  shown = [...shown, { ...one, id }].slice(-MOST);
-  // Errors stay until they are dismissed.
+  // Errors stay until they are dismissed. The same one again is still one.
+  const before = shown.filter((old) => old.tone !== 'err' || one.tone !== 'err' || old.message !== one.message);
+  const all = [...before, { ...one, id }];
+  const errors = all.filter((each) => each.tone === 'err').length;
+  const others = all.filter((each) => each.tone !== 'err').slice(-Math.max(1, MOST - errors));
+  shown = all.filter((each) => each.tone === 'err' || others.includes(each));
   if (one.tone !== 'err') setTimeout(() => dismiss(id), SECONDS * 1000);
 }
 
