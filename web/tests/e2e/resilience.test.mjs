@@ -129,7 +129,7 @@ describe('two pages on one run', () => {
     await field(other).fill('a draft that nobody sent');
     await tab.getByRole('radio', { name: /The second/ }).dblclick();
     for (const one of [tab, other]) {
-      await one.getByRole('log').getByText('Answered: b').waitFor();
+      await one.getByRole('log').getByText('Answered: The second').waitFor();
       assert.equal(await one.getByRole('radio').count(), 0);
       await reaches(one, 'w40 ');
     }
