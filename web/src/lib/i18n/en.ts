@@ -193,6 +193,8 @@ export const en = {
   'chat.cutFilter': 'The provider held back a part of the reply.',
   'chat.new': '{n} new',
   'chat.new.one': '1 new',
+  'chat.unshown': 'This cannot be shown here. It is in the log.',
+  'run.removed': 'removed',
   'chat.toEnd': 'To the end',
   'chat.emptyTitle': 'New conversation',
   'chat.empty': 'Say something below, or start a workflow. Type / for commands and @ for files.',
@@ -233,6 +235,7 @@ export const en = {
   'composer.queue': 'It is at work. What you send now waits for its turn.',
   'composer.queued': 'Waiting to be sent',
   'composer.queuedMark': 'queued',
+  'composer.held': 'held: there is a question',
   'composer.suggestions': 'Suggestions',
   'composer.answer': 'Answer for {node}, / for commands, @ for files',
   'composer.node': 'Message for {node}, / for commands, @ for files',
@@ -323,6 +326,7 @@ export const en = {
   'tool.raw': 'Raw JSON',
   'tool.args': 'Arguments of',
   'tool.result': 'Answer to the model',
+  'tool.more': 'Show more',
   'tool.fetch': 'Show {size}',
 
   'note.started': 'Run of {subject} started.',
@@ -367,6 +371,7 @@ export const en = {
   'error.notJson': 'The server answered {status} with something that is not JSON.',
   'error.partial': 'What had come so far:',
 
+  'announce.step': '{name} finished step {n}',
   'announce.question': 'Question: {words}',
 
   'inspector.label': 'Run details',

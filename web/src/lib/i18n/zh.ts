@@ -195,6 +195,8 @@ export const zh: Record<keyof typeof en, string> = {
   'chat.cutFilter': '服务商拦截了部分回复。',
   'chat.new': '{n} 条新内容',
   'chat.new.one': '1 条新内容',
+  'chat.unshown': '此处无法显示，请查看日志。',
+  'run.removed': '已删除',
   'chat.toEnd': '回到底部',
   'chat.emptyTitle': '新对话',
   'chat.empty': '在下方输入，或启动流程。输入 / 查看命令，输入 @ 引用文件。',
@@ -235,6 +237,7 @@ export const zh: Record<keyof typeof en, string> = {
   'composer.queue': '正在运行。现在发送的内容会排队等待。',
   'composer.queued': '等待发送',
   'composer.queuedMark': '排队中',
+  'composer.held': '已暂缓：有问题待回答',
   'composer.suggestions': '建议',
   'composer.answer': '回答“{node}”，/ 命令，@ 文件',
   'composer.node': '给“{node}”的消息，/ 命令，@ 文件',
@@ -325,6 +328,7 @@ export const zh: Record<keyof typeof en, string> = {
   'tool.raw': '原始 JSON',
   'tool.args': '参数',
   'tool.result': '返回给模型的结果',
+  'tool.more': '显示更多',
   'tool.fetch': '显示 {size}',
 
   'note.started': '流程 {subject} 已开始。',
@@ -369,6 +373,7 @@ export const zh: Record<keyof typeof en, string> = {
   'error.notJson': '服务返回了状态 {status}，但内容不是 JSON。',
   'error.partial': '已收到的部分：',
 
+  'announce.step': '{name} 完成了步骤 {n}',
   'announce.question': '问题：{words}',
 
   'inspector.label': '运行详情',

@@ -1,15 +1,19 @@
 /** One work that is open: a conversation with the runs it started, or a run by itself. */
 
-import { SvelteMap } from 'svelte/reactivity';
+import { tick } from 'svelte';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { api, faultOf } from '../api/client';
-import type { Came, ConversationDetail, Fault, Journal, PackageContent, Picture, RunDetail } from '../api/types';
+import type { Came, ConversationDetail, Fault, Journal, PackageContent, Picture, RunDetail, Words } from '../api/types';
 import { activeCall } from '../reduce';
 import type { View } from '../view';
 import { lookOfPhase, type Look } from '../status';
 import { type Grouped, merge, regroup, type Shown } from '../rows';
 import { app } from './app.svelte';
+import { files } from './files.svelte';
 import { JournalState } from './journal.svelte';
-import { attempt } from './toasts.svelte';
+import { shell } from './shell.svelte';
+import { draft, keepDraft } from './drafts';
+import { attempt, toast } from './toasts.svelte';
 
 export interface Step {
   what: 'fork' | 'back';
@@ -18,6 +22,22 @@ export interface Step {
   nodeId?: string;
   call?: number;
 }
+
+/** Words that wait, with the model that was chosen for them. */
+export interface Queued {
+  text: string;
+  model?: string | undefined;
+}
+
+/** A run that was not found so often was removed. */
+const TRIES = 4;
+
+function orNull(thrown: unknown): null {
+  if (faultOf(thrown).code === 'not-found') return null;
+  throw thrown;
+}
+
+const isQueue = (kept: unknown): kept is Queued[] => Array.isArray(kept) && kept.every((one) => typeof (one as Queued | null)?.text === 'string');
 
 export class Work {
   readonly journal: Journal;
@@ -35,25 +55,43 @@ export class Work {
   step = $state.raw<Step | null>(null);
   /** The event that a replay stands at. */
   replay = $state<number | null>(null);
-  /** The row that the conversation is to show. */
-  jump = $state.raw<{ seq: number; journal: string; stamp: number } | null>(null);
+  /** Brings a row into view, while there is a list of them. */
+  reveal: ((seq: number, journal: string) => void) | null = null;
+  /** Something that was said is on its way. Nothing else is said until it was heard. */
+  sending = $state(false);
+  /** The model that hears what is said; the one as before when none was chosen. */
+  model = $state<string | undefined>(undefined);
+  /** The answer that was given last, and how far its journal was: the next event tells what came of it. */
+  #given = $state.raw<{ callId: string; seq: number } | null>(null);
   /** What was said while the model is at work. */
-  queued = $state<string[]>([]);
+  queued = $state.raw<readonly Queued[]>([]);
+  /** Whether it goes out by itself when the model rests. What was found on coming back, or not heard, waits for the user. */
+  #isOwed = false;
   /** Rows that were opened or closed by hand. */
   readonly open = new SvelteMap<string, boolean>();
+  /** Runs that were removed. */
+  readonly removed = new SvelteSet<string>();
   #isGone = false;
   #followed = new Set<string>();
+  /** How often a run was not found. */
+  #missed = new Map<string, number>();
   /** What was shown of each journal last. */
   #grouped = new WeakMap<JournalState, Grouped>();
 
   constructor(journal: Journal) {
     this.journal = journal;
+    this.queued = draft(this.#queue, isQueue) ?? [];
+  }
+
+  get #queue(): string {
+    return `${this.journal.id}/queue`;
   }
 
   /** The run that the inspector is about. */
   readonly run = $derived.by((): JournalState | null => {
     if (this.journal.kind === 'run') return this.main;
-    const wanted = this.main?.view.activeRun ?? this.main?.view.runs.at(-1);
+    const { activeRun, runs = [] } = this.main?.view ?? {};
+    const wanted = activeRun ?? runs.findLast((id) => !this.removed.has(id));
     return this.runs.find((run) => run.journal.id === wanted) ?? null;
   });
 
@@ -64,7 +102,13 @@ export class Work {
   });
 
   /** Whom the user's words go to. */
-  readonly speaker = $derived(this.main?.view.activeRun ? this.run : this.main);
+  readonly speaker = $derived.by((): JournalState | null => {
+    const active = this.main?.view.activeRun;
+    return active !== undefined && !this.removed.has(active) ? this.run : this.main;
+  });
+
+  /** What they are asked. */
+  readonly question = $derived(this.speaker?.view.question ?? null);
 
   readonly rows = $derived.by((): Shown[] => {
     const main = this.#rowsOf(this.main);
@@ -88,6 +132,13 @@ export class Work {
     }
     const own = app.runs.find((run) => run.id === id);
     return own?.atWork ?? this.main?.view.phase === 'Running';
+  });
+
+  /** Whether nothing can be said or answered at the moment: words that come too fast are not for what comes next. */
+  readonly busy = $derived.by((): boolean => {
+    const given = this.#given;
+    const isUnheard = given !== null && given.callId === this.question?.callId && given.seq === this.speaker?.view.seq;
+    return this.atWork || this.sending || isUnheard;
   });
 
   readonly look = $derived.by((): Look => {
@@ -134,43 +185,60 @@ export class Work {
     try {
       await this.refresh();
       this.main = await this.#look(this.journal);
+      if (this.#isGone) return;
       if (this.main.fault) this.fault = this.main.fault;
+      this.#follow(this.main);
       await this.followRuns();
       const started = this.run?.view.started ?? this.main.view.started;
       const reference = started?.sha256 ?? this.talk?.package;
       if (reference) this.content = await app.content(reference);
+      this.#isOwed ||= this.atWork;
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }
   }
 
-  /** Reads a journal, and follows it from there. */
   async #look(journal: Journal): Promise<JournalState> {
     const state = new JournalState(journal);
     await state.load();
-    if (!this.#isGone && !state.fault) app.follow(journal, state, state.cursor);
     return state;
+  }
+
+  /** Follows a journal from where it was read to; from there again, if a part of it was missed. */
+  #follow(state: JournalState): void {
+    if (state.fault) return;
+    app.follow(state.journal, state, state.cursor);
+    state.ongap = () => void state.load().then(() => this.#isGone || this.#follow(state));
   }
 
   async refresh(): Promise<void> {
     if (this.journal.kind === 'conversation') {
       this.talk = await api.conversation(this.journal.id);
       const run = this.talk.activeRun ?? this.talk.runs.at(-1);
-      this.detail = run ? await api.run(run) : null;
+      // One that was removed does not take the conversation with it.
+      this.detail = run ? await api.run(run).catch(orNull) : null;
     } else this.detail = await api.run(this.journal.id);
   }
 
   /** Follows the runs that the conversation has started by now. */
   async followRuns(): Promise<void> {
     const ids = this.main?.view.runs ?? [];
-    const missing = ids.filter((id) => !this.#followed.has(id));
+    const missing = ids.filter((id) => !this.#followed.has(id) && !this.removed.has(id));
     if (missing.length === 0) return;
     for (const id of missing) this.#followed.add(id);
     const found = await Promise.all(missing.map((id) => this.#look({ kind: 'run', id })));
     if (this.#isGone) return;
-    // One that was announced a moment ago may not be there yet.
-    for (const run of found) if (run.fault) this.#followed.delete(run.journal.id);
-    if (found.some((run) => run.fault?.code === 'not-found')) setTimeout(() => !this.#isGone && void this.followRuns(), 250);
+    for (const run of found) this.#follow(run);
+    for (const { fault, journal } of found) {
+      if (!fault) continue;
+      this.#followed.delete(journal.id);
+      if (fault.code !== 'not-found') continue;
+      // One that was announced a moment ago may not be there yet.
+      const tries = (this.#missed.get(journal.id) ?? 0) + 1;
+      this.#missed.set(journal.id, tries);
+      if (tries >= TRIES) this.removed.add(journal.id);
+      else setTimeout(() => !this.#isGone && void this.followRuns(), 250);
+    }
     this.runs = [...this.runs, ...found.filter((run) => !run.fault)];
     const reference = this.run?.view.started?.sha256;
     if (!this.content && reference) this.content = await app.content(reference);
@@ -183,25 +251,72 @@ export class Work {
   }
 
   /** Says something now, or as soon as the model rests. */
-  async say(text: string, model?: string): Promise<Came | undefined> {
+  async say(text: string): Promise<Came | 'queued' | undefined> {
     if (this.atWork) {
-      this.queued = [...this.queued, text];
-      return undefined;
+      this.#setQueue([...this.queued, { text, model: this.model }]);
+      this.#isOwed = true;
+      return 'queued';
     }
-    const came = await attempt(() => api.say(this.journal, text, model));
+    if (this.busy) return undefined;
+    return this.#send({ text, model: this.model, answers: this.#asked(text) });
+  }
+
+  /** Answers a question, and no other one that may have come since it was shown. */
+  async answer(callId: string, text: string): Promise<void> {
+    if (!this.busy) await this.#send({ text, model: this.model, answers: callId });
+  }
+
+  /** Gives a command to the conversation. */
+  async command(text: string): Promise<void> {
+    if (!this.busy) await this.#send({ text });
+    await this.refresh().catch(() => undefined);
+  }
+
+  async #send(words: Words): Promise<Came | undefined> {
+    const seq = this.speaker?.view.seq ?? 0;
+    this.sending = true;
+    const came = await attempt(() => api.say(this.journal, words));
+    this.sending = false;
+    this.#isOwed = came !== undefined;
+    if (came && words.answers !== undefined) this.#given = { callId: words.answers, seq };
     // What it needs may be gone.
     if (!came) await this.refresh().catch(() => undefined);
     return came;
   }
 
-  /** Says what waits. */
+  /** The question that words answer. A command answers none. */
+  #asked(text: string): string | undefined {
+    const isCommand = this.journal.kind === 'conversation' && text.startsWith('/');
+    return isCommand ? undefined : this.question?.callId;
+  }
+
+  /** Says the first that waits, if the model rests and asks nothing. */
   async sayQueued(): Promise<void> {
-    const [next, ...rest] = this.queued;
-    if (next === undefined || this.atWork) return;
-    this.queued = rest;
-    const came = await attempt(() => api.say(this.journal, next));
-    // What was not heard is not lost.
-    if (!came) this.queued = [next, ...this.queued];
+    const [next] = this.queued;
+    if (!next || !this.#isOwed || this.busy || this.question || !this.speaker) return;
+    this.sending = true;
+    // What is not known here yet may be a question; this is tried again when it is.
+    const { journal, view } = this.speaker;
+    const isKnown = await api.events(journal, view.seq, 1).then((page) => page.events.length === 0, () => false);
+    this.sending = false;
+    if (isKnown && !this.atWork && !this.question) await this.release(next);
+  }
+
+  /** Says one that waits now, to whatever is asked. It waits on if it was not heard. */
+  async release(one: Queued): Promise<void> {
+    if (this.busy || !this.queued.includes(one)) return;
+    const came = await this.#send({ ...one, answers: this.#asked(one.text) });
+    if (came?.kind === 'refused') toast({ tone: 'err', message: came.message });
+    else if (came) this.unqueue(one);
+  }
+
+  unqueue(one: Queued): void {
+    this.#setQueue(this.queued.filter((other) => other !== one));
+  }
+
+  #setQueue(queued: readonly Queued[]): void {
+    this.queued = queued;
+    keepDraft(this.#queue, queued);
   }
 
   stop(): Promise<unknown> {
@@ -222,7 +337,9 @@ export class Work {
     await this.refresh().catch(() => undefined);
   }
 
+  /** Shows a row of the conversation, which a file or the inspector may lie over. */
   showRow(seq: number, journal: string): void {
-    this.jump = { seq, journal, stamp: performance.now() };
+    [files.current, shell.overlay] = [null, null];
+    void tick().then(() => this.reveal?.(seq, journal));
   }
 }
