@@ -51,6 +51,7 @@ import type {
   StateTexts,
   WayBack,
   WentBack,
+  Words,
 } from './types';
 import { shown } from '../text';
 
@@ -194,7 +195,7 @@ export const api = {
   events: (journal: Journal, after: number, limit = 5000) =>
     get<EventPage>(`${shelf(journal)}/events`, { after, limit }),
   blob: (journal: Journal, sha256: string) => get<FileText>(`${shelf(journal)}/blobs/${id(sha256)}`),
-  say: (journal: Journal, text: string, model?: string) => post<Came>(`${shelf(journal)}/say`, { text, model }),
+  say: (journal: Journal, words: Words) => post<Came>(`${shelf(journal)}/say`, words),
   resume: (journal: Journal, body: GoOn = {}) => post<Came>(`${shelf(journal)}/resume`, body),
   pause: (journal: Journal) => post<Halting>(`${shelf(journal)}/pause`),
   stop: (journal: Journal) => post<Halting>(`${shelf(journal)}/stop`),

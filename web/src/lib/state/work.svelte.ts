@@ -2,7 +2,7 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import { api, faultOf } from '../api/client';
-import type { Came, ConversationDetail, Fault, Journal, PackageContent, Picture, RunDetail } from '../api/types';
+import type { Came, ConversationDetail, Fault, Journal, PackageContent, Picture, RunDetail, Words } from '../api/types';
 import { activeCall } from '../reduce';
 import type { View } from '../view';
 import { lookOfPhase, type Look } from '../status';
@@ -37,6 +37,12 @@ export class Work {
   replay = $state<number | null>(null);
   /** The row that the conversation is to show. */
   jump = $state.raw<{ seq: number; journal: string; stamp: number } | null>(null);
+  /** Something that was said is on its way. Nothing else is said until it was heard. */
+  sending = $state(false);
+  /** The model that hears what is said; the one as before when none was chosen. */
+  model = $state<string | undefined>(undefined);
+  /** The answer that was given last, and how far its journal was: the next event tells what came of it. */
+  #given = $state.raw<{ callId: string; seq: number } | null>(null);
   /** What was said while the model is at work. */
   queued = $state<string[]>([]);
   /** Rows that were opened or closed by hand. */
@@ -66,6 +72,9 @@ export class Work {
   /** Whom the user's words go to. */
   readonly speaker = $derived(this.main?.view.activeRun ? this.run : this.main);
 
+  /** What they are asked. */
+  readonly question = $derived(this.speaker?.view.question ?? null);
+
   readonly rows = $derived.by((): Shown[] => {
     const main = this.#rowsOf(this.main);
     return this.runs.length === 0 ? main : merge([main, ...this.runs.map((run) => this.#rowsOf(run))]);
@@ -88,6 +97,13 @@ export class Work {
     }
     const own = app.runs.find((run) => run.id === id);
     return own?.atWork ?? this.main?.view.phase === 'Running';
+  });
+
+  /** Whether nothing can be said or answered at the moment: words that come too fast are not for what comes next. */
+  readonly busy = $derived.by((): boolean => {
+    const given = this.#given;
+    const isUnheard = given !== null && given.callId === this.question?.callId && given.seq === this.speaker?.view.seq;
+    return this.atWork || this.sending || isUnheard;
   });
 
   readonly look = $derived.by((): Look => {
@@ -183,12 +199,33 @@ export class Work {
   }
 
   /** Says something now, or as soon as the model rests. */
-  async say(text: string, model?: string): Promise<Came | undefined> {
+  async say(text: string): Promise<Came | 'queued' | undefined> {
     if (this.atWork) {
       this.queued = [...this.queued, text];
-      return undefined;
+      return 'queued';
     }
-    const came = await attempt(() => api.say(this.journal, text, model));
+    if (this.busy) return undefined;
+    const isCommand = this.journal.kind === 'conversation' && text.startsWith('/');
+    return this.#send({ text, model: this.model, answers: isCommand ? undefined : this.question?.callId });
+  }
+
+  /** Answers a question, and no other one that may have come since it was shown. */
+  async answer(callId: string, text: string): Promise<void> {
+    if (!this.busy) await this.#send({ text, model: this.model, answers: callId });
+  }
+
+  /** Gives a command to the conversation. */
+  async command(text: string): Promise<void> {
+    if (!this.busy) await this.#send({ text });
+    await this.refresh().catch(() => undefined);
+  }
+
+  async #send(words: Words): Promise<Came | undefined> {
+    const seq = this.speaker?.view.seq ?? 0;
+    this.sending = true;
+    const came = await attempt(() => api.say(this.journal, words));
+    this.sending = false;
+    if (came && words.answers !== undefined) this.#given = { callId: words.answers, seq };
     // What it needs may be gone.
     if (!came) await this.refresh().catch(() => undefined);
     return came;
@@ -199,7 +236,7 @@ export class Work {
     const [next, ...rest] = this.queued;
     if (next === undefined || this.atWork) return;
     this.queued = rest;
-    const came = await attempt(() => api.say(this.journal, next));
+    const came = await this.#send({ text: next });
     // What was not heard is not lost.
     if (!came) this.queued = [next, ...this.queued];
   }
