@@ -233,6 +233,7 @@ export const en = {
   'composer.queue': 'It is at work. What you send now waits for its turn.',
   'composer.queued': 'Waiting to be sent',
   'composer.queuedMark': 'queued',
+  'composer.held': 'held: there is a question',
   'composer.suggestions': 'Suggestions',
   'composer.answer': 'Answer for {node}, / for commands, @ for files',
   'composer.node': 'Message for {node}, / for commands, @ for files',

@@ -235,6 +235,7 @@ export const zh: Record<keyof typeof en, string> = {
   'composer.queue': '正在运行。现在发送的内容会排队等待。',
   'composer.queued': '等待发送',
   'composer.queuedMark': '排队中',
+  'composer.held': '已暂缓：有问题待回答',
   'composer.suggestions': '建议',
   'composer.answer': '回答“{node}”，/ 命令，@ 文件',
   'composer.node': '给“{node}”的消息，/ 命令，@ 文件',

@@ -9,6 +9,7 @@ import { lookOfPhase, type Look } from '../status';
 import { type Grouped, merge, regroup, type Shown } from '../rows';
 import { app } from './app.svelte';
 import { JournalState } from './journal.svelte';
+import { draft, keepDraft } from './drafts';
 import { attempt } from './toasts.svelte';
 
 export interface Step {
@@ -18,6 +19,14 @@ export interface Step {
   nodeId?: string;
   call?: number;
 }
+
+/** Words that wait, with the model that was chosen for them. */
+export interface Queued {
+  text: string;
+  model?: string | undefined;
+}
+
+const isQueue = (kept: unknown): kept is Queued[] => Array.isArray(kept) && kept.every((one) => typeof (one as Queued | null)?.text === 'string');
 
 export class Work {
   readonly journal: Journal;
@@ -44,7 +53,9 @@ export class Work {
   /** The answer that was given last, and how far its journal was: the next event tells what came of it. */
   #given = $state.raw<{ callId: string; seq: number } | null>(null);
   /** What was said while the model is at work. */
-  queued = $state<string[]>([]);
+  queued = $state.raw<readonly Queued[]>([]);
+  /** Whether it goes out by itself when the model rests. What was found on coming back, or not heard, waits for the user. */
+  #isOwed = false;
   /** Rows that were opened or closed by hand. */
   readonly open = new SvelteMap<string, boolean>();
   #isGone = false;
@@ -54,6 +65,11 @@ export class Work {
 
   constructor(journal: Journal) {
     this.journal = journal;
+    this.queued = draft(this.#queue, isQueue) ?? [];
+  }
+
+  get #queue(): string {
+    return `${this.journal.id}/queue`;
   }
 
   /** The run that the inspector is about. */
@@ -155,6 +171,7 @@ export class Work {
       const started = this.run?.view.started ?? this.main.view.started;
       const reference = started?.sha256 ?? this.talk?.package;
       if (reference) this.content = await app.content(reference);
+      this.#isOwed = this.atWork;
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }
@@ -201,12 +218,12 @@ export class Work {
   /** Says something now, or as soon as the model rests. */
   async say(text: string): Promise<Came | 'queued' | undefined> {
     if (this.atWork) {
-      this.queued = [...this.queued, text];
+      this.#setQueue([...this.queued, { text, model: this.model }]);
+      this.#isOwed = true;
       return 'queued';
     }
     if (this.busy) return undefined;
-    const isCommand = this.journal.kind === 'conversation' && text.startsWith('/');
-    return this.#send({ text, model: this.model, answers: isCommand ? undefined : this.question?.callId });
+    return this.#send({ text, model: this.model, answers: this.#asked(text) });
   }
 
   /** Answers a question, and no other one that may have come since it was shown. */
@@ -225,20 +242,45 @@ export class Work {
     this.sending = true;
     const came = await attempt(() => api.say(this.journal, words));
     this.sending = false;
+    this.#isOwed = came !== undefined;
     if (came && words.answers !== undefined) this.#given = { callId: words.answers, seq };
     // What it needs may be gone.
     if (!came) await this.refresh().catch(() => undefined);
     return came;
   }
 
-  /** Says what waits. */
+  /** The question that words answer. A command answers none. */
+  #asked(text: string): string | undefined {
+    const isCommand = this.journal.kind === 'conversation' && text.startsWith('/');
+    return isCommand ? undefined : this.question?.callId;
+  }
+
+  /** Says the first that waits, if the model rests and asks nothing. */
   async sayQueued(): Promise<void> {
-    const [next, ...rest] = this.queued;
-    if (next === undefined || this.atWork) return;
-    this.queued = rest;
-    const came = await this.#send({ text: next });
-    // What was not heard is not lost.
-    if (!came) this.queued = [next, ...this.queued];
+    const [next] = this.queued;
+    if (!next || !this.#isOwed || this.busy || this.question || !this.speaker) return;
+    this.sending = true;
+    // What is not known here yet may be a question; this is tried again when it is.
+    const { journal, view } = this.speaker;
+    const isKnown = await api.events(journal, view.seq, 1).then((page) => page.events.length === 0, () => false);
+    this.sending = false;
+    if (isKnown && !this.atWork && !this.question) await this.release(next);
+  }
+
+  /** Says one that waits now, to whatever is asked. It waits on if it was not heard. */
+  async release(one: Queued): Promise<void> {
+    if (this.busy || !this.queued.includes(one)) return;
+    const came = await this.#send({ ...one, answers: this.#asked(one.text) });
+    if (came) this.unqueue(one);
+  }
+
+  unqueue(one: Queued): void {
+    this.#setQueue(this.queued.filter((other) => other !== one));
+  }
+
+  #setQueue(queued: readonly Queued[]): void {
+    this.queued = queued;
+    keepDraft(this.#queue, queued);
   }
 
   stop(): Promise<unknown> {

@@ -1,0 +1,30 @@
+/**
+ * What was typed or chosen and not sent yet, by the journal or the question it is for. It outlives the part of the page it
+ * was typed in, which goes when it is scrolled away, and a reload of the tab; it goes with the tab.
+ */
+
+const name = (key: string): string => `crewagent.draft.${key}`;
+
+/** What was kept under this key, if it is of the kind that is expected there. */
+export function draft<T>(key: string, isKind: (kept: unknown) => kept is T): T | undefined {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(name(key)) ?? 'null');
+    return isKind(kept) ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps it; nothing is kept of what is empty. */
+export function keepDraft(key: string, value: string | readonly unknown[] | Record<string, unknown>): void {
+  const isEmpty = (Array.isArray(value) || typeof value === 'string' ? value : Object.keys(value)).length === 0;
+  try {
+    if (isEmpty) sessionStorage.removeItem(name(key));
+    else sessionStorage.setItem(name(key), JSON.stringify(value));
+  } catch {
+    // A browser that keeps nothing forgets this too.
+  }
+}
+
+export const isText = (kept: unknown): kept is string => typeof kept === 'string';
+export const isTexts = (kept: unknown): kept is string[] => Array.isArray(kept) && kept.every(isText);

@@ -1,0 +1,92 @@
+/** What people say and type goes where they meant it, and nothing of it is lost. */
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ask, browser, example, page, project, scratch, serve, useModel } from './harness.mjs';
+import { until } from './scene.mjs';
+
+const words = (count) => Array.from({ length: count }, (_, at) => `w${at + 1}`).join(' ');
+const write = (name) => ({ 'fs.write': { path: `@project/artifacts/${name}.md`, content: '# It\n' } });
+const choice = { 'ui.ask_user': { question: 'Which one?', kind: 'choice', options: [{ value: 'a', label: 'The first' }, { value: 'b', label: 'The second' }] } };
+
+/** A server whose model says these replies at the first node, and these in a conversation; and a page. */
+async function stage(replies, chat = [], policy = '') {
+  const place = await scratch();
+  const script = join(place.folder, 'model.yaml');
+  await writeFile(script, JSON.stringify({ scenario: 'care', nodes: { 'step-01-intake': replies }, chat }));
+  await useModel(place.home, `scripted:${script}`, policy);
+  const server = await serve(place.home);
+  const chrome = await browser();
+  const context = await chrome.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
+  const { tab, errors } = await page(context, server);
+  const api = (method, path, body) => ask(tab, method, path, body);
+  await api('POST', '/api/packages/import', { path: example('hello-branch') });
+  const path = await project(place.folder, 'shop', '002-branch-greenfield');
+  const { id } = await api('POST', '/api/projects', { path });
+  const open = async () => {
+    const { runId } = await api('POST', '/api/runs', { project: id, package: 'hello-branch' });
+    await tab.goto(`${server.origin}/project/${id}/run/${runId}`);
+    return runId;
+  };
+  const close = async () => {
+    await chrome.close();
+    await server.kill();
+    await place.remove();
+  };
+  return { server, context, tab, errors, api, path, id, open, close };
+}
+
+const field = (tab) => tab.getByRole('textbox', { name: 'Message' });
+const queue = (tab) => tab.getByRole('list', { name: 'Waiting to be sent' });
+const reply = (tab, text) => tab.getByRole('log').getByText(text);
+
+describe('two calls that need consent', () => {
+  let set;
+  before(async () => (set = await stage([{ calls: [write('one'), write('two')] }, { say: 'Both were looked at.' }], [], 'ask = ["fs.write"]')));
+  after(() => set?.close());
+
+  it('a double click allows one of them', async () => {
+    const { tab, path } = set;
+    await set.open();
+    await tab.getByRole('button', { name: 'Allow once' }).dblclick();
+    await until('the first is written', () => existsSync(join(path, 'artifacts/one.md')));
+    await tab.getByRole('button', { name: 'Allow once' }).waitFor();
+    await reply(tab, 'artifacts/two.md').first().waitFor();
+    assert.equal(existsSync(join(path, 'artifacts/two.md')), false);
+    assert.equal(await tab.getByText('this question waits for no answer any more').count(), 0);
+  });
+});
+
+describe('words that were said while the model is at work', () => {
+  let set;
+  before(async () => {
+    const slow = { characters: 6, milliseconds: 20 };
+    set = await stage([{ say: words(300), pace: slow, calls: [choice] }, { say: 'I took it.' }, { say: 'I heard you.' }]);
+  });
+  after(() => set?.close());
+
+  it('are held by a question they were not written for, outlive a reload, and go out once it is answered', async () => {
+    const { tab } = set;
+    await set.open();
+    await reply(tab, 'w3 ').waitFor();
+    await field(tab).fill('Mind the colours');
+    await field(tab).press('Enter');
+    await queue(tab).getByText('queued').waitFor();
+    await queue(tab).getByText('held: there is a question').waitFor();
+    assert.equal(await tab.getByRole('radio').count(), 2, 'the question waits');
+    await field(tab).fill('a draft');
+    await tab.reload();
+    await queue(tab).getByText('Mind the colours').waitFor();
+    assert.equal(await field(tab).inputValue(), 'a draft');
+    await tab.getByRole('radio', { name: /The second/ }).click();
+    await tab.getByRole('button', { name: 'Answer' }).click();
+    await reply(tab, 'Answered: The second').waitFor();
+    await reply(tab, 'Mind the colours').waitFor();
+    await until('the queue is empty', async () => (await queue(tab).count()) === 0);
+    assert.equal(await reply(tab, 'Mind the colours').count(), 1);
+    assert.equal(await field(tab).inputValue(), 'a draft');
+  });
+});
