@@ -21,21 +21,36 @@ export function counted(lines: DiffLine[]): Difference {
   return { lines, added: count('add'), removed: count('del') };
 }
 
-/** Reads a unified diff or the `*** Begin Patch` form, loosely: it is shown, not applied. */
+/** Whether the names of a file stand here. Inside of a hunk the same characters are a line that goes and one that comes. */
+const isHead = (all: readonly string[], at: number): boolean =>
+  all[at]?.startsWith('--- ') === true && all[at + 1]?.startsWith('+++ ') === true && all[at + 2]?.startsWith('@@') === true;
+
+/** Reads a unified diff or the `*** Begin Patch` form, loosely: it is shown, not applied. No line of a hunk is left out. */
 export function readDiff(text: string): Difference {
   const lines: DiffLine[] = [];
+  const all = text.split('\n');
+  const isUnified = !text.startsWith('*** ');
   let [old, now, numbered] = [0, 0, false];
-  for (const line of text.split('\n')) {
-    const place = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(line);
+  // How many lines of both files the hunk still has.
+  let [goes, comes] = [0, 0];
+  for (let at = 0; at < all.length; at += 1) {
+    const line = all[at] ?? '';
+    const isInside = goes > 0 || comes > 0;
     if (line.startsWith('@@')) {
-      [old, now, numbered] = [Number(place?.[1] ?? 0), Number(place?.[2] ?? 0), place !== null];
+      const place = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?/.exec(line);
+      [old, now, numbered] = [Number(place?.[1] ?? 0), Number(place?.[3] ?? 0), place !== null];
+      [goes, comes] = place ? [Number(place[2] ?? 1), Number(place[4] ?? 1)] : [0, 0];
       if (lines.length > 0) lines.push({ kind: 'gap', number: undefined, text: '' });
-    } else if (/^(---|\+\+\+|\*\*\*|diff |index |\\)/.test(line)) continue;
-    else if (line.startsWith('+')) lines.push({ kind: 'add', number: numbered ? now++ : undefined, text: line.slice(1) });
-    else if (line.startsWith('-')) lines.push({ kind: 'del', number: numbered ? old++ : undefined, text: line.slice(1) });
-    else if (line.startsWith(' ')) {
+    } else if (isUnified && !isInside && isHead(all, at)) at += 1;
+    else if (line.startsWith('+')) {
+      lines.push({ kind: 'add', number: numbered ? now++ : undefined, text: line.slice(1) });
+      comes -= 1;
+    } else if (line.startsWith('-')) {
+      lines.push({ kind: 'del', number: numbered ? old++ : undefined, text: line.slice(1) });
+      goes -= 1;
+    } else if (line.startsWith(' ') || (line === '' && goes > 0 && comes > 0)) {
       lines.push({ kind: 'same', number: numbered ? now++ : undefined, text: line.slice(1) });
-      old += 1;
+      [old, goes, comes] = [old + 1, goes - 1, comes - 1];
     }
   }
   return counted(lines);
