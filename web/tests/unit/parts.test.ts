@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { choose, inWords } from '../../src/lib/answers';
 import { joinCursors } from '../../src/lib/api/stream';
@@ -70,12 +71,46 @@ describe('Markdown', () => {
 
   it('only its last block changes while a text grows', () => {
     const text = '# Title\n\nFirst.\n\n- one\n- two\n\nThe last part gr';
-    const [before, after] = [blocks(text), blocks(`${text}ows.`)];
+    const [before, after] = [blocks(text).shown, blocks(`${text}ows.`).shown];
     expect(after.slice(0, -1).map((block) => block.raw)).toEqual(before.slice(0, -1).map((block) => block.raw));
+  });
+
+  it('is the same whether it comes at once or in pieces', () => {
+    const PARTS = ['# Title\n', 'words ', '\n', '\n\n', '- one\n', '  - two\n', '1. first\n', '> said\n', '```js\n', '`code`', '**bold**', '| a | b |\n', '|---|---|\n', '---\n', '===\n', '    far in\n', '##', '<div>\n', '\r\n', '$'];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...PARTS), { maxLength: 40 }), fc.nat({ max: 6 }), (parts, step) => {
+        const text = parts.join('');
+        let grown = blocks('');
+        for (let end = 0; end < text.length; end += step + 1) grown = blocks(text.slice(0, end), grown);
+        expect(blocks(text, grown).shown).toEqual(blocks(text).shown);
+      }),
+      { seed: 7, numRuns: 300 },
+    );
+  });
+
+  it.each([
+    ['quotes in quotes', '>'.repeat(3000)],
+    ['lists in lists', Array.from({ length: 400 }, (_, at) => `${' '.repeat(at * 2)}- x`).join('\n')],
+    ['brackets', '['.repeat(20_000)],
+    ['marks that are never closed', '_a'.repeat(20_000)],
+    ['a long text', 'word '.repeat(120_000)],
+  ])('%s are shown, and soon', (_, text) => {
+    const begun = performance.now();
+    expect(shown(text).textContent?.length).toBeGreaterThan(0);
+    expect(performance.now() - begun).toBeLessThan(2000);
   });
 });
 
 describe('differences', () => {
+  it('leave out no line that looks like the name of a file', () => {
+    const diff = '--- a/notes.md\n+++ b/notes.md\n@@ -1,4 +1,4 @@\n---\n--- drop table users;\n+++i;\n+++ b\n title\n ---\n--- a/more.md\n+++ b/more.md\n@@ -1 +1 @@\n-x\n+y\n\\ No newline at end of file\n';
+    const { lines, added, removed } = readDiff(diff);
+    expect(lines.map((line) => `${line.kind} ${line.text}`)).toEqual(['del --', 'del -- drop table users;', 'add ++i;', 'add ++ b', 'same title', 'same ---', 'gap ', 'del x', 'add y']);
+    expect([added, removed]).toEqual([3, 3]);
+    const patch = '*** Begin Patch\n*** Update File: a.md\n@@\n--- old\n+++ new\n@@\n-x\n*** End Patch\n';
+    expect(readDiff(patch).lines.map((line) => `${line.kind} ${line.text}`)).toEqual(['del -- old', 'add ++ new', 'gap ', 'del x']);
+  });
+
   it('have the numbers of both files', () => {
     const { lines, added, removed } = difference('a\nb\nc\n', 'a\nB\nc\nd\n');
     expect([added, removed]).toEqual([2, 1]);
