@@ -4,7 +4,7 @@
  * stands there as HTML is shown as the text it is.
  */
 
-import { Lexer, type Token, type Tokens } from 'marked';
+import { Lexer, type Token, type Tokens, type TokensList } from 'marked';
 
 export type { Token, Tokens };
 
@@ -21,8 +21,10 @@ const asWritten = (raw: string): Tokens.Text => ({ type: 'text', raw, text: raw,
 class Reader extends Lexer {
   #depth = 0;
 
-  override blockTokens(src: string, tokens: Token[] = [], lastParagraphClipped?: boolean): Token[] {
-    return this.#deeper(src, tokens, () => super.blockTokens(src, tokens, lastParagraphClipped));
+  override blockTokens(src: string, tokens?: Token[], isClipped?: boolean): Token[];
+  override blockTokens(src: string, tokens?: TokensList, isClipped?: boolean): TokensList;
+  override blockTokens(src: string, tokens: Token[] = [], isClipped?: boolean): Token[] {
+    return this.#deeper(src, tokens, () => super.blockTokens(src, tokens, isClipped));
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
