@@ -90,3 +90,49 @@ describe('words that were said while the model is at work', () => {
     assert.equal(await field(tab).inputValue(), 'a draft');
   });
 });
+
+describe('a long reply', () => {
+  let set;
+  before(async () => (set = await stage([{ say: words(1500), pace: { characters: 12, milliseconds: 20 } }, { say: 'Done.' }], [{ say: 'Yes.' }])));
+  after(() => set?.close());
+
+  const top = (tab) => tab.getByRole('log').evaluate((log) => log.scrollTop);
+  const gap = (tab) => tab.getByRole('log').evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+
+  it('is let go of by a small move of the bar, and what the inspector showed does not hold the list', async () => {
+    const { tab } = set;
+    await set.open();
+    await until('the list is longer than the page', async () => (await top(tab)) > 60);
+    // A bar that is dragged sets the place, little by little.
+    await tab.getByRole('log').evaluate((log) => (log.scrollTop -= 20));
+    await tab.getByRole('button', { name: 'To the end' }).waitFor();
+    const stays = await top(tab);
+    await until('the reply grows', async () => (await gap(tab)) > 120);
+    assert.equal(await top(tab), stays);
+    await tab.getByRole('tab', { name: 'Log' }).click();
+    await tab.getByRole('region', { name: 'Events' }).getByRole('button').first().click();
+    await tab.getByRole('button', { name: 'Show in the conversation' }).click();
+    await until('its beginning is shown', async () => (await top(tab)) < 40);
+    await tab.getByRole('button', { name: 'To the end' }).click();
+    await until('the end is held', async () => (await gap(tab)) < 4);
+    await tab.locator('.composer').getByRole('button', { name: 'Stop' }).click();
+    await tab.locator('header .pill.paused').waitFor();
+    assert.ok((await gap(tab)) < 4, 'the end is held');
+  });
+
+  it('a conversation opens when its run was removed', async () => {
+    const { tab, api, id, server } = set;
+    const { id: talk } = await api('POST', '/api/conversations', { project: id, package: 'hello-branch' });
+    const { runId } = await api('POST', `/api/conversations/${talk}/runs`, { package: 'hello-branch' });
+    await until('it is at work', async () => (await api('GET', `/api/runs/${runId}`)).atWork);
+    await api('POST', `/api/conversations/${talk}/stop`);
+    await until('it rests', async () => !(await api('GET', `/api/runs/${runId}`)).atWork);
+    await api('POST', `/api/conversations/${talk}/say`, { text: '/pause' });
+    await api('DELETE', `/api/runs/${runId}`);
+    await tab.goto(`${server.origin}/project/${id}/work/${talk}`);
+    await tab.getByRole('log').getByText('removed', { exact: true }).waitFor();
+    await field(tab).fill('Are you there?');
+    await field(tab).press('Enter');
+    await reply(tab, 'Yes.').waitFor();
+  });
+});

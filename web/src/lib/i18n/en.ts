@@ -194,6 +194,7 @@ export const en = {
   'chat.new': '{n} new',
   'chat.new.one': '1 new',
   'chat.unshown': 'This cannot be shown here. It is in the log.',
+  'run.removed': 'removed',
   'chat.toEnd': 'To the end',
   'chat.emptyTitle': 'New conversation',
   'chat.empty': 'Say something below, or start a workflow. Type / for commands and @ for files.',

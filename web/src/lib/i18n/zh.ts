@@ -196,6 +196,7 @@ export const zh: Record<keyof typeof en, string> = {
   'chat.new': '{n} 条新内容',
   'chat.new.one': '1 条新内容',
   'chat.unshown': '此处无法显示，请查看日志。',
+  'run.removed': '已删除',
   'chat.toEnd': '回到底部',
   'chat.emptyTitle': '新对话',
   'chat.empty': '在下方输入，或启动流程。输入 / 查看命令，输入 @ 引用文件。',

@@ -1,6 +1,7 @@
 /** One work that is open: a conversation with the runs it started, or a run by itself. */
 
-import { SvelteMap } from 'svelte/reactivity';
+import { tick } from 'svelte';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { api, faultOf } from '../api/client';
 import type { Came, ConversationDetail, Fault, Journal, PackageContent, Picture, RunDetail, Words } from '../api/types';
 import { activeCall } from '../reduce';
@@ -8,7 +9,9 @@ import type { View } from '../view';
 import { lookOfPhase, type Look } from '../status';
 import { type Grouped, merge, regroup, type Shown } from '../rows';
 import { app } from './app.svelte';
+import { files } from './files.svelte';
 import { JournalState } from './journal.svelte';
+import { shell } from './shell.svelte';
 import { draft, keepDraft } from './drafts';
 import { attempt } from './toasts.svelte';
 
@@ -24,6 +27,14 @@ export interface Step {
 export interface Queued {
   text: string;
   model?: string | undefined;
+}
+
+/** A run that was not found so often was removed. */
+const TRIES = 4;
+
+function orNull(thrown: unknown): null {
+  if (faultOf(thrown).code === 'not-found') return null;
+  throw thrown;
 }
 
 const isQueue = (kept: unknown): kept is Queued[] => Array.isArray(kept) && kept.every((one) => typeof (one as Queued | null)?.text === 'string');
@@ -44,8 +55,8 @@ export class Work {
   step = $state.raw<Step | null>(null);
   /** The event that a replay stands at. */
   replay = $state<number | null>(null);
-  /** The row that the conversation is to show. */
-  jump = $state.raw<{ seq: number; journal: string; stamp: number } | null>(null);
+  /** Brings a row into view, while there is a list of them. */
+  reveal: ((seq: number, journal: string) => void) | null = null;
   /** Something that was said is on its way. Nothing else is said until it was heard. */
   sending = $state(false);
   /** The model that hears what is said; the one as before when none was chosen. */
@@ -58,8 +69,12 @@ export class Work {
   #isOwed = false;
   /** Rows that were opened or closed by hand. */
   readonly open = new SvelteMap<string, boolean>();
+  /** Runs that were removed. */
+  readonly removed = new SvelteSet<string>();
   #isGone = false;
   #followed = new Set<string>();
+  /** How often a run was not found. */
+  #missed = new Map<string, number>();
   /** What was shown of each journal last. */
   #grouped = new WeakMap<JournalState, Grouped>();
 
@@ -75,7 +90,8 @@ export class Work {
   /** The run that the inspector is about. */
   readonly run = $derived.by((): JournalState | null => {
     if (this.journal.kind === 'run') return this.main;
-    const wanted = this.main?.view.activeRun ?? this.main?.view.runs.at(-1);
+    const { activeRun, runs = [] } = this.main?.view ?? {};
+    const wanted = activeRun ?? runs.findLast((id) => !this.removed.has(id));
     return this.runs.find((run) => run.journal.id === wanted) ?? null;
   });
 
@@ -86,7 +102,10 @@ export class Work {
   });
 
   /** Whom the user's words go to. */
-  readonly speaker = $derived(this.main?.view.activeRun ? this.run : this.main);
+  readonly speaker = $derived.by((): JournalState | null => {
+    const active = this.main?.view.activeRun;
+    return active !== undefined && !this.removed.has(active) ? this.run : this.main;
+  });
 
   /** What they are asked. */
   readonly question = $derived(this.speaker?.view.question ?? null);
@@ -189,21 +208,29 @@ export class Work {
     if (this.journal.kind === 'conversation') {
       this.talk = await api.conversation(this.journal.id);
       const run = this.talk.activeRun ?? this.talk.runs.at(-1);
-      this.detail = run ? await api.run(run) : null;
+      // One that was removed does not take the conversation with it.
+      this.detail = run ? await api.run(run).catch(orNull) : null;
     } else this.detail = await api.run(this.journal.id);
   }
 
   /** Follows the runs that the conversation has started by now. */
   async followRuns(): Promise<void> {
     const ids = this.main?.view.runs ?? [];
-    const missing = ids.filter((id) => !this.#followed.has(id));
+    const missing = ids.filter((id) => !this.#followed.has(id) && !this.removed.has(id));
     if (missing.length === 0) return;
     for (const id of missing) this.#followed.add(id);
     const found = await Promise.all(missing.map((id) => this.#look({ kind: 'run', id })));
     if (this.#isGone) return;
-    // One that was announced a moment ago may not be there yet.
-    for (const run of found) if (run.fault) this.#followed.delete(run.journal.id);
-    if (found.some((run) => run.fault?.code === 'not-found')) setTimeout(() => !this.#isGone && void this.followRuns(), 250);
+    for (const { fault, journal } of found) {
+      if (!fault) continue;
+      this.#followed.delete(journal.id);
+      if (fault.code !== 'not-found') continue;
+      // One that was announced a moment ago may not be there yet.
+      const tries = (this.#missed.get(journal.id) ?? 0) + 1;
+      this.#missed.set(journal.id, tries);
+      if (tries >= TRIES) this.removed.add(journal.id);
+      else setTimeout(() => !this.#isGone && void this.followRuns(), 250);
+    }
     this.runs = [...this.runs, ...found.filter((run) => !run.fault)];
     const reference = this.run?.view.started?.sha256;
     if (!this.content && reference) this.content = await app.content(reference);
@@ -301,7 +328,9 @@ export class Work {
     await this.refresh().catch(() => undefined);
   }
 
+  /** Shows a row of the conversation, which a file or the inspector may lie over. */
   showRow(seq: number, journal: string): void {
-    this.jump = { seq, journal, stamp: performance.now() };
+    [files.current, shell.overlay] = [null, null];
+    void tick().then(() => this.reveal?.(seq, journal));
   }
 }
