@@ -35,6 +35,7 @@ export class Stream {
   #source: EventSource | null = null;
   #watched = new Set<string>();
   #cursor = '';
+  #isDue = false;
   #retry: ReturnType<typeof setTimeout> | undefined;
   readonly #listener: Listener;
 
@@ -44,11 +45,9 @@ export class Stream {
 
   /** Follows a journal from the place where `cursor` says that it was read to. */
   follow(journal: Journal, cursor: string): void {
-    const name = nameOf(journal);
-    if (this.#watched.has(name)) return;
-    this.#watched.add(name);
+    this.#watched.add(nameOf(journal));
     this.#cursor = joinCursors(this.#cursor, cursor);
-    this.open();
+    this.#reopen();
   }
 
   unfollow(journal: Journal): void {
@@ -58,7 +57,17 @@ export class Stream {
       .split(',')
       .filter((place) => !place.startsWith(`${name}=`))
       .join(',');
-    this.open();
+    this.#reopen();
+  }
+
+  /** Several journals at once are one stream. */
+  #reopen(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      this.open();
+    });
   }
 
   /** Opens the stream, or opens it anew. */
@@ -91,6 +100,12 @@ export class Stream {
       // The browser comes back by itself unless the answer was an error.
       if (source.readyState === EventSource.CLOSED) this.#retry = setTimeout(() => this.open(), 2000);
     };
+  }
+
+  /** Gives the connection up until it is opened again. */
+  rest(): void {
+    this.close();
+    this.#listener.link('lost');
   }
 
   close(): void {

@@ -70,6 +70,7 @@ class AppState {
       await Promise.all([this.refreshFacts(), this.refreshProjects(), this.refreshPackages()]);
       this.fault = null;
       this.#stream.open();
+      void import('../api/hidden').then(({ shareConnections }) => shareConnections(() => this.#stream.rest()));
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }

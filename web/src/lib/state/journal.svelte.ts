@@ -19,6 +19,9 @@ export class JournalState {
   loaded = $state(false);
   fault = $state.raw<Fault | null>(null);
   cursor = '';
+  /** Called when events are missing. */
+  ongap: () => void = () => undefined;
+  #isRead = false;
   #waiting: Event[] = [];
   #isDue = false;
 
@@ -29,25 +32,27 @@ export class JournalState {
   /** Reads what the journal has so far. */
   async load(): Promise<void> {
     this.fault = null;
+    this.#isRead = false;
     try {
-      let after = 0;
+      const events: Event[] = [];
       for (;;) {
-        const page = await api.events(this.journal, after);
-        this.#keep(page.events);
+        const page = await api.events(this.journal, events.at(-1)?.seq ?? 0);
+        for (const event of page.events) events.push(event);
         this.cursor = page.cursor;
-        after = page.events.at(-1)?.seq ?? after;
         if (!page.more || page.events.length === 0) break;
       }
+      [this.events, this.#waiting] = [events, []];
       this.#show(reduce(emptyView(), this.events));
       this.loaded = true;
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }
+    this.#isRead = true;
   }
 
   take(event: Event): void {
     // What comes while the journal is read comes again behind it.
-    if (!this.loaded) return;
+    if (!this.#isRead) return;
     this.#waiting.push(event);
     if (this.#isDue) return;
     this.#isDue = true;
@@ -70,11 +75,27 @@ export class JournalState {
     this.#isDue = false;
     const fresh = this.#waiting;
     this.#waiting = [];
+    if (!this.#isRead) return;
+    if (this.#hasGap(fresh)) {
+      this.ongap();
+      return;
+    }
     const known = this.events.length;
     this.#keep(fresh);
     const next = reduce({ ...this.view, live: this.live }, fresh);
     if (this.events.length > known) this.#show(next);
     else this.live = next.live;
+  }
+
+  /** Events are numbered without a gap. */
+  #hasGap(fresh: readonly Event[]): boolean {
+    let last = this.events.at(-1)?.seq ?? 0;
+    for (const { part, seq } of fresh) {
+      if (part !== undefined || seq <= last) continue;
+      if (seq > last + 1) return true;
+      last = seq;
+    }
+    return false;
   }
 
   #show(view: View): void {

@@ -185,7 +185,9 @@ export class Work {
     try {
       await this.refresh();
       this.main = await this.#look(this.journal);
+      if (this.#isGone) return;
       if (this.main.fault) this.fault = this.main.fault;
+      this.#follow(this.main);
       await this.followRuns();
       const started = this.run?.view.started ?? this.main.view.started;
       const reference = started?.sha256 ?? this.talk?.package;
@@ -196,12 +198,17 @@ export class Work {
     }
   }
 
-  /** Reads a journal, and follows it from there. */
   async #look(journal: Journal): Promise<JournalState> {
     const state = new JournalState(journal);
     await state.load();
-    if (!this.#isGone && !state.fault) app.follow(journal, state, state.cursor);
     return state;
+  }
+
+  /** Follows a journal from where it was read to; from there again, if a part of it was missed. */
+  #follow(state: JournalState): void {
+    if (state.fault) return;
+    app.follow(state.journal, state, state.cursor);
+    state.ongap = () => void state.load().then(() => this.#isGone || this.#follow(state));
   }
 
   async refresh(): Promise<void> {
@@ -221,6 +228,7 @@ export class Work {
     for (const id of missing) this.#followed.add(id);
     const found = await Promise.all(missing.map((id) => this.#look({ kind: 'run', id })));
     if (this.#isGone) return;
+    for (const run of found) this.#follow(run);
     for (const { fault, journal } of found) {
       if (!fault) continue;
       this.#followed.delete(journal.id);
