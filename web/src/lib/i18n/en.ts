@@ -326,6 +326,7 @@ export const en = {
   'tool.raw': 'Raw JSON',
   'tool.args': 'Arguments of',
   'tool.result': 'Answer to the model',
+  'tool.more': 'Show more',
   'tool.fetch': 'Show {size}',
 
   'note.started': 'Run of {subject} started.',
@@ -370,6 +371,7 @@ export const en = {
   'error.notJson': 'The server answered {status} with something that is not JSON.',
   'error.partial': 'What had come so far:',
 
+  'announce.step': '{name} finished step {n}',
   'announce.question': 'Question: {words}',
 
   'inspector.label': 'Run details',

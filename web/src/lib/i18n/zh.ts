@@ -328,6 +328,7 @@ export const zh: Record<keyof typeof en, string> = {
   'tool.raw': '原始 JSON',
   'tool.args': '参数',
   'tool.result': '返回给模型的结果',
+  'tool.more': '显示更多',
   'tool.fetch': '显示 {size}',
 
   'note.started': '流程 {subject} 已开始。',
@@ -372,6 +373,7 @@ export const zh: Record<keyof typeof en, string> = {
   'error.notJson': '服务返回了状态 {status}，但内容不是 JSON。',
   'error.partial': '已收到的部分：',
 
+  'announce.step': '{name} 完成了步骤 {n}',
   'announce.question': '问题：{words}',
 
   'inspector.label': '运行详情',
