@@ -32,7 +32,8 @@ export const announced = (): string => said;
 
 /** Tells a screen reader that something changed. */
 export function announce(words: string): void {
-  said = words;
+  // The same words once more are heard only if they differ.
+  said = words === said ? `${words}\u00a0` : words;
 }
 
 export function toast(one: Omit<Toast, 'id'>): void {
