@@ -75,6 +75,18 @@ export function initial(all: readonly Entry[]): FormValues {
   return Object.fromEntries(all.map((entry) => [entry.name, value(entry)]));
 }
 
+/** A form as it was left: what was filled in, where that still is of the kind that the field has. */
+export function restored(values: FormValues, kept: Record<string, unknown> | undefined): FormValues {
+  const isLike = (kind: unknown, value: unknown): value is FormValues[string] =>
+    Array.isArray(kind) ? Array.isArray(value) && value.every((one) => typeof one === 'string') : typeof kind === typeof value;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const found = kept?.[name];
+      return [name, isLike(value, found) ? found : value];
+    }),
+  );
+}
+
 export type Mistake = 'missing' | 'number' | 'integer' | 'range' | 'length' | 'pattern' | 'count';
 
 function mistakeIn(entry: Entry, value: string | boolean | string[] | undefined): Mistake | undefined {

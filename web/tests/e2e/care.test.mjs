@@ -136,3 +136,82 @@ describe('a long reply', () => {
     await reply(tab, 'Yes.').waitFor();
   });
 });
+
+describe('an answer that is not given yet', () => {
+  let set;
+  const field = { type: 'string', title: 'Name' };
+  before(async () => {
+    set = await stage([
+      { say: 'Look.', calls: [{ 'ui.ask_user': { question: 'Who?', kind: 'form', schema: { type: 'object', properties: { name: field, size: { enum: ['S', 'L'] } }, required: ['name', 'size'] } } }] },
+      { calls: [{ 'ui.ask_user': { question: 'Which?', kind: 'choice', multi: true, options: [{ value: 'a' }, { value: 'b' }, { value: 'c' }] } }] },
+      { calls: [{ 'ui.ask_user': { question: 'Which?', kind: 'choice', multi: true, options: [{ value: 'a' }, { value: 'b' }, { value: 'c' }] } }] },
+      { calls: [write('one')] },
+    ], [], 'ask = ["fs.write"]');
+  });
+  after(() => set?.close());
+
+  it('is still there after a reload, and can be given with the keyboard alone', async () => {
+    const { tab } = set;
+    const spoken = tab.locator('[aria-live=polite]');
+    await set.open();
+    await tab.getByLabel('Name').fill('Ada');
+    await tab.reload();
+    assert.equal(await tab.getByLabel('Name').inputValue(), 'Ada');
+    await tab.getByRole('button', { name: 'Answer' }).click();
+    assert.equal(await tab.getByRole('combobox', { name: 'size' }).getAttribute('aria-invalid'), 'true');
+    await tab.getByRole('combobox', { name: 'size' }).selectOption('L');
+    await tab.getByLabel('Name').press('Enter');
+    await tab.getByRole('checkbox', { name: 'b' }).waitFor();
+    await tab.getByRole('checkbox', { name: 'a' }).focus();
+    await tab.keyboard.press('2');
+    await tab.keyboard.press('ArrowRight');
+    await tab.keyboard.press('Space');
+    const chosen = () => tab.getByRole('checkbox', { checked: true }).count();
+    assert.equal(await chosen(), 2, 'b by its number, c as its neighbour');
+    await tab.reload();
+    await tab.getByRole('checkbox', { name: 'b', checked: true }).waitFor();
+    await tab.getByRole('checkbox', { name: 'b' }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('log').getByText('Answered: b, c').waitFor();
+    await until('the same question is heard again', async () => /Question: Which\?/.test((await spoken.allTextContents()).join()));
+    assert.notEqual(await tab.evaluate(() => document.activeElement?.tagName), 'BODY');
+    await tab.getByRole('checkbox', { name: 'a', disabled: false }).last().click();
+    await tab.getByRole('button', { name: 'Answer' }).click();
+    await tab.getByRole('button', { name: 'Refuse…' }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.keyboard.type('not this');
+    await tab.reload();
+    assert.equal(await tab.getByLabel('Why not?').inputValue(), 'not this');
+    await tab.getByRole('button', { name: 'Cancel' }).click();
+    assert.match(await tab.evaluate(() => document.activeElement?.textContent ?? ''), /^Refuse/);
+  });
+});
+
+describe('many pages', () => {
+  let set;
+  before(async () => (set = await stage([{ say: 'Hello.' }])));
+  after(() => set?.close());
+
+  it('that nobody sees share two streams, and one that is seen again goes on', async () => {
+    const { context, server, id } = set;
+    const connection = (one, name) => one.locator('footer').getByText(name, { exact: true });
+    const seen = (one, isSeen) =>
+      one.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, get: () => !value });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, isSeen);
+    const pages = [];
+    for (let at = 0; at < 3; at += 1) {
+      const one = await context.newPage();
+      await one.goto(`${server.origin}/project/${id}`);
+      await connection(one, 'Connected').waitFor();
+      await one.waitForLoadState('networkidle', { timeout: 1000 }).catch(() => undefined);
+      pages.push(one);
+    }
+    for (const one of pages) await seen(one, false);
+    await pages[2].locator('footer').getByText('Offline').waitFor();
+    for (const one of pages.slice(0, 2)) assert.equal(await connection(one, 'Connected').count(), 1);
+    await seen(pages[2], true);
+    await connection(pages[2], 'Connected').waitFor();
+  });
+});

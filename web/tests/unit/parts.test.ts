@@ -11,7 +11,7 @@ import { flushSync, mount, unmount } from 'svelte';
 import { blocks } from '../../src/lib/md/read';
 import Markdown from '../../src/ui/Markdown.svelte';
 import { difference } from '../../src/lib/difference';
-import { entries, filledIn, initial, mistakes } from '../../src/lib/form';
+import { entries, filledIn, initial, mistakes, restored } from '../../src/lib/form';
 import { changeOf, readDiff } from '../../src/lib/patch';
 import { reduce } from '../../src/lib/reduce';
 import { emptyView } from '../../src/lib/view';
@@ -151,6 +151,7 @@ describe('answers', () => {
       required: ['name', 'many'],
       properties: { name: { type: 'string', minLength: 2 }, many: { type: 'integer', minimum: 1 }, on: { type: 'boolean' }, tags: { type: 'array', items: { enum: ['x', 'y'] } } },
     });
+    expect(restored(initial(all), { name: 'kept', many: ['no text'], other: 'x' })).toEqual({ ...initial(all), name: 'kept' });
     expect(mistakes(all, initial(all))).toEqual({ name: 'missing', many: 'missing' });
     expect(mistakes(all, { ...initial(all), name: 'a', many: '1.5' })).toEqual({ name: 'length', many: 'integer' });
     expect(JSON.parse(filledIn(all, { name: 'ab', many: '3', on: false, tags: ['x'] }))).toEqual({ name: 'ab', many: 3, on: false, tags: ['x'] });

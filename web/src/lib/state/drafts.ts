@@ -27,4 +27,5 @@ export function keepDraft(key: string, value: string | readonly unknown[] | Reco
 }
 
 export const isText = (kept: unknown): kept is string => typeof kept === 'string';
+export const isRecord = (kept: unknown): kept is Record<string, unknown> => typeof kept === 'object' && kept !== null && !Array.isArray(kept);
 export const isTexts = (kept: unknown): kept is string[] => Array.isArray(kept) && kept.every(isText);
