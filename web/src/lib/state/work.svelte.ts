@@ -13,7 +13,7 @@ import { files } from './files.svelte';
 import { JournalState } from './journal.svelte';
 import { shell } from './shell.svelte';
 import { draft, keepDraft } from './drafts';
-import { attempt } from './toasts.svelte';
+import { attempt, toast } from './toasts.svelte';
 
 export interface Step {
   what: 'fork' | 'back';
@@ -192,7 +192,7 @@ export class Work {
       const started = this.run?.view.started ?? this.main.view.started;
       const reference = started?.sha256 ?? this.talk?.package;
       if (reference) this.content = await app.content(reference);
-      this.#isOwed = this.atWork;
+      this.#isOwed ||= this.atWork;
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }
@@ -306,7 +306,8 @@ export class Work {
   async release(one: Queued): Promise<void> {
     if (this.busy || !this.queued.includes(one)) return;
     const came = await this.#send({ ...one, answers: this.#asked(one.text) });
-    if (came) this.unqueue(one);
+    if (came?.kind === 'refused') toast({ tone: 'err', message: came.message });
+    else if (came) this.unqueue(one);
   }
 
   unqueue(one: Queued): void {
