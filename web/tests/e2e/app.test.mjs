@@ -283,7 +283,12 @@ describe('a rule that asks', () => {
     assert.doesNotMatch(await tab.evaluate(() => document.activeElement?.textContent ?? ''), /^Allow/);
     await tab.locator('header .pill.approval').waitFor();
     await tab.keyboard.press('Escape');
-    await tab.getByRole('button', { name: 'Allow once' }).click();
+    // The key consents only from within the card.
+    await tab.getByRole('textbox', { name: 'Message' }).focus();
+    await tab.keyboard.press('Control+Enter');
+    await tab.getByRole('button', { name: 'Refuse…' }).focus();
+    assert.equal(existsSync(join(path, 'artifacts/intake.md')), false);
+    await tab.keyboard.press('Control+Enter');
     await tab.getByRole('log').getByText('It is written.').waitFor();
     assert.equal(existsSync(join(path, 'artifacts/intake.md')), true);
   });

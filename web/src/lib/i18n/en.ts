@@ -652,6 +652,7 @@ export const en = {
   'keys.taken': '{keys} already does something else: {what}. Choose other keys, or change those first.',
   'keys.tabs': 'Tabs of the work',
   'keys.graph': 'In the graph: fit, centre, zoom',
+  'keys.approve': 'In an approval: allow once',
   'keys.messages': 'In the conversation: your messages',
   'keys.options': 'In a question: choose',
 

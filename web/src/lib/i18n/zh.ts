@@ -654,6 +654,7 @@ export const zh: Record<keyof typeof en, string> = {
   'keys.taken': '{keys} 已用于“{what}”。请换用其他按键，或先修改该快捷键。',
   'keys.tabs': '工作的标签页',
   'keys.graph': '流程图：适应、居中、缩放',
+  'keys.approve': '在批准卡片中：允许一次',
   'keys.messages': '对话：跳转到你的消息',
   'keys.options': '问题：选择选项',
 
