@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { desk } from './desk.mjs';
-import { crewagent, example, scratch } from './harness.mjs';
+import { crewagent, example, scratch, settled } from './harness.mjs';
 import { until } from './scene.mjs';
 
 const ASKS = JSON.stringify({
@@ -37,6 +37,7 @@ async function waiting(set, name) {
   const run = await set.run(project.id, 'hello-branch');
   await set.show(project.id, run);
   await set.tab.getByText('What shall it do?').first().waitFor();
+  await settled(set.tab);
   return { ...project, run };
 }
 
@@ -180,7 +181,7 @@ describe('a provider that dies in mid-reply', () => {
     provider.close();
     provider.closeAllConnections();
     await tab.locator('header .pill.failed').waitFor();
-    const fault = tab.getByRole('log').getByRole('alert').last();
+    const fault = tab.locator('[role=log] .fault').last();
     const text = (await fault.textContent()) ?? '';
     assert.match(text, /connect|connection|answer/i, 'what happened');
     assert.match(text, /settings|resume/i, 'what to do');
