@@ -1,8 +1,9 @@
 //! Who is kept out, and how: other pages, other users, other names, odd paths, floods.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io::Write as _;
-use std::sync::OnceLock;
+use std::rc::Rc;
 
 use serde_json::json;
 
@@ -10,20 +11,24 @@ use super::client::{Browser, read_answer};
 use super::{Served, tiny};
 use crate::support::World;
 
-/// One server for all of these; nothing that is refused changes it.
-fn served() -> &'static (World, Served) {
-    static SERVED: OnceLock<(World, Served)> = OnceLock::new();
-    SERVED.get_or_init(|| {
+/// A server for each thread of tests; nothing that is refused changes it. It ends with the thread, as a static would not.
+fn served() -> Rc<(Served, World)> {
+    thread_local! {
+        static SERVED: OnceCell<Rc<(Served, World)>> = const { OnceCell::new() };
+    }
+    let start = || {
         let world = tiny();
-        let served = Served::start(&world, 0);
-        (world, served)
-    })
+        Rc::new((Served::start(&world, 0), world))
+    };
+    SERVED.with(|served| Rc::clone(served.get_or_init(start)))
 }
 
-/// A browser of its own for each test: the link works once, a second start gives another.
+/// Its browser, which was let in once.
 fn let_in() -> Browser {
-    static FIRST: OnceLock<Browser> = OnceLock::new();
-    FIRST.get_or_init(|| served().1.browser()).clone()
+    thread_local! {
+        static FIRST: OnceCell<Browser> = const { OnceCell::new() };
+    }
+    FIRST.with(|first| first.get_or_init(|| served().0.browser()).clone())
 }
 
 fn check_refused(headers: &[(&str, &str)], status: u16, code: &str) {
@@ -37,7 +42,7 @@ fn check_refused(headers: &[(&str, &str)], status: u16, code: &str) {
 
 #[test]
 fn a_name_that_was_bent_to_this_address_is_refused() {
-    let port = served().1.port;
+    let port = served().0.port;
     check_refused(&[("host", "evil.test")], 403, "forbidden");
     check_refused(&[("host", &format!("evil.test:{port}"))], 403, "forbidden");
     check_refused(&[("host", &format!("127.0.0.1.evil.test:{port}"))], 403, "forbidden");
@@ -94,7 +99,7 @@ fn another_page_gets_no_leave_to_ask_and_no_way_in_by_a_form() {
 
 #[test]
 fn without_the_cookie_nothing_is_told() {
-    let port = served().1.port;
+    let port = served().0.port;
     let stranger = Browser::new(port);
     for path in ["/api/app", "/api/events", "/api/openapi.json", "/api/nothing", "/api"] {
         assert_eq!(stranger.get(path).code(), "unauthorized", "{path}");
@@ -159,7 +164,8 @@ fn the_page_is_served_for_places_and_not_for_missing_files() {
 
 #[test]
 fn no_path_leads_out_of_a_project() {
-    let (world, _) = served();
+    let served = served();
+    let (_, world) = &*served;
     let browser = let_in();
     let folder = world.path("fenced");
     fs::create_dir_all(&folder).unwrap();
@@ -248,7 +254,8 @@ fn connections_that_say_nothing_do_not_keep_others_out() {
 #[test]
 fn nobody_else_can_read_the_secrets_of_the_server() {
     use std::os::unix::fs::PermissionsExt as _;
-    let (world, _) = served();
+    let served = served();
+    let (_, world) = &*served;
     let_in();
     for name in ["instance.json", "cookies"] {
         let mode =
