@@ -47,14 +47,12 @@ struct Way {
 
 impl Way {
     fn take(&mut self, event: &Event) {
-        let before = self.trail.clone();
+        if let Fact::RunResumed { state: Some(_), .. } = &event.fact {
+            return self.resume(event);
+        }
         self.trail.take(&event.fact);
         match &event.fact {
-            Fact::RunStarted { .. } => self.arrive(event.seq, None),
-            Fact::RunResumed { state: Some(_), .. } if !self.is_there(&before) => {
-                self.arrive(event.seq, None);
-            }
-            Fact::WorkflowEntered { .. } => self.arrive(event.seq, None),
+            Fact::RunStarted { .. } | Fact::WorkflowEntered { .. } => self.arrive(event.seq, None),
             // The move of a caller is told by this as well, behind `workflow.left`.
             Fact::StateChanged(change) => {
                 if let Some(moved) = &change.moved {
@@ -88,10 +86,14 @@ impl Way {
         }
     }
 
-    /// Whether the run stays at its node, though its state was changed from outside.
-    fn is_there(&self, before: &Trail) -> bool {
+    /// The run stays at its node, unless its state was changed from outside.
+    fn resume(&mut self, event: &Event) {
+        let before = self.trail.clone();
+        self.trail.take(&event.fact);
         let node = |trail: &Trail| trail.standing().current_node_id.clone();
-        node(before) == node(&self.trail) && before.frames().eq(self.trail.frames())
+        if node(&before) != node(&self.trail) || !before.frames().eq(self.trail.frames()) {
+            self.arrive(event.seq, None);
+        }
     }
 
     fn arrive(&mut self, seq: u64, label: Option<String>) {

@@ -3,6 +3,7 @@
 use crewagent_core::event::{Event, Fact};
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::check;
+use crewagent_core::run::trail::Trail;
 use crewagent_core::run::usage::Usage;
 use crewagent_core::run::visit::{self, visits};
 use crewagent_engine::journal::Reader;
@@ -116,25 +117,23 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
         graph: graph(&store, &view.facts),
         blocked: store.runs().roots(&view.facts).err().map(|error| error.to_string()),
     };
-    view.recovered.events.iter().for_each(|event| take(&mut detail, event));
+    let mut trail = Trail::default();
+    for Event { fact, .. } in &view.recovered.events {
+        trail.take(fact);
+        take(&mut detail, fact);
+    }
+    let has_begun = !view.recovered.events.is_empty();
+    detail.state = has_begun.then(|| trail.standing().clone());
     Ok(detail)
 }
 
-fn take(detail: &mut RunDetail, event: &Event) {
-    let fact = &event.fact;
+fn take(detail: &mut RunDetail, fact: &Fact) {
     if let Fact::RunStarted { state, forked_from, .. } = fact {
         detail.forked_from = forked_from.as_ref().map(|fork| Origin {
             run: fork.run.clone(),
             event: fork.event,
             node: state.current_node_id.clone(),
         });
-        detail.state = Some(state.clone());
-    } else if let Fact::RunResumed { state: Some(state), .. }
-    | Fact::WorkflowEntered { state, .. } = fact
-    {
-        detail.state = Some(state.clone());
-    } else if let Fact::StateChanged(change) = fact {
-        detail.state = Some(change.state.clone());
     } else if let Fact::Question { question, .. } = fact {
         detail.question = Some(question.clone());
     } else if let Fact::UserInput { .. } = fact {
