@@ -4,8 +4,9 @@ use std::fs;
 
 use serde_json::{Value as Json, json};
 
+use super::api::{let_in, project};
 use super::client::Browser;
-use super::{Served, tiny, tiny_run};
+use super::{tiny, tiny_run};
 
 /// Starts a run, and waits until it rests.
 fn rested(browser: &Browser, body: &Json) -> String {
@@ -18,10 +19,8 @@ fn rested(browser: &Browser, body: &Json) -> String {
 #[test]
 fn a_list_reads_what_it_shows_and_counts_the_rest() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
-    let path = world.path("project");
-    let project = browser.post("/api/projects", &json!({ "path": path })).good();
+    let (_served, browser) = let_in(&world);
+    let project = project(&world, &browser);
     let body = tiny_run(&world, &project, "tiny.yaml");
     let mut ids = [rested(&browser, &body), rested(&browser, &body)];
     ids.sort();
@@ -46,10 +45,8 @@ fn a_list_reads_what_it_shows_and_counts_the_rest() {
 #[test]
 fn conversations_are_listed_and_searched_as_far_as_is_asked() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
-    let path = world.path("project");
-    let project = browser.post("/api/projects", &json!({ "path": path })).good();
+    let (_served, browser) = let_in(&world);
+    let project = project(&world, &browser);
     for title in ["An evening", "A morning"] {
         let body = json!({ "project": project["id"] });
         let talk = browser.post("/api/conversations", &body).good();
@@ -73,10 +70,8 @@ fn conversations_are_listed_and_searched_as_far_as_is_asked() {
 #[test]
 fn pages_of_events_are_the_journal() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
-    let path = world.path("project");
-    let project = browser.post("/api/projects", &json!({ "path": path })).good();
+    let (_served, browser) = let_in(&world);
+    let project = project(&world, &browser);
     let id = rested(&browser, &tiny_run(&world, &project, "tiny.yaml"));
     let page = |query: &str| browser.get(&format!("/api/runs/{id}/events?{query}")).good();
     let whole = page("");
@@ -103,10 +98,8 @@ fn pages_of_events_are_the_journal() {
 #[test]
 fn a_page_of_events_ends_when_it_is_long() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
-    let path = world.path("project");
-    let project = browser.post("/api/projects", &json!({ "path": path })).good();
+    let (_served, browser) = let_in(&world);
+    let project = project(&world, &browser);
     let id = rested(&browser, &tiny_run(&world, &project, "tiny.yaml"));
     let folder = format!("store/projects/{}/runs/{id}", project["id"].as_str().unwrap());
     let journal = world.path(&format!("{folder}/state/logs/execution.jsonl"));

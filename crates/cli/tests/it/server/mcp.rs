@@ -8,15 +8,9 @@ use std::time::{Duration, Instant};
 use crewagent_testkit::mcp::MANNER;
 use serde_json::{Value as Json, json};
 
-use super::Served;
+use super::api::let_in;
 use super::client::Browser;
 use crate::support::World;
-
-fn let_in(world: &World) -> (Served, Browser) {
-    let served = Served::start(world, 0);
-    let browser = served.browser();
-    (served, browser)
-}
 
 /// The server of these tests, which is this program, in one of its manners.
 fn program(manner: &str) -> Json {

@@ -2,16 +2,12 @@
 
 use serde_json::{Value as Json, json};
 
+use super::api::{let_in, project};
 use super::client::{Browser, Events};
 use super::model::Speaker;
 use super::resume::serve;
-use super::{Served, tiny, tiny_run};
+use super::{tiny, tiny_run};
 use crate::support::World;
-
-fn project(world: &World, browser: &Browser) -> Json {
-    let path = world.path("project");
-    browser.post("/api/projects", &json!({ "path": path.to_str().unwrap() })).good()
-}
 
 /// Follows a stream until it tells of this event.
 fn until(events: &mut Events, kind: &str) -> Json {
@@ -40,8 +36,7 @@ fn inputs(browser: &Browser, id: &str) -> usize {
 #[test]
 fn words_for_a_question_never_answer_another_one() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
+    let (_served, browser) = let_in(&world);
     let (id, mut events) = waiting(&world, &browser);
     let say = format!("/api/runs/{id}/say");
     let other = json!({ "text": "a brief", "answers": "call_7_7" });
@@ -82,8 +77,7 @@ fn a_run_at_work_is_stopped_although_the_settings_cannot_be_read() {
 #[test]
 fn a_model_that_cannot_be_had_is_not_remembered() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
+    let (_served, browser) = let_in(&world);
     let (id, mut events) = waiting(&world, &browser);
     let say = format!("/api/runs/{id}/say");
     let wrong = json!({ "text": "a brief", "model": "nobody" });
@@ -96,8 +90,7 @@ fn a_model_that_cannot_be_had_is_not_remembered() {
 #[test]
 fn a_run_that_a_conversation_has_left_can_be_followed_in_other_hands() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
+    let (_served, browser) = let_in(&world);
     let project = project(&world, &browser);
     let body = json!({ "project": project["id"], "package": "tiny" });
     let talk = browser.post("/api/conversations", &body).good();
@@ -122,8 +115,7 @@ fn a_run_that_a_conversation_has_left_can_be_followed_in_other_hands() {
 #[test]
 fn what_rests_here_is_not_in_use_by_somebody_else() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
+    let (_served, browser) = let_in(&world);
     let (id, _events) = waiting(&world, &browser);
     let shown = browser.get(&format!("/api/runs/{id}")).good();
     let project = format!("/api/projects/{}", shown["project"].as_str().unwrap());
