@@ -72,6 +72,22 @@ export function steady(next: GraphLook, before: GraphLook | undefined): GraphLoo
   return next;
 }
 
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** The box around an edge with its words. */
+export function boxOf({ points, labelBox }: PictureEdge): Box {
+  const [wide, tall] = [labelBox.width / 2, labelBox.height / 2];
+  const xs = [...points.map((point) => point.x), labelBox.x - wide, labelBox.x + wide];
+  const ys = [...points.map((point) => point.y), labelBox.y - tall, labelBox.y + tall];
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}
+
 /** The node in a direction: along edges down and up, to neighbours left and right. */
 export function neighbour(picture: Picture, id: string, key: string): string | undefined {
   const at = picture.nodes.find((node) => node.id === id);

@@ -189,37 +189,59 @@ describe('a graph of three hundred nodes', () => {
     await place?.remove();
   });
 
-  it('is painted within 1.5 seconds', async () => {
+  it('is painted within 1.5 seconds, all of it', async () => {
+    const painted = () => tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now())))));
     const paint = async () => {
       await tab.goto('about:blank');
       await tab.goto(server.origin + address, { waitUntil: 'commit' });
-      await tab.waitForFunction((count) => document.querySelectorAll('[data-node]').length >= count, NODES, { polling: 'raf' });
-      return tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now())))));
+      const graph = tab.getByRole('application');
+      await tab.waitForFunction(() => document.querySelector('[data-node].current'), undefined, { polling: 'raf' });
+      const first = await painted();
+      // What is out of sight is not in the page.
+      assert.ok((await graph.locator('[data-node]').count()) < NODES / 2);
+      await graph.press('f');
+      await tab.waitForFunction((count) => document.querySelectorAll('[data-node]').length === count, NODES, { polling: 'raf' });
+      const all = await painted();
+      console.log(`the node of the run painted after ${ms(first)}`);
+      return all;
     };
     await judge(`${NODES} nodes painted`, 1500, paint);
+    assert.ok(await tab.getByRole('application').locator('[data-node]').evaluateAll((nodes) => {
+      const frame = nodes[0].closest('[role=application]').getBoundingClientRect();
+      return nodes.every((node) => {
+        const { left, right, top, bottom } = node.getBoundingClientRect();
+        return left >= frame.left && right <= frame.right && top >= frame.top && bottom <= frame.bottom;
+      });
+    }), 'every node is in sight');
+    await tab.keyboard.press('c');
   });
 
   it('follows the run from node to node within two frames', async () => {
-    await tab.evaluate(() => {
+    await tab.evaluate((end) => {
       globalThis.spans = [];
       const node = () => document.querySelector('[data-node].current')?.dataset.node;
       let last = node();
-      // The page changes within a frame; what runs behind it runs after it was painted.
-      new MutationObserver(() => {
-        if (node() === last) return;
-        last = node();
-        const { arrived } = globalThis;
-        setTimeout(() => globalThis.spans.push(performance.now() - arrived));
-      }).observe(document.querySelector('[role=application]'), { subtree: true, attributes: true, attributeFilter: ['class'] });
-    });
+      globalThis.arrival = new Promise((done) => {
+        // The page changes within a frame; what runs behind it runs after it was painted.
+        new MutationObserver(() => {
+          if (node() === last) return;
+          last = node();
+          const { arrived } = globalThis;
+          setTimeout(() => {
+            globalThis.spans.push(performance.now() - arrived);
+            if (last === end) done();
+          });
+        }).observe(document.querySelector('[role=application]'), { subtree: true, childList: true, attributes: true, attributeFilter: ['class'] });
+      });
+    }, visited.at(-1));
     const rivals = await others();
     await tab.getByRole('textbox', { name: 'Message' }).fill('Yes');
     await tab.keyboard.press('Enter');
-    await until('it arrives', async () => (await tab.locator('[data-node].current').getAttribute('data-node')) === visited.at(-1), 60);
-    const spans = (await tab.evaluate(() => globalThis.spans)).sort((one, other) => one - other);
+    const spans = (await tab.evaluate(() => globalThis.arrival.then(() => globalThis.spans))).sort((one, other) => one - other);
     assert.ok(spans.length >= MOVES / 2, `${spans.length} moves were seen`);
-    console.log(`${spans.length} moves of the current node, p95 ${ms(spans[Math.floor(spans.length * 0.95)])}`);
-    await judge('the current node moves, from the news to the paint, median', TWO_FRAMES, () => spans[Math.floor(spans.length / 2)], rivals);
+    const part = (share) => spans[Math.floor((spans.length - 1) * share)];
+    console.log(`${spans.length} moves of the current node, median ${ms(part(0.5))}, slowest ${ms(part(1))}`);
+    await judge('the current node moves, from the news to the paint, nine of ten', TWO_FRAMES, () => part(0.9), rivals);
   });
 
   it('is moved and enlarged without missing frames', async () => {
@@ -231,6 +253,9 @@ describe('a graph of three hundred nodes', () => {
     };
     await judge('a frame while it is moved, p95', TWO_FRAMES, () => frames(tab, 90, turn, false));
     await judge('a frame while it is enlarged, p95', TWO_FRAMES, () => frames(tab, 90, turn, true));
+    await tab.getByRole('application').press('f');
+    await judge('a frame while all of it is moved, p95', TWO_FRAMES, () => frames(tab, 90, turn, false));
+    await judge('a frame while all of it is enlarged, p95', TWO_FRAMES, () => frames(tab, 90, turn, true));
     assert.deepEqual(errors.filter((error) => !error.includes('ERR_')), []);
   });
 });

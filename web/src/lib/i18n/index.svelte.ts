@@ -72,7 +72,10 @@ export function named(prefix: string, name: string | undefined): string {
 
 const locale = (): string => (current === 'zh' ? 'zh-CN' : 'en');
 
-export const number = (value: number): string => new Intl.NumberFormat(locale()).format(value);
+/** Making one takes long, so each is made once. */
+const plain: Record<Language, Intl.NumberFormat> = { en: new Intl.NumberFormat('en'), zh: new Intl.NumberFormat('zh-CN') };
+
+export const number = (value: number): string => plain[current].format(value);
 
 /** A count that need not be exact, such as `18.4k`. */
 export const compact = (value: number): string =>
