@@ -1,14 +1,15 @@
 //! Which model answers: by flag, environment or setting.
 
 use crewagent_engine::model::chat::Client;
-use crewagent_engine::model::{NamedError, NamedModel, OpenedModel};
+use crewagent_engine::model::{Model, NamedError, NamedModel};
+use crewagent_engine::runtime::Run;
 use crewagent_engine::store::{SecretError, Store};
 use crewagent_engine::turn::Halt;
 
 use crate::outcome::Usage;
 
 /// The model that the flag, the environment or the settings name.
-pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<OpenedModel> {
+pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<Box<dyn Model>> {
     choose(flag, store)?.open(store, Client::new).map_err(|error| match error {
         NamedError::Unknown(error) => Usage(error.to_string()).into(),
         NamedError::Scenario(error) => Usage(error.to_string()).into(),
@@ -16,6 +17,28 @@ pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<OpenedMo
             .context("the model `replay` answers from a run that is in the store"),
         NamedError::Key(error) => key_problem(error),
         NamedError::Client(error) => Halt::Model(error).into(),
+    })
+}
+
+/// The model of the flag, if there is one. What is wrong with it is told before a run is taken over.
+pub(crate) fn asked(flag: Option<&str>, store: &Store) -> anyhow::Result<Option<Box<dyn Model>>> {
+    flag.map(|name| open(Some(name), store)).transpose()
+}
+
+/// The model that was asked for now, else the one that the run asked for before, else the one that is set up.
+pub(crate) fn or_own(
+    asked: Option<Box<dyn Model>>,
+    run: &Run,
+    store: &Store,
+) -> anyhow::Result<Box<dyn Model>> {
+    let own = run.settings().model.as_deref();
+    let opened = asked.map_or_else(|| open(own, store), Ok);
+    opened.map_err(|error| match (error.downcast_ref::<Usage>(), own) {
+        (Some(Usage(why)), Some(_)) => {
+            Usage(format!("the run asked for its model before: {why}, or choose with --model"))
+                .into()
+        }
+        _ => error,
     })
 }
 

@@ -135,7 +135,7 @@ fn model(store: &Store) -> Check {
         Ok(NamedModel::Chat(chosen)) => chosen,
         Ok(file @ (NamedModel::Scripted(_) | NamedModel::Replay(_))) => {
             return match file.open(store, Client::new) {
-                Ok(opened) => Check::ok(NAME, opened.model.name().to_owned()),
+                Ok(opened) => Check::ok(NAME, opened.name().to_owned()),
                 Err(error) => Check::warn(NAME, error.to_string()),
             };
         }

@@ -18,7 +18,7 @@ use serde_json::{Map, Value as Json};
 use thiserror::Error;
 use tokio::sync::Notify;
 
-pub use self::named::{NamedError, NamedModel, OpenedModel};
+pub use self::named::{NamedError, NamedModel};
 
 /// Something that answers requests. Many runs may use one at the same time.
 pub trait Model: Send + Sync {

@@ -95,8 +95,8 @@ pub struct SettingsChange {
     pub tokens: Option<u64>,
     /// Money for one input.
     pub cost: Option<f64>,
-    /// The size of the model's window; what the settings say when absent.
-    pub window: Option<u64>,
+    /// The model that is asked for.
+    pub model: Option<String>,
     /// Whether it is strict from here on; what was strict stays so.
     pub strict: bool,
     /// What tools may do from here on, besides what held before; it can only be tightened.
@@ -113,6 +113,7 @@ impl SettingsChange {
         limits.tokens = self.tokens.or(limits.tokens);
         limits.cost = self.cost.or(limits.cost);
         changed.mode = self.mode.unwrap_or(changed.mode);
+        changed.model = self.model.clone().or(changed.model);
         changed.policy.strict |= self.strict;
         if let Some(policy) = &self.policy {
             changed.policy = changed.policy.and(policy);

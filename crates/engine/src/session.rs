@@ -36,7 +36,7 @@ pub struct Session<'s> {
     talk: Run,
     run: Option<Run>,
     package: Option<(Installed, Arc<Package>)>,
-    /// What a run that is started from here runs with.
+    /// What a run that is started from here runs with, but for its model.
     settings: RunSettings,
     user_name: String,
     surface: Surface,
@@ -55,7 +55,7 @@ pub struct Guest {
     pub user_name: String,
     /// Where they are.
     pub surface: Surface,
-    /// What a run that is started from here runs with.
+    /// What a run that is started from here runs with, but for its model, which is that of the conversation.
     pub settings: RunSettings,
 }
 
@@ -70,7 +70,7 @@ pub struct Launch {
     pub agent: Option<String>,
     /// Variables that are known from the start.
     pub variables: Map<String, Json>,
-    /// What it runs with.
+    /// What it runs with, but for its model, which is that of the conversation.
     pub settings: RunSettings,
 }
 
@@ -94,9 +94,7 @@ impl<'s> Session<'s> {
         guest: Guest,
     ) -> Result<Self, SessionError> {
         let talk = runtime.talk(plan)?;
-        let window = Some(plan.settings.window_tokens);
-        let change = SettingsChange { window, ..SettingsChange::default() };
-        Self::of(store, runtime, talk, guest, change)
+        Self::of(store, runtime, talk, guest, SettingsChange::default())
     }
 
     /// Goes on with a conversation, and with the run that it was about.
@@ -196,7 +194,8 @@ impl<'s> Session<'s> {
         self.current().asking_call()
     }
 
-    fn current(&self) -> &Run {
+    /// Whoever hears the user's words: the run that they go to, else the conversation.
+    pub fn current(&self) -> &Run {
         self.run.as_ref().unwrap_or(&self.talk)
     }
 

@@ -16,7 +16,7 @@ const VERBS: Record<string, Key> = {
   'runtime.update_state': 'tool.state',
 };
 
-/** What a call wanted that was refused. */
+/** What a call wants that did nothing yet, or never will. */
 const WANTED: Record<string, Key> = {
   'fs.read': 'wanted.read',
   'fs.list': 'wanted.list',
@@ -31,7 +31,7 @@ const isState = (row: ToolRow): boolean =>
 /** The key of the verb; none for a tool that we do not know. */
 export function verbOf(row: ToolRow): Key | undefined {
   if (isState(row)) return row.status === 'refused' ? 'tool.stateRefused' : 'tool.state';
-  return (row.status === 'refused' && WANTED[row.tool]) || VERBS[row.tool];
+  return (row.status !== 'ok' && WANTED[row.tool]) || VERBS[row.tool];
 }
 
 export function pathOf(row: ToolRow): string {

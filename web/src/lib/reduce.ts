@@ -430,7 +430,10 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
   const detail = event.message ? [event.message] : [];
   if (event.phase === 'Completed') note(view, event, 'completed', '', detail);
   else if (event.phase === 'Paused') note(view, event, event.reason === 'stopped' ? 'stopped' : 'paused', '', detail);
-  else if (event.phase === 'Failed') takeFailure(view, event);
+  else if (event.phase === 'Failed') {
+    closeCalls(view);
+    takeFailure(view, event);
+  }
   else if (event.phase === 'WaitingUser' && !QUIET.has(event.reason ?? 'stop-point')) {
     note(view, event, 'waiting', event.reason ?? '', detail);
   }
@@ -446,7 +449,7 @@ function takeFailure(view: View, event: Extract<Event, { type: 'phase.changed' }
   view.rows.push({ ...head(event), kind: 'error', message: event.message ?? '', partial: '', reason: event.reason });
 }
 
-/** What the process before had begun will never be finished by it. */
+/** What had begun will not be finished by this process. */
 function closeCalls(view: View): void {
   for (const [callId, at] of Object.entries(view.open)) {
     const row = view.rows[at];

@@ -30,7 +30,11 @@ export function lookOfPhase(phase: Phase | null, question?: QuestionKind): Look 
   }
 }
 
-export function lookOfStatus(status: Status): Look {
+/** How a run looks in a list. */
+export const lookOfRun = ({ atWork, status, asks }: Pick<RunItem, 'atWork' | 'status' | 'asks'>): Look =>
+  atWork ? 'running' : status === 'waiting-user' && asks === 'approval' ? 'approval' : lookOfStatus(status);
+
+function lookOfStatus(status: Status): Look {
   switch (status) {
     case 'running':
       return 'running';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -220,7 +220,7 @@ describe('a disk that is full', { skip: !canMount && 'a small disk cannot be mou
   it('under the project: the run says so, nothing is half written, and it goes on when there is room', async () => {
     const disk = join(place.folder, 'disk');
     await mkdir(disk);
-    const set = await desk({ model: BIG, server: { under: smallDisk(disk, '256k') } });
+    const set = await desk({ model: BIG, server: { under: smallDisk(disk, '2m') } });
     try {
       const { tab } = set;
       await set.api('POST', '/api/packages/import', { path: example('hello-branch') });
@@ -229,9 +229,15 @@ describe('a disk that is full', { skip: !canMount && 'a small disk cannot be mou
       const run = await set.run(id, 'hello-branch');
       await set.show(id, run);
       await tab.getByText('What shall it do?').first().waitFor();
+      const ballast = join(inside, 'ballast');
+      assert.throws(() => writeFileSync(ballast, Buffer.alloc(4 << 20)), /ENOSPC/);
       await answer(tab);
       await until('it is told', async () => /no room|disk is full|no space/i.test(await words(tab)));
       assert.ok(!existsSync(join(inside, 'artifacts/intake.md')), 'nothing is half written');
+      await rm(ballast);
+      await tab.getByRole('button', { name: 'Resume' }).first().click();
+      await tab.getByRole('log').getByText('It is written.').waitFor();
+      assert.equal(statSync(join(inside, 'artifacts/intake.md')).size, 'many words '.length * 60_000);
     } finally {
       await set.close();
     }

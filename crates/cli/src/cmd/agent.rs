@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use crewagent_core::package::Package;
 use crewagent_core::package::agents::Agent as Persona;
-use crewagent_engine::model::OpenedModel;
 use crewagent_engine::runtime::{Runtime, StartTalk};
 use crewagent_engine::session::Session;
 use crewagent_engine::store::Store;
@@ -58,9 +57,9 @@ pub(crate) fn run(
         }
     };
     // What is wrong with the model is told before a conversation begins.
-    let OpenedModel { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
-    let mut settings = bounded(store.settings().for_runs(), &args.bounds);
-    settings.window_tokens = store.settings().run.window(window);
+    let asked = args.conversation.model.as_deref();
+    let model = model::open(asked, &store)?;
+    let settings = bounded(store.settings().for_runs_with(asked), &args.bounds);
     let plan = StartTalk {
         id: None,
         package: Some(installed.clone()),

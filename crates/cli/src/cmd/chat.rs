@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use crewagent_engine::model::OpenedModel;
-use crewagent_engine::runtime::{Runtime, SettingsChange, StartTalk};
+use crewagent_engine::runtime::{Runtime, StartTalk};
 use crewagent_engine::session::Session;
 use crewagent_engine::store::Store;
 
@@ -27,22 +26,24 @@ pub(crate) fn run(
         Some(reference) => Some(super::chats::find(reference, &store)?),
         None => None,
     };
-    let OpenedModel { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
-    let window = store.settings().run.window(window);
-    let mut settings = bounded(store.settings().for_runs(), &args.bounds);
-    settings.window_tokens = window;
+    let asked = args.conversation.model.as_deref();
+    let settings = bounded(store.settings().for_runs_with(asked), &args.bounds);
     let runtime = Runtime::new(&store);
     let guest = talk::guest(&store, settings.clone());
-    let session = match id {
+    let (session, model) = match id {
         Some(id) => {
-            let change = SettingsChange { window: Some(window), ..change(&args.bounds) };
-            Session::reopen(&store, runtime, &id, &change, guest)?
+            let change = change(asked, &args.bounds);
+            let asked = model::asked(asked, &store)?;
+            let session = Session::reopen(&store, runtime, &id, &change, guest)?;
+            let model = model::or_own(asked, session.current(), &store)?;
+            (session, model)
         }
         None => {
+            let model = model::open(asked, &store)?;
             let project = args.project.unwrap_or_else(|| PathBuf::from("."));
             project_folder(&project)?;
             let plan = StartTalk { id: None, package: None, agent: None, project, settings };
-            Session::begin(&store, runtime, &plan, guest)?
+            (Session::begin(&store, runtime, &plan, guest)?, model)
         }
     };
     Talk::new(session, model, &args.conversation, again, &store, home)?.play(console)

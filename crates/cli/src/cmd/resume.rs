@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::run::settings::Mode;
 use crewagent_engine::control::Control;
-use crewagent_engine::model::OpenedModel;
 use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::{Of, RunId, Store};
 
@@ -30,11 +29,12 @@ pub(crate) fn run(
         .with_record(args.recording.record.as_ref());
     let store = Store::open(home.clone())?;
     let id = chosen(&args, &store)?;
-    let OpenedModel { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
-    let window = Some(store.settings().run.window(window));
+    let asked = args.conversation.model.as_deref();
+    let change = change(asked, &args.bounds);
+    let asked = model::asked(asked, &store)?;
     let recorder = Recorder::going_on(&args.recording, &id, &store)?;
-    let run =
-        Runtime::new(&store).resume(&id, &SettingsChange { window, ..change(&args.bounds) })?;
+    let run = Runtime::new(&store).resume(&id, &change)?;
+    let model = model::or_own(asked, &run, &store)?;
     if let Err(error) = writable(run.project_folder()) {
         let outcome = Outcome::of_error(&error, console);
         let next = summary::next("Nothing is lost. Go on with:", &[again.resume(run.id())]);
@@ -100,14 +100,14 @@ fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
     })
 }
 
-pub(crate) fn change(bounds: &Bounds) -> SettingsChange {
+pub(crate) fn change(model: Option<&str>, bounds: &Bounds) -> SettingsChange {
     SettingsChange {
+        model: model.map(str::to_owned),
         mode: bounds.guided.then_some(Mode::Guided),
         turns: bounds.max_turns,
         seconds: bounds.timeout.map(|timeout| timeout.seconds()),
         tokens: bounds.max_tokens,
         cost: bounds.max_cost.map(f64::from),
-        window: None,
         strict: bounds.strict,
         policy: Some(tightening(bounds)),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crewagent_core::policy::{Policy, Tightening};
 use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
-use crewagent_engine::model::{Model, OpenedModel};
+use crewagent_engine::model::Model;
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::{ImportError, Installed, Store};
 
@@ -30,7 +30,8 @@ pub(crate) fn run(
         .with_record(args.recording.record.as_ref());
     let store = Store::open(home.clone())?;
     // What is wrong with the command line is told before anything is made.
-    let OpenedModel { model, window } = model::open(args.conversation.model.as_deref(), &store)?;
+    let asked = args.conversation.model.as_deref();
+    let model = model::open(asked, &store)?;
     let project = args.project.unwrap_or_else(|| PathBuf::from("."));
     project_folder(&project)?;
     let recorder = Recorder::open(&args.recording)?;
@@ -43,10 +44,7 @@ pub(crate) fn run(
         agent: args.agent,
         project,
         variables: args.variables.into_iter().map(|one| (one.key, one.value)).collect(),
-        settings: RunSettings {
-            window_tokens: store.settings().run.window(window),
-            ..bounded(store.settings().for_runs(), &args.bounds)
-        },
+        settings: bounded(store.settings().for_runs_with(asked), &args.bounds),
         user_name: store.user_name(),
         id: None,
         conversation: None,

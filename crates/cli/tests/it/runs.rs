@@ -199,6 +199,30 @@ fn resume_without_a_name_means_the_newest_unfinished_run() {
 }
 
 #[test]
+fn a_run_goes_on_with_the_model_that_it_asked_for() {
+    let world = World::with_tiny();
+    world.write("other.yaml", "scenario: another one\notherwise: { say: I am another one. }\n");
+    let set = ["config", "set", "run.model", "scripted:other.yaml"];
+    assert_eq!(world.run(&set).code, 0);
+    world.run_tiny("tiny.yaml", &[]);
+    let id = world.run_id();
+    // Its scenario is gone, and the one for all is not taken instead.
+    std::fs::rename(world.path("tiny.yaml"), world.path("moved.yaml")).unwrap();
+    let gone = world.run(&["resume", &id, "--input", "a flyer"]);
+    assert_eq!(gone.code, 2);
+    assert!(gone.err.contains("tiny.yaml") && gone.err.contains("--model"), "{}", gone.err);
+    std::fs::rename(world.path("moved.yaml"), world.path("tiny.yaml")).unwrap();
+    let ran = world.run(&["resume", &id, "--input", "a flyer"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // Another one that is named is the one of the run from there on.
+    let other = ["resume", &id, "--input", "Who?", "--model", "scripted:other.yaml"];
+    for asked in [&other[..], &other[..4]] {
+        let ran = world.run(asked);
+        assert!(ran.out.contains("I am another one."), "{ran:?}");
+    }
+}
+
+#[test]
 fn a_run_is_named_by_the_beginning_or_the_end_of_its_id() {
     let world = World::with_tiny();
     world.run_tiny("tiny.yaml", &[]);

@@ -21,6 +21,9 @@ pub struct RunSettings {
     pub policy: Policy,
     /// The step's text stands in the node brief up to this size.
     pub inline_step_bytes: u64,
+    /// The model that was asked for, by its name; none for the one that is set up for runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The size of the model's window, in tokens.
     pub window_tokens: u64,
 }
@@ -33,6 +36,7 @@ impl Default for RunSettings {
             missing: MissingRule::default(),
             policy: Policy::default(),
             inline_step_bytes: 16 * 1024,
+            model: None,
             window_tokens: 128_000,
         }
     }

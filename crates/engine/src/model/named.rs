@@ -22,14 +22,6 @@ pub enum NamedModel {
     Chat(Box<ChosenModel>),
 }
 
-/// A model that is ready to answer.
-pub struct OpenedModel {
-    /// The model.
-    pub model: Box<dyn Model>,
-    /// The size of its window, where it is known.
-    pub window: Option<u64>,
-}
-
 /// Why a model is not ready to answer.
 #[derive(Debug, Error)]
 pub enum NamedError {
@@ -67,17 +59,16 @@ impl NamedModel {
         &self,
         store: &Store,
         client: impl FnOnce() -> Result<Client, ModelError>,
-    ) -> Result<OpenedModel, NamedError> {
-        let (model, window): (Box<dyn Model>, _) = match self {
-            Self::Scripted(file) => (Box::new(Scripted::load(Path::new(file))?), None),
-            Self::Replay(run) => (Box::new(replay(run, store)?), None),
+    ) -> Result<Box<dyn Model>, NamedError> {
+        Ok(match self {
+            Self::Scripted(file) => Box::new(Scripted::load(Path::new(file))?),
+            Self::Replay(run) => Box::new(replay(run, store)?),
             Self::Chat(chosen) => {
                 let surroundings = Surroundings::of_process();
                 let endpoint = chosen.endpoint(&store.secrets(), &surroundings)?;
-                (Box::new(Chat::new(endpoint, &client()?)?), chosen.window)
+                Box::new(Chat::new(endpoint, &client()?)?)
             }
-        };
-        Ok(OpenedModel { model, window })
+        })
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<Prepared, ForkErr
     let documents = documents(store, &view, &moment, &visit)?;
     let place = place(&cast, &documents, &moment, &view, &visit)?;
     let system = store.settings().for_runs();
-    let settings = today(&moment.settings, &system);
+    let settings = today(&moment.settings, store);
     let words = words(&view, cast.clone(), plan.event, &system);
     Ok(Prepared { cast, data, visit, documents, place, words, settings, view })
 }

@@ -40,12 +40,11 @@ pub(super) fn resume(
     let mut recovered = std::mem::take(&mut folder.recovered);
     let lost = words_at_hand(&mut recovered.events, &folder.blobs);
     recovered.notes.extend(lost);
-    let mut system = store.settings().for_runs();
-    system.window_tokens = change.window.unwrap_or(system.window_tokens);
+    let system = store.settings().for_runs();
     let past = Past::of(recovered.events, &found, &system);
     let notes = recovered.notes;
     let taken = Taken { folder, mounts, cast, project: roots.project, clock: clock.clone() };
-    taken.over(past, found, notes, &|settings| today(&change.on(settings), &system))
+    taken.over(past, found, notes, &|settings| today(&change.on(settings), store))
 }
 
 /// What a journal says about the part of a run that can be gone through again.
@@ -136,7 +135,8 @@ pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<Strin
 }
 
 /// What a run goes on with: a policy that was tightened since it began holds, and the window is that of today's model.
-pub(super) fn today(settings: &RunSettings, system: &RunSettings) -> RunSettings {
+pub(super) fn today(settings: &RunSettings, store: &Store) -> RunSettings {
+    let system = store.settings().for_runs_with(settings.model.as_deref());
     RunSettings {
         policy: settings.policy.and(&system.policy),
         window_tokens: system.window_tokens,

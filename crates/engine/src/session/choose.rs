@@ -3,6 +3,7 @@
 use crewagent_core::event::Fact;
 use crewagent_core::menu::{self, Action, Command, MenuError, Routed};
 use crewagent_core::prompt;
+use crewagent_core::run::settings::RunSettings;
 use crewagent_core::vpath::VPath;
 use serde_json::Map;
 
@@ -111,7 +112,7 @@ impl Session<'_> {
             agent: self.agent().map(|agent| agent.id.to_string()),
             project: self.talk.project_folder().to_owned(),
             variables: Map::new(),
-            settings: self.settings.clone(),
+            settings: self.with_own_model(self.settings.clone()),
             user_name: self.user_name.clone(),
             conversation: Some(self.talk.facts().run_id.clone()),
             data,
@@ -122,6 +123,12 @@ impl Session<'_> {
             run.say(words, tell)?;
         }
         Ok(Heard::Started(id))
+    }
+
+    /// Whoever answers in the conversation answers in the runs that are started from it.
+    fn with_own_model(&self, settings: RunSettings) -> RunSettings {
+        let RunSettings { model, window_tokens, .. } = self.talk.settings().clone();
+        RunSettings { model, window_tokens, ..settings }
     }
 
     /// Starts a run, which the user's words go to from here on.
@@ -154,7 +161,7 @@ impl Session<'_> {
             agent,
             project: self.talk.project_folder().to_owned(),
             variables,
-            settings,
+            settings: self.with_own_model(settings),
             user_name: self.user_name.clone(),
             conversation: Some(self.talk.facts().run_id.clone()),
             data: None,

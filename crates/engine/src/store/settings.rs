@@ -125,6 +125,22 @@ impl Settings {
         self.run.with(&self.policy)
     }
 
+    /// The same for a run that asks for this model; for the one that is set up when it asks for none.
+    pub fn for_runs_with(&self, model: Option<&str>) -> RunSettings {
+        let (model, window_tokens) = (model.map(str::to_owned), self.window(model));
+        RunSettings { model, window_tokens, ..self.for_runs() }
+    }
+
+    /// The size of the window of a run that asks for this model: as the user says, else as the model has it, as far as
+    /// that is known, else what most models have.
+    pub fn window(&self, model: Option<&str>) -> u64 {
+        let surroundings = Surroundings::of_process();
+        let chosen = self
+            .model_name(model, &surroundings)
+            .and_then(|(name, origin)| self.model(&name, origin, &surroundings));
+        self.run.window(chosen.ok().and_then(|model| model.window))
+    }
+
     /// Reads the file. One that is not there says nothing.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
         match fs::read_to_string(path) {

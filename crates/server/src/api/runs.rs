@@ -137,7 +137,7 @@ pub(super) fn change(bounds: &Bounds) -> SettingsChange {
         seconds: max_seconds.map(u64::from),
         tokens: *max_tokens,
         cost: *max_cost,
-        window: None,
+        model: None,
         strict: *strict,
         policy: Some(tools.policy()),
     }

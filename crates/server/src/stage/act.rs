@@ -70,8 +70,6 @@ struct Desk {
     hands: Hands,
     /// The journals that the thread has: the act's own, and that of the run that a conversation is about.
     cast: Vec<Journal>,
-    /// The model that was asked for.
-    model: Option<String>,
     has_thread: bool,
     /// The server ends: nothing more comes.
     is_closing: bool,
@@ -230,16 +228,6 @@ impl Act {
             how(&self.control);
         }
         is_busy
-    }
-
-    /// The model that was asked for.
-    pub(crate) fn model(&self) -> Option<String> {
-        self.desk().model.clone()
-    }
-
-    /// This model is asked for from here on.
-    pub(crate) fn keep_model(&self, name: String) {
-        self.desk().model = Some(name);
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {

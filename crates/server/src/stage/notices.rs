@@ -50,7 +50,11 @@ impl Notices {
         } else if let Fact::TurnStarted { turn, .. } = fact {
             notice.turns = u32::try_from(*turn).ok();
             notice.phase = Some(Phase::Running);
-            (notice.reason, notice.message) = (None, None);
+            (notice.reason, notice.message, notice.asks) = (None, None, None);
+        } else if let Fact::Question { question, .. } = fact {
+            // The wait for the answer comes next.
+            notice.asks = Some(question.kind);
+            return;
         } else if let Fact::PhaseChanged { phase, reason, message } = fact {
             notice.phase = Some(*phase);
             notice.reason = *reason;
@@ -110,6 +114,7 @@ fn fresh(journal: &Journal) -> Notice {
         phase: None,
         reason: None,
         message: None,
+        asks: None,
         current_node: None,
         steps_completed: None,
         turns: None,

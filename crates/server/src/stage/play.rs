@@ -5,7 +5,7 @@ use std::time::Duration;
 use crewagent_core::event::Event;
 use crewagent_core::menu::Surface;
 use crewagent_core::run::settings::RunSettings;
-use crewagent_engine::model::{NamedError, NamedModel, OpenedModel};
+use crewagent_engine::model::{Model, NamedError, NamedModel};
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange};
 use crewagent_engine::session::{Guest, Heard, Launch, Session};
 use crewagent_engine::store::{RunId, Store};
@@ -71,36 +71,35 @@ struct Scene<'s> {
     stage: &'s Stage,
     act: &'s Act,
     store: &'s Store,
-    /// The model of the job in hand, when it was needed.
-    model: Option<OpenedModel>,
+    /// The model of the job in hand, when it was needed, by the name that was asked for.
+    model: Option<(Option<String>, Box<dyn Model>)>,
 }
 
 impl<'s> Scene<'s> {
     /// Takes the run or the conversation. What is wrong is told before anything is made.
     fn open(&mut self, job: &Job) -> Result<Player<'s>, Problem> {
-        let name = self.model_of(job);
+        let wish = job.model.as_deref();
+        if wish.is_some() {
+            NamedModel::of(wish, self.store).map_err(NamedError::from)?;
+        }
         let runtime = Runtime::new(self.store);
         let player = match &job.task {
             Task::StartRun(plan) => {
-                self.ready(name)?;
+                self.ready(wish)?;
                 let mut plan = plan.clone();
-                plan.settings.window_tokens = self.window();
+                self.choose(&mut plan.settings, wish);
                 Player::Solo(Box::new(runtime.start(&plan)?))
             }
             Task::StartTalk(plan) => {
                 let mut plan = plan.clone();
-                plan.settings.window_tokens = self.window();
+                self.choose(&mut plan.settings, wish);
                 let guest = self.guest(plan.settings.clone());
                 Player::Talk(Box::new(Session::begin(self.store, runtime, &plan, guest)?))
             }
-            Task::Say { .. } | Task::Enter(_) => {
-                self.reopen(runtime, &SettingsChange::default())?
+            Task::Say { .. } | Task::Enter(_) | Task::Launch(_) => {
+                self.reopen(runtime, SettingsChange::default(), wish)?
             }
-            Task::Launch(_) => {
-                self.ready(name)?;
-                self.reopen(runtime, &SettingsChange::default())?
-            }
-            Task::GoOn(change) => self.reopen(runtime, change)?,
+            Task::GoOn(change) => self.reopen(runtime, change.clone(), wish)?,
         };
         for run in player.runs() {
             self.stage.awake(&self.journal_of(run.facts().run_id.as_str()), run);
@@ -109,14 +108,18 @@ impl<'s> Scene<'s> {
         Ok(player)
     }
 
-    fn reopen(&self, runtime: Runtime<'s>, change: &SettingsChange) -> Result<Player<'s>, Problem> {
+    fn reopen(
+        &self,
+        runtime: Runtime<'s>,
+        change: SettingsChange,
+        wish: Option<&str>,
+    ) -> Result<Player<'s>, Problem> {
         let id = &self.act.journal.id;
-        let change = SettingsChange { window: Some(self.window()), ..change.clone() };
+        let change = SettingsChange { model: wish.map(str::to_owned), ..change };
         Ok(match self.act.journal.kind {
             Kind::Run => Player::Solo(Box::new(runtime.resume(id, &change)?)),
             Kind::Conversation => {
-                let settings = change.on(&self.store.settings().for_runs());
-                let guest = self.guest(RunSettings { window_tokens: self.window(), ..settings });
+                let guest = self.guest(change.on(&self.store.settings().for_runs()));
                 let session = Session::reopen(self.store, runtime, id, &change, guest)?;
                 self.check_trouble(&session)?;
                 Player::Talk(Box::new(session))
@@ -141,14 +144,10 @@ impl<'s> Scene<'s> {
         Guest { user_name: self.store.user_name(), surface: Surface::Ide, settings }
     }
 
-    /// The size of the window of the model that will answer, as far as it is known.
-    fn window(&self) -> u64 {
-        let name = self.act.model();
-        let known = match NamedModel::of(name.as_deref(), self.store) {
-            Ok(NamedModel::Chat(chosen)) => chosen.window,
-            Ok(NamedModel::Scripted(_) | NamedModel::Replay(_)) | Err(_) => None,
-        };
-        self.store.settings().run.window(known)
+    /// This model is asked for.
+    fn choose(&self, settings: &mut RunSettings, model: Option<&str>) {
+        settings.model = model.map(str::to_owned);
+        settings.window_tokens = self.store.settings().window(model);
     }
 
     /// Does a job and those that follow it, until nothing comes or the player must be opened anew.
@@ -162,7 +161,7 @@ impl<'s> Scene<'s> {
             // Keys and scripts may change between two jobs.
             self.model = None;
             job = match self.act.next(LINGER) {
-                Some(next) if self.is_outdated(&next) => {
+                Some(next) if self.is_outdated(&player, &next) => {
                     self.act.put_back(next);
                     break Left::Kept;
                 }
@@ -174,10 +173,13 @@ impl<'s> Scene<'s> {
     }
 
     /// Whether a job needs other settings than the player was opened with.
-    fn is_outdated(&self, job: &Job) -> bool {
+    fn is_outdated(&self, player: &Player<'s>, job: &Job) -> bool {
+        let has_wish = job.model.is_some() && job.model.as_deref() != player.model();
         let is_changed =
             matches!(&job.task, Task::GoOn(change) if *change != SettingsChange::default());
-        is_changed || self.stage.store().is_ok_and(|now| now.settings() != self.store.settings())
+        has_wish
+            || is_changed
+            || self.stage.store().is_ok_and(|now| now.settings() != self.store.settings())
     }
 
     /// What the thread has now. A run that a conversation has left is free for others.
@@ -190,11 +192,13 @@ impl<'s> Scene<'s> {
     }
 
     fn task(&mut self, player: &mut Player<'s>, job: Job) -> Result<(), Left> {
-        let name = self.model_of(&job);
         // Words to a run are always for its model. Without one they are not taken, so that nobody has to say them again.
-        if matches!((&*player, &job.task), (Player::Solo(_), Task::Say { .. }))
-            && let Err(problem) = self.ready(name.clone())
-        {
+        let is_for_model = match &job.task {
+            Task::Say { .. } => matches!(player, Player::Solo(_)),
+            Task::Launch(_) => true,
+            Task::StartRun(_) | Task::StartTalk(_) | Task::Enter(_) | Task::GoOn(_) => false,
+        };
+        if is_for_model && let Err(problem) = self.ready(player.model()) {
             self.act.answer(job, Err(problem));
             return Ok(());
         }
@@ -218,7 +222,7 @@ impl<'s> Scene<'s> {
             self.act.answer(job, Ok(came(heard)));
             return Ok(());
         }
-        if let Err(problem) = self.ready(name) {
+        if let Err(problem) = self.ready(player.model()) {
             let problem = match job.task {
                 Task::Say { .. } => {
                     problem.hint("What was said is kept. Set up a model, then go on.")
@@ -264,9 +268,7 @@ impl<'s> Scene<'s> {
 
     fn launch(&self, player: &mut Player<'s>, launch: &Launch) -> Result<Heard, Problem> {
         let Player::Talk(session) = player else { return Ok(Heard::NoRun) };
-        let mut launch = launch.clone();
-        launch.settings.window_tokens = self.window();
-        Ok(session.launch(launch, &mut |event| self.tell(event))?)
+        Ok(session.launch(launch.clone(), &mut |event| self.tell(event))?)
     }
 
     fn enter(&self, player: &mut Player<'s>, id: &RunId) -> Result<Heard, Problem> {
@@ -275,33 +277,25 @@ impl<'s> Scene<'s> {
     }
 
     fn drive(&self, player: &mut Player<'s>) -> Result<(), Left> {
-        let Some(opened) = &self.model else { return Ok(()) };
-        let (model, control) = (&*opened.model, &self.act.control);
+        let Some((_, model)) = &self.model else { return Ok(()) };
+        let control = &self.act.control;
         let mut tell = |event: &Event| self.tell(event);
         let driven = match player {
-            Player::Solo(run) => run.drive(model, control, &mut tell),
-            Player::Talk(session) => session.drive(model, control, &mut tell),
+            Player::Solo(run) => run.drive(&**model, control, &mut tell),
+            Player::Talk(session) => session.drive(&**model, control, &mut tell),
         };
         // What failed has been told; it is taken over anew when it is to go on.
         driven.map(drop).map_err(|_| Left::Lost)
     }
 
     /// Gets the model ready that is asked for.
-    fn ready(&mut self, name: Option<String>) -> Result<(), Problem> {
-        if self.model.is_none() {
-            let named = NamedModel::of(name.as_deref(), self.store).map_err(NamedError::from)?;
-            self.model = Some(named.open(self.store, || self.stage.client())?);
+    fn ready(&mut self, name: Option<&str>) -> Result<(), Problem> {
+        if self.model.as_ref().is_none_or(|(ready, _)| ready.as_deref() != name) {
+            let named = NamedModel::of(name, self.store).map_err(NamedError::from)?;
+            let model = named.open(self.store, || self.stage.client())?;
+            self.model = Some((name.map(str::to_owned), model));
         }
         Ok(())
-    }
-
-    /// The model that a job asks for, else the one before. A name that nobody has is not remembered.
-    fn model_of(&self, job: &Job) -> Option<String> {
-        let Some(wish) = &job.model else { return self.act.model() };
-        if NamedModel::of(Some(wish), self.store).is_ok() {
-            self.act.keep_model(wish.clone());
-        }
-        Some(wish.clone())
     }
 
     fn leave(&self, player: Player<'s>, left: Left) {
@@ -341,6 +335,15 @@ impl Player<'_> {
             Self::Talk(session) => (Some(session.talk()), session.run()),
         };
         one.into_iter().chain(other)
+    }
+
+    /// The model that whoever hears the words has asked for.
+    fn model(&self) -> Option<&str> {
+        let run = match self {
+            Self::Solo(run) => run,
+            Self::Talk(session) => session.current(),
+        };
+        run.settings().model.as_deref()
     }
 
     /// Words that are meant for a question must not become the answer to the next one.

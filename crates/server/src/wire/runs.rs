@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crewagent_core::event::{Event, Reason};
 use crewagent_core::message::Message;
 use crewagent_core::policy::Tightening;
-use crewagent_core::question::Question;
+use crewagent_core::question::{Question, QuestionKind};
 use crewagent_core::run::settings::Mode;
 use crewagent_core::run::usage::Usage;
 use crewagent_core::state::standing::Standing;
@@ -292,6 +292,9 @@ pub struct RunItem {
     /// Why, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What kind of question it waits with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<QuestionKind>,
     /// The node it is at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_node: Option<String>,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crewagent_core::event::{Event, Phase, Reason};
+use crewagent_core::question::QuestionKind;
 use crewagent_engine::store::RunId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,9 @@ pub struct Notice {
     /// Why, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What kind of question it waits with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<QuestionKind>,
     /// The node it is at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_node: Option<String>,

@@ -216,6 +216,7 @@ function noticed(run: RunItem, notice: Notice): RunItem {
     status: notice.phase ? (STATUS[notice.phase] ?? run.status) : run.status,
     reason: notice.reason,
     message: notice.message,
+    asks: notice.asks,
     currentNode: notice.currentNode ?? run.currentNode,
     stepsCompleted: notice.stepsCompleted ?? run.stepsCompleted,
     updated: notice.time,

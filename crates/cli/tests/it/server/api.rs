@@ -356,7 +356,7 @@ fn what_another_process_has_is_not_spoken_to() {
         let answer = browser.post(&path, &json!({ "text": "x" }));
         assert_eq!((answer.status, answer.code().as_str()), (409, "in-use"), "{path}");
     }
-    drop(lock);
+    lock.unlock().unwrap();
     browser.post(&format!("/api/runs/{run}/say"), &json!({ "text": "a brief" })).good();
     until(&mut events, "Completed");
 }
@@ -443,7 +443,7 @@ fn a_package_that_is_needed_is_not_removed_without_a_word() {
     assert!(busy.text().contains(&id), "{}", busy.text());
     let ran = world.run(&["package", "rm", "tiny", "--yes"]);
     assert!(ran.code != 0 && ran.err.contains(&id), "{ran:?}");
-    drop(held);
+    held.unlock().unwrap();
     let asked = browser.delete("/api/packages/tiny").good();
     assert_eq!(asked, json!({ "removed": false, "unfinished": 1 }));
     browser.get("/api/packages/tiny").good();

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::api::{let_in, project};
-use super::client::{Browser, Events};
+use super::client::{Browser, Events, Frame};
 use super::model::Speaker;
 use super::resume::serve;
 use super::{tiny, tiny_run};
@@ -85,6 +85,58 @@ fn a_model_that_cannot_be_had_is_not_remembered() {
     assert_eq!(inputs(&browser, &id), 0, "words that no model hears are not taken");
     browser.post(&say, &json!({ "text": "a brief" })).good();
     events.find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
+}
+
+#[test]
+fn the_model_that_was_asked_for_answers_after_a_restart_too() {
+    let world = tiny();
+    let (served, browser) = let_in(&world);
+    let (id, _) = waiting(&world, &browser);
+    served.kill();
+    // No model is set up for all: only the run itself knows its own.
+    let (_served, browser) = let_in(&world);
+    let mut events = browser.stream(&format!("run/{id}"), None);
+    browser.post(&format!("/api/runs/{id}/say"), &json!({ "text": "a brief" })).good();
+    events.find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
+}
+
+#[test]
+fn a_model_that_is_chosen_on_the_way_is_the_one_of_the_run_from_there_on() {
+    let world = tiny();
+    let (served, browser) = let_in(&world);
+    let (id, mut events) = waiting(&world, &browser);
+    world.write("other.yaml", "scenario: another one\notherwise: { say: I am another one. }\n");
+    let other = format!("scripted:{}", world.path("other.yaml").display());
+    let say = format!("/api/runs/{id}/say");
+    browser.post(&say, &json!({ "text": "a brief", "model": other })).good();
+    let resumed = until(&mut events, "run.resumed");
+    assert_eq!(resumed["settings"]["model"], other.as_str());
+    let said = until(&mut events, "assistant.message");
+    assert_eq!(said["content"], "I am another one.");
+    served.kill();
+    let ran = world.run(&["resume", &id, "--input", "And now?", "--json"]);
+    assert!(ran.out.matches("I am another one.").count() > 0, "{ran:?}");
+}
+
+#[test]
+fn lists_tell_a_run_that_asks_for_leave_from_one_that_asks_a_question() {
+    let world = tiny();
+    let (_served, browser) = let_in(&world);
+    let project = project(&world, &browser);
+    let mut body = tiny_run(&world, &project, "tiny.yaml");
+    body["bounds"] = json!({ "tools": { "askWrites": true } });
+    let started = browser.post("/api/runs", &body).good();
+    let id = started["runId"].as_str().unwrap();
+    let mut events = browser.stream(&format!("run/{id}"), None);
+    for (kind, words) in [("text", Some("a brief")), ("approval", None)] {
+        let rests = |frame: &Frame| frame.name == "notice" && frame.data["phase"] == "WaitingUser";
+        let asks = |frame: &Frame| rests(frame) && frame.data["asks"] == kind;
+        assert!(events.any(|frame| asks(&frame)), "{kind} is never told");
+        assert_eq!(browser.get("/api/runs").good()["runs"][0]["asks"], kind);
+        if let Some(text) = words {
+            browser.post(&format!("/api/runs/{id}/say"), &json!({ "text": text })).good();
+        }
+    }
 }
 
 #[test]

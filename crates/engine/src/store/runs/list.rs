@@ -1,6 +1,7 @@
 //! Lists of runs: a few bytes of each, so that a thousand take no time.
 
 use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::question::QuestionKind;
 use crewagent_core::run::usage::Usage;
 use crewagent_core::state::document::StateDocument;
 use jiff::Timestamp;
@@ -64,6 +65,9 @@ pub struct RunSummary {
     /// Why, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What kind of question it waits with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks: Option<QuestionKind>,
     /// The node it is at, as its state document says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_node: Option<String>,
@@ -185,6 +189,7 @@ fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
         status: Status::Unknown,
         reason: None,
         message: None,
+        asks: None,
         current_node: None,
         steps_completed: 0,
         spent: None,
@@ -233,6 +238,12 @@ fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
         }
     }
     settled |= left.is_some();
+    // What is asked comes right before the wait for it.
+    if summary.status == Status::WaitingUser
+        && let Some(Fact::Question { question, .. }) = tail.next().map(|event| event.fact)
+    {
+        summary.asks = Some(question.kind);
+    }
     match tail.unreadable() {
         0 if settled => Ok(()),
         0 => Err("its journal does not say how it is".to_owned()),

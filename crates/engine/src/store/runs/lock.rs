@@ -111,6 +111,13 @@ impl Lock {
     }
 }
 
+/// Closing the file is not enough: a program that is being started has a copy of it for a moment.
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 /// Who has a run at this moment; `None` when nobody does.
 pub(in crate::store) fn holder(folder: &Folder) -> Result<Option<Holder>, DiskError> {
     let mut file = match folder.open(LOCK, Opening::Read) {
@@ -119,7 +126,10 @@ pub(in crate::store) fn holder(folder: &Folder) -> Result<Option<Holder>, DiskEr
         Err(error) => return Err(error),
     };
     match try_lock(folder, || file.try_lock_shared())? {
-        Attempt::Done => Ok(None),
+        Attempt::Done => {
+            let _ = file.unlock();
+            Ok(None)
+        }
         Attempt::Refused => Ok(Some(read(&mut file))),
     }
 }

@@ -93,7 +93,7 @@ impl Default for RunDefaults {
 
 impl RunDefaults {
     /// The size of the window of a run: as the user says, else as its model has it, else what most models have.
-    pub fn window(&self, model: Option<u64>) -> u64 {
+    pub(super) fn window(&self, model: Option<u64>) -> u64 {
         let said = self.window_tokens.map(NonZeroU64::get);
         said.or(model).unwrap_or(RunSettings::default().window_tokens)
     }
@@ -111,6 +111,7 @@ impl RunDefaults {
             missing: self.missing_outputs,
             policy: policy.into(),
             inline_step_bytes: self.inline_step_bytes,
+            model: None,
             window_tokens: self.window(None),
         }
     }

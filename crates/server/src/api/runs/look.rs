@@ -88,6 +88,7 @@ fn item(app: &App, run: RunSummary) -> RunItem {
         status: run.status.into(),
         reason: run.reason,
         message: run.message,
+        asks: run.asks,
         current_node: run.current_node,
         steps_completed: u32::try_from(run.steps_completed).unwrap_or(u32::MAX),
         spent: run.spent.map(|spent| Spent {

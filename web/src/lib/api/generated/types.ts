@@ -2461,6 +2461,10 @@ reason?: Reason,
  */
 message?: string, 
 /**
+ * What kind of question it waits with.
+ */
+asks?: QuestionKind, 
+/**
  * The node it is at.
  */
 currentNode?: string, 
@@ -3301,6 +3305,10 @@ reason?: Reason,
  */
 message?: string, 
 /**
+ * What kind of question it waits with.
+ */
+asks?: QuestionKind, 
+/**
  * The node it is at.
  */
 currentNode?: string, 
@@ -3373,6 +3381,10 @@ reason?: Reason,
  * Why, in words.
  */
 message?: string, 
+/**
+ * What kind of question it waits with.
+ */
+asks?: QuestionKind, 
 /**
  * The node it is at.
  */
@@ -3461,6 +3473,10 @@ policy: Policy,
  * The step's text stands in the node brief up to this size.
  */
 inlineStepBytes: number, 
+/**
+ * The model that was asked for, by its name; none for the one that is set up for runs.
+ */
+model?: string, 
 /**
  * The size of the model's window, in tokens.
  */
