@@ -293,6 +293,14 @@ describe('a rule that asks', () => {
     assert.equal(existsSync(join(path, 'artifacts/intake.md')), true);
   });
 
+  it('is marked in lists as one that asks for leave', async () => {
+    await waiting('marked');
+    const works = tab.getByRole('complementary', { name: 'Works' });
+    await works.getByRole('img', { name: 'Needs approval' }).first().waitFor();
+    await tab.goto(`${server.origin}/project/${new URL(tab.url()).pathname.split('/')[2]}/runs`);
+    await tab.locator('main .pill.approval').first().waitFor();
+  });
+
   it('tells the model why it was refused', async () => {
     const path = await waiting('two');
     await tab.getByRole('button', { name: 'Refuse…' }).click();

@@ -132,6 +132,37 @@ describe('care at the desk', () => {
     await tab.keyboard.press('Escape');
   });
 
+  it('a workflow is started with limits and rules of its own; a rule that means nothing is told about', async () => {
+    await set.api('PATCH', '/api/settings', { key: 'run.mode', value: 'guided' });
+    await set.api('PATCH', '/api/settings', { key: 'run.max-turns', value: 41 });
+    const { id } = await set.project('held');
+    await tab.goto(`${set.server.origin}/project/${id}/launch?package=hello-branch`);
+    const form = tab.locator('main form');
+    await form.getByRole('radio', { name: 'Guided' }).and(tab.locator(':checked')).waitFor();
+    await form.getByText('Limits and tools').click();
+    assert.equal(await form.getByLabel('Turns').getAttribute('placeholder'), '41');
+    await form.getByLabel('Tokens').fill('90000');
+    await form.getByLabel('Cost in USD').fill('none');
+    assert.equal(await form.evaluate((node) => node.checkValidity()), false);
+    await form.getByLabel('Cost in USD').fill('0.50');
+    await form.getByLabel('Ask before these tools').fill('fs.write(@project/src), fs.apply_patch');
+    await form.getByLabel('Never these tools').fill('fs.sarch');
+    await form.getByRole('button', { name: 'Run', exact: true }).click();
+    await tab.getByText(/fs\.sarch/).first().waitFor();
+    assert.match(tab.url(), /launch/, 'nothing was started');
+    await form.getByLabel('Never these tools').fill('fs.search');
+    await form.getByRole('button', { name: 'Run', exact: true }).click();
+    await tab.waitForURL(/\/run\//);
+    const run = new URL(tab.url()).pathname.split('/').at(-1);
+    const { events } = await set.api('GET', `/api/runs/${run}/events?limit=1`);
+    const { mode, limits, policy } = events[0].settings;
+    assert.deepEqual({ mode, limits }, { mode: 'guided', limits: { turns: 41, tokens: 90000, cost: 0.5 } });
+    assert.match(JSON.stringify(policy), /fs\.search/);
+    assert.match(JSON.stringify(policy), /@project\/src/);
+    await set.api('PATCH', '/api/settings', { key: 'run.mode', value: null });
+    await set.api('PATCH', '/api/settings', { key: 'run.max-turns', value: null });
+  });
+
   it('a new screen has its name in the title, and its heading has the focus', async () => {
     await tab.getByRole('link', { name: 'Packages' }).click();
     await until('the heading has the focus', () => tab.evaluate(() => document.activeElement?.tagName === 'H1'));

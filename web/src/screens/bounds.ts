@@ -1,0 +1,43 @@
+/** What a run is held to, as somebody typed it. */
+
+import type { Bounds, Mode } from '../lib/api/types';
+
+export interface Typed {
+  mode: Mode;
+  strict: boolean;
+  askWrites: boolean;
+  turns: string;
+  minutes: string;
+  tokens: string;
+  cost: string;
+  ask: string;
+  deny: string;
+}
+
+export const nothingTyped = (): Typed => ({
+  mode: 'autopilot',
+  strict: false,
+  askWrites: false,
+  turns: '',
+  minutes: '',
+  tokens: '',
+  cost: '',
+  ask: '',
+  deny: '',
+});
+
+/** Rules stand in lines or between commas; a folder in brackets may have a comma in its name. */
+const rules = (text: string): string[] => (text.match(/[^,\n(]+(\([^)\n]*\)?)?/g) ?? []).map((rule) => rule.trim()).filter(Boolean);
+
+/** A limit that was left empty is as the settings say. */
+export function boundsOf({ mode, strict, askWrites, turns, minutes, tokens, cost, ask, deny }: Typed): Bounds {
+  return {
+    mode,
+    strict,
+    tools: { askWrites, ask: rules(ask), deny: rules(deny) },
+    ...(turns && { maxTurns: Number(turns) }),
+    ...(minutes && { maxSeconds: Math.ceil(Number(minutes) * 60) }),
+    ...(tokens && { maxTokens: Number(tokens) }),
+    ...(cost && { maxCost: Number(cost) }),
+  };
+}
