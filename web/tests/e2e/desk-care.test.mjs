@@ -164,6 +164,7 @@ describe('care at the desk', () => {
   });
 
   it('a new screen has its name in the title, and its heading has the focus', async () => {
+    await set.show(shop.id, run);
     await tab.getByRole('link', { name: 'Packages' }).click();
     await until('the heading has the focus', () => tab.evaluate(() => document.activeElement?.tagName === 'H1'));
     assert.match(await tab.title(), /Packages · shop/);
