@@ -113,7 +113,7 @@ export const words = {
   'check.endpoint': 'Endpoint',
   'check.key': 'Key',
   'check.model': 'Model',
-  'check.stream': 'Streaming',
+  'check.streaming': 'Streaming',
   'check.tools': 'Tools',
   'check.reply': 'Reply',
   'mcp.allow': 'Runs may use MCP servers',

@@ -115,7 +115,7 @@ export const words: Record<keyof typeof en, string> = {
   'check.endpoint': '接口',
   'check.key': '密钥',
   'check.model': '模型',
-  'check.stream': '流式输出',
+  'check.streaming': '流式输出',
   'check.tools': '工具调用',
   'check.reply': '回复',
   'mcp.allow': '运行可以使用 MCP 服务器',
