@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 /** What every page needs. */
 const BASE =
-  /node_modules\/(svelte|clsx|esm-env)\/|preload-helper|src\/lib\/(api\/(client|stream)|state\/(app|prefs|route|shell|toasts|drop|files)\.|i18n\/index|keys|actions|names|status)|src\/ui\/(Icon|StateIcon|Pill|Fault|Ticks|Split|Waiting|Toasts)\.svelte/;
+  /node_modules\/(svelte|clsx|esm-env)\/|preload-helper|src\/lib\/(api\/(client|stream)|state\/(app|prefs|route|shell|toasts|drop|files)\.|i18n\/index|keys|actions|names|payload|status)|src\/ui\/(Icon|StateIcon|Pill|Fault|Ticks|Told|Split|Waiting|Toasts)\.svelte/;
 
 export default defineConfig({
   plugins: [svelte()],
@@ -24,6 +24,8 @@ export default defineConfig({
   server: {
     // `crewagent ui --port 4747 --no-open` serves the API while the page is developed.
     proxy: { '/api': 'http://127.0.0.1:4747', '/enter': 'http://127.0.0.1:4747' },
+    // Tests compare words with the codes in the source of the server.
+    fs: process.env.VITEST ? { allow: ['..'] } : {},
   },
   test: { include: ['tests/unit/**/*.test.ts'], environment: 'jsdom' },
 });

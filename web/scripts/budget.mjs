@@ -29,6 +29,7 @@ const budgets = [
   ['base', size(base), 40],
   ['words (en)', size(closure('src/lib/i18n/en.ts')), 10],
   ['words (zh)', size(closure('src/lib/i18n/zh.ts')), 10],
+  ['words of faults (zh)', size(closure('src/lib/i18n/faults/zh.ts')), 8],
   ['words of settings (en)', size(closure('src/lib/i18n/settings/en.ts')), 6],
   ['words of settings (zh)', size(closure('src/lib/i18n/settings/zh.ts')), 6],
   ['chat', size(without(chat, base)), 45],

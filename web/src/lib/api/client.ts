@@ -90,7 +90,7 @@ async function parsed(response: Response): Promise<unknown> {
   try {
     return JSON.parse(await response.text());
   } catch {
-    throw new Problem({ code: 'internal', message: t('error.notJson', { status: response.status }) });
+    throw new Problem({ code: 'page', message: t('error.notJson', { status: response.status }) });
   }
 }
 

@@ -9,8 +9,11 @@ type Each<T> = T extends unknown ? Omit<T, 'seq' | 'part' | 'time' | 'runId' | '
 /** What an event says, without its number and time. */
 export type Fact = Each<Event>;
 
-/** Why something was not done: the server refused it or could not be reached, a menu led nowhere, a run has failed. */
-export type Fault = Omit<Refused, 'code'> & { code: Code | MenuErrorCode | 'offline' | 'run' };
+/**
+ * Why something was not done: the server refused it or could not be reached, a menu led nowhere, a command was refused, a run
+ * has failed. What the page itself found (`page`) it says in its own language, as with `offline` and `run`.
+ */
+export type Fault = Omit<Refused, 'code'> & { code: Code | MenuErrorCode | 'command' | 'offline' | 'run' | 'page' };
 
 /** A field of the form that a question asks for: a part of JSON Schema. */
 export interface FormField {

@@ -20,6 +20,9 @@ let current = $state<Language>('en');
 
 let hasSettings = false;
 
+/** What codes of the server mean; in English the server says it itself. */
+let faults = $state.raw<Record<string, string>>({});
+
 async function fetched(language: Language): Promise<Words> {
   const isChinese = language === 'zh';
   const base = isChinese ? (await import('./zh')).zh : (await import('./en')).en;
@@ -41,6 +44,8 @@ export async function speak(language: Language): Promise<void> {
   words = await fetched(language);
   current = language;
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
+  // The page does not wait for them. Without them the server's words stand alone.
+  if (language === 'zh') void import('./faults/zh').then((came) => (faults = came.faults), () => undefined);
 }
 
 export const language = (): Language => current;
@@ -68,6 +73,11 @@ export function named(prefix: string, name: string | undefined): string {
   if (name === undefined) return '';
   const key = `${prefix}.${name}`;
   return key in words ? words[key as Key] : name;
+}
+
+/** What something means that the server says in English, such as `fault.busy`; nothing where the page speaks English, too. */
+export function told(code: string): string | undefined {
+  return current === 'en' ? undefined : (faults[code] ?? words[code as Key]);
 }
 
 const locale = (): string => (current === 'zh' ? 'zh-CN' : 'en');

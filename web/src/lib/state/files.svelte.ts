@@ -84,10 +84,7 @@ export class OpenFile {
       toast({ tone: 'ok', message: t('files.saved', { name: this.name }) });
     } catch (thrown) {
       if (thrown instanceof Problem && thrown.code === 'changed') await this.look();
-      else {
-        const { message, hint } = faultOf(thrown);
-        toast({ tone: 'err', message, hint });
-      }
+      else toast({ tone: 'err', ...faultOf(thrown) });
     }
   }
 

@@ -1,10 +1,13 @@
 /** Short messages in the corner, and words for screen readers. */
 
 import { faultOf } from '../api/client';
+import type { Fault } from '../api/types';
 
 export interface Toast {
   id: number;
   tone: 'ok' | 'err' | 'wait';
+  /** Which kind of fault, where it is one. */
+  code?: Fault['code'];
   message: string;
   hint?: string;
   action?: { label: string; run: () => void };
@@ -57,8 +60,7 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined>
   try {
     return await work();
   } catch (thrown) {
-    const fault = faultOf(thrown);
-    toast({ tone: 'err', message: fault.message, hint: fault.hint });
+    toast({ tone: 'err', ...faultOf(thrown) });
     return undefined;
   }
 }

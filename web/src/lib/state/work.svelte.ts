@@ -306,7 +306,7 @@ export class Work {
   async release(one: Queued): Promise<void> {
     if (this.busy || !this.queued.includes(one)) return;
     const came = await this.#send({ ...one, answers: this.#asked(one.text) });
-    if (came?.kind === 'refused') toast({ tone: 'err', message: came.message });
+    if (came?.kind === 'refused') toast({ tone: 'err', code: 'command', message: came.message });
     else if (came) this.unqueue(one);
   }
 

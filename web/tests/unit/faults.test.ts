@@ -1,0 +1,122 @@
+import { flushSync, mount, unmount } from 'svelte';
+import { beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
+import findings from '../../../crates/core/src/diagnostic/code.rs?raw';
+import doctor from '../../../crates/engine/src/doctor.rs?raw';
+import checkup from '../../../crates/engine/src/model/chat/checkup.rs?raw';
+import probe from '../../../crates/engine/src/model/chat/probe/lab.rs?raw';
+import servers from '../../../crates/engine/src/servers.rs?raw';
+import type { Fault as Problem, Reason } from '../../src/lib/api/types';
+import type { en } from '../../src/lib/i18n/en';
+import { faults } from '../../src/lib/i18n/faults/zh';
+import { speak, told } from '../../src/lib/i18n/index.svelte';
+import Fault from '../../src/ui/Fault.svelte';
+
+const known = Object.keys(faults);
+const of = (topic: string): string[] => known.filter((key) => key.startsWith(`${topic}.`)).sort();
+const groups = (text: string, pattern: RegExp): string[][] => [...text.matchAll(pattern)].map((found) => found.slice(1));
+
+/** Every use of `what(name, …)` in a source, where the name may be the constant `NAME` above it. */
+function named(source: string, pattern: RegExp): string[][] {
+  let name = '';
+  return groups(source, pattern).flatMap(([constant, ...rest]) => {
+    if (constant !== undefined) name = constant;
+    return constant === undefined ? [rest.map((part) => (part === 'NAME' ? name : part.replaceAll('"', '')))] : [];
+  });
+}
+
+describe('the codes of the server', () => {
+  it('have words: every finding', () => {
+    const codes = groups(findings, /^ {4}(\d{3}) \w+ "/gm).map(([number]) => `finding.BM${number}`);
+    expect(codes.length).toBeGreaterThan(80);
+    expect(of('finding')).toEqual(codes.sort());
+  });
+
+  it('have words: every look of the doctor', () => {
+    const checks = named(doctor, /const NAME: &str = "(\w+)"|Check::(ok|warn|fail)\(\s*(NAME|"\w+")/g).map(([status, name]) => `doctor.${name}.${status}`);
+    // The version is only a number, and needs none.
+    const wanted = new Set(checks.filter((check) => check !== 'doctor.version.ok'));
+    expect(wanted.size).toBeGreaterThan(10);
+    expect(of('doctor')).toEqual([...wanted].sort());
+  });
+
+  it('have words: every step on the way to a model and to a server', () => {
+    const steps = [checkup, servers].flatMap((source) => groups(source, /^ +Self::\w+ => "(\w+)",$/gm)).map(([name]) => name);
+    expect(steps).toHaveLength(13);
+    const wanted = steps.flatMap((name) => [`step.${name}.ok`, `step.${name}.failed`]);
+    expect(of('step')).toEqual([...wanted, 'step.skipped'].sort());
+  });
+
+  it('have words: everything that is measured', () => {
+    const measured = named(probe, /const NAME: &str = "([\w ]+)"|self\.found\((NAME|"[\w ]+"), (None|Some\(\w+\))/g).flatMap(([name, found]) => {
+      const results = found === 'None' ? ['unknown'] : /true|false/.exec(found ?? '') ?? ['true', 'false'];
+      return results.map((result) => `probe.${name}.${result}`);
+    });
+    expect(measured.length).toBeGreaterThan(20);
+    expect(of('probe')).toEqual([...new Set(measured)].sort());
+  });
+
+  it('have words: every reason of a run, among those of the page', () => {
+    expectTypeOf<`reason.${Reason}`>().toExtend<keyof typeof en>();
+  });
+
+  it('are told in whole sentences', () => {
+    for (const words of Object.values(faults)) expect(words).toMatch(/\p{Script=Han}.*。$/u);
+  });
+});
+
+describe('a fault', () => {
+  const BUSY: Problem = { code: 'busy', message: 'the run `r1` is at work', hint: 'Stop it first.' };
+
+  function shown(fault: Problem): HTMLElement {
+    const target = document.createElement('div');
+    const part = mount(Fault, { target, props: { fault } });
+    flushSync();
+    const copy = target.cloneNode(true) as HTMLElement;
+    void unmount(part);
+    return copy;
+  }
+  const english = (page: HTMLElement): (string | null)[] => [...page.querySelectorAll('[lang=en]')].map((part) => part.textContent);
+
+  describe('in English', () => {
+    beforeEach(() => speak('en'));
+
+    it('is told by the server alone, also after Chinese was spoken', async () => {
+      await speak('zh');
+      await vi.waitFor(() => expect(told('fault.busy')).toBeDefined());
+      await speak('en');
+      expect(told('fault.busy')).toBeUndefined();
+      expect(told('reason.model')).toBeUndefined();
+      expect(shown(BUSY).textContent?.trim()).toBe('The run r1 is at work Stop it first.');
+      expect(english(shown(BUSY))).toEqual([]);
+    });
+  });
+
+  describe('in Chinese', () => {
+    beforeEach(async () => {
+      await speak('zh');
+      await vi.waitFor(() => expect(told('fault.busy')).toBeDefined());
+    });
+
+    it('is told in Chinese, with the words of the server below', () => {
+      const page = shown(BUSY);
+      expect(page.querySelector('strong')?.textContent).toMatch(/^正在运行中/);
+      expect(english(page)).toEqual(['The run r1 is at work', 'Stop it first.']);
+    });
+
+    it('of a kind that a later server has is told by the server alone', () => {
+      const page = shown({ ...BUSY, code: 'later' as Problem['code'] });
+      expect(page.querySelector('strong')?.textContent).toBe('The run r1 is at work');
+    });
+
+    it('that the page found itself is told once', () => {
+      const page = shown({ code: 'page', message: '文件过大。', hint: '请换一个。' });
+      expect(page.textContent?.trim()).toBe('文件过大。 请换一个。');
+      expect(english(page)).toEqual([]);
+    });
+
+    it('of a run has the words of its reason', () => {
+      expect(told('reason.limit-turns')).toContain('轮数上限');
+      expect(told('reason.undefined')).toBeUndefined();
+    });
+  });
+});
