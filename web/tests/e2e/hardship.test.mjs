@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { desk } from './desk.mjs';
-import { crewagent, example, scratch, settled } from './harness.mjs';
+import { crewagent, example, repository, scratch, settled } from './harness.mjs';
 import { until } from './scene.mjs';
 
 const ASKS = JSON.stringify({
@@ -137,6 +137,66 @@ describe('bad input and lost things', () => {
     assert.equal((await crewagent(set.home, 'package', 'import', example('hello-branch'))).code, 0);
     await tab.evaluate(() => dispatchEvent(new Event('focus')));
     await card.waitFor({ state: 'hidden' });
+  });
+});
+
+describe('in Chinese, what the server says in English', () => {
+  let set, tab;
+  before(async () => {
+    const scenario = { scenario: 'hello-branch, which reads what is not there', nodes: { 'step-01-intake': [{ say: 'I look.', calls: [{ 'fs.read': { path: '@project/none.md' } }], times: 9 }] } };
+    set = await desk({ model: JSON.stringify(scenario) });
+    ({ tab } = set);
+    await set.api('POST', '/api/packages/import', { path: example('hello-branch') });
+    await tab.evaluate(() => localStorage.setItem('crewagent.prefs', JSON.stringify({ language: 'zh' })));
+  });
+  after(() => set?.close());
+
+  /** Words of the page, and below them those of the server, marked as English. */
+  async function both(part, chinese, english) {
+    const theirs = part.locator('[lang=en]').first();
+    await theirs.waitFor();
+    const text = await part.innerText();
+    assert.match(text, chinese);
+    assert.match(await theirs.innerText(), english);
+    assert.ok(text.search(chinese) < text.search(english), text);
+  }
+
+  it('has words of the page before it: a fault, in its place and in the corner', async () => {
+    await tab.goto(`${set.server.origin}/project/nope`);
+    await both(tab.locator('.fault strong'), /^找不到所需的内容/, /There is no project nope/);
+    await tab.goto(`${set.server.origin}/settings/packages`);
+    await tab.getByRole('button', { name: '新建包' }).click();
+    await tab.getByRole('textbox', { name: '将创建的文件夹' }).fill(set.folder);
+    await tab.getByRole('button', { name: '创建', exact: true }).click();
+    await both(tab.locator('.toast.err'), /^无法执行此操作/, /empty/);
+  });
+
+  it('has words of the page before it: findings in a package', async () => {
+    await tab.goto(`${set.server.origin}/import`);
+    const path = tab.getByRole('textbox', { name: '本机上的文件或文件夹' });
+    await path.fill(join(repository, 'tests/packages/bad/BM505-bad-condition/package'));
+    await path.press('Enter');
+    await both(tab.locator('.finding'), /conditionExpr 不是有效的 JSONLogic/, /"equals" is not a JSONLogic operator/);
+  });
+
+  it('has words of the page before it: the step at which a connection fails', async () => {
+    const server = createServer();
+    await new Promise((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address();
+    await new Promise((done) => server.close(done));
+    await set.api('PUT', '/api/models/mine', { model: 'm', profile: 'generic', baseUrl: `http://127.0.0.1:${port}/v1`, key: 'none' });
+    await tab.goto(`${set.server.origin}/settings/models`);
+    await tab.getByRole('button', { name: '测试连接' }).click();
+    await both(tab.locator('li.failed'), /无法连接服务器/, /takes no connection/);
+  });
+
+  it('has words of the page before it: what a call was refused for, and why a run waits', async () => {
+    const shop = await set.project('shop', { 'README.md': 'x' });
+    await set.show(shop.id, await set.run(shop.id, 'hello-branch', { bounds: { maxTurns: 1 } }));
+    await both(tab.locator('.tool .why'), /找不到该文件或文件夹/, /There is no @project\/none\.md/);
+    await both(tab.locator('[role=log] .note').last(), /已达到单次输入的轮数上限/, /The model was asked/);
+    await tab.goto(`${set.server.origin}/project/${shop.id}/runs`);
+    await both(tab.locator('main .run'), /已达到单次输入的轮数上限/, /The model was asked/);
   });
 });
 
