@@ -11,6 +11,16 @@ export function choose(question: Question, values: readonly string[]): string {
   return values.map((value) => options.findIndex((option) => option.value === value) + 1).join(', ');
 }
 
+export type Consent = 'once' | 'run' | 'deny';
+
+/** What was said to a call that waited for leave, and why. What is no consent is a refusal. */
+export function consentOf(answer: string): { consent: Consent; why: string } {
+  const [, word = '', why = ''] = /^([^\s:：,，]*)[\s:：,，]*([^]*)$/.exec(answer.trim()) ?? [];
+  if (!why && /^(once|o|yes|y|是)$/i.test(word)) return { consent: 'once', why };
+  if (!why && /^(run|r)$/i.test(word)) return { consent: 'run', why };
+  return { consent: 'deny', why: /^(deny|d|no|n|否)$/i.test(word) ? why : answer };
+}
+
 /** An answer as people read it: options by their labels, a form field by field. What is neither stays as it is. */
 export function inWords(question: Question, options: readonly { value: string; label?: string }[], answer: string): string {
   const fields = (question.schema as FormSchema | undefined)?.properties;

@@ -228,7 +228,8 @@ function takeInput(view: View, event: Extract<Event, { type: 'user.input' }>): v
   const at = event.callId === undefined ? undefined : view.open[event.callId];
   const row = at === undefined ? undefined : view.rows[at];
   if (at !== undefined && row?.kind === 'ask') {
-    view.rows[at] = { ...row, answer: event.text };
+    view.rows[at] = { ...row, answer: event.text, refused: undefined };
+    view.asked = at;
     delete view.open[row.callId];
   } else {
     view.rows.push({ ...head(event), kind: 'user', text: event.text, nodeId: event.forNodeId });
@@ -246,6 +247,7 @@ function takeTurn(view: View, event: Extract<Event, { type: 'turn.started' }>): 
     view.place = { ...place, nodeId: event.nodeId, agentId: event.agentId, call: event.call };
   }
   view.live = newLive(event.turn, event.agentId);
+  view.phase = 'Running';
   countNode(view, (facts) => ({ ...facts, turns: facts.turns + 1 }));
 }
 
@@ -411,6 +413,7 @@ function takeQuestion(view: View, event: Extract<Event, { type: 'question' }>): 
     question: { question, kind: kind ?? 'text', options, multi, schema, approval },
     moved: event.moved,
     answer: undefined,
+    refused: undefined,
     nodeId: view.place.nodeId,
     agentId: view.place.agentId,
   };
@@ -434,9 +437,19 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
     closeCalls(view);
     takeFailure(view, event);
   }
+  else if (event.reason === 'question' && event.message) askAgain(view, event.message);
   else if (event.phase === 'WaitingUser' && !QUIET.has(event.reason ?? 'stop-point')) {
     note(view, event, 'waiting', event.reason ?? '', detail);
   }
+}
+
+/** What was said is no answer: the question waits on, with the reason. */
+function askAgain(view: View, why: string): void {
+  const row = view.asked === undefined ? undefined : view.rows[view.asked];
+  if (view.asked === undefined || row?.kind !== 'ask' || row.answer === undefined) return;
+  view.question = { ...row, answer: undefined, refused: { text: row.answer, why } };
+  view.rows[view.asked] = view.question;
+  view.open[row.callId] = view.asked;
 }
 
 function takeFailure(view: View, event: Extract<Event, { type: 'phase.changed' }>): void {

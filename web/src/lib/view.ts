@@ -45,6 +45,8 @@ export interface AskRow extends RowHead {
   question: Question;
   moved: Moved | undefined;
   answer: Payload | undefined;
+  /** Words that were no answer, and why. Said once more, they are. */
+  refused: { text: Payload; why: string } | undefined;
   nodeId: string | undefined;
   agentId: string | undefined;
 }
@@ -164,6 +166,8 @@ export interface View {
   calls: Record<string, Payload>;
   /** Rows of calls that are not over, by their place in `rows`. */
   open: Record<string, number>;
+  /** The place of the question that was answered last. */
+  asked: number | undefined;
 }
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -193,5 +197,6 @@ export function emptyView(): View {
     place: { nodeId: undefined, agentId: undefined, call: undefined, steps: 0, since: '' },
     calls: {},
     open: {},
+    asked: undefined,
   };
 }

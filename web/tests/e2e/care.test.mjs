@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ask, browser, example, page, project, scratch, serve, useModel } from './harness.mjs';
+import { ask, browser, example, page, project, scratch, serve, settled, useModel } from './harness.mjs';
 import { until } from './scene.mjs';
 
 const words = (count) => Array.from({ length: count }, (_, at) => `w${at + 1}`).join(' ');
@@ -42,6 +42,47 @@ async function stage(replies, chat = [], policy = '') {
 const field = (tab) => tab.getByRole('textbox', { name: 'Message' });
 const queue = (tab) => tab.getByRole('list', { name: 'Waiting to be sent' });
 const reply = (tab, text) => tab.getByRole('log').getByText(text);
+
+describe('words that are no answer', () => {
+  let set;
+  const leave = (name) => ({ calls: [write(name)] });
+  before(async () => (set = await stage([{ calls: [choice] }, { say: 'I was told: {{last.words}}.' }, leave('one'), { say: 'I heard why.' }], [], 'ask = ["fs.write"]')));
+  after(() => set?.close());
+
+  it('stay in the question with the reason, and are the answer when that is wanted', async () => {
+    const { tab } = set;
+    await set.open();
+    // The numbers count without a click.
+    await tab.getByRole('radio').first().waitFor();
+    await tab.evaluate(() => document.activeElement?.blur());
+    await tab.keyboard.press('2');
+    await tab.getByRole('radio', { name: 'The second' }).and(tab.locator('[aria-checked=true]')).waitFor();
+    await field(tab).fill('Something else');
+    await tab.keyboard.press('Enter');
+    const why = tab.getByRole('alert').filter({ hasText: 'is not one of the options' });
+    await why.waitFor();
+    assert.equal(await tab.getByRole('radio').count(), 2, 'the options are still there');
+    await tab.reload();
+    await why.getByRole('button', { name: 'Send it in my own words' }).click();
+    await reply(tab, 'I was told: Something else.').waitFor();
+    await reply(tab, /^Answered: Something else$/).waitFor();
+  });
+
+  it('refuse a call that waits for leave only when they are meant so', async () => {
+    const { tab, path } = set;
+    await field(tab).fill('Go on');
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('button', { name: 'Allow once' }).waitFor();
+    await field(tab).fill('why do you need it?');
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('alert').filter({ hasText: 'once, run, or deny' }).waitFor();
+    await tab.getByRole('button', { name: 'Allow once' }).waitFor();
+    await tab.getByRole('button', { name: 'Refuse with these words' }).click();
+    await reply(tab, 'I heard why.').waitFor();
+    await reply(tab, 'Refused.').waitFor();
+    assert.equal(existsSync(join(path, 'artifacts/one.md')), false);
+  });
+});
 
 describe('two calls that need consent', () => {
   let set;
@@ -88,6 +129,30 @@ describe('words that were said while the model is at work', () => {
     await until('the queue is empty', async () => (await queue(tab).count()) === 0);
     assert.equal(await reply(tab, 'Mind the colours').count(), 1);
     assert.equal(await field(tab).inputValue(), 'a draft');
+  });
+});
+
+describe('words that wait when the run is stopped', () => {
+  let set;
+  before(async () => (set = await stage([{ say: words(600), pace: { characters: 6, milliseconds: 20 } }, { say: 'I heard you.', times: 9 }])));
+  after(() => set?.close());
+
+  it('stay where they are until the user sends them', async () => {
+    const { tab } = set;
+    await set.open();
+    await reply(tab, 'w3 ').waitFor();
+    await field(tab).fill('Mind the colours');
+    await field(tab).press('Enter');
+    await queue(tab).getByText('queued').waitFor();
+    await tab.getByRole('button', { name: 'Stop', exact: true }).last().click();
+    await tab.locator('header .pill.paused').waitFor();
+    await settled(tab);
+    assert.equal(await tab.locator('header .pill.paused').count(), 1, 'it stays stopped');
+    await queue(tab).getByText('Mind the colours').waitFor();
+    await queue(tab).getByRole('button', { name: 'Send' }).click();
+    await reply(tab, 'Mind the colours').waitFor();
+    await tab.locator('header .pill.running').waitFor();
+    await tab.locator('[data-node].current.running').waitFor();
   });
 });
 

@@ -113,6 +113,20 @@ describe('rows', () => {
     expect(question).toBeNull();
   });
 
+  it('words that are no answer leave the question open, with the reason', () => {
+    const events = journal('every-question');
+    const at = events.findIndex((event) => event.type === 'user.input');
+    const [asked, input] = [events.slice(0, at), events[at] as Event];
+    const why = '"x" is not one of the options.';
+    const again = { ...input, seq: input.seq + 1, type: 'phase.changed', phase: 'WaitingUser', reason: 'question', message: why } as Event;
+    const open = reduce(emptyView(), [...asked, { ...input, text: 'x' } as Event, again]);
+    expect(open.question).toMatchObject({ answer: undefined, refused: { text: 'x', why } });
+    expect(open.rows.filter((row) => row.kind === 'ask')).toEqual([open.question]);
+    const over = reduce(open, [{ ...input, seq: input.seq + 2, text: 'x' } as Event]);
+    expect(over.question).toBeNull();
+    expect(over.rows.find((row) => row.kind === 'ask')).toMatchObject({ answer: 'x', refused: undefined });
+  });
+
   it('thoughts and words of a reply are one row', () => {
     const said = reduce(emptyView(), journal('every-question')).rows.find((row) => row.kind === 'said');
     expect(said).toMatchObject({ thinking: expect.stringContaining('before I ask'), text: 'I look at what is there first.' });

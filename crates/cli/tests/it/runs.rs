@@ -302,7 +302,7 @@ fn a_form_is_answered_in_another_process() {
     assert!(wrong.out.replace("\n    ", " ").contains(told), "{}", wrong.out);
     let wrong = answer(r#"{"name": "Ada", "age": 12}"#, &["--json"]);
     assert!(
-        wrong.out.contains(r#""message":"`age` must be at least 18; you wrote 12.""#),
+        wrong.out.contains(r#""message":"`age` must be at least 18; you wrote 12. Or say"#),
         "{wrong:?}"
     );
     let right = answer("your name: Ada\nage: 36", &[]);

@@ -15,7 +15,7 @@ use crewagent_core::run::usage::Usage;
 use crewagent_core::state::guard::Confirmation;
 use crewagent_core::state::standing::Standing;
 use jiff::Timestamp;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::support::{checked, example};
 
@@ -343,6 +343,31 @@ fn an_answer_to_a_question_is_the_answer_of_its_call() {
     let asked = play.answered();
     check_asks(&asked, 2, Some("step-01-select-story"), "sm");
     assert_eq!(play.sent()[6..], ["assistant - 2", "tool c0", "tool c1"]);
+}
+
+#[test]
+fn words_that_are_no_answer_are_one_when_they_are_said_again() {
+    let mut play = Play::new();
+    play.calls(&[("ui.ask_user", "{}"), ("fs.read", "{}")]);
+    play.step(Input::Asked(confirm("Go on?")));
+    for nothing in ["", " "] {
+        let again = rest(play.user(nothing));
+        assert!(!again.message.unwrap().contains("once more"));
+    }
+    for other in ["perhaps", "rather not yet", "perhaps"] {
+        let again = rest(play.user(other));
+        assert!(again.message.unwrap().contains("once more"), "{other}");
+    }
+    let next = job(play.user(" perhaps "));
+    assert_eq!(next.call.name, "fs.read");
+    play.answered();
+    let messages = play.machine.context().messages();
+    let told = messages.iter().find_map(|message| match &**message {
+        Message::Tool { tool_call_id, content } if tool_call_id == "c0" => content.inline(),
+        _ => None,
+    });
+    let told: Value = serde_json::from_str(told.unwrap()).unwrap();
+    assert_eq!((&told["answer"], &told["words"]), (&Value::Null, &" perhaps ".into()));
 }
 
 #[test]

@@ -57,6 +57,7 @@ export const en = {
 
   'run.pause': 'Pause',
   'run.pauseHint': 'Stops after the call in hand',
+  'run.pausing': 'Pausing after this call…',
   'run.stop': 'Stop',
   'run.resume': 'Resume',
 
@@ -264,6 +265,7 @@ export const en = {
   'ask.choose': 'Choose…',
   'ask.freeHint': 'or type your own answer below',
   'ask.multiHint': 'several may be chosen',
+  'ask.insist': 'Send it in my own words',
   'ask.typeBelow': 'Type your answer below. There is no hurry: the question waits.',
   'ask.formHint': 'Fields with * are needed.',
   'form.missing': 'This is needed.',
@@ -284,6 +286,10 @@ export const en = {
   'approve.once': 'Allow once',
   'approve.run': 'Allow for this run',
   'approve.always': 'Always: drop this rule',
+  'approve.insist': 'Refuse with these words',
+  'approve.did.once': 'Allowed once.',
+  'approve.did.run': 'Allowed for this run.',
+  'approve.did.deny': 'Refused.',
   'approve.refuseWhy': 'Refuse…',
   'approve.refuse': 'Refuse',
   'approve.reason': 'Why not?',

@@ -59,6 +59,7 @@ export const zh: Record<keyof typeof en, string> = {
 
   'run.pause': '暂停',
   'run.pauseHint': '完成当前调用后暂停',
+  'run.pausing': '当前调用完成后暂停…',
   'run.stop': '停止',
   'run.resume': '继续',
 
@@ -266,6 +267,7 @@ export const zh: Record<keyof typeof en, string> = {
   'ask.choose': '请选择…',
   'ask.freeHint': '或在下方输入你自己的回答',
   'ask.multiHint': '可多选',
+  'ask.insist': '就按我的原话发送',
   'ask.typeBelow': '在下方输入回答。不用着急，问题会一直保留。',
   'ask.formHint': '带 * 的为必填项。',
   'form.missing': '此项必填。',
@@ -286,6 +288,10 @@ export const zh: Record<keyof typeof en, string> = {
   'approve.once': '允许一次',
   'approve.run': '本次运行内允许',
   'approve.always': '始终允许（删除此规则）',
+  'approve.insist': '以此为由拒绝',
+  'approve.did.once': '已允许这一次。',
+  'approve.did.run': '已允许本次运行。',
+  'approve.did.deny': '已拒绝。',
   'approve.refuseWhy': '拒绝…',
   'approve.refuse': '拒绝',
   'approve.reason': '为什么拒绝？',

@@ -63,6 +63,7 @@ export class Work {
   model = $state<string | undefined>(undefined);
   /** The answer that was given last, and how far its journal was: the next event tells what came of it. */
   #given = $state.raw<{ callId: string; seq: number } | null>(null);
+  #isHalting = $state(false);
   /** What was said while the model is at work. */
   queued = $state.raw<readonly Queued[]>([]);
   /** Whether it goes out by itself when the model rests. What was found on coming back, or not heard, waits for the user. */
@@ -133,6 +134,9 @@ export class Work {
     const own = app.runs.find((run) => run.id === id);
     return own?.atWork ?? this.main?.view.phase === 'Running';
   });
+
+  /** It was asked to pause, and ends the call in hand first. */
+  readonly pausing = $derived(this.#isHalting && this.atWork);
 
   /** Whether nothing can be said or answered at the moment: words that come too fast are not for what comes next. */
   readonly busy = $derived.by((): boolean => {
@@ -274,7 +278,7 @@ export class Work {
 
   async #send(words: Words): Promise<Came | undefined> {
     const seq = this.speaker?.view.seq ?? 0;
-    this.sending = true;
+    [this.sending, this.#isHalting] = [true, false];
     const came = await attempt(() => api.say(this.journal, words));
     this.sending = false;
     this.#isOwed = came !== undefined;
@@ -319,15 +323,19 @@ export class Work {
     keepDraft(this.#queue, queued);
   }
 
+  /** What waits to be said stays where it is: whoever stops does not want to go on by that. */
   stop(): Promise<unknown> {
+    this.#isOwed = false;
     return attempt(() => api.stop(this.journal));
   }
 
-  pause(): Promise<unknown> {
-    return attempt(() => api.pause(this.journal));
+  async pause(): Promise<void> {
+    [this.#isOwed, this.#isHalting] = [false, true];
+    if (!(await attempt(() => api.pause(this.journal)))) this.#isHalting = false;
   }
 
   resume(): Promise<unknown> {
+    this.#isHalting = false;
     return attempt(() => api.resume(this.journal));
   }
 

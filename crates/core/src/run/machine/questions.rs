@@ -17,12 +17,25 @@ use crate::refusal::{Refusal, RefusalCode};
 use crate::state::guard::Confirmation;
 use crate::tool::call::canonical;
 
+/// What words are that are no answer, when they are said once more.
+const MEANT: &str = "Or say the same once more: then it is your answer.";
+const MEANT_AS_DENIAL: &str = "Or say the same once more: then it is denied with these words.";
+
 /// A question that waits for its answer.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     question: Question,
     /// The move that waits for a yes; without one a call asks.
     moved: Option<Moved>,
+    /// The words that were no answer. Said once more, they are what the user means.
+    refused: Option<String>,
+}
+
+impl Pending {
+    /// Whether the user insists on words that are no answer.
+    fn is_meant(&self, words: &str) -> bool {
+        self.refused.as_deref() == Some(words.trim())
+    }
 }
 
 impl Machine {
@@ -33,7 +46,7 @@ impl Machine {
         moved: Option<Moved>,
         effects: &mut Vec<Effect>,
     ) {
-        self.pending = Some(Pending { question: question.clone(), moved });
+        self.pending = Some(Pending { question: question.clone(), moved, refused: None });
         self.wait_for_answer(question, None, effects);
     }
 
@@ -128,12 +141,28 @@ impl Machine {
                 let answer = Answer { result: result.into(), ..Answer::default() };
                 self.settle_call(&pending, answer, words, now, effects);
             }
-            (Err(why), None) => {
-                let question = pending.question.clone();
-                self.pending = Some(pending);
-                self.wait_for_answer(question, Some(why), effects);
+            (Err(_), None) if pending.is_meant(words) => {
+                let answer = in_own_words(words);
+                self.settle_call(&pending, answer, words, now, effects);
             }
+            (Err(why), None) => self.ask_again(pending, words, &why, MEANT, effects),
         }
+    }
+
+    /// What the user said is no answer, so the question stays. `or` says what it is when it is said once more.
+    fn ask_again(
+        &mut self,
+        pending: Pending,
+        words: &str,
+        why: &str,
+        or: &str,
+        effects: &mut Vec<Effect>,
+    ) {
+        let question = pending.question.clone();
+        let refused = Some(words.trim().to_owned()).filter(|words| !words.is_empty());
+        let why = refused.as_ref().map_or_else(|| why.to_owned(), |_| format!("{why} {or}"));
+        self.pending = Some(Pending { refused, ..pending });
+        self.wait_for_answer(question, Some(why), effects);
     }
 
     /// The user said whether a call may be made. If so it is performed anew.
@@ -157,11 +186,11 @@ impl Machine {
                 self.clearance.once = Some(approval);
                 self.next_call(now, effects);
             }
-            Err(why) => {
-                let question = pending.question.clone();
-                self.pending = Some(pending);
-                self.wait_for_answer(question, Some(why), effects);
+            Err(_) if pending.is_meant(words) => {
+                let answer = denied(&approval, words.trim());
+                self.settle_call(&pending, answer, words, now, effects);
             }
+            Err(why) => self.ask_again(pending, words, &why, MEANT_AS_DENIAL, effects),
         }
     }
 
@@ -186,6 +215,13 @@ impl Machine {
         }
         self.answered(&answer, None, now, effects);
     }
+}
+
+/// What the model is told when the user wants none of the answers that were asked for.
+fn in_own_words(words: &str) -> Answer {
+    let note = "The user answers in their own words instead.";
+    let result = json!({ "ok": true, "answer": null, "words": words, "note": note }).to_string();
+    Answer { result: result.into(), ..Answer::default() }
 }
 
 /// What the model is told when the user did not simply agree to a move.

@@ -3,7 +3,7 @@
 import type { Code, MenuErrorCode, RefusalCode } from '../../api/generated/types';
 
 type Way = 'url' | 'dns' | 'tcp' | 'tls' | 'endpoint' | 'key' | 'model' | 'streaming' | 'tools' | 'settings' | 'start' | 'handshake' | 'list';
-type Topic = 'blocked' | 'model' | 'project' | 'run';
+type Topic = 'answer' | 'blocked' | 'model' | 'project' | 'run';
 
 /** Codes that are types must all be here. A test compares the others, which are plain texts on the wire, with the server's source. */
 type Typed = `fault.${Code | MenuErrorCode | 'command'}` | `refusal.${RefusalCode}` | `step.${Way}.${'ok' | 'failed'}` | 'step.skipped' | `about.${Topic}`;
@@ -50,6 +50,7 @@ export const faults: Record<Typed, string> & Record<Plain, string> = {
   'refusal.E_TOOL_FAILED': '工具所在的服务器报告调用失败。',
   'refusal.E_INTERNAL': '执行调用时程序自身出错。',
 
+  'about.answer': '这不是可接受的回答。请重新回答，或就按原话发送。',
   'about.blocked': '所用的包已不在库中，或无法使用。重新导入后即可继续。',
   'about.model': '这个模型目前无法使用，原因如下。',
   'about.project': '这个项目的记录无法读取，原因如下。',
