@@ -107,6 +107,19 @@ describe('the settings', () => {
     assert.deepEqual(await objections(), []);
   });
 
+  it('what holds in general is told, with the folders that are exceptions', async () => {
+    await api('PATCH', '/api/settings', { key: 'policy.ask', value: ['mcp.real.echo', 'fs.write(@project/src)'] });
+    await to('policy');
+    const write = tab.getByRole('row').filter({ has: tab.getByRole('radio', { name: 'Write files: Deny' }) });
+    await write.getByRole('radio', { name: 'Write files: Deny' }).click();
+    await write.getByText('rule fs.write').waitFor();
+    assert.equal(await write.getByRole('radio', { name: 'Write files: Deny' }).isChecked(), true);
+    await write.getByText('below @project/src: Ask first').waitFor();
+    assert.deepEqual(await objections(), []);
+    await api('PATCH', '/api/settings', { key: 'policy.ask', value: ['mcp.real.echo'] });
+    await api('PATCH', '/api/settings', { key: 'policy.deny' });
+  });
+
   it('a conversation asks before it uses the tool, and gets what the server says', async () => {
     const folder = join(place.folder, 'shop');
     await mkdir(folder);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { rule } from '../../src/screens/settings/rules';
+import { folderOf, rule } from '../../src/screens/settings/rules';
 
 /** A server that has settings, and the lists it had after each change. */
 let lists: Record<string, string[]>;
@@ -41,5 +41,15 @@ describe('a rule for a tool', () => {
   it('is gone when the tool is allowed', async () => {
     await rule('fs.write', 'allow');
     expect(lists).toEqual({ 'policy.allow': [], 'policy.ask': ['fs.move'], 'policy.deny': [] });
+  });
+});
+
+describe('a rule about a folder', () => {
+  it('is an exception for the tools that write there', () => {
+    expect(folderOf('fs.write(@project/src)', 'fs.write')).toBe('@project/src');
+    expect(folderOf('fs.write(@project/src)', 'fs.apply_patch')).toBeUndefined();
+    expect(folderOf('fs.*(@project/src)', 'fs.apply_patch')).toBe('@project/src');
+    expect(folderOf('*(@project)', 'fs.read')).toBeUndefined();
+    expect(folderOf('fs.write', 'fs.write')).toBeUndefined();
   });
 });

@@ -42,7 +42,7 @@ pub enum Decider {
 pub struct Surveyed {
     /// Its name; `mcp.*` stands for the tools of all servers.
     pub tool: String,
-    /// Whether it may be called.
+    /// Whether it may be called, in general: rules about folders are exceptions from it.
     pub verdict: Verdict,
     /// Who decided that.
     pub by: Decider,
@@ -122,11 +122,13 @@ impl Layers<'_> {
     }
 
     fn tool(&self, tool: Tool, policy: &Policy) -> Surveyed {
+        // What holds in general: a rule about a folder is an exception, which is told beside.
+        let general = policy.decide(&[], tool.name(), &[]);
         let outlook = policy.outlook(tool.name());
         let is_allowed = tool.is_allowed(policy);
         let is_file_tool = tool.name().starts_with("fs.");
         let off = (is_file_tool && !policy.fs.enabled).then(|| self.who(|of| of.fs.enabled));
-        let by = match (off, &outlook.rule) {
+        let by = match (off, &general.rule) {
             (Some(by), _) => by,
             (None, Some(rule)) => rule.from.into(),
             (None, None) if is_exempt(tool.name()) => Decider::Runtime,
@@ -141,10 +143,10 @@ impl Layers<'_> {
         };
         Surveyed {
             tool: tool.name().to_owned(),
-            verdict: if is_allowed { outlook.verdict } else { Verdict::Deny },
+            verdict: if is_allowed { general.verdict } else { Verdict::Deny },
             by,
             state_only: is_allowed && outlook.verdict == Verdict::Deny,
-            rule: outlook.rule.filter(|_| off.is_none()),
+            rule: general.rule.filter(|_| off.is_none()),
             max_bytes: max_bytes.filter(|_| is_allowed),
         }
     }
@@ -289,6 +291,26 @@ mod tests {
         let FolderRule { pattern, verdict, by } = only;
         assert_eq!(pattern.to_string(), "fs.*(@project/artifacts)");
         assert_eq!((verdict, by), (Verdict::Allow, Decider::Run));
+    }
+
+    #[test]
+    fn a_rule_about_a_folder_does_not_change_what_holds_in_general() {
+        let rule = |text: &str| vec![text.parse().unwrap()];
+        let set = RuleSet {
+            ask: rule("fs.write(@project/src)"),
+            deny: rule("fs.write"),
+            ..RuleSet::none(Source::Settings)
+        };
+        let settings = Policy { rules: vec![set], ..Policy::default() };
+        let layers = Layers { settings: &settings, run: &settings, agent: None };
+        let rows = layers.survey(&[], &[]);
+        let write = rows.iter().find(|row| row.tool == "fs.write").unwrap();
+        let by = write.rule.as_ref().map(|rule| rule.pattern.to_string());
+        assert_eq!((write.verdict, by.as_deref()), (Verdict::Deny, Some("fs.write")));
+        assert!(!write.state_only);
+        // The model is still told of it: it may ask to write there.
+        assert!(tools(&layers.policy()).iter().any(|tool| tool.name == "fs.write"));
+        assert_eq!(layers.folders().len(), 1);
     }
 
     #[test]

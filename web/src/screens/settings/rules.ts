@@ -26,3 +26,10 @@ export async function rule(pattern: string, to: Verdict): Promise<void> {
 
 /** Allows a pattern by name, where rules for more than it do not. */
 export const allow = (pattern: string): Promise<void> => write('allow', [...without('allow', pattern), pattern]);
+
+/** The folder of a rule that is an exception for a tool which writes; none when the rule is not about it. */
+export function folderOf(pattern: string, tool: string): string | undefined {
+  const [, name, folder] = /^(.+)\((.+)\)$/.exec(pattern) ?? [];
+  const isWriter = tool === 'fs.write' || tool === 'fs.apply_patch';
+  return isWriter && (name === tool || name === 'fs.*' || name === '*') ? folder : undefined;
+}

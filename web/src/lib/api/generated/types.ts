@@ -3771,7 +3771,7 @@ export type Surveyed = {
  */
 tool: string, 
 /**
- * Whether it may be called.
+ * Whether it may be called, in general: rules about folders are exceptions from it.
  */
 verdict: Verdict, 
 /**

@@ -66,6 +66,7 @@ export const words = {
   'matrix.fewer.one': 'Hide 1 tool',
   'matrix.folder': 'Writing below a folder',
   'matrix.holds': 'What holds',
+  'matrix.except': 'below {folder}: {verdict}',
   'matrix.seconds': 'One call takes at most {n} seconds ({who}).',
   'matrix.fs.read': 'Read files',
   'matrix.fs.list': 'List folders',

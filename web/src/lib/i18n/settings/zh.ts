@@ -68,6 +68,7 @@ export const words: Record<keyof typeof en, string> = {
   'matrix.fewer.one': '隐藏 {n} 个工具',
   'matrix.folder': '在文件夹下写入',
   'matrix.holds': '生效情况',
+  'matrix.except': '{folder} 下：{verdict}',
   'matrix.seconds': '单次调用最多 {n} 秒（{who}）。',
   'matrix.fs.read': '读取文件',
   'matrix.fs.list': '列出文件夹',
