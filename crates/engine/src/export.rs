@@ -1,8 +1,11 @@
 //! A run as one file, for somebody who shall look at it: what it was, what happened, and with what. Keys and the
 //! folders of the user are taken out.
 
+use std::borrow::Cow;
 use std::io;
+use std::path::Path;
 
+use crewagent_core::event::{Event, Fact};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use thiserror::Error;
@@ -39,7 +42,7 @@ pub enum ExportError {
 /// Writes a run as a ZIP archive.
 pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     let view = store.runs().look(id)?;
-    let redact = Redaction::of(store, &Surroundings::of_process());
+    let redact = Redaction::of(store, &view.recovered.events, &Surroundings::of_process());
     let mut zip = Writer::new(Vec::new());
     let mut add = |name: &str, text: &str| zip.add(name, redact.text(text).as_bytes());
     let about = json!({
@@ -80,34 +83,58 @@ pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
 
 /// What is taken out of every text.
 struct Redaction {
-    words: Vec<(String, &'static str)>,
+    words: Vec<(String, Cow<'static, str>)>,
+}
+
+/// The files of scripted models that a run asked for.
+fn scripts(events: &[Event]) -> impl Iterator<Item = &str> {
+    let settings = events.iter().filter_map(|event| match &event.fact {
+        Fact::RunStarted { settings, .. } => Some(settings),
+        Fact::RunResumed { settings, .. } => settings.as_ref(),
+        _ => None,
+    });
+    settings.filter_map(|settings| script(settings.model.as_deref()?))
+}
+
+/// The file that answers, where a model is scripted.
+fn script(model: &str) -> Option<&str> {
+    model.strip_prefix("scripted:")
 }
 
 impl Redaction {
-    fn of(store: &Store, surroundings: &Surroundings<'_>) -> Self {
+    fn of(store: &Store, events: &[Event], surroundings: &Surroundings<'_>) -> Self {
         let settings = store.settings();
-        let mut words = Vec::new();
+        let mut words: Vec<(String, Cow<'static, str>)> = Vec::new();
+        let mut hide = |word: String| words.push((word, "***".into()));
         // Also keys of models that are not set up, and secrets of servers.
         let kept = store.secrets().all().unwrap_or_default();
-        words.extend(kept.iter().map(|key| (key.expose_secret().to_owned(), "***")));
+        kept.iter().for_each(|key| hide(key.expose_secret().to_owned()));
         let set = settings.key_variables().into_iter().filter_map(|name| surroundings.get(&name));
         // Where no key is needed, people set a word such as `none`, which may stand anywhere.
-        words.extend(set.filter(|key| key.len() >= SHORTEST_KEY).map(|key| (key, "***")));
+        set.filter(|key| key.len() >= SHORTEST_KEY).for_each(&mut hide);
         for name in settings.models.keys() {
             let chosen = settings.model(name, "", surroundings);
             let found = chosen.ok().and_then(|it| it.key(&store.secrets(), surroundings).ok());
             if let Some(key) = found.and_then(|found| found.key) {
-                words.push((key.expose_secret().to_owned(), "***"));
+                hide(key.expose_secret().to_owned());
             }
             let headers = settings.models.get(name).map(|own| own.headers.values());
-            words.extend(headers.into_iter().flatten().map(|value| (value.clone(), "***")));
+            headers.into_iter().flatten().cloned().for_each(&mut hide);
+        }
+        // A scripted model is named by its file. That file may be anywhere; its name says which one it was.
+        let own = settings.run.model.as_deref().and_then(script);
+        for file in own.into_iter().chain(scripts(events)) {
+            let named = Path::new(file).file_name().filter(|name| name.len() < file.len());
+            if let Some(name) = named {
+                words.push((file.to_owned(), format!("<folder>/{}", name.display()).into()));
+            }
         }
         for project in store.projects().list().map(|all| all.projects).unwrap_or_default() {
-            words.push((project.path.display().to_string(), "<project>"));
+            words.push((project.path.display().to_string(), "<project>".into()));
         }
-        words.push((store.home().display().to_string(), "<store>"));
+        words.push((store.home().display().to_string(), "<store>".into()));
         let home = std::env::home_dir().map(|home| home.display().to_string());
-        words.extend(home.filter(|home| home.len() > 1).map(|home| (home, "~")));
+        words.extend(home.filter(|home| home.len() > 1).map(|home| (home, "~".into())));
         words.retain(|(word, _)| !word.trim().is_empty());
         // The longest first: a project is in the folder of the user.
         words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
@@ -143,10 +170,31 @@ mod tests {
             "HOME" => None,
             name => Some(format!("sk-{name}")),
         });
-        let redact = Redaction::of(&store, &surroundings);
+        let redact = Redaction::of(&store, &[], &surroundings);
         for name in ["CREWAGENT_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "MY_KEY"] {
             assert_eq!(redact.text(&format!("<sk-{name}>")), "<***>");
         }
         assert_eq!(redact.text("none of sk-server, sk-OTHER"), "none of ***, sk-OTHER");
+    }
+    #[test]
+    fn the_folder_of_a_script_is_taken_out_and_its_name_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let settings = "[run]\nmodel = \"scripted:/srv/demo/model.yaml\"\n";
+        std::fs::write(home.path().join("config.toml"), settings).unwrap();
+        let store = Store::open(Some(home.path().to_owned())).unwrap();
+        let mut resumed = json!({ "epoch": 2, "type": "run.resumed", "seq": 9, "time": "2026-01-01T00:00:00Z", "runId": "20260101-000000-aaaaa" });
+        let mut settings = json!(crewagent_core::run::settings::RunSettings::default());
+        settings["model"] = "scripted:/home/ana/x y.yaml".into();
+        resumed["settings"] = settings;
+        let event: Event = serde_json::from_value(resumed).unwrap();
+        let nothing = Surroundings::new(|_| None);
+        let redact = Redaction::of(&store, &[event], &nothing);
+        let check = |text: &str, expected: &str| assert_eq!(redact.text(text), expected);
+        check("scripted:/srv/demo/model.yaml", "scripted:<folder>/model.yaml");
+        check(
+            r#"{"model":"scripted:/home/ana/x y.yaml"}"#,
+            r#"{"model":"scripted:<folder>/x y.yaml"}"#,
+        );
+        check("`/home/ana/x y.yaml` is gone", "`<folder>/x y.yaml` is gone");
     }
 }
