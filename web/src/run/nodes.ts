@@ -1,6 +1,6 @@
 /** How the nodes and edges of a graph are, as a run has gone. */
 
-import type { Picture, PictureEdge, PictureNode } from '../lib/api/types';
+import type { Picture, PictureEdge, PictureNode, Standing } from '../lib/api/types';
 import { nodeKey } from '../lib/reduce';
 import type { NodeFacts, View } from '../lib/view';
 import { type Look, lookOfPhase } from '../lib/status';
@@ -20,17 +20,28 @@ export interface GraphLook {
   nodes: Map<string, NodeLook>;
   edges: EdgeLook[];
   done: number;
+  /** Whether it is a workflow to look at, and no run. */
+  isPreview: boolean;
 }
 
 /** A graph that nobody has gone through yet. */
 export function untouched(picture: Picture): GraphLook {
   const look: NodeLook = { look: 'ready', current: false, next: false, visits: 0, facts: undefined };
-  return { nodes: new Map(picture.nodes.map((node) => [node.id, look])), edges: picture.edges.map(() => 'plain'), done: 0 };
+  return { nodes: new Map(picture.nodes.map((node) => [node.id, look])), edges: picture.edges.map(() => 'plain'), done: 0, isPreview: true };
+}
+
+/**
+ * The ways between nodes that were done before the first event: a fork is told what is done and in which order, not how it
+ * went from one to the next.
+ */
+function copied(standing: Standing, visited: ReadonlyMap<string, number>): Set<string> {
+  const way = [...standing.stepsCompleted, standing.currentNodeId];
+  return new Set(way.flatMap((node, at) => (at > 0 && !visited.has(way[at - 1] ?? '') ? [`${way[at - 1]}\n${node}`] : [])));
 }
 
 export function lookAt(picture: Picture, view: View, call: number, atWork: boolean): GraphLook {
   const standing = view.standings[call];
-  if (!standing) return untouched(picture);
+  if (!standing) return { ...untouched(picture), isPreview: false };
   const own = view.visits.filter((visit) => (visit.call ?? 0) === call);
   const done = new Set(standing.stepsCompleted);
   const isActive = view.frames.findLast((frame) => !frame.over)?.call === call || (call === 0 && view.frames.every((frame) => frame.over));
@@ -53,12 +64,13 @@ export function lookAt(picture: Picture, view: View, call: number, atWork: boole
     return { look, current, next: from.has(node.id) && !current && !done.has(node.id), visits, facts: view.nodes[nodeKey(node.id, call || undefined)] };
   };
   const taken = new Set(own.filter((visit) => visit.from !== undefined).map((visit) => `${visit.from}\n${visit.nodeId}\n${visit.label ?? ''}`));
+  const before = copied(standing, counts);
   const edge = (one: PictureEdge): EdgeLook => {
-    if (taken.has(`${one.from}\n${one.to}\n${one.label}`)) return 'taken';
+    if (taken.has(`${one.from}\n${one.to}\n${one.label}`) || before.has(`${one.from}\n${one.to}`)) return 'taken';
     if (one.from === here && !isOver) return 'next';
     return isOver ? 'skipped' : 'plain';
   };
-  return { nodes: new Map(picture.nodes.map((node) => [node.id, of(node)])), edges: picture.edges.map(edge), done: done.size };
+  return { nodes: new Map(picture.nodes.map((node) => [node.id, of(node)])), edges: picture.edges.map(edge), done: done.size, isPreview: false };
 }
 
 /** The same, with every node that did not change as the value it was: only others are drawn anew. */
@@ -86,6 +98,13 @@ export function boxOf({ points, labelBox }: PictureEdge): Box {
   const ys = [...points.map((point) => point.y), labelBox.y - tall, labelBox.y + tall];
   const [x, y] = [Math.min(...xs), Math.min(...ys)];
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}
+
+/** The box around some others. */
+export function around(boxes: readonly Box[]): Box {
+  const [left, top] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
+  const [right, bottom] = [Math.max(...boxes.map((box) => box.x + box.width)), Math.max(...boxes.map((box) => box.y + box.height))];
+  return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
 /** The node in a direction: along edges down and up, to neighbours left and right. */

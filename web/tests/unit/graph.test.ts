@@ -48,6 +48,13 @@ describe('the look of a graph', () => {
     expect(look.nodes.get('step-03b-brownfield')?.look).toBe('skipped');
   });
 
+  it('shows the way that a fork was given, and no other', () => {
+    const standing = { ...view.standings[0]!, currentNodeId: 'step-03a-greenfield', stepsCompleted: ['step-01-intake', 'decide-02-project-type'] };
+    const visits = [{ nodeId: 'step-03a-greenfield', call: undefined, label: undefined, from: undefined, seq: 1, time: '' }];
+    const forked = { ...view, visits, standings: { 0: standing } };
+    expect(lookAt(picture(), forked, 0, false).edges).toEqual(['taken', 'taken', 'plain', 'next', 'plain']);
+  });
+
   it('says that a run is paused if its process was killed', () => {
     const look = lookAt(picture(), { ...view, phase: 'Running' }, 0, false);
     expect(look.nodes.get('decide-02-project-type')?.look).toBe('paused');
@@ -62,7 +69,7 @@ describe('the look of a graph', () => {
   });
 
   it('is plain for a call that is not known', () => {
-    expect(lookAt(picture(), view, 7, false)).toEqual(untouched(picture()));
+    expect(lookAt(picture(), view, 7, false)).toEqual({ ...untouched(picture()), isPreview: false });
   });
 });
 
