@@ -42,6 +42,74 @@ describe('what a run changed', () => {
     await place?.remove();
   });
 
+  it('can be read in the graph', async () => {
+    const title = tab.getByRole('application').locator('text.title').first();
+    await title.waitFor();
+    const pixels = await title.evaluate((text) => Number.parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+    assert.ok(pixels >= 10, `${pixels} px`);
+  });
+
+  it('is shown as it was at the moment of a replay, without a way to undo it, until Escape', async () => {
+    const { seq } = (await told()).find((event) => event.type === 'tool.finished');
+    await tab.getByRole('tab', { name: /Changes/ }).click();
+    const inspector = tab.locator('section.inspector');
+    await inspector.getByRole('button', { name: /intake\.md/ }).first().waitFor();
+    await tab.getByRole('button', { name: 'Look back in time' }).click();
+    const slider = tab.getByRole('slider', { name: 'Event' });
+    await slider.fill(String(seq));
+    const list = inspector.getByRole('tabpanel');
+    await until('the second file is not there yet', async () => (await list.getByRole('button', { name: /intake\.md/ }).count()) === 0);
+    await list.getByRole('button', { name: /notes\.md/ }).click();
+    await list.getByText('line two').waitFor();
+    assert.equal(await list.getByText('line fifteen').count(), 0);
+    assert.equal(await list.getByRole('button', { name: /Undo/ }).count(), 0);
+    assert.match((await slider.getAttribute('aria-valuetext')) ?? '', new RegExp(`^${seq} of \\d+ · .+ · `));
+    await tab.locator('header .pill.running').waitFor();
+    await tab.getByRole('tab', { name: 'Prompt' }).click();
+    await until('the turn is that of the moment', async () => (await list.getByRole('combobox', { name: 'Request' }).inputValue()) === '1');
+    assert.equal(await list.getByRole('option').count(), 1);
+    await slider.press('Escape');
+    await slider.waitFor({ state: 'detached' });
+    await until('the turn is the last one', async () => (await list.getByRole('option').count()) > 1);
+    await tab.getByRole('tab', { name: 'Graph' }).click();
+  });
+
+  it('is compared with the version before, from the tab of the file', async () => {
+    await tab.locator('section.artifacts').getByRole('button', { name: /intake\.md/ }).click();
+    const compare = tab.getByRole('button', { name: 'Compare' });
+    await compare.waitFor();
+    assert.equal(await compare.isDisabled(), true);
+    assert.match((await compare.getAttribute('title')) ?? '', /^Nothing to compare/);
+    await tab.getByRole('button', { name: 'Close tab' }).click();
+    await tab.getByRole('tab', { name: /Changes/ }).click();
+    await tab.locator('section.inspector').getByRole('button', { name: /notes\.md/ }).click();
+    await tab.locator('section.inspector').getByRole('button', { name: 'Open', exact: true }).click();
+    await until('it can be compared', () => compare.isEnabled());
+    await compare.click();
+    const gone = tab.locator('.host .cm-deletedChunk');
+    await until('what the last change took away is shown', async () => (await gone.allTextContents()).join() === 'line 15');
+    await tab.getByRole('combobox', { name: 'Which change' }).first().selectOption({ index: 0 });
+    await until('what the first change took away is shown, too', async () => (await gone.count()) === 3);
+    await tab.getByRole('button', { name: 'Close tab' }).click();
+  });
+
+  it('is not removed without a question', async () => {
+    const file = join(folder, 'artifacts/intake.md');
+    const text = await readFile(file, 'utf8');
+    await tab.getByRole('tab', { name: /Changes/ }).click();
+    const list = tab.locator('section.inspector').getByRole('tabpanel');
+    await list.getByRole('button', { name: /intake\.md/ }).click();
+    await list.getByRole('button', { name: /^Undo: Lines/ }).click();
+    await dialog().getByRole('heading', { name: /^Remove .*intake\.md/ }).waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    assert.ok(existsSync(file));
+    await list.getByRole('button', { name: 'Undo all' }).click();
+    await dialog().getByRole('button', { name: 'Remove' }).click();
+    await until('the file is gone', () => !existsSync(file));
+    await writeFile(file, text);
+    await tab.reload();
+  });
+
   it('is taken back hunk by hunk, and the others stay', async () => {
     await tab.getByRole('tab', { name: /Changes/ }).click();
     await tab.locator('section.inspector').getByRole('button', { name: /notes\.md/ }).click();
@@ -100,10 +168,66 @@ describe('what a run changed', () => {
     await dialog().getByText('becomes what it was').waitFor();
     await dialog().getByRole('button', { name: 'Fork and wait' }).click();
     await tab.waitForURL((url) => url.href !== first);
+    // It shows what it was given: the way up to its node, and the file.
+    await tab.locator('section.artifacts').getByText('intake.md').waitFor();
+    await until('the way up to its node is shown', async () => (await tab.locator('.edge.taken').count()) === 1);
     assert.ok(!(await notes()).includes('line fifteen') && (await notes()).includes('line two'));
     assert.equal(await status(tab.url().split('/').at(-1)), 'paused');
     await tab.getByRole('link', { name: 'Open that run' }).click();
     await tab.waitForURL(first);
+  });
+
+  it('keeps to colours that the system forces', async () => {
+    await tab.emulateMedia({ forcedColors: 'active' });
+    const colours = (selector, property) =>
+      tab.locator(selector).first().evaluate(
+        (element, name) => {
+          const probe = document.body.appendChild(document.createElement('i'));
+          probe.style.forcedColorAdjust = 'none';
+          const system = {};
+          for (const one of ['Canvas', 'CanvasText', 'Highlight', 'GrayText']) {
+            probe.style.color = one;
+            system[getComputedStyle(probe).color] = one;
+          }
+          probe.remove();
+          const own = getComputedStyle(element)[name];
+          return system[own] ?? own;
+        },
+        property,
+      );
+    await tab.getByRole('application').locator('.node').first().waitFor();
+    assert.equal(await colours('.node:not(.current) .outline', 'stroke'), 'CanvasText');
+    assert.equal(await colours('.node:not(.current) .outline', 'fill'), 'Canvas');
+    assert.equal(await colours('.node.current .outline', 'stroke'), 'Highlight');
+    assert.equal(await colours('text.title', 'fill'), 'CanvasText');
+    // A row of the list that is not chosen has no edge.
+    assert.equal(await colours('li.line:not(.on)', 'borderInlineStartColor'), 'Canvas');
+    await tab.goto(`${server.origin}/settings/mcp`);
+    const off = await colours('input.switch', 'backgroundColor');
+    assert.equal(off, 'CanvasText');
+    await tab.locator('input.switch').first().check();
+    await until('the switch is on', async () => (await colours('input.switch', 'backgroundColor')) === 'Highlight');
+    await tab.emulateMedia({ forcedColors: 'none' });
+  });
+
+  it('before it is run, a workflow is seen whole, and the wheel is the page\'s', async () => {
+    await tab.setViewportSize({ width: 1000, height: 500 });
+    await tab.goto(`${server.origin}/project/${shop}/packages`);
+    const graph = tab.getByRole('application');
+    await graph.locator('[data-node]').first().waitFor();
+    const isWhole = await graph.evaluate((frame) => {
+      const { top, bottom, left, right } = frame.getBoundingClientRect();
+      const nodes = [...frame.querySelectorAll('[data-node] .outline')].map((node) => node.getBoundingClientRect());
+      return nodes.length === 5 && nodes.every((node) => node.top >= top && node.bottom <= bottom && node.left >= left && node.right <= right);
+    });
+    assert.ok(isWhole);
+    const before = await graph.boundingBox();
+    await graph.hover();
+    const from = (await graph.boundingBox()).y;
+    await tab.mouse.wheel(0, 120);
+    await until('the page is scrolled', async () => (await graph.boundingBox()).y < from);
+    assert.equal((await graph.boundingBox()).height, before.height);
+    await tab.setViewportSize({ width: 1440, height: 900 });
   });
 
   it('nothing of that is an error of the page', () => {
