@@ -203,8 +203,8 @@ describe('what a run changed', () => {
     // A row of the list that is not chosen has no edge.
     assert.equal(await colours('li.line:not(.on)', 'borderInlineStartColor'), 'Canvas');
     await tab.goto(`${server.origin}/settings/mcp`);
-    const off = await colours('input.switch', 'backgroundColor');
-    assert.equal(off, 'CanvasText');
+    assert.equal(await colours('.btn.primary', 'backgroundColor'), 'Highlight');
+    assert.equal(await colours('input.switch', 'backgroundColor'), 'CanvasText');
     await tab.locator('input.switch').first().check();
     await until('the switch is on', async () => (await colours('input.switch', 'backgroundColor')) === 'Highlight');
     await tab.emulateMedia({ forcedColors: 'none' });
