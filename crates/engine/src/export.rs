@@ -182,11 +182,16 @@ mod tests {
         let settings = "[run]\nmodel = \"scripted:/srv/demo/model.yaml\"\n";
         std::fs::write(home.path().join("config.toml"), settings).unwrap();
         let store = Store::open(Some(home.path().to_owned())).unwrap();
-        let mut resumed = json!({ "epoch": 2, "type": "run.resumed", "seq": 9, "time": "2026-01-01T00:00:00Z", "runId": "20260101-000000-aaaaa" });
         let mut settings = json!(crewagent_core::run::settings::RunSettings::default());
         settings["model"] = "scripted:/home/ana/x y.yaml".into();
-        resumed["settings"] = settings;
-        let event: Event = serde_json::from_value(resumed).unwrap();
+        let event: Event = serde_json::from_value(json!({
+            "seq": 9,
+            "time": "2026-01-01T00:00:00Z",
+            "type": "run.resumed",
+            "epoch": 2,
+            "settings": settings,
+        }))
+        .unwrap();
         let nothing = Surroundings::new(|_| None);
         let redact = Redaction::of(&store, &[event], &nothing);
         let check = |text: &str, expected: &str| assert_eq!(redact.text(text), expected);

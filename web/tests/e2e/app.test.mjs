@@ -278,7 +278,7 @@ describe('a rule that asks', () => {
 
   it('shows the change before it is made, and consent is not where the focus is', async () => {
     const path = await waiting('one');
-    assert.match((await tab.getByRole('region', { name: 'Changed lines' }).textContent()) ?? '', /A sign-up page/);
+    assert.match((await tab.getByRole('group', { name: 'Changed lines' }).textContent()) ?? '', /A sign-up page/);
     assert.equal(existsSync(join(path, 'artifacts/intake.md')), false);
     assert.doesNotMatch(await tab.evaluate(() => document.activeElement?.textContent ?? ''), /^Allow/);
     await tab.locator('header .pill.approval').waitFor();

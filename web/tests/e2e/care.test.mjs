@@ -2,12 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ask, browser, example, page, project, scratch, serve, settled, useModel } from './harness.mjs';
 import { until } from './scene.mjs';
 
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const words = (count) => Array.from({ length: count }, (_, at) => `w${at + 1}`).join(' ');
 const write = (name) => ({ 'fs.write': { path: `@project/artifacts/${name}.md`, content: '# It\n' } });
 const choice = { 'ui.ask_user': { question: 'Which one?', kind: 'choice', options: [{ value: 'a', label: 'The first' }, { value: 'b', label: 'The second' }] } };
@@ -98,6 +100,10 @@ describe('two calls that need consent', () => {
     await reply(tab, 'artifacts/two.md').first().waitFor();
     assert.equal(existsSync(join(path, 'artifacts/two.md')), false);
     assert.equal(await tab.getByText('this question waits for no answer any more').count(), 0);
+    // Two cards of the same kind are no two places of the same name.
+    await tab.evaluate(axe);
+    const found = await tab.evaluate(() => globalThis.axe.run({ runOnly: ['landmark-unique'] }));
+    assert.deepEqual(found.violations.flatMap((one) => one.nodes.map((node) => node.html)), []);
   });
 });
 

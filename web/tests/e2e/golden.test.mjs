@@ -305,7 +305,7 @@ describe('what the screens promise', () => {
     await tab.locator('.frame > .pill').waitFor();
     const card = tab.locator('.tool:not(.refused)').filter({ hasText: 'intake.md' }).first();
     await card.locator('.head').click();
-    assert.match((await card.getByRole('region', { name: 'Changed lines' }).textContent()) ?? '', /A sign-up page/);
+    assert.match((await card.getByRole('group', { name: 'Changed lines' }).textContent()) ?? '', /A sign-up page/);
     await tab.locator('path.edge.taken').first().waitFor({ state: 'attached' });
     assert.equal(await tab.locator('path.edge.taken').first().evaluate((node) => getComputedStyle(node).strokeWidth), '2.5px');
   });
