@@ -1,6 +1,7 @@
 /** The nine states that everything is shown in: icon, word and colour are the same everywhere. */
 
 import type { Phase, QuestionKind, RunItem, Status } from './api/types';
+import type { Work } from './state/work.svelte';
 
 export type Look =
   | 'ready'
@@ -51,6 +52,9 @@ function lookOfStatus(status: Status): Look {
       return 'ready';
   }
 }
+
+/** Whether a work rests, and its journal ends at work: its process was ended. */
+export const wasCut = ({ look, speaker }: Pick<Work, 'look' | 'speaker'>): boolean => look === 'paused' && speaker?.view.phase === 'Running';
 
 /** Whether a run rests in a way that Resume helps against. */
 export const canResume = (run: RunItem): boolean => !run.atWork && !run.heldBy && ['paused', 'interrupted', 'failed'].includes(run.status);

@@ -111,6 +111,46 @@ describe('a server that is killed in the middle of a reply', () => {
   });
 });
 
+describe('a run that its process left', () => {
+  let set;
+  before(async () => (set = await stage([{ say: words(900), pace: { characters: 12, milliseconds: 15 } }])));
+  after(() => set?.close());
+
+  it('says where it was interrupted and why, in the run, in the lists and on a narrow page', async () => {
+    const { tab, server } = set;
+    const { run } = await set.open();
+    await reaches(tab, 'w20 ', 20);
+    await server.crash();
+    await server.again();
+    await tab.reload();
+    const why = /It was interrupted at .+: its process ended\. Nothing is lost; Resume goes on\./;
+    const banner = tab.getByRole('status').filter({ hasText: why });
+    await banner.getByRole('button', { name: 'Resume' }).waitFor();
+    await pill(tab, 'paused').getByText('Interrupted', { exact: true }).waitFor();
+    for (const [width, path] of [[1440, 'runs'], [390, 'runs'], [1440, ''], [390, '']]) {
+      await tab.setViewportSize({ width, height: 800 });
+      await tab.goto(`${server.origin}/project/${set.id}/${path}`);
+      const said = tab.locator('main').getByText(/its process ended/);
+      await said.waitFor();
+      assert.ok(await said.evaluate((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 1), `all of it can be read at ${width} px`);
+      await tab.getByText(run.slice(-5)).first().waitFor();
+    }
+  });
+
+  it('is left for other pages without an error', async () => {
+    const { tab, errors } = set;
+    await tab.setViewportSize({ width: 1440, height: 900 });
+    for (const [place, title] of [['Settings', 'Models'], ['CrewAgent', 'Start']]) {
+      const { address } = await set.start();
+      await tab.goto(address);
+      await pill(tab, 'running').waitFor();
+      await tab.getByRole('link', { name: place, exact: true }).click();
+      await tab.getByRole('heading', { name: title, exact: true }).waitFor();
+    }
+    assert.deepEqual(errors.filter((error) => !NETWORK.test(error)), []);
+  });
+});
+
 describe('two pages on one run', () => {
   let set, other;
   const question = { 'ui.ask_user': { question: 'Which one?', kind: 'choice', options: [{ value: 'a', label: 'The first' }, { value: 'b', label: 'The second' }] } };

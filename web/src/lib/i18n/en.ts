@@ -60,6 +60,7 @@ export const en = {
   'run.pausing': 'Pausing after this call…',
   'run.stop': 'Stop',
   'run.resume': 'Resume',
+  'run.interrupted': 'It was interrupted at {node}: its process ended. Nothing is lost; Resume goes on.',
 
   'start.title': 'Start',
   'start.lead': 'Open a folder as a project, import a package, and let its agents work through a workflow. Everything stays on this computer.',
@@ -155,7 +156,7 @@ export const en = {
   'project.steps': '{n} steps',
   'project.steps.one': '1 step',
   'project.at': 'at {node}',
-  'project.interrupted': 'The program ended while it was at work. Nothing recorded is lost.',
+  'project.interrupted': 'Interrupted: its process ended. Nothing is lost; Resume goes on.',
   'project.folderGone': 'The folder {path} was moved, renamed or removed. Put it back, or say where it is now; its runs and conversations are kept.',
   'project.noPackage': 'This project has no package yet. Import one to see its workflows and agents.',
 

@@ -62,6 +62,7 @@ export const zh: Record<keyof typeof en, string> = {
   'run.pausing': '当前调用完成后暂停…',
   'run.stop': '停止',
   'run.resume': '继续',
+  'run.interrupted': '运行停在“{node}”：进程意外结束。没有内容丢失，点“继续”即可接着运行。',
 
   'start.title': '开始',
   'start.lead': '把一个文件夹作为项目打开，导入包，让其中的智能体按流程工作。所有数据都留在这台电脑上。',
@@ -157,7 +158,7 @@ export const zh: Record<keyof typeof en, string> = {
   'project.steps': '{n} 个步骤',
   'project.steps.one': '1 个步骤',
   'project.at': '停在 {node}',
-  'project.interrupted': '程序在运行途中结束。已记录的内容没有丢失。',
+  'project.interrupted': '进程意外结束。没有内容丢失，点“继续”即可接着运行。',
   'project.folderGone': '文件夹 {path} 已被移动、改名或删除。请把它放回原处，或指明它现在的位置；其运行与对话都已保留。',
   'project.noPackage': '这个项目还没有包。导入后即可看到流程和智能体。',
 
