@@ -48,6 +48,18 @@ impl Problem {
         Self::new(Code::NotFound, message)
     }
 
+    /// A change of the settings was refused. Nothing was written, so the file is as good as it was.
+    pub(crate) fn unwritten(error: SettingsError) -> Self {
+        match error {
+            SettingsError::Wrong { message, .. } => {
+                Self::invalid(message).hint("Nothing was changed.")
+            }
+            error @ (SettingsError::Read { .. }
+            | SettingsError::Write { .. }
+            | SettingsError::Edit { .. }) => error.into(),
+        }
+    }
+
     /// What happened and what to do about it, where both stand in one text.
     pub(crate) fn words(&self) -> String {
         let Fault { message, hint, .. } = &self.0;
@@ -373,11 +385,11 @@ impl From<ImportError> for Problem {
 
 impl From<KnownServersError> for Problem {
     fn from(error: KnownServersError) -> Self {
-        let code = match &error {
-            KnownServersError::Unknown(_) => Code::NotFound,
-            KnownServersError::Settings(_) | KnownServersError::Secret(_) => Code::Refused,
-        };
-        Self::new(code, error.to_string())
+        match error {
+            KnownServersError::Unknown(_) => Self::missing(error.to_string()),
+            KnownServersError::Settings(error) => Self::unwritten(error),
+            KnownServersError::Secret(_) => Self::new(Code::Refused, error.to_string()),
+        }
     }
 }
 

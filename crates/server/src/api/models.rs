@@ -116,10 +116,11 @@ fn set(asked: Asked<Name, (), SetModel>) -> Result<ModelItem, Problem> {
             ("max-output", json!(body.max_output)),
             ("temperature", json!(body.temperature)),
         ],
-    )?;
+    )
+    .map_err(Problem::unwritten)?;
     if let Some(Price { input, output, cached }) = body.price {
         let price = [("input", json!(input)), ("output", json!(output)), ("cached", json!(cached))];
-        file.set_all(&["models", &name, "price"], &price)?;
+        file.set_all(&["models", &name, "price"], &price).map_err(Problem::unwritten)?;
     }
     if body.use_it {
         file.set(&["run", "model"], &name.as_str().into())?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crewagent_engine::store::{self, Of, ProjectId, Store};
+use crewagent_engine::store::{self, Of, ProjectId, Status, Store};
 use crewagent_engine::{author, sample};
 
 use super::Id;
@@ -17,6 +17,8 @@ use crate::wire::{
 
 /// Folders that are listed.
 const MAX_FOLDERS: usize = 1000;
+/// Runs of a project that are looked at to say when it was used, and what waits in it.
+const LOOKED_AT: usize = 20;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -39,8 +41,11 @@ fn list(asked: Asked) -> Result<Projects, Problem> {
     let store = asked.app.store()?;
     let listing = store.projects().list()?;
     let projects = listing.projects.into_iter().map(|project| counted(project, &store));
+    let mut projects: Vec<Project> = projects.collect::<Result<_, _>>()?;
+    // Those of one moment stay by name.
+    projects.sort_by(|one, other| other.used.cmp(&one.used));
     Ok(Projects {
-        projects: projects.collect::<Result<_, _>>()?,
+        projects,
         damaged: listing.damaged.into_iter().map(Into::into).collect(),
     })
 }
@@ -101,7 +106,12 @@ fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
 
 fn counted(project: store::Project, store: &Store) -> Result<Project, Problem> {
     let of = Of::Project(&project.id);
-    let (runs, talks) = (store.runs().count(of)?, store.conversations().count(of)?);
+    let (newest, runs) = store.runs().newest(of, LOOKED_AT)?;
+    let (latest, talks) = store.conversations().newest(of, 1)?;
+    let at_runs = newest.runs.iter().map(|run| run.updated.unwrap_or(run.created));
+    let at_talks = latest.conversations.iter().map(|talk| talk.updated.unwrap_or(talk.created));
+    let used = at_runs.chain(at_talks).fold(project.created, Ord::max);
+    let waiting = newest.runs.iter().filter(|run| run.status == Status::WaitingUser).count();
     let store::Project { id, name, path, last_package, created } = project;
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(Project {
@@ -114,6 +124,9 @@ fn counted(project: store::Project, store: &Store) -> Result<Project, Problem> {
         created: created.to_string(),
         runs: count(runs),
         conversations: count(talks),
+        // All are as long as each other, so that they sort by their time.
+        used: format!("{used:.3}"),
+        waiting: count(waiting),
     })
 }
 

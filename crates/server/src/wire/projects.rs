@@ -23,7 +23,7 @@ impl From<crewagent_engine::store::Flaw> for Flaw {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Projects {
-    /// By name.
+    /// Those that were used last first.
     pub projects: Vec<Project>,
     /// What should be a project and cannot be read.
     pub damaged: Vec<Flaw>,
@@ -53,6 +53,10 @@ pub struct Project {
     pub runs: u32,
     /// How many conversations it has.
     pub conversations: u32,
+    /// When something last happened in it.
+    pub used: String,
+    /// How many of its newest runs wait for the user.
+    pub waiting: u32,
 }
 
 /// A folder that is to be a project, or where one is now.

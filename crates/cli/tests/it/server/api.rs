@@ -269,6 +269,14 @@ fn a_key_goes_in_and_never_comes_out() {
     }
     let without = browser.json("PUT", "/api/models/other", &json!({ "model": "m" }));
     assert_eq!(without.code(), "invalid");
+    // Nothing is written of what is refused, and nobody is told of a file that is broken.
+    let nowhere = json!({ "model": "m", "baseUrl": "not a url", "noKey": true });
+    let wrong = browser.json("PUT", "/api/models/other", &nowhere);
+    assert_eq!(wrong.code(), "invalid");
+    let words = wrong.text();
+    assert!(words.contains("not a url") && words.contains("Nothing was changed"), "{words}");
+    assert!(!words.contains("config.toml") && !words.contains("line"), "{words}");
+    assert_eq!(browser.get("/api/models").good()["models"].as_array().unwrap().len(), 1);
     assert_eq!(browser.delete("/api/models/mine").status, 200);
     assert_eq!(browser.delete("/api/models/mine").code(), "not-found");
 }

@@ -43,6 +43,26 @@ fn a_list_reads_what_it_shows_and_counts_the_rest() {
 }
 
 #[test]
+fn projects_are_listed_by_their_last_use_with_what_waits_in_them() {
+    let world = tiny();
+    let (_served, browser) = let_in(&world);
+    let first = project(&world, &browser);
+    let folder = world.path("aardvark");
+    fs::create_dir(&folder).unwrap();
+    let body = json!({ "path": folder.to_str().unwrap() });
+    let second = browser.post("/api/projects", &body).good();
+    let listed = || {
+        let list = browser.get("/api/projects").good();
+        let all = list["projects"].as_array().unwrap().iter();
+        all.map(|one| (one["id"].clone(), one["waiting"].clone())).collect::<Vec<_>>()
+    };
+    let (first_id, second_id) = (first["id"].clone(), second["id"].clone());
+    assert_eq!(listed(), [(second_id.clone(), json!(0)), (first_id.clone(), json!(0))]);
+    rested(&browser, &tiny_run(&world, &first, "tiny.yaml"));
+    assert_eq!(listed(), [(first_id, json!(1)), (second_id, json!(0))]);
+}
+
+#[test]
 fn conversations_are_listed_and_searched_as_far_as_is_asked() {
     let world = tiny();
     let (_served, browser) = let_in(&world);

@@ -2901,14 +2901,22 @@ runs: number,
 /**
  * How many conversations it has.
  */
-conversations: number, };
+conversations: number, 
+/**
+ * When something last happened in it.
+ */
+used: string, 
+/**
+ * How many of its newest runs wait for the user.
+ */
+waiting: number, };
 
 /**
  * The projects of the store.
  */
 export type Projects = { 
 /**
- * By name.
+ * Those that were used last first.
  */
 projects: Array<Project>, 
 /**
