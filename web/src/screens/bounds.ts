@@ -1,6 +1,6 @@
 /** What a run is held to, as somebody typed it. */
 
-import type { Bounds, Mode } from '../lib/api/types';
+import type { Bounds, JsonValue, Mode } from '../lib/api/types';
 
 export interface Typed {
   mode: Mode;
@@ -40,4 +40,14 @@ export function boundsOf({ mode, strict, askWrites, turns, minutes, tokens, cost
     ...(tokens && { maxTokens: Number(tokens) }),
     ...(cost && { maxCost: Number(cost) }),
   };
+}
+
+/** A variable: JSON where it is JSON, else the text. A number that JSON would write otherwise, such as 1.10, stays a text. */
+export function valueOf(text: string): JsonValue {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return typeof value === 'number' && JSON.stringify(value) !== text ? text : value;
+  } catch {
+    return text;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundsOf, nothingTyped } from '../../src/screens/bounds';
+import { boundsOf, nothingTyped, valueOf } from '../../src/screens/bounds';
 
 describe('what a run is held to', () => {
   it('is as the settings say where nothing was typed', () => {
@@ -15,5 +15,13 @@ describe('what a run is held to', () => {
     const { tools } = boundsOf({ ...nothingTyped(), ask: 'fs.write,, mcp.github.*\n', deny: 'fs.*(@project/a, b), fs.search\nmcp.*' });
     expect(tools?.ask).toEqual(['fs.write', 'mcp.github.*']);
     expect(tools?.deny).toEqual(['fs.*(@project/a, b)', 'fs.search', 'mcp.*']);
+  });
+});
+
+describe('a variable that was typed', () => {
+  it('is JSON where that loses nothing', () => {
+    const typed = ['3', '1.5', 'true', '[1, "a"]', '"3"', '1.10', '007', '1e3', '12345678901234567890', ' 3', 'a b', ''];
+    const meant = [3, 1.5, true, [1, 'a'], '3', '1.10', '007', '1e3', '12345678901234567890', ' 3', 'a b', ''];
+    expect(typed.map(valueOf)).toEqual(meant);
   });
 });
