@@ -48,13 +48,20 @@ function kindOf(field: FormField): Entry['kind'] {
   }
 }
 
+/** What a number may be, in signs that every language has. */
+function range({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: FormField): string {
+  if (minimum !== undefined && maximum !== undefined) return `${minimum} – ${maximum}`;
+  const signs = { '≥': minimum, '>': exclusiveMinimum, '≤': maximum, '<': exclusiveMaximum };
+  return Object.entries(signs).flatMap(([sign, bound]) => (bound === undefined ? [] : `${sign} ${bound}`)).join(', ');
+}
+
 /** The fields of a form, in the order of its schema. */
 export function entries(schema: FormSchema): Entry[] {
   const required = new Set(schema.required ?? []);
   return Object.entries(schema.properties ?? {}).map(([name, field]) => ({
     name,
     label: field.title ?? name,
-    description: field.description,
+    description: [field.description, range(field)].filter(Boolean).join(' · ') || undefined,
     kind: kindOf(field),
     choices: choicesOf(field.items ?? field),
     required: required.has(name),

@@ -157,6 +157,14 @@ describe('answers', () => {
     expect(JSON.parse(filledIn(all, { name: 'ab', many: '3', on: false, tags: ['x'] }))).toEqual({ name: 'ab', many: 3, on: false, tags: ['x'] });
   });
 
+  it('say what a number may be', () => {
+    const about = (field: object): string | undefined => entries({ properties: { n: { type: 'number', ...field } } })[0]?.description;
+    expect(about({ minimum: 1, maximum: 10, description: 'How many' })).toBe('How many · 1 – 10');
+    expect(about({ exclusiveMinimum: 0, maximum: 5 })).toBe('> 0, ≤ 5');
+    expect(about({ minimum: 0 })).toBe('≥ 0');
+    expect(about({})).toBeUndefined();
+  });
+
   it('of a choice with titles are its values, and too few of them are a mistake', () => {
     const titled = [{ const: 'new', title: 'A new one' }, { const: 2, title: 'The second' }];
     const all = entries({ properties: { one: { oneOf: titled }, some: { type: 'array', items: { anyOf: titled }, minItems: 2 }, named: { enum: ['x', null], enumNames: ['An x', ''] } } });

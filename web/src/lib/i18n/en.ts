@@ -625,6 +625,7 @@ export const en = {
   'launch.missing': 'The package {name} is not in the store, or has errors.',
   'launch.missingHint': 'Import it again, then start the workflow.',
 
+  'settings.back': 'Back',
   'settings.models': 'Models',
   'settings.runs': 'Runs',
   'settings.policy': 'Tool policy',
@@ -633,9 +634,6 @@ export const en = {
   'settings.looks': 'Appearance',
   'settings.keys': 'Shortcuts',
   'settings.health': 'Health',
-  'settings.runsLead': 'What runs begin with when nothing else is said. Changes hold at once.',
-  'settings.policyLead': 'What models may do on this computer. Agents can be held to less, never to more.',
-  'settings.rulesLead': 'Rules can also name a folder, such as fs.write(@project/src). The more precise rule wins; of two alike, the stricter.',
   'settings.theme': 'Theme',
   'settings.language': 'Language',
   'theme.system': 'As the system',

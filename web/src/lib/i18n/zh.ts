@@ -627,6 +627,7 @@ export const zh: Record<keyof typeof en, string> = {
   'launch.missing': '库中没有包 {name}，或它存在错误。',
   'launch.missingHint': '请重新导入，再启动流程。',
 
+  'settings.back': '返回',
   'settings.models': '模型',
   'settings.runs': '运行',
   'settings.policy': '工具策略',
@@ -635,9 +636,6 @@ export const zh: Record<keyof typeof en, string> = {
   'settings.looks': '外观',
   'settings.keys': '快捷键',
   'settings.health': '健康检查',
-  'settings.runsLead': '未另行指定时运行所用的设置，更改立即生效。',
-  'settings.policyLead': '模型在本机可以做什么。智能体只能进一步收紧，不能放宽。',
-  'settings.rulesLead': '规则也可以指定文件夹，例如 fs.write(@project/src)。更具体的规则优先；同样具体时取更严格的。',
   'settings.theme': '主题',
   'settings.language': '语言',
   'theme.system': '跟随系统',

@@ -33,6 +33,8 @@ class AppState {
   models = $state.raw<Models>({ models: [], profiles: [] });
   conversations = $state.raw<Conversation[]>([]);
   runs = $state.raw<RunItem[]>([]);
+  /** Whether the lists of the project are known; one that was not fetched yet is not empty. */
+  listed = $state(false);
   project = $state.raw<Project | null>(null);
   link = $state<Link>('connecting');
   /** When something was last told by the server. */
@@ -110,7 +112,7 @@ class AppState {
     this.#wanted = project;
     if (project === this.project?.id) return;
     this.project = null;
-    [this.conversations, this.runs] = [[], []];
+    [this.conversations, this.runs, this.listed] = [[], [], false];
     if (project === undefined) return;
     const found = await api.project(project);
     if (project !== this.#wanted) return;
@@ -138,6 +140,7 @@ class AppState {
     if (project !== this.project?.id) return;
     this.conversations = talks.conversations;
     this.runs = runs.runs;
+    this.listed = true;
   }
 
   /** Tells a sink what happens in a journal behind this place. */
