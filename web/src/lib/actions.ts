@@ -2,7 +2,7 @@
 
 import { files } from './state/files.svelte';
 import { prefs, setPref } from './state/prefs.svelte';
-import { go, projectOf, route, type Route } from './state/route.svelte';
+import { go, projectHere, projectOf, route, type Route } from './state/route.svelte';
 import { shell } from './state/shell.svelte';
 import { works } from './works';
 
@@ -82,7 +82,7 @@ function walkRegions(by: 1 | -1): void {
 }
 
 export function act(id: string): void {
-  const project = projectOf(route());
+  const project = projectHere();
   const tab = /^tab-(\d)$/.exec(id)?.[1];
   if (tab) showTab(Number(tab));
   switch (id) {

@@ -75,6 +75,8 @@ export const projectOf = (route: Route): string | undefined => ('project' in rou
 let current = $state.raw<Route>(parse(new URL(location.href)));
 let last: Route | null = null;
 let project = projectOf(current);
+/** Where this tab is, or was before it came to the settings. */
+let outside: Route = current.name === 'settings' ? { name: 'start' } : current;
 
 export const route = (): Route => current;
 
@@ -84,8 +86,15 @@ export const before = (): Route | null => last;
 /** The project that this tab is in, or was in last. */
 export const lastProject = (): string | undefined => project;
 
+/** Where the settings lead back to. */
+export const backFromSettings = (): Route => outside;
+
+/** The project that the bars are about: the settings do not leave it. */
+export const projectHere = (): string | undefined => projectOf(current) ?? (current.name === 'settings' ? project : undefined);
+
 function arrive(at: Route): void {
   current = at;
+  if (at.name !== 'settings') outside = at;
   project = projectOf(at) ?? project;
 }
 
