@@ -127,6 +127,9 @@ describe('a run that its process left', () => {
     const banner = tab.getByRole('status').filter({ hasText: why });
     await banner.getByRole('button', { name: 'Resume' }).waitFor();
     await pill(tab, 'paused').getByText('Interrupted', { exact: true }).waitFor();
+    await tab.keyboard.press('Control+k');
+    await tab.getByRole('dialog').getByRole('combobox').fill('Resume');
+    await tab.getByRole('option', { name: /^Resume/ }).waitFor();
     for (const [width, path] of [[1440, 'runs'], [390, 'runs'], [1440, ''], [390, '']]) {
       await tab.setViewportSize({ width, height: 800 });
       await tab.goto(`${server.origin}/project/${set.id}/${path}`);
