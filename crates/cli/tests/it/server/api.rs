@@ -274,7 +274,10 @@ fn a_key_goes_in_and_never_comes_out() {
     let wrong = browser.json("PUT", "/api/models/other", &nowhere);
     assert_eq!(wrong.code(), "invalid");
     let words = wrong.text();
-    assert!(words.contains("not a url") && words.contains("Nothing was changed"), "{words}");
+    assert!(
+        words.contains("begins with https://") && words.contains("Nothing was changed"),
+        "{words}"
+    );
     assert!(!words.contains("config.toml") && !words.contains("line"), "{words}");
     assert_eq!(browser.get("/api/models").good()["models"].as_array().unwrap().len(), 1);
     assert_eq!(browser.delete("/api/models/mine").status, 200);
