@@ -183,7 +183,7 @@ mod tests {
         std::fs::write(home.path().join("config.toml"), settings).unwrap();
         let store = Store::open(Some(home.path().to_owned())).unwrap();
         let mut settings = json!(crewagent_core::run::settings::RunSettings::default());
-        settings["model"] = "scripted:/home/ana/x y.yaml".into();
+        settings["model"] = "scripted:/srv/ana/x y.yaml".into();
         let event: Event = serde_json::from_value(json!({
             "seq": 9,
             "time": "2026-01-01T00:00:00Z",
@@ -197,9 +197,9 @@ mod tests {
         let check = |text: &str, expected: &str| assert_eq!(redact.text(text), expected);
         check("scripted:/srv/demo/model.yaml", "scripted:<folder>/model.yaml");
         check(
-            r#"{"model":"scripted:/home/ana/x y.yaml"}"#,
+            r#"{"model":"scripted:/srv/ana/x y.yaml"}"#,
             r#"{"model":"scripted:<folder>/x y.yaml"}"#,
         );
-        check("`/home/ana/x y.yaml` is gone", "`<folder>/x y.yaml` is gone");
+        check("`/srv/ana/x y.yaml` is gone", "`<folder>/x y.yaml` is gone");
     }
 }
