@@ -88,10 +88,14 @@ struct Redaction {
 
 /// The files of scripted models that a run asked for.
 fn scripts(events: &[Event]) -> impl Iterator<Item = &str> {
-    let settings = events.iter().filter_map(|event| match &event.fact {
-        Fact::RunStarted { settings, .. } => Some(settings),
-        Fact::RunResumed { settings, .. } => settings.as_ref(),
-        _ => None,
+    let settings = events.iter().filter_map(|event| {
+        if let Fact::RunStarted { settings, .. }
+        | Fact::RunResumed { settings: Some(settings), .. } = &event.fact
+        {
+            Some(settings)
+        } else {
+            None
+        }
     });
     settings.filter_map(|settings| script(settings.model.as_deref()?))
 }
