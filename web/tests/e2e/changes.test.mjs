@@ -99,7 +99,9 @@ describe('what a run changed', () => {
     await tab.getByRole('tab', { name: /Changes/ }).click();
     const list = tab.locator('section.inspector').getByRole('tabpanel');
     await list.getByRole('button', { name: /intake\.md/ }).click();
-    await list.getByRole('button', { name: /^Undo: Lines/ }).click();
+    const undo = list.getByRole('button', { name: /^Undo: Lines/ });
+    await until('its only part is shown', async () => (await undo.count()) === 1);
+    await undo.click();
     await dialog().getByRole('heading', { name: /^Remove .*intake\.md/ }).waitFor();
     await dialog().getByRole('button', { name: 'Cancel' }).click();
     assert.ok(existsSync(file));

@@ -318,7 +318,7 @@ describe('what the screens promise', () => {
     const card = tab.getByRole('main').locator('.card.line');
     const text = (await card.textContent()) ?? '';
     assert.match(text, /Interrupted/);
-    assert.match(text, /ended while it was at work/);
+    assert.match(text, /its process ended/);
     assert.match(text, /decide-02-project-type/);
     await card.getByRole('button', { name: 'Resume' }).click();
     await until('it is at work', async () => (await tab.locator('header .pill.running').count()) > 0);
