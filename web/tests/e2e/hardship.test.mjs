@@ -241,13 +241,14 @@ describe('a provider that dies in mid-reply', () => {
     provider.close();
     provider.closeAllConnections();
     await tab.locator('header .pill.failed').waitFor();
-    const fault = tab.locator('[role=log] .fault').last();
-    const text = (await fault.textContent()) ?? '';
+    const faults = tab.locator('[role=log] .fault');
+    const text = (await faults.last().textContent()) ?? '';
     assert.match(text, /connect|connection|answer/i, 'what happened');
     assert.match(text, /settings|resume/i, 'what to do');
     // Still down: the same again, and nothing is lost.
+    const known = await faults.count();
     await tab.getByRole('button', { name: 'Resume' }).first().click();
-    await tab.locator('header .pill.running').waitFor();
+    await until('it failed again', async () => (await faults.count()) > known);
     await tab.locator('header .pill.failed').waitFor();
     isWell = true;
     await open(port);
