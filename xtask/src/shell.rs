@@ -63,7 +63,9 @@ impl CargoTool {
         }
         let package = format!("cargo-{}", self.name);
         println!("{package} is not installed; installing {} (a few minutes, once)", self.version);
-        run(&mut cargo(root, &["install", "--locked", "--version", self.version, &package]))
+        // They do little, so that a build without optimisation is there sooner.
+        let args = ["install", "--debug", "--locked", "--version", self.version, &package];
+        run(&mut cargo(root, &args))
     }
 }
 
