@@ -22,6 +22,7 @@ pub use crewagent_core::run::machine::Moves;
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::call::{Call, ListCall, SearchCall};
+use crewagent_core::vpath::Mount;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -158,17 +159,36 @@ fn reached<T>(answer: mounts::Answer<T>) -> Result<T, Halt> {
 
 /// A file that the user may not use is no reason to stop the run: the model is told.
 fn denied(error: &MountError) -> Option<Refusal> {
-    (error.kind == MountErrorKind::Denied).then(|| {
-        let message = format!("The system does not permit to {} `{}`.", error.action, error.path);
-        Refusal::new(RefusalCode::Sandbox, message)
-            .hint("Use another file, or ask the user to change its permissions.")
+    let MountError { kind, action, path, .. } = error;
+    let message = match kind {
+        MountErrorKind::Denied => format!("The system does not permit to {action} `{path}`."),
+        MountErrorKind::ReadOnly => {
+            format!("The system cannot {action} `{path}`: its file system is read-only.")
+        }
+        MountErrorKind::Full
+        | MountErrorKind::Exhausted
+        | MountErrorKind::Gone
+        | MountErrorKind::Other => return None,
+    };
+    let hint = "Use another file, or ask the user to change its permissions.";
+    Some(Refusal::new(RefusalCode::Sandbox, message).hint(hint))
+}
+
+/// Nor is a single file that cannot be read. A state document is more than a file: the run cannot go on without it.
+fn unreadable(error: &MountError) -> Option<Refusal> {
+    let MountError { kind, action, path, error } = error;
+    let is_one_file = *kind == MountErrorKind::Other && path.mount() != Mount::State;
+    is_one_file.then(|| {
+        let message = format!("The system cannot {action} `{path}`: {error}.");
+        Refusal::new(RefusalCode::Internal, message)
+            .hint("Go on without it, or tell the user what the system says.")
     })
 }
 
 fn told<T: Serialize>(answer: mounts::Answer<T>) -> Result<Answer, MountError> {
     let result = match answer {
         Ok(result) => result,
-        Err(error) => Err(denied(&error).ok_or(error)?),
+        Err(error) => Err(denied(&error).or_else(|| unreadable(&error)).ok_or(error)?),
     };
     Ok(match result {
         Ok(value) => done(&value, Vec::new()),

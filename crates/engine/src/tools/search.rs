@@ -207,8 +207,10 @@ fn hint(truncated: bool, skipped: usize) -> Option<String> {
         "There are more matches; use a longer query, globs or a path to narrow the search.";
     let skipped = match skipped {
         0 => None,
-        1 => Some("One file or folder could not be read.".to_owned()),
-        count => Some(format!("{count} files or folders could not be read.")),
+        1 => Some("One file or folder cannot be read, or has a line of many megabytes.".to_owned()),
+        count => Some(format!(
+            "{count} files or folders cannot be read, or have a line of many megabytes."
+        )),
     };
     match (truncated, skipped) {
         (false, skipped) => skipped,

@@ -60,6 +60,8 @@ impl Project {
     }
 }
 
+const LEFT_OUT: &str = "One file or folder cannot be read, or has a line of many megabytes.";
+
 fn request(query: &str) -> Search {
     Search::new(query, VPath::parse(DEFAULT_PATH).unwrap())
 }
@@ -195,6 +197,16 @@ fn one_line_cannot_flood_the_answer() {
 }
 
 #[test]
+fn a_line_that_is_too_long_to_hold_costs_its_file_alone() {
+    let project = Project::new(&[("a.txt", "needle\n"), ("data.json", &"x".repeat(17 << 20))]);
+    for (path, matches) in [("@project/data.json", &[][..]), ("@project", &["a.txt:1:1"])] {
+        let found = project.found(&below("needle", path));
+        assert_eq!(places(&found.matches), matches, "{path}");
+        assert_eq!(found.hint.as_deref(), Some(LEFT_OUT), "{path}");
+    }
+}
+
+#[test]
 fn many_long_lines_cannot_flood_it_either() {
     let line = format!("{}needle{}\n", "字".repeat(400), "字".repeat(400));
     let project = Project::new(&[("a", &line.repeat(600))]);
@@ -219,7 +231,7 @@ fn a_line_too_long_to_hold_is_told() {
     let found = project.found(&request("needle"));
     assert_eq!(places(&found.matches), ["a:1:1"]);
     assert_eq!(found.stats.files_scanned, 2);
-    assert_eq!(found.hint.as_deref(), Some("One file or folder could not be read."));
+    assert_eq!(found.hint.as_deref(), Some(LEFT_OUT));
 }
 
 #[test]

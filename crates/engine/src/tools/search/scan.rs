@@ -92,15 +92,24 @@ impl<'s> Scan<'s> {
                 self.note(index, result)
             },
         );
+        self.failure()
+    }
+
+    fn failure(&mut self) -> io::Result<()> {
         let tally = self.tally.get_mut().unwrap_or_else(PoisonError::into_inner);
         tally.error.take().map_or(Ok(()), Err)
     }
 
-    /// Searches one file.
+    /// Searches one file. It is passed over only if it can be read and not searched.
     pub(super) fn file(&mut self, file: File, size: u64) -> io::Result<()> {
-        let lines = self.lines(&mut self.worker(), file, size)?;
-        self.note(0, Ok(Some(lines)));
-        Ok(())
+        let lines = self.lines(&mut self.worker(), file, size);
+        if let Err(error) = &lines
+            && error.kind() == io::ErrorKind::PermissionDenied
+        {
+            return lines.map(|_| ());
+        }
+        self.note(0, lines.map(Some));
+        self.failure()
     }
 
     fn lines(&self, worker: &mut Worker, mut file: File, size: u64) -> io::Result<Vec<Line>> {
