@@ -113,6 +113,8 @@ impl<'s> Session<'s> {
                 Ok(run) => session.run = Some(run),
                 // It was removed since.
                 Err(ResumeError::Run(RunError::Unknown { .. })) => {}
+                // The words that come are meant for the run, and the next try may reach it.
+                Err(error) if error.may_pass() => return Err(error.into()),
                 // The conversation is there all the same.
                 Err(error) => session.trouble = Some(format!("run {id}: {error}")),
             }
@@ -231,7 +233,7 @@ impl<'s> Session<'s> {
 
     /// Whether something failed, so that the session must be [mended](Session::mended) before it goes on.
     pub fn is_broken(&self) -> bool {
-        self.current().is_broken()
+        self.talk.is_broken() || self.run.as_ref().is_some_and(Run::is_broken)
     }
 
     /// The same session, taken over anew where it stands.

@@ -201,7 +201,8 @@ impl Stage {
             return Err(act::closing());
         }
         if acts.len() > MAX_IDLE_ACTS {
-            acts.retain(|_, act| act.has_thread());
+            // Somebody else may just be about to give one a job.
+            acts.retain(|_, act| act.has_thread() || Arc::strong_count(act) > 1);
         }
         let fresh = || Arc::new(Act::new(journal.clone()));
         Ok(Arc::clone(acts.entry(journal.clone()).or_insert_with(fresh)))

@@ -4,7 +4,8 @@ use crewagent_core::state::document::ChangeError;
 use thiserror::Error;
 
 use crate::documents::NoDocument;
-use crate::mounts::OpenError;
+use crate::journal::JournalError;
+use crate::mounts::{MountErrorKind, OpenError, kind_of};
 use crate::store::{ProjectError, RunError, RunId, StoreError};
 use crate::turn::Halt;
 
@@ -108,4 +109,29 @@ pub enum ResumeError {
     /// The journal cannot be written.
     #[error(transparent)]
     Halt(#[from] Halt),
+}
+
+impl ResumeError {
+    /// Whether there is too little of something just now, disk space or open files, so that the next try may do better.
+    pub(crate) fn may_pass(&self) -> bool {
+        let error = match self {
+            Self::Run(
+                RunError::Disk(disk)
+                | RunError::Journal(JournalError::Disk(disk))
+                | RunError::Project(ProjectError::Disk(disk)),
+            )
+            | Self::Halt(Halt::Journal(JournalError::Disk(disk))) => &disk.error,
+            Self::State(NoDocument::Mount(mount)) => &mount.error,
+            Self::Run(RunError::Store(StoreError::Io { error, .. }))
+            | Self::Store(StoreError::Io { error, .. })
+            | Self::Mounts(OpenError { error, .. }) => error,
+            Self::Run(_)
+            | Self::Package(_)
+            | Self::Workflow(_)
+            | Self::Store(_)
+            | Self::State(_)
+            | Self::Halt(_) => return false,
+        };
+        matches!(kind_of(error), MountErrorKind::Full | MountErrorKind::Exhausted)
+    }
 }

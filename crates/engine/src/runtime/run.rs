@@ -47,10 +47,20 @@ pub struct Run {
     servers: Servers,
     project: PathBuf,
     opening: Vec<Event>,
-    /// Something failed, and nobody knows how far it came.
-    is_broken: bool,
+    health: Health,
     /// Held, not read: the run is free when it goes.
     _owner: RunOwner,
+}
+
+/// Whether this process can go on with the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Health {
+    /// It can.
+    Sound,
+    /// Something failed, and nobody knows how far it came.
+    Failed,
+    /// What somebody said or did could not be recorded, so nothing that comes behind it may be.
+    Unrecorded,
 }
 
 /// What a run is made of.
@@ -89,7 +99,7 @@ impl Run {
             servers: Servers::default(),
             project,
             opening: Vec::new(),
-            is_broken: false,
+            health: Health::Sound,
             _owner: owner,
         }
     }
@@ -218,7 +228,7 @@ impl Run {
 
     /// Whether something failed, so that it must be taken over anew.
     pub fn is_broken(&self) -> bool {
-        self.is_broken
+        self.health != Health::Sound
     }
 
     /// Requests so far, and what they cost.
@@ -246,7 +256,7 @@ impl Run {
         control: &Control,
         tell: &mut dyn FnMut(&Event),
     ) -> Result<Rest, Halt> {
-        if self.is_broken {
+        if self.is_broken() {
             return Err(Halt::Broken);
         }
         let Self { machine, course, records, mounts, blobs, artifacts, recent, servers, .. } = self;
@@ -279,7 +289,7 @@ impl Run {
                     message: Some(halt.to_string()),
                 });
                 let _ = drive.turn.flush();
-                self.is_broken = true;
+                self.health = Health::Failed;
                 Err(halt)
             }
             rest => rest,
@@ -291,7 +301,8 @@ impl Run {
         if words.len() > MAX_INPUT {
             return Err(Halt::TooLong { bytes: words.len(), limit: MAX_INPUT });
         }
-        self.drive_with(tell, |drive| drive.say(words))
+        let said = self.drive_with(tell, |drive| drive.say(words));
+        self.broken_by(said)
     }
 
     /// The user did something in a conversation; [`Run::drive`] goes on with what there is to do.
@@ -306,7 +317,16 @@ impl Run {
                 return Err(Halt::TooLong { bytes, limit: MAX_INPUT });
             }
         }
-        self.drive_with(tell, |drive| drive.choose(chosen))
+        let done = self.drive_with(tell, |drive| drive.choose(chosen));
+        self.broken_by(done)
+    }
+
+    /// What could not be recorded did not happen, and must not be recorded later: another process begins without it.
+    fn broken_by(&mut self, done: Result<(), Halt>) -> Result<(), Halt> {
+        if done.is_err() {
+            self.health = Health::Unrecorded;
+        }
+        done
     }
 
     /// The files that were made so far, also by workflows that wait for the active one.
@@ -316,6 +336,9 @@ impl Run {
 
     /// The process leaves the run as it is.
     pub fn finish(&mut self, rest: &Rest, tell: &mut dyn FnMut(&Event)) -> Result<(), Halt> {
+        if self.health == Health::Unrecorded {
+            return Ok(());
+        }
         let fact = Fact::RunFinished {
             phase: rest.phase,
             reason: rest.reason,
@@ -323,10 +346,11 @@ impl Run {
             turns: self.machine.turns(),
             usage: self.machine.usage(),
         };
-        self.drive_with(tell, |drive| {
+        let done = self.drive_with(tell, |drive| {
             drive.turn.note(fact);
             drive.turn.flush()
-        })
+        });
+        self.broken_by(done)
     }
 }
 

@@ -10,6 +10,7 @@ use crewagent_core::menu::Surface;
 use crewagent_core::run::settings::RunSettings;
 use crewagent_core::syntax::yaml;
 use crewagent_engine::control::Control;
+use crewagent_engine::disk::Disk;
 use crewagent_engine::model::scripted::Scripted;
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartTalk};
 use crewagent_engine::session::{Guest, Heard, Launch, Mode, Session};
@@ -385,6 +386,29 @@ fn a_run_that_cannot_be_gone_on_with_leaves_the_conversation_open() {
     store.runs().remove(&run).unwrap();
     let session = scene.reopen(&store, &id);
     assert_eq!((session.mode(), session.trouble()), (Mode::Agent, None));
+}
+
+#[test]
+fn words_for_a_run_do_not_go_astray_while_too_many_files_are_open() {
+    let (scene, store, scripted) = porter("003-restart");
+    let mut session = scene.begin(&store);
+    session.hear("check-in", &mut |_| ()).unwrap();
+    session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
+    let id = session.talk().facts().run_id.clone();
+    session.close(&mut |_| ()).unwrap();
+    let reopen = |disk: Disk| {
+        let store = scene.store().on(disk);
+        let runtime = Runtime::new(&store).by(ticking());
+        let change = SettingsChange::default();
+        Session::reopen(&store, runtime, &id, &change, guest())
+            .map(|session| (session.mode(), session.trouble().map(str::to_owned)))
+    };
+    let calm = Recorder::new(Fault::Never);
+    assert_eq!(reopen(calm.disk()).unwrap(), (Mode::Run, None));
+    for (at, operation) in calm.log().iter().enumerate() {
+        let mode = reopen(Recorder::new(Fault::Once(at, 24)).disk());
+        assert!(matches!(mode, Ok((Mode::Run, None)) | Err(_)), "{operation}: {mode:?}");
+    }
 }
 
 #[test]

@@ -214,8 +214,8 @@ impl Feed {
         }
         match state.recent.front() {
             Some(line) if line.at.seq <= at.seq + 1 => {
-                let skipped = (at.seq + 1 - line.at.seq) as usize;
-                Pulled::Lines(state.recent.iter().skip(skipped).take(BATCH).cloned().collect())
+                let heard = state.recent.partition_point(|line| line.at.seq <= at.seq);
+                Pulled::Lines(state.recent.range(heard..).take(BATCH).cloned().collect())
             }
             Some(line) => Pulled::Behind { before: line.at.seq, epoch: state.epoch },
             None => Pulled::Behind { before: state.last + 1, epoch: state.epoch },
@@ -332,6 +332,16 @@ mod tests {
         assert!(matches!(feed.pull(at(1, 1, 4)), Pulled::Nothing));
         feed.tell(&whole(2));
         assert_eq!(pulled(&feed, at(1, 1, 3)), [(at(1, 2, 0), String::new())]);
+    }
+
+    #[test]
+    fn a_number_that_is_left_out_holds_nobody_up() {
+        let feed = feed();
+        feed.wake(1, &[whole(1), whole(2)]);
+        feed.tell(&whole(4));
+        feed.tell(&whole(5));
+        let behind = |seq| pulled(&feed, at(1, seq, 0)).len();
+        assert_eq!([1, 2, 3, 4].map(behind), [3, 2, 2, 1]);
     }
 
     #[test]

@@ -1,12 +1,21 @@
 //! D3: the disk fails at every operation of a run, once and for ever, in every way it has. The process says so or goes
 //! on; afterwards everything can be read, and when the fault is gone the run comes to its end.
 
+use std::sync::Arc;
+
+use crewagent_core::event::Fact;
+use crewagent_engine::disk::Disk;
+use crewagent_engine::runtime::{Runtime, SettingsChange};
+use crewagent_engine::store::RunId;
+use crewagent_engine::turn::Halt;
+
 use super::kill::{Calm, check_readable};
 use super::record::{Scale, scale};
 use super::scene::{Scene, check_kept, clock};
 use super::twelve::{Piece, three, twelve};
 use super::{record, spread};
 use crate::probe::{Fault, Recorder};
+use crate::stage::{Stage, drive, ticking};
 
 /// EIO, ENOSPC, EDQUOT, EMFILE, EROFS, EACCES, as Linux numbers them.
 const ERRORS: [i32; 6] = [5, 28, 122, 24, 30, 13];
@@ -67,4 +76,37 @@ fn a_disk_that_fails_anywhere_is_said_and_survived() {
             calm.operations
         ),
     );
+}
+
+#[test]
+fn words_that_cannot_be_recorded_are_not_said() {
+    let stage = Stage::set("002-branch-greenfield");
+    let words = &stage.script.inputs[0];
+    // As far as the first question, and how many operations that takes.
+    let begin = |recorder: &Arc<Recorder>| {
+        stage.reset_project();
+        let store = stage.store(recorder.disk());
+        let mut run = Runtime::new(&store).by(ticking()).start(&stage.plan()).unwrap();
+        drive(&mut run, &stage.model, &mut Vec::new()).unwrap();
+        run
+    };
+    let calm = Recorder::new(Fault::Never);
+    drop(begin(&calm));
+    let recorder = Recorder::new(Fault::Once(calm.count(), 28));
+    let mut run = begin(&recorder);
+    let id = RunId::parse(run.id()).unwrap();
+    let said = run.say(words, &mut |event| panic!("{event:?} was told"));
+    assert!(matches!(said, Err(Halt::Journal(_))), "{said:?}");
+    assert!(run.is_broken());
+    // Neither does whoever leaves the run write them down.
+    run.finish(&run.rest().unwrap(), &mut |_| {}).unwrap();
+    drop(run);
+    let store = stage.store(Disk::real());
+    let runtime = Runtime::new(&store).by(ticking());
+    let mut run = runtime.resume(&id, &SettingsChange::default()).unwrap();
+    run.say(words, &mut |_| {}).unwrap();
+    drive(&mut run, &stage.model, &mut Vec::new()).unwrap();
+    let events = store.runs().look(&id).unwrap().recovered.events;
+    let inputs = events.iter().filter(|event| matches!(event.fact, Fact::UserInput { .. }));
+    assert_eq!(inputs.count(), 1);
 }
