@@ -282,6 +282,18 @@ pub enum Fact {
         /// What the provider said.
         message: String,
     },
+    /// A request was given up before its reply was whole; what had come is kept for the reader alone. The model is
+    /// asked anew.
+    #[serde(rename = "model.stopped")]
+    ModelStopped {
+        /// The turn.
+        turn: u64,
+        /// Who wanted it.
+        by: StoppedBy,
+        /// The words that had come.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        partial: Option<String>,
+    },
     /// The model's whole reply.
     #[serde(rename = "assistant.message")]
     AssistantMessage {
@@ -379,6 +391,17 @@ pub enum Fact {
         /// Tokens, over the whole run.
         usage: Usage,
     },
+}
+
+/// Why a request was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum StoppedBy {
+    /// The user stopped the run.
+    User,
+    /// The time of the run was over.
+    Time,
 }
 
 /// Something that the user can choose.

@@ -13,7 +13,8 @@ use crewagent_core::event::{Event, Fact, Reply};
 use crewagent_core::message::ToolCall;
 use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::control::Control;
-use crewagent_engine::model::{Cancel, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
+use crewagent_engine::deadline::Deadline;
+use crewagent_engine::model::{Memo, Model, ModelError, ModelErrorKind, Progress, Request};
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{Of, RunId, Store};
 use crewagent_testkit::package::generated;
@@ -103,7 +104,7 @@ impl Model for Reader {
         request: &Request,
         _: &mut Memo,
         _: &mut dyn FnMut(Progress),
-        _: &Cancel,
+        _: &Deadline,
     ) -> Result<Reply, ModelError> {
         let turn = request.place.turn;
         if turn > self.turns {

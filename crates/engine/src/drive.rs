@@ -7,7 +7,7 @@ mod served;
 mod shift;
 
 use crewagent_core::context::holds_object;
-use crewagent_core::event::{Fact, Phase, Reason};
+use crewagent_core::event::{Channel, Fact, Phase, Reason, StoppedBy};
 use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::Workflow;
@@ -17,6 +17,7 @@ use jiff::Timestamp;
 
 use crate::blobs::Blobs;
 use crate::control::{Control, Wish};
+use crate::deadline::Deadline;
 use crate::model::{Again, Delta, Memo, Model, ModelError, ModelErrorKind, Progress};
 use crate::mounts::Mounts;
 use crate::servers::Servers;
@@ -142,9 +143,7 @@ impl<T: Turn> Drive<'_, T> {
 
     /// Another process takes over: this one.
     pub(crate) fn take_over(&mut self, resumed: Fact) -> Result<(), Halt> {
-        let signal = self.turn.signal(resumed)?;
-        self.signalled(signal);
-        Ok(())
+        self.signal(resumed)
     }
 
     /// The user speaks.
@@ -154,15 +153,13 @@ impl<T: Turn> Drive<'_, T> {
             for_node_id: self.machine.node_name().map(str::to_owned),
             call_id: self.machine.asking_call().map(str::to_owned),
         };
-        let signal = self.turn.signal(fact)?;
-        self.signalled(signal);
+        self.signal(fact)?;
         self.turn.flush()
     }
 
     /// The user did something in a conversation. What does not concern the machine is only recorded.
     pub(crate) fn choose(&mut self, chosen: Fact) -> Result<(), Halt> {
-        let signal = self.turn.signal(chosen)?;
-        self.signalled(signal);
+        self.signal(chosen)?;
         self.turn.flush()
     }
 
@@ -187,6 +184,8 @@ impl<T: Turn> Drive<'_, T> {
                 self.course.give_up();
             }
             self.feed(Input::Resume { place, settings }, time);
+        } else if let Fact::ModelStopped { .. } = fact {
+            self.feed(Input::Late, time);
         } else if let Fact::ToolsListed { server, tools, .. } = fact {
             self.listed(&server, &tools);
         }
@@ -237,19 +236,31 @@ impl<T: Turn> Drive<'_, T> {
         self.turn.flush()?;
         let key = self.ask_key(ask);
         let turn = ask.turn;
-        let cancel = world.control.cancel();
+        let (machine, toolbox) = (&*self.machine, &self.course.toolbox);
         let memo = &mut self.course.memo;
+        let mut until = Deadline::whenever(world.control.cancel());
+        let mut said = String::new();
         let recorded = self.turn.step(&key, &mut |moment| {
+            if let Some(message) = toolbox.overflow(machine) {
+                return Ok(Fact::ModelOverflowed { turn, message });
+            }
+            if let Some(left) = machine.time_left(moment.now) {
+                until = until.within(left);
+            }
             let mut tell = |progress: Progress| match progress {
                 Progress::Words(Delta { text, channel }) => {
+                    if channel == Channel::Text {
+                        said.push_str(&text);
+                    }
                     moment.whisper(Fact::AssistantDelta { turn, text, channel });
                 }
                 Progress::Again(Again { attempt, wait, why: message }) => {
+                    said.clear();
                     let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                     moment.note(Fact::ModelRetried { turn, attempt, wait_ms, message });
                 }
             };
-            let mut reply = match world.model.reply(&request, memo, &mut tell, cancel) {
+            let mut reply = match world.model.reply(&request, memo, &mut tell, &until) {
                 Err(ModelError { kind: ModelErrorKind::Window, message, .. }) => {
                     return Ok(Fact::ModelOverflowed { turn, message });
                 }
@@ -259,8 +270,28 @@ impl<T: Turn> Drive<'_, T> {
             let broken = calls.filter(|(_, call)| !holds_object(call)).map(|(at, _)| at);
             reply.broken_calls = broken.collect();
             Ok(Fact::AssistantMessage { turn, reply })
-        })?;
-        self.replied(recorded)
+        });
+        match recorded {
+            Ok(recorded) => self.replied(recorded),
+            Err(Halt::Model(error)) if error.kind == ModelErrorKind::Cancelled => {
+                let partial = Some(said).filter(|said| !said.is_empty());
+                if until.is_late() && world.control.wish() == Wish::Run {
+                    return self.signal(Fact::ModelStopped { turn, by: StoppedBy::Time, partial });
+                }
+                if partial.is_some() {
+                    self.turn.note(Fact::ModelStopped { turn, by: StoppedBy::User, partial });
+                }
+                Err(Halt::Model(error))
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// Something comes from outside, and is taken in.
+    fn signal(&mut self, fact: Fact) -> Result<(), Halt> {
+        let signal = self.turn.signal(fact)?;
+        self.signalled(signal);
+        Ok(())
     }
 
     fn replied(&mut self, recorded: Recorded) -> Result<(), Halt> {

@@ -18,6 +18,8 @@ use serde_json::{Map, Value as Json};
 use thiserror::Error;
 use tokio::sync::Notify;
 
+use crate::deadline::Deadline;
+
 pub use self::named::{NamedError, NamedModel};
 
 /// Something that answers requests. Many runs may use one at the same time.
@@ -25,13 +27,13 @@ pub trait Model: Send + Sync {
     /// What people call it.
     fn name(&self) -> &str;
 
-    /// Answers a request. Pieces of the reply are told as they come; only the whole reply counts.
+    /// Answers a request, unless it is to end before. Pieces of the reply are told as they come; only the whole reply counts.
     fn reply(
         &self,
         request: &Request,
         memo: &mut Memo,
         tell: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
+        until: &Deadline,
     ) -> Result<Reply, ModelError>;
 }
 

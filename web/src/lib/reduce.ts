@@ -176,6 +176,9 @@ function takeWhole(view: View, event: Event): void {
     case 'question':
       takeQuestion(view, event);
       break;
+    case 'model.stopped':
+      takeStopped(view, event);
+      break;
     case 'phase.changed':
       takePhase(view, event);
       break;
@@ -441,6 +444,24 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
   else if (event.phase === 'WaitingUser' && !QUIET.has(event.reason ?? 'stop-point')) {
     note(view, event, 'waiting', event.reason ?? '', detail);
   }
+}
+
+/** What had come of a reply when it was given up stays; the next request writes a reply of its own. */
+function takeStopped(view: View, event: Extract<Event, { type: 'model.stopped' }>): void {
+  view.live = null;
+  if (!event.partial) return;
+  view.rows.push({
+    ...head(event),
+    kind: 'said',
+    turn: event.turn,
+    agentId: view.place.agentId,
+    nodeId: view.place.nodeId,
+    text: event.partial,
+    thinking: '',
+    from: undefined,
+    cut: event.by,
+    usage: NO_USAGE,
+  });
 }
 
 /** What was said is no answer: the question waits on, with the reason. */

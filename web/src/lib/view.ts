@@ -8,6 +8,7 @@ import type {
   Question,
   RunSettings,
   Standing,
+  StoppedBy,
   Suggestion,
   Usage,
 } from './api/types';
@@ -51,6 +52,9 @@ export interface AskRow extends RowHead {
   agentId: string | undefined;
 }
 
+/** Why a reply is not whole. */
+export type Cut = 'length' | 'filter' | StoppedBy;
+
 export interface SaidRow extends RowHead {
   kind: 'said';
   turn: number;
@@ -59,7 +63,7 @@ export interface SaidRow extends RowHead {
   text: string;
   thinking: string;
   from: string | undefined;
-  cut: 'length' | 'filter' | undefined;
+  cut: Cut | undefined;
   usage: Usage;
 }
 

@@ -225,7 +225,13 @@ describe('Stop is seen within 200 ms', () => {
       await reaches(tab, 'w20 ');
       return stopped(tab);
     });
-    await tab.getByRole('log').getByText('Stopped.').waitFor();
+    // What was read before is not lost, also for whoever comes later.
+    for (const look of ['at once', 'after a reload']) {
+      if (look === 'after a reload') await tab.reload();
+      await tab.getByRole('log').getByText('Stopped.').waitFor();
+      const half = tab.getByRole('log').locator('article', { hasText: 'You stopped the reply here.' }).last();
+      assert.match((await half.textContent()) ?? '', /w1 w2 .*w20 /s, look);
+    }
   });
 
   it('while a tool is at work', async () => {

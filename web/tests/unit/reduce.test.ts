@@ -127,6 +127,20 @@ describe('rows', () => {
     expect(over.rows.find((row) => row.kind === 'ask')).toMatchObject({ answer: 'x', refused: undefined });
   });
 
+  it('what had come of a reply when it was stopped stays, and the next reply is another row', () => {
+    const events = journal('every-question');
+    const at = events.findIndex((event) => event.type === 'assistant.message');
+    const [before, reply] = [events.slice(0, at), events[at] as Event];
+    const piece = { ...reply, type: 'assistant.delta', turn: 1, part: 1, text: 'I look' } as unknown as Event;
+    const stop = { ...reply, type: 'model.stopped', turn: 1, by: 'user', partial: 'I look' } as unknown as Event;
+    const stopped = reduce(reduce(emptyView(), [...before, piece]), [stop]);
+    expect(stopped.live).toBeNull();
+    expect(stopped.rows.at(-1)).toMatchObject({ kind: 'said', text: 'I look', cut: 'user', turn: 1 });
+    const on = reduce(stopped, [{ ...reply, seq: reply.seq + 1 } as Event]);
+    expect(on.rows.filter((row) => row.kind === 'said').map((row) => row.cut)).toEqual(['user', undefined]);
+    expect(new Set(on.rows.map((row) => row.key)).size).toBe(on.rows.length);
+  });
+
   it('thoughts and words of a reply are one row', () => {
     const said = reduce(emptyView(), journal('every-question')).rows.find((row) => row.kind === 'said');
     expect(said).toMatchObject({ thinking: expect.stringContaining('before I ask'), text: 'I look at what is there first.' });

@@ -146,7 +146,10 @@ impl Screen {
         }
         let breaks = matches!(
             event.fact,
-            Fact::ModelRetried { .. } | Fact::ModelOverflowed { .. } | Fact::Error { .. }
+            Fact::ModelRetried { .. }
+                | Fact::ModelOverflowed { .. }
+                | Fact::ModelStopped { .. }
+                | Fact::Error { .. }
         );
         let mut out = if breaks { self.break_off() } else { self.hush() };
         self.trail.take(&event.fact);
@@ -201,6 +204,7 @@ impl Screen {
                 let next = next_try(*attempt, *wait_ms);
                 self.void(*turn, message, &next, &mut out);
             }
+            Fact::ModelStopped { partial, .. } => self.cut_off(partial.as_deref(), &mut out),
             Fact::ModelOverflowed { turn, message } => self.void(*turn, message, "", &mut out),
             Fact::Error { message, partial } => {
                 self.failed(message, partial.as_deref(), &mut out);
@@ -259,12 +263,19 @@ impl Screen {
         if self.view == View::Live {
             return;
         }
-        if let Some(words) = partial.filter(|words| !words.is_empty()) {
+        self.cut_off(partial, out);
+        let text = self.notice(ERROR, "✗", message);
+        self.lines(&text, out);
+    }
+
+    /// What there is of a reply that did not come to its end. Live, it was shown as it came.
+    fn cut_off(&mut self, words: Option<&str>, out: &mut String) {
+        if let Some(words) = words.filter(|words| !words.is_empty())
+            && self.view == View::Record
+        {
             out.push_str(&self.speak(Channel::Text, words.trim_end()));
             out.push_str(&self.break_off());
         }
-        let text = self.notice(ERROR, "✗", message);
-        self.lines(&text, out);
     }
 
     /// What happens in a conversation beside talk. Commands are answered by whoever drives it.

@@ -13,6 +13,7 @@ mod shift;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -103,6 +104,8 @@ pub enum Input {
     Replied(Reply),
     /// The request did not fit the model's window after all; the provider's words say so.
     Overflowed(String),
+    /// The time was over before the model had replied.
+    Late,
     /// A call was answered.
     Answered {
         /// The answer.
@@ -146,7 +149,7 @@ impl From<Standing> for Whereabouts {
 pub enum Effect {
     /// Tell everyone.
     Tell(Box<Fact>),
-    /// Ask the model; feeds [`Input::Replied`] or [`Input::Overflowed`].
+    /// Ask the model; feeds [`Input::Replied`], [`Input::Overflowed`] or [`Input::Late`].
     AskModel(Ask),
     /// Perform a call; feeds [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
     Perform(Job),
@@ -379,6 +382,7 @@ impl Machine {
             Input::Agent(agent) => self.talk_to(agent, &mut effects),
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
             Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
+            Input::Late => self.late(now, &mut effects),
             Input::Answered { answer, state } => self.answered(&answer, state, now, &mut effects),
             Input::Shifted(shifted) => self.shifted(shifted, now, &mut effects),
             Input::Asked(question) => self.asked(question, None, &mut effects),
@@ -440,6 +444,11 @@ impl Machine {
     /// What it runs with.
     pub fn settings(&self) -> &RunSettings {
         &self.settings
+    }
+
+    /// How long the run may still take, if that is limited.
+    pub fn time_left(&self, now: Timestamp) -> Option<Duration> {
+        self.allowance.time_left(&self.settings.limits, now)
     }
 
     /// What it has cost.

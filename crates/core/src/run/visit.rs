@@ -75,6 +75,7 @@ impl Way {
             | Fact::AssistantDelta { .. }
             | Fact::ModelRetried { .. }
             | Fact::ModelOverflowed { .. }
+            | Fact::ModelStopped { .. }
             | Fact::AssistantMessage { .. }
             | Fact::ToolStarted { .. }
             | Fact::ToolFinished { .. }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crewagent_core::chat::names::Names;
 use crewagent_core::chat::profile::NameForm;
-use crewagent_core::context::tools_digest;
+use crewagent_core::context::{tokens_of, tools_digest};
 use crewagent_core::event::{Fact, RequestFacts};
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::{Message, ToolCall};
@@ -23,23 +23,47 @@ use crate::turn::Halt;
 /// The tools of the effective agent, worked out when its policy or what servers offer changes.
 #[derive(Default)]
 pub(crate) struct Toolbox {
-    made: Option<(Policy, Arc<[ToolSpec]>, Digest)>,
+    made: Option<Made>,
     served: BTreeMap<ServerName, Vec<ServedTool>>,
+}
+
+/// The tools that a policy allows.
+struct Made {
+    policy: Policy,
+    tools: Arc<[ToolSpec]>,
+    digest: Digest,
+    /// What they take in a request.
+    bytes: u64,
 }
 
 impl Toolbox {
     fn of(&mut self, policy: Policy) -> (Arc<[ToolSpec]>, Digest) {
-        if let Some((known, tools, digest)) = &self.made
-            && *known == policy
+        if let Some(made) = &self.made
+            && made.policy == policy
         {
-            return (tools.clone(), *digest);
+            return (made.tools.clone(), made.digest);
         }
         let mut tools = schema::tools(&policy);
         tools.extend(self.allowed(&policy).map(ServedTool::spec));
         let tools: Arc<[ToolSpec]> = tools.into();
         let digest = tools_digest(&tools);
-        self.made = Some((policy, tools.clone(), digest));
+        let bytes = serde_json::to_vec(&tools).map_or(0, |json| json.len() as u64);
+        self.made = Some(Made { policy, tools: tools.clone(), digest, bytes });
         (tools, digest)
+    }
+
+    /// Why a request of the machine would not fit the window together with the tools, by an estimate. A model that
+    /// cuts what it gets without a word would lose its rules.
+    pub(super) fn overflow(&self, machine: &Machine) -> Option<String> {
+        let tools = tokens_of(self.made.as_ref().map_or(0, |made| made.bytes));
+        let messages = tokens_of(machine.context().bytes());
+        let window = machine.settings().window_tokens;
+        (tools + messages > window).then(|| {
+            format!(
+                "The request would take about {} tokens, {tools} of them for tools; the model's window has {window}. Allow fewer tools, or use a model with a larger window.",
+                tools + messages
+            )
+        })
     }
 
     /// A server has these tools from here on.

@@ -36,6 +36,7 @@ pub(super) fn each<E>(
         | Fact::AssistantDelta { .. }
         | Fact::ModelRetried { .. }
         | Fact::ModelOverflowed { .. }
+        | Fact::ModelStopped { .. }
         | Fact::StateChanged(_)
         | Fact::Question { .. }
         | Fact::PhaseChanged { .. }

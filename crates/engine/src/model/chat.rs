@@ -35,7 +35,8 @@ pub use self::failure::Layer;
 use self::lesson::Manner;
 pub use self::probe::{Finding, MEASURED, Probe, probe};
 use self::speaker::{Speaker, Told};
-use super::{Again, Cancel, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
+use super::{Again, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
+use crate::deadline::Deadline;
 use crate::store::dice;
 
 /// About this many bytes are a token, as with most models.
@@ -126,13 +127,13 @@ impl Chat {
         &self,
         exchange: Exchange,
         tell: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
+        until: &Deadline,
     ) -> Result<Reply, Failed> {
         let (listener, told) = mpsc::channel();
         let mut speaker = Speaker::new(listener);
-        let stop = cancel.clone();
+        let end = until.clone();
         self.client.spawn(async move {
-            let result = exchange.run(&mut speaker, &stop).await;
+            let result = exchange.run(&mut speaker, &end).await;
             speaker.end(result);
         });
         for told in told {
@@ -159,11 +160,11 @@ impl Chat {
         }
     }
 
-    fn pause(&self, wait: Duration, cancel: &Cancel) -> Result<(), Failure> {
+    fn pause(&self, wait: Duration, until: &Deadline) -> Result<(), Failure> {
         self.client.block_on(async {
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => Err(Failure::Cancelled),
+                () = until.over() => Err(Failure::Cancelled),
                 () = tokio::time::sleep(wait) => Ok(()),
             }
         })
@@ -234,7 +235,7 @@ impl Model for Chat {
         request: &Request,
         memo: &mut Memo,
         tell: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
+        until: &Deadline,
     ) -> Result<Reply, ModelError> {
         let mut tries = 0;
         loop {
@@ -242,7 +243,7 @@ impl Model for Chat {
             let desk: &mut Desk = memo.of();
             let exchange = self.exchange(request, &manner, desk);
             let body = exchange.body.clone();
-            let result = self.attempt(exchange, tell, cancel);
+            let result = self.attempt(exchange, tell, until);
             if let Ok(body) = body.try_into_mut() {
                 desk.body.give_back(body.into());
             }
@@ -261,7 +262,7 @@ impl Model for Chat {
             };
             let why = failure.words(&self.endpoint);
             tell(Progress::Again(Again { attempt: tries, wait, why }));
-            self.pause(wait, cancel)
+            self.pause(wait, until)
                 .map_err(|failure| failure.into_error(&self.endpoint, tries, String::new()))?;
         }
     }

@@ -13,7 +13,8 @@ use crewagent_core::event::{Channel, Event, Fact, Reply, RequestFacts};
 use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 
-use super::{Cancel, Delta, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
+use super::{Delta, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
+use crate::deadline::Deadline;
 
 /// Finds a text by its digest.
 type Blobs = Box<dyn Fn(Digest) -> Option<Arc<str>> + Send + Sync>;
@@ -134,6 +135,7 @@ impl Recording {
             | Fact::AssistantDelta { .. }
             | Fact::ModelRetried { .. }
             | Fact::ModelOverflowed { .. }
+            | Fact::ModelStopped { .. }
             | Fact::ToolStarted { .. }
             | Fact::StateChanged(_)
             | Fact::Question { .. }
@@ -163,7 +165,7 @@ impl Model for Replay {
         request: &Request,
         _memo: &mut Memo,
         tell: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
+        until: &Deadline,
     ) -> Result<Reply, ModelError> {
         let (recorded, reply) = self.recorded(request.place.turn)?;
         if recorded.sha256 != request.sha256 {
@@ -174,7 +176,7 @@ impl Model for Replay {
                 &self.blobs,
             )));
         }
-        if cancel.is_cancelled() {
+        if until.is_over() {
             let message = "The reply was cancelled.".to_owned();
             return Err(ModelError::new(ModelErrorKind::Cancelled, message));
         }

@@ -24,7 +24,8 @@ use crewagent_core::event::{Channel, Reply};
 use self::pace::Teller;
 use self::scenario::{Fault, Line, Scenario, Turn};
 use self::view::View;
-use super::{Cancel, Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request};
+use super::{Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request};
+use crate::deadline::Deadline;
 
 pub use self::error::{Problem, ScenarioError};
 pub use self::pace::Pace;
@@ -144,14 +145,14 @@ impl Model for Scripted {
         request: &Request,
         _memo: &mut Memo,
         tell: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
+        until: &Deadline,
     ) -> Result<Reply, ModelError> {
         let view = View::of(request);
         let line = self.line(&view)?;
         let derailed = |why: String| self.derailed(&request.place, line.line, &why);
         let reply = render::reply(line, &view, request).map_err(derailed)?;
         let pace = line.pace.or(self.scenario.pace).or(self.pace);
-        let mut teller = Teller { tell, cancel, pace };
+        let mut teller = Teller { tell, until, pace };
         if let Some(think) = &line.think {
             teller.speak(Channel::Thinking, &think.text(&view).map_err(derailed)?)?;
         }

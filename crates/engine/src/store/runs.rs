@@ -456,6 +456,7 @@ fn last_epoch(events: &[Event]) -> u64 {
         | Fact::AssistantDelta { .. }
         | Fact::ModelRetried { .. }
         | Fact::ModelOverflowed { .. }
+        | Fact::ModelStopped { .. }
         | Fact::AssistantMessage { .. }
         | Fact::ToolStarted { .. }
         | Fact::ToolFinished { .. }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::mem::discriminant;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, Fact, StoppedBy};
 
 use super::{Halt, Recorded};
 
@@ -95,6 +95,7 @@ fn is_signal(fact: &Fact) -> bool {
             | Fact::SessionInstructed { .. }
             | Fact::SessionRun { .. }
             | Fact::ToolsListed { .. }
+            | Fact::ModelStopped { by: StoppedBy::Time, .. }
     )
 }
 

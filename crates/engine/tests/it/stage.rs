@@ -12,9 +12,10 @@ use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_core::syntax::yaml;
 use crewagent_engine::clock::Clock;
 use crewagent_engine::control::Control;
+use crewagent_engine::deadline::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::model::scripted::Scripted;
-use crewagent_engine::model::{Cancel, Memo, Model, ModelError, Progress, Request};
+use crewagent_engine::model::{Memo, Model, ModelError, Progress, Request};
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{Installed, RunId, Store};
 use crewagent_engine::turn::Halt;
@@ -259,9 +260,9 @@ impl Model for Watched<'_> {
         request: &Request,
         memo: &mut Memo,
         tell: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
+        until: &Deadline,
     ) -> Result<Reply, ModelError> {
-        let reply = self.model.reply(request, memo, tell, cancel)?;
+        let reply = self.model.reply(request, memo, tell, until)?;
         self.requests.lock().unwrap().push(serde_json::to_string(&request.messages).unwrap());
         Ok(reply)
     }

@@ -12,6 +12,7 @@ use crewagent_core::event::Reply;
 use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
 use crewagent_core::tool::schema;
+use crewagent_engine::deadline::Deadline;
 use crewagent_engine::model::chat::{Chat, Client, Endpoint, Patience};
 use crewagent_engine::model::{
     Cancel, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
@@ -74,7 +75,7 @@ fn ask(chat: &Chat) -> (Result<Reply, ModelError>, String, usize) {
             tries += 1;
         }
     };
-    let reply = chat.reply(&request(), &mut Memo::default(), &mut tell, &Cancel::default());
+    let reply = chat.reply(&request(), &mut Memo::default(), &mut tell, &Deadline::default());
     (reply, told, tries)
 }
 
@@ -203,10 +204,11 @@ fn cancelled_after(answers: Vec<Vec<Act>>, reached: &dyn Fn(&Server)) -> (ModelE
     patient.patience = Patience { longest_wait: Duration::from_secs(60), ..Patience::default() };
     let chat = Chat::new(patient, &Client::new().unwrap()).unwrap();
     let cancel = Cancel::default();
+    let until = Deadline::whenever(&cancel);
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| {
             let error =
-                chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &cancel).unwrap_err();
+                chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &until).unwrap_err();
             (error, Instant::now())
         });
         reached(&server);
@@ -221,22 +223,20 @@ fn cancelled_after(answers: Vec<Vec<Act>>, reached: &dyn Fn(&Server)) -> (ModelE
 fn a_request_is_stopped_at_once_whatever_it_waits_for() {
     let limited = server::answer("429 Too Many Requests", &[("retry-after", "30")], b"{}");
     let talking = Act::Repeat(events(&[words("more ")]), Duration::from_millis(5));
-    let states: [(&str, Vec<Act>, bool); 5] = [
-        ("before the headers", vec![Act::Hang], true),
-        ("before the first byte", vec![stream_head(), Act::Hang], true),
+    let states: [(&str, Vec<Act>); 5] = [
+        ("before the headers", vec![Act::Hang]),
+        ("before the first byte", vec![stream_head(), Act::Hang]),
         (
             "in the middle of silence",
             vec![stream_head(), Act::Send(events(&[words("Hel")])), Act::Hang],
-            true,
         ),
-        ("in the middle of words", vec![stream_head(), talking], true),
-        ("before another try", vec![limited], false),
+        ("in the middle of words", vec![stream_head(), talking]),
+        ("before another try", vec![limited]),
     ];
-    for (name, acts, is_left) in states {
+    for (name, acts) in states {
         let (error, took) = cancelled_after(vec![acts], &|server| server.wait_for(1));
         assert_eq!(error.kind, ModelErrorKind::Cancelled, "{name}: {}", error.message);
         assert!(took < Duration::from_millis(200), "{name}: {took:?}");
-        let _ = is_left;
     }
 }
 
@@ -245,9 +245,10 @@ fn a_stopped_request_closes_its_connection() {
     let server = Server::start(vec![vec![stream_head(), Act::Hang]]);
     let chat = chat(server.url());
     let cancel = Cancel::default();
+    let until = Deadline::whenever(&cancel);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &cancel).unwrap_err()
+            chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &until).unwrap_err()
         });
         server.wait_for(1);
         cancel.cancel();

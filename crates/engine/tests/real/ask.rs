@@ -8,6 +8,7 @@ use crewagent_core::event::{Channel, Reply};
 use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
 use crewagent_core::tool::schema;
+use crewagent_engine::deadline::Deadline;
 use crewagent_engine::model::chat::{Chat, Client, Endpoint, Patience};
 use crewagent_engine::model::{
     Again, Cancel, Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request,
@@ -136,7 +137,7 @@ pub(crate) fn ask_and(
             words.clear();
         }
     };
-    let end = model.reply(request, &mut Memo::default(), &mut tell, &cancel);
+    let end = model.reply(request, &mut Memo::default(), &mut tell, &Deadline::whenever(&cancel));
     Said { end, words, tries }
 }
 

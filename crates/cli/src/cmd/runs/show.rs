@@ -108,6 +108,7 @@ impl Story {
             | Fact::AssistantMessage { .. }
             | Fact::ModelRetried { .. }
             | Fact::ModelOverflowed { .. }
+            | Fact::ModelStopped { .. }
             | Fact::ToolStarted { .. }
             | Fact::ToolFinished { .. }
             | Fact::ContextCut { .. }

@@ -294,6 +294,15 @@ fn what_came_before_a_failure_is_in_the_record() {
 }
 
 #[test]
+fn what_came_before_a_stop_is_in_the_record() {
+    let (turn, by) = (1, StoppedBy::User);
+    let stopped = Fact::ModelStopped { turn, by, partial: Some("Once upon a".into()) };
+    let live = [delta(Channel::Text, "Once upon a"), stopped.clone()];
+    assert_eq!(lines(&mut screen(View::Live, Width::Endless), live), "  Once upon a…\n");
+    assert_eq!(lines(&mut screen(View::Record, Width::Endless), [stopped]), "  Once upon a…\n");
+}
+
+#[test]
 fn a_node_counts_from_those_that_are_done() {
     let done = ["one", "two", "one"].map(str::to_owned);
     assert_eq!(place_of("three", &done), 3);

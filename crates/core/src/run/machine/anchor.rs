@@ -154,6 +154,13 @@ impl Machine {
         self.stop(Reason::LimitWindow, Some(why.to_owned()), effects);
     }
 
+    /// The time is over, and there is no reply.
+    pub(super) fn late(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        self.context.take_added();
+        let message = self.allowance.time_over(now);
+        self.stop(Reason::LimitTime, Some(message), effects);
+    }
+
     /// The traffic of the node leaves the context.
     pub(super) fn leave_node(&mut self, keep: Keep) {
         let cut = self.context.leave_node(keep);

@@ -1,5 +1,7 @@
 //! What stops a run that would otherwise go on. Everything counts from the user's last word.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use super::super::settings::Limits;
@@ -32,9 +34,23 @@ impl Allowance {
         self.calls += 1;
     }
 
+    /// What is left of the time.
+    pub(super) fn time_left(&self, limits: &Limits, now: Timestamp) -> Option<Duration> {
+        let spent = Duration::try_from(now.duration_since(self.since)).unwrap_or_default();
+        limits.seconds.map(|limit| Duration::from_secs(limit).saturating_sub(spent))
+    }
+
+    /// The sentence that says that there is none.
+    pub(super) fn time_over(&self, now: Timestamp) -> String {
+        format!("{} seconds have passed since your last input.", self.seconds(now))
+    }
+
+    fn seconds(&self, now: Timestamp) -> u64 {
+        u64::try_from(now.duration_since(self.since).as_secs()).unwrap_or(0)
+    }
+
     /// The limit that is reached, and the sentence that says so.
     pub(super) fn exceeded(&self, limits: &Limits, now: Timestamp) -> Option<(Reason, String)> {
-        let spent = u64::try_from(now.duration_since(self.since).as_secs()).unwrap_or(0);
         if self.turns >= limits.turns {
             let times = if self.turns == 1 { "once" } else { &format!("{} times", self.turns) };
             let message = format!("The model was asked {times} since your last input.");
@@ -44,9 +60,8 @@ impl Allowance {
             let message = format!("{} workflows were called since your last input.", self.calls);
             return Some((Reason::LimitTurns, message));
         }
-        if limits.seconds.is_some_and(|limit| spent >= limit) {
-            let message = format!("{spent} seconds have passed since your last input.");
-            return Some((Reason::LimitTime, message));
+        if limits.seconds.is_some_and(|limit| self.seconds(now) >= limit) {
+            return Some((Reason::LimitTime, self.time_over(now)));
         }
         let tokens = self.usage.tokens();
         if limits.tokens.is_some_and(|limit| tokens >= limit) {

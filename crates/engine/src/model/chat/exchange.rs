@@ -22,7 +22,7 @@ use super::failure::{Failure, Timer};
 use super::meter::{Broken, Meter, Metered};
 use super::speaker::Speaker;
 use crate::clock::Clock;
-use crate::model::Cancel;
+use crate::deadline::Deadline;
 
 /// As much of an answer that is no reply is read.
 const COMPLAINT: usize = 64 << 10;
@@ -61,11 +61,15 @@ impl From<Fault> for Failed {
 }
 
 impl Exchange {
-    /// Sends the request and reads the answer, unless the user stops it.
-    pub(super) async fn run(self, speaker: &mut Speaker, cancel: &Cancel) -> Result<Reply, Failed> {
+    /// Sends the request and reads the answer, unless it is to end before.
+    pub(super) async fn run(
+        self,
+        speaker: &mut Speaker,
+        until: &Deadline,
+    ) -> Result<Reply, Failed> {
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(Failure::Cancelled.into()),
+            () = until.over() => Err(Failure::Cancelled.into()),
             result = self.answer(speaker) => result,
         }
     }

@@ -88,7 +88,7 @@ fn request(turn: u64, sha256: &str, messages: Vec<Message>) -> Request {
 }
 
 fn ask(model: &Replay, request: &Request) -> Result<Reply, ModelError> {
-    model.reply(request, &mut Memo::default(), &mut |_| {}, &Cancel::default())
+    model.reply(request, &mut Memo::default(), &mut |_| {}, &Deadline::default())
 }
 
 fn check_error(model: &Replay, request: &Request, expected: &str) {
@@ -123,7 +123,7 @@ fn the_same_requests_get_the_recorded_replies() {
     let mut heard = Vec::new();
     let mut tell = |progress: Progress| heard.push(piece(progress).text);
     let second = model
-        .reply(&request(2, "two", vec![]), &mut Memo::default(), &mut tell, &Cancel::default())
+        .reply(&request(2, "two", vec![]), &mut Memo::default(), &mut tell, &Deadline::default())
         .unwrap();
     assert_eq!(second, words("Done."));
     assert_eq!(heard, ["Done."]);
@@ -283,7 +283,7 @@ fn thoughts_are_told_again() {
         heard.push((delta.channel, delta.text));
     };
     model
-        .reply(&request(1, "one", vec![]), &mut Memo::default(), &mut tell, &Cancel::default())
+        .reply(&request(1, "one", vec![]), &mut Memo::default(), &mut tell, &Deadline::default())
         .unwrap();
     let expected = [(Channel::Thinking, "Hm."), (Channel::Text, "Done.")];
     assert_eq!(heard, expected.map(|(channel, text)| (channel, text.to_owned())));

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use crewagent_core::event::Channel;
 
-use crate::model::{Cancel, Delta, ModelError, ModelErrorKind, Progress};
+use crate::deadline::Deadline;
+use crate::model::{Delta, ModelError, ModelErrorKind, Progress};
 
-/// The longest time without a look at the cancel flag.
+/// The longest time without a look at the deadline.
 const NAP: Duration = Duration::from_millis(5);
 
 /// How fast a scripted model speaks.
@@ -18,10 +19,10 @@ pub struct Pace {
     pub delay: Duration,
 }
 
-/// Tells a reply piece by piece, until someone cancels.
+/// Tells a reply piece by piece, until it is to end.
 pub(super) struct Teller<'t> {
     pub(super) tell: &'t mut dyn FnMut(Progress),
-    pub(super) cancel: &'t Cancel,
+    pub(super) until: &'t Deadline,
     pub(super) pace: Option<Pace>,
 }
 
@@ -30,7 +31,7 @@ impl Teller<'_> {
     pub(super) fn speak(&mut self, channel: Channel, text: &str) -> Result<(), ModelError> {
         let mut rest = text;
         loop {
-            if self.cancel.is_cancelled() {
+            if self.until.is_over() {
                 return Err(cancelled());
             }
             if rest.is_empty() {
@@ -47,9 +48,9 @@ impl Teller<'_> {
         }
     }
 
-    /// Waits until someone cancels.
+    /// Waits until it is to end.
     pub(super) fn hang(&self) -> ModelError {
-        while !self.cancel.is_cancelled() {
+        while !self.until.is_over() {
             std::thread::sleep(NAP);
         }
         cancelled()
@@ -57,7 +58,7 @@ impl Teller<'_> {
 
     fn pause(&self) {
         let mut left = self.pace.map_or(Duration::ZERO, |pace| pace.delay);
-        while !left.is_zero() && !self.cancel.is_cancelled() {
+        while !left.is_zero() && !self.until.is_over() {
             let nap = left.min(NAP);
             std::thread::sleep(nap);
             left -= nap;

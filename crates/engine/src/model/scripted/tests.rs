@@ -12,6 +12,7 @@ use crewagent_core::message::{Message, ToolCall};
 use serde_json::{Map, Value as Json, json};
 
 use super::Scripted;
+use crate::deadline::Deadline;
 use crate::model::{
     Cancel, Delta, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
 };
@@ -69,7 +70,7 @@ fn scripted(text: &str) -> Scripted {
 }
 
 fn ask(model: &Scripted, request: &Request) -> Result<Reply, ModelError> {
-    model.reply(request, &mut Memo::default(), &mut |_| {}, &Cancel::default())
+    model.reply(request, &mut Memo::default(), &mut |_| {}, &Deadline::default())
 }
 
 fn say(model: &Scripted, request: &Request) -> String {
@@ -89,7 +90,7 @@ fn told(model: &Scripted, request: &Request) -> Vec<(Channel, String)> {
         let Delta { channel, text } = words(progress);
         pieces.push((channel, text));
     };
-    model.reply(request, &mut Memo::default(), &mut tell, &Cancel::default()).unwrap();
+    model.reply(request, &mut Memo::default(), &mut tell, &Deadline::default()).unwrap();
     pieces
 }
 

@@ -287,6 +287,7 @@ fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> b
         | Fact::AssistantDelta { .. }
         | Fact::ModelRetried { .. }
         | Fact::ModelOverflowed { .. }
+        | Fact::ModelStopped { .. }
         | Fact::AssistantMessage { .. }
         | Fact::ToolStarted { .. }
         | Fact::ToolFinished { .. }

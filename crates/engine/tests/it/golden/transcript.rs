@@ -111,6 +111,7 @@ fn line(fact: &Fact, text: &mut String) {
         Fact::ContextCut { messages, .. } => writeln!(text, "context: {messages} messages cut"),
         Fact::ModelRetried { attempt, message, .. } => writeln!(text, "retry {attempt}: {message}"),
         Fact::ModelOverflowed { message, .. } => writeln!(text, "overflow: {message}"),
+        Fact::ModelStopped { by, .. } => writeln!(text, "stopped by: {by:?}"),
         Fact::Error { message, .. } => writeln!(text, "error: {message}"),
         Fact::RunFinished { phase, artifacts, turns, .. } => {
             writeln!(text, "run finished: {phase:?}, {turns} turns, artifacts {artifacts:?}")

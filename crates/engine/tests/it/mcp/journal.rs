@@ -24,10 +24,10 @@ impl Model for Watched<'_> {
         request: &Request,
         memo: &mut Memo,
         tell: &mut dyn FnMut(Progress),
-        cancel: &Cancel,
+        until: &Deadline,
     ) -> Result<Reply, ModelError> {
         self.1.lock().unwrap().push(request.clone());
-        self.0.reply(request, memo, tell, cancel)
+        self.0.reply(request, memo, tell, until)
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use crewagent_core::event::Reply;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::policy::rules::{RuleSet, Source};
-use crewagent_engine::model::{Cancel, Memo, Model, ModelError, Place, Progress, Request};
+use crewagent_engine::deadline::Deadline;
+use crewagent_engine::model::{Memo, Model, ModelError, Place, Progress, Request};
 use crewagent_testkit::package::generated;
 use serde_json::{Map, Value as Json, json};
 
@@ -316,7 +317,7 @@ impl Model for Player {
         request: &Request,
         _: &mut Memo,
         _: &mut dyn FnMut(Progress),
-        _: &Cancel,
+        _: &Deadline,
     ) -> Result<Reply, ModelError> {
         let place = &request.place;
         self.asked.lock().unwrap().push(place.turn);

@@ -1,9 +1,10 @@
 //! Whole runs against servers that misbehave: nothing invalid is stored, and the next request is valid.
 
 use crewagent_core::chat::profile::Profile;
-use crewagent_core::event::{Fact, Phase, Reason};
+use crewagent_core::event::{Fact, Phase, Reason, StoppedBy};
+use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
-use crewagent_engine::model::chat::{Chat, Client, Endpoint};
+use crewagent_engine::model::chat::{Chat, Client, Endpoint, Patience};
 use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::RunId;
 use serde_json::{Value as Json, json};
@@ -226,4 +227,77 @@ fn a_retry_is_recorded_and_its_words_are_void() {
         _ => None,
     });
     assert_eq!(words.collect::<Vec<_>>(), ["Hello."]);
+}
+
+#[test]
+fn what_had_come_when_the_user_stopped_is_kept_and_the_model_is_asked_anew() {
+    let talking = vec![
+        super::server::stream_head(),
+        Act::Send(super::events(&[super::words("Half a "), super::words("sentence")])),
+        Act::Hang,
+    ];
+    let server = Server::start(vec![talking, fine()]);
+    let stage = Stage::set("001-create-story-micro");
+    let store = stage.store(Disk::real());
+    let mut run = Runtime::new(&store).by(ticking()).start(&stage.plan()).unwrap();
+    let (model, control) = (chat(server.url()), Control::default());
+    let mut heard = String::new();
+    let rest = run.drive(&model, &control, &mut |event| {
+        if let Fact::AssistantDelta { text, .. } = &event.fact {
+            heard.push_str(text);
+        }
+        // The user stops it as soon as they have read this far.
+        if heard == "Half a sentence" {
+            control.stop();
+        }
+    });
+    assert_eq!(rest.unwrap().reason, Some(Reason::Stopped));
+    let id = RunId::parse(run.id()).unwrap();
+    let kept = store.runs().look(&id).unwrap().recovered.events;
+    let stopped = kept
+        .into_iter()
+        .map(|event| event.fact)
+        .find(|fact| matches!(fact, Fact::ModelStopped { .. }));
+    let (turn, by, partial) = (1, StoppedBy::User, Some("Half a sentence".to_owned()));
+    assert_eq!(stopped, Some(Fact::ModelStopped { turn, by, partial }));
+    control.renew();
+    run.drive(&model, &control, &mut |_| {}).unwrap();
+    let asked = server.received();
+    assert_eq!(asked[0].body["messages"], asked[1].body["messages"]);
+}
+
+#[test]
+fn a_run_whose_time_is_over_waits_for_no_model() {
+    let slow = || {
+        let half = Act::Send(super::events(&[super::words("Half")]));
+        vec![super::server::stream_head(), half, Act::Hang]
+    };
+    let server = Server::start(vec![slow(), slow(), fine()]);
+    let patient = Endpoint { patience: Patience::default(), ..endpoint(server.url()) };
+    let model = Chat::new(patient, &Client::new().unwrap()).unwrap();
+    let stage = Stage::set("001-create-story-micro");
+    let store = stage.store(Disk::real());
+    let runtime = Runtime::new(&store);
+    let mut plan = stage.plan();
+    plan.settings.limits.seconds = Some(1);
+    let mut run = runtime.start(&plan).unwrap();
+    let id = RunId::parse(run.id()).unwrap();
+    let mut events = Vec::new();
+    let rest = drive(&mut run, &model, &mut events).unwrap();
+    assert_eq!((rest.phase, rest.reason), (Phase::WaitingUser, Some(Reason::LimitTime)));
+    let partial = Some("Half".to_owned());
+    let stopped = Fact::ModelStopped { turn: 1, by: StoppedBy::Time, partial };
+    assert!(events.iter().any(|event| event.fact == stopped));
+    // The user may go on, in this process and in another one; the record fits both.
+    run.say("Go on.", &mut |_| {}).unwrap();
+    let rest = drive(&mut run, &model, &mut events).unwrap();
+    assert_eq!(rest.reason, Some(Reason::LimitTime));
+    drop(run);
+    let mut run = runtime.resume(&id, &SettingsChange::default()).unwrap();
+    let rest = drive(&mut run, &model, &mut events).unwrap();
+    assert_eq!(rest.phase, Phase::WaitingUser, "{rest:?}");
+    let is_fresh = |fact: &Fact| matches!(fact, Fact::RunResumed { fresh: true, .. });
+    let kept = store.runs().look(&id).unwrap().recovered.events;
+    assert!(!kept.iter().any(|event| is_fresh(&event.fact)), "the record did not fit");
+    assert_eq!(server.received().len(), 3);
 }

@@ -1006,7 +1006,19 @@ turn: number,
 /**
  * What the provider said.
  */
-message: string, } | { "type": "assistant.message", 
+message: string, } | { "type": "model.stopped", 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * Who wanted it.
+ */
+by: StoppedBy, 
+/**
+ * The words that had come.
+ */
+partial?: string, } | { "type": "assistant.message", 
 /**
  * The turn.
  */
@@ -3756,6 +3768,11 @@ documents: Array<StateText>, };
  * How a run is.
  */
 export type Status = "running" | "interrupted" | "waiting-user" | "paused" | "completed" | "failed" | "unknown";
+
+/**
+ * Why a request was given up.
+ */
+export type StoppedBy = "user" | "time";
 
 /**
  * Something that can be said.

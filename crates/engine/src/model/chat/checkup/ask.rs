@@ -11,13 +11,14 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value as Json, json};
 
+use crate::deadline::Deadline;
 use crate::model::chat::client::Client;
 use crate::model::chat::endpoint::Endpoint;
 use crate::model::chat::exchange::Failed;
 use crate::model::chat::failure::Failure;
 use crate::model::chat::lesson::Manner;
 use crate::model::chat::{Chat, Desk};
-use crate::model::{Cancel, ModelError, Place, Request};
+use crate::model::{ModelError, Place, Request};
 
 /// A provider that wants us to wait longer is not waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -169,11 +170,11 @@ pub(in crate::model::chat) fn ask(
     let chat = chat(endpoint, client, &question)?;
     let tools: Vec<String> = question.tools.iter().map(|tool| tool.name.clone()).collect();
     let request = question.request();
-    let (cancel, mut desk) = (Cancel::default(), Desk::default());
+    let (until, mut desk) = (Deadline::default(), Desk::default());
     let (mut manner, mut lessons, mut tries) = (chat.manner(), Vec::new(), 0);
     loop {
         let exchange = chat.exchange(&request, &manner, &mut desk);
-        let failure = match chat.attempt(exchange, &mut |_| {}, &cancel) {
+        let failure = match chat.attempt(exchange, &mut |_| {}, &until) {
             Ok(reply) => return Ok(Asked { reply: Ok(reply), manner, lessons, tools }),
             Err(Failed { failure, .. }) => failure,
         };
@@ -188,6 +189,6 @@ pub(in crate::model::chat) fn ask(
             return Ok(Asked { reply: Err(failure), manner, lessons, tools });
         }
         // Nobody can cancel it.
-        let _ = chat.pause(wait, &cancel);
+        let _ = chat.pause(wait, &until);
     }
 }

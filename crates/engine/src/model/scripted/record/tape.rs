@@ -171,6 +171,7 @@ impl Tape {
             | Fact::ServerLogged { .. }
             | Fact::AssistantDelta { .. }
             | Fact::ModelRetried { .. }
+            | Fact::ModelStopped { .. }
             | Fact::Question { .. }
             | Fact::WorkflowHeld { .. }
             | Fact::RunFinished { .. } => {}

@@ -299,7 +299,7 @@ fn check_fails(fault: &str, kind: ModelErrorKind, message: &str) {
     let (model, mut heard) = (scripted(&text), String::new());
     let mut tell = |progress: Progress| heard.push_str(&words(progress).text);
     let error = model
-        .reply(&request("a", 1, vec![]), &mut Memo::default(), &mut tell, &Cancel::default())
+        .reply(&request("a", 1, vec![]), &mut Memo::default(), &mut tell, &Deadline::default())
         .unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (kind, message));
     assert_eq!(heard, "partly");
@@ -321,7 +321,7 @@ fn whoever_hangs_or_is_slow_can_be_cancelled() {
     for reply in ["{fault: {hang: true}}", "{say: long, fault: {hang: true}}", slow] {
         let model = scripted(&format!("scenario: x\nnodes:\n  a:\n    - {reply}\n"));
         let (cancel, here) = (Cancel::default(), request("a", 1, vec![]));
-        let other = cancel.clone();
+        let (other, until) = (cancel.clone(), Deadline::whenever(&cancel));
         let (start, started) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -329,7 +329,7 @@ fn whoever_hangs_or_is_slow_can_be_cancelled() {
                 other.cancel();
             });
             start.send(()).unwrap();
-            let error = model.reply(&here, &mut Memo::default(), &mut |_| {}, &cancel).unwrap_err();
+            let error = model.reply(&here, &mut Memo::default(), &mut |_| {}, &until).unwrap_err();
             assert_eq!(error.kind, ModelErrorKind::Cancelled);
         });
     }
@@ -340,7 +340,12 @@ fn a_cancelled_request_gets_no_reply() {
     let (model, cancel) = (scripted(TWO_NODES), Cancel::default());
     cancel.cancel();
     let error = model
-        .reply(&request("a", 1, vec![]), &mut Memo::default(), &mut |_| {}, &cancel)
+        .reply(
+            &request("a", 1, vec![]),
+            &mut Memo::default(),
+            &mut |_| {},
+            &Deadline::whenever(&cancel),
+        )
         .unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Cancelled);
 }
