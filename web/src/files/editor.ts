@@ -66,7 +66,16 @@ async function languageOf(path: string): Promise<Extension> {
 }
 
 /** Parts of every editor that change while it is open. */
-const [merge, language, breaks] = [new Compartment(), new Compartment(), new Compartment()];
+const [merge, language, breaks, spoken] = [new Compartment(), new Compartment(), new Compartment(), new Compartment()];
+
+/** What is said about an editor: its name, how the keyboard leaves it, and words of its panels where they are not English. */
+export interface Said {
+  label: string;
+  help: string;
+  phrases: Record<string, string>;
+}
+
+const saying = ({ label, help, phrases }: Said): Extension => [EditorView.contentAttributes.of({ 'aria-label': label, 'aria-description': help }), EditorState.phrases.of(phrases)];
 
 /** How the lines of a text end. Where they end in more than one way, a return belongs to its line. */
 export function endingOf(text: string): { ending: string; isMixed: boolean } {
@@ -91,7 +100,7 @@ export interface Editor {
 
 export function edit(
   host: HTMLElement,
-  { path, text, label, kept, onchange, onsave }: { path: string; text: string; label: string; kept: Kept | null; onchange: (text: string) => void; onsave: () => void },
+  { path, text, said, kept, onchange, onsave }: { path: string; text: string; said: Said; kept: Kept | null; onchange: (text: string) => void; onsave: () => void },
 ): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
   root.replaceChildren();
@@ -115,7 +124,7 @@ export function edit(
         highlightSelectionMatches(),
         search({ top: true }),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        spoken.of([]),
         keymap.of([
           {
             key: 'Mod-s',
@@ -125,7 +134,7 @@ export function edit(
               return true;
             },
           },
-          // Escape, then Tab, leaves the editor by keyboard.
+          // Escape, then Tab, leaves the editor by keyboard, and it says so.
           indentWithTab,
           ...searchKeymap,
           ...historyKeymap,
@@ -148,6 +157,8 @@ export function edit(
       if (steps.some((step) => step.docChanged)) onchange(read(own.state));
     },
   });
+  // The page may speak another language than when it was left.
+  view.dispatch({ effects: spoken.reconfigure(saying(said)) });
   void languageOf(path).then((found) => view.dispatch({ effects: language.reconfigure(found) }));
   return {
     set(to) {

@@ -122,7 +122,7 @@ describe('words that were said while the model is at work', () => {
     await field(tab).fill('Mind the colours');
     await field(tab).press('Enter');
     await queue(tab).getByText('queued').waitFor();
-    await queue(tab).getByText('held: there is a question').waitFor();
+    await queue(tab).getByText('on hold: there is a question').waitFor();
     await tab.getByRole('radio').nth(1).waitFor();
     await field(tab).fill('a draft');
     await tab.reload();

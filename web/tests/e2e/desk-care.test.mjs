@@ -146,11 +146,11 @@ describe('care at the desk', () => {
     assert.equal(await form.evaluate((node) => node.checkValidity()), false);
     await form.getByLabel('Cost in USD').fill('0.50');
     await form.getByLabel('Ask before these tools').fill('fs.write(@project/src), fs.apply_patch');
-    await form.getByLabel('Never these tools').fill('fs.sarch');
+    await form.getByLabel('Never use these tools').fill('fs.sarch');
     await form.getByRole('button', { name: 'Run', exact: true }).click();
     await tab.getByText(/fs\.sarch/).first().waitFor();
     assert.match(tab.url(), /launch/, 'nothing was started');
-    await form.getByLabel('Never these tools').fill('fs.search');
+    await form.getByLabel('Never use these tools').fill('fs.search');
     await form.getByRole('button', { name: 'Run', exact: true }).click();
     await tab.waitForURL(/\/run\//);
     const run = new URL(tab.url()).pathname.split('/').at(-1);

@@ -338,7 +338,7 @@ describe('what the screens promise', () => {
     const text = (await tab.locator('main .run').textContent()) ?? '';
     for (const part of [/\d turns/, /tokens/, /price unknown/, /\d s/]) assert.match(text, part);
     await tab.getByRole('button', { name: 'Failed' }).click();
-    await tab.getByText('No run is like this.').waitFor();
+    await tab.getByText('No run matches.').waitFor();
     await tab.getByRole('button', { name: 'All', exact: true }).click();
     await tab.getByRole('searchbox', { name: 'Search runs' }).fill('decide-02');
     assert.equal(await tab.locator('main .run').count(), 1);

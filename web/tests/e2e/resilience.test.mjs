@@ -309,7 +309,7 @@ describe('a network that comes and goes', () => {
     await context.setOffline(true);
     await field(tab).fill('not heard');
     await field(tab).press('Enter');
-    await tab.getByText('The server of CrewAgent does not answer.').first().waitFor();
+    await tab.getByText('The CrewAgent server does not answer.').first().waitFor();
     assert.equal(await field(tab).inputValue(), 'not heard');
     await context.setOffline(false);
     await connection(tab, 'Connected').waitFor();

@@ -145,7 +145,7 @@ describe('the settings', () => {
     await tab.getByRole('button', { name: 'Save and test' }).click();
     const steps = card('broken').getByRole('list', { name: 'The way to the tools' });
     await steps.getByRole('listitem').filter({ hasText: 'Handshake' }).getByRole('img', { name: 'Failed' }).waitFor();
-    await card('broken').getByLabel('The last that it wrote').getByText('no licence found').waitFor();
+    await card('broken').getByLabel('The last lines it wrote').getByText('no licence found').waitFor();
     assert.deepEqual(await objections(), []);
   });
 
@@ -199,7 +199,7 @@ describe('the settings', () => {
     await to('packages');
     await tab.getByRole('button', { name: 'New package' }).click();
     const folder = join(place.folder, 'my-package');
-    await tab.getByRole('textbox', { name: 'Folder that is made for it' }).fill(folder);
+    await tab.getByRole('textbox', { name: 'Folder to make for it' }).fill(folder);
     await tab.getByRole('radio', { name: 'With a decision' }).check();
     await tab.getByRole('button', { name: 'Make it' }).click();
     await tab.getByText(`The package is in ${folder}.`).waitFor();

@@ -69,7 +69,7 @@ describe('ways through the app', () => {
     await dialog.locator('#m-id').fill('m');
     await dialog.locator('#m-url').fill('not a url');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('alert').getByText(/This is no address/).waitFor();
+    await dialog.getByRole('alert').getByText(/This is not an address/).waitFor();
     assert.equal(await dialog.locator('#m-url').inputValue(), 'not a url');
     // What only the server knows is told there, too.
     await dialog.locator('#m-url').fill('http://user:secret@127.0.0.1:9/v1');

@@ -1,15 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { edit, endingOf } from '../../src/files/editor';
+import { edit, endingOf, type Said } from '../../src/files/editor';
+import { phrases } from '../../src/lib/i18n/editor/zh';
 
 // There is no layout here to measure.
 beforeAll(() => {
   Range.prototype.getClientRects = () => [] as unknown as DOMRectList;
 });
 
-function opened(text: string, kept: ReturnType<ReturnType<typeof edit>['close']> | null = null): { editor: ReturnType<typeof edit>; heard: string[]; host: HTMLElement } {
+const said = (phrases: Record<string, string> = {}): Said => ({ label: 'a.txt', help: 'Escape, then Tab', phrases });
+
+function opened(text: string, kept: ReturnType<ReturnType<typeof edit>['close']> | null = null, words = said()): { editor: ReturnType<typeof edit>; heard: string[]; host: HTMLElement } {
   const [host, heard] = [document.createElement('div'), [] as string[]];
   document.body.append(host);
-  return { editor: edit(host, { path: 'a.txt', text, label: 'a.txt', kept, onchange: (now) => heard.push(now), onsave: () => undefined }), heard, host };
+  return { editor: edit(host, { path: 'a.txt', text, said: words, kept, onchange: (now) => heard.push(now), onsave: () => undefined }), heard, host };
 }
 
 describe('the editor', () => {
@@ -42,5 +45,17 @@ describe('the editor', () => {
     again.set('two');
     expect(heard).toEqual([]);
     expect(kept.state.doc.toString()).toBe('two');
+  });
+
+  it('says how the keyboard leaves it, and speaks the language of the page, also when it was left in another', () => {
+    const { editor } = opened('one');
+    const { host } = opened('one', editor.close(), said(phrases));
+    const content = host.shadowRoot?.querySelector('.cm-content');
+    expect([content?.getAttribute('aria-label'), content?.getAttribute('aria-description')]).toEqual(['a.txt', 'Escape, then Tab']);
+    content?.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', ctrlKey: true, bubbles: true }));
+    const panel = host.shadowRoot?.querySelector('.cm-search');
+    const words = [panel?.textContent, ...[...(panel?.querySelectorAll('[aria-label], [placeholder]') ?? [])].flatMap((one) => [one.getAttribute('aria-label'), one.getAttribute('placeholder')])].join('');
+    expect(words).toContain('查找');
+    expect(words).not.toMatch(/[a-z]/i);
   });
 });

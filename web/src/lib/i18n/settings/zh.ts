@@ -8,6 +8,8 @@ export const words: Record<keyof typeof en, string> = {
   'settings.density': '密度',
   'settings.notify': '运行等待、失败或完成时通知我',
   'settings.notifyHint': '仅在本页不可见时通知。',
+  'settings.notifyBlocked': '浏览器不允许本页显示通知。',
+  'settings.notifyBlockedHint': '请在浏览器设置中允许此地址发送通知，然后重试。',
   'settings.saved': '已更改 {key}。',
   'settings.isDefault': '默认值',
   'settings.own': '已更改，默认值为 {value}',
