@@ -90,6 +90,9 @@ describe('what a run changed', () => {
     await until('what the last change took away is shown', async () => (await gone.allTextContents()).join() === 'line 15');
     await tab.getByRole('combobox', { name: 'Which change' }).first().selectOption({ index: 0 });
     await until('what the first change took away is shown, too', async () => (await gone.count()) === 3);
+    await tab.getByRole('button', { name: 'Preview' }).click();
+    await tab.locator('.reading').getByText('line fifteen').waitFor();
+    assert.equal(await compare.getAttribute('aria-pressed'), 'false');
     await tab.getByRole('button', { name: 'Close tab' }).click();
   });
 
@@ -117,8 +120,13 @@ describe('what a run changed', () => {
     await tab.locator('section.inspector').getByRole('button', { name: /notes\.md/ }).click();
     const undo = tab.getByRole('button', { name: /^Undo: Lines/ });
     await until('three hunks are there', async () => (await undo.count()) === 3);
+    await tab.locator('section.inspector').getByRole('button', { name: 'Open', exact: true }).click();
+    await tab.locator('.reading').getByText('line two').waitFor();
     await undo.first().click();
     await tab.getByText('These lines of notes.md are as they were before.').waitFor();
+    // The tab of the file has it, too.
+    await tab.locator('.reading').getByText('line 2 ').waitFor();
+    await tab.getByRole('button', { name: 'Close tab' }).click();
     assert.equal(await notes(), lines.join('').replace('line 15\n', 'line fifteen\n').replace('line 28\n', 'line twenty-eight\n'));
     await until('two hunks are left', async () => (await undo.count()) === 2);
   });
@@ -137,7 +145,15 @@ describe('what a run changed', () => {
     await tab.getByRole('combobox', { name: 'Step' }).selectOption({ index: 0 });
     await tab.getByRole('button', { name: 'Undo step…' }).click();
     await dialog().getByText('left alone: changed by somebody else').waitFor();
-    await dialog().getByText('is removed; the run made it').waitFor();
+    await dialog().getByText('will be removed: the run made it').waitFor();
+    // The keyboard stays where the scope is chosen.
+    const scope = dialog().getByRole('radio', { name: 'Only this step' });
+    await scope.focus();
+    for (const [key, name] of [['ArrowDown', 'This step and everything after it'], ['ArrowUp', 'Only this step']]) {
+      await tab.keyboard.press(key);
+      await dialog().getByText('will be removed: the run made it').waitFor();
+      assert.equal(await tab.evaluate(() => document.activeElement?.closest('label')?.textContent.trim()), name);
+    }
     await dialog().getByRole('button', { name: 'Undo 1 file' }).click();
     await tab.getByText('1 file is as it was before.').waitFor();
     assert.equal(existsSync(join(folder, 'artifacts/intake.md')), false);
@@ -167,7 +183,7 @@ describe('what a run changed', () => {
     await tab.getByRole('list', { name: 'Steps of the workflow' }).getByRole('button').nth(1).click();
     await tab.getByRole('button', { name: 'Fork here' }).last().click();
     await dialog().getByRole('checkbox').check();
-    await dialog().getByText('becomes what it was').waitFor();
+    await dialog().getByText('goes back to what it was').waitFor();
     await dialog().getByRole('button', { name: 'Fork and wait' }).click();
     await tab.waitForURL((url) => url.href !== first);
     // It shows what it was given: the way up to its node, and the file.

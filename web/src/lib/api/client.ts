@@ -4,8 +4,6 @@ import { t } from '../i18n/index.svelte';
 import type {
   AppFacts,
   Came,
-  Changes,
-  Checkup,
   CodePage,
   Conversation,
   ConversationDetail,
@@ -16,18 +14,12 @@ import type {
   FileList,
   FileText,
   Folders,
-  ForkPreview,
-  GoBack,
   GoOn,
   Halting,
-  Hunks,
-  Images,
   ImportedPackage,
   Journal,
-  ModelItem,
   Models,
   NewConversation,
-  NewFork,
   NewRun,
   NewTalkRun,
   PackageContent,
@@ -37,20 +29,13 @@ import type {
   RemovedConversation,
   RemovedPackage,
   Report,
-  RequestDetail,
-  Requests,
-  RevertHunk,
   RunDetail,
   RunList,
   RunQuery,
   Sample,
-  SetModel,
   SettingList,
   StartedConversation,
   StartedRun,
-  StateTexts,
-  WayBack,
-  WentBack,
   Words,
 } from './types';
 import { shown } from '../text';
@@ -144,8 +129,9 @@ export const api = {
 
   packages: () => get<Packages>('/api/packages'),
   package: (reference: string) => get<PackageContent>(`/api/packages/${id(reference)}`).then(shown),
-  removePackage: (reference: string, confirm: boolean) =>
-    request<RemovedPackage>('DELETE', withQuery(`/api/packages/${id(reference)}`, { confirm })),
+  /** Names it by its content: several may be called the same. */
+  removePackage: (sha256: string, confirm: boolean) =>
+    request<RemovedPackage>('DELETE', withQuery(`/api/packages/${id(sha256)}`, { confirm })),
   inspect: (from: string | Blob) =>
     (typeof from === 'string'
       ? post<Report>('/api/packages/inspect', { path: from })
@@ -176,22 +162,6 @@ export const api = {
   startRun: (body: NewRun) => post<StartedRun>('/api/runs', body),
   run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`).then(shown),
   removeRun: (run: string) => request('DELETE', `/api/runs/${id(run)}`),
-  state: (run: string) =>
-    get<StateTexts>(`/api/runs/${id(run)}/state`),
-  requests: (run: string) => get<Requests>(`/api/runs/${id(run)}/requests`),
-  requestOf: (run: string, turn: number) => get<RequestDetail>(`/api/runs/${id(run)}/requests/${turn}`),
-  changes: (run: string) => get<Changes>(`/api/runs/${id(run)}/changes`),
-  images: (run: string, path: string, seq?: number) =>
-    get<Images>(`/api/runs/${id(run)}/changes/images`, { path, seq }),
-  revert: (run: string, path: string, ifMatchSha256: string, seq?: number) =>
-    post(`/api/runs/${id(run)}/changes/revert`, { path, seq, ifMatchSha256 }),
-  hunks: (run: string, path: string) => get<Hunks>(`/api/runs/${id(run)}/changes/hunks`, { path }),
-  revertHunk: (run: string, body: RevertHunk) => post(`/api/runs/${id(run)}/changes/revert-hunk`, body),
-  wayBack: (run: string, visit: number, onward: boolean) => get<WayBack>(`/api/runs/${id(run)}/changes/back`, { visit, onward }),
-  goBack: (run: string, body: GoBack) => post<WentBack>(`/api/runs/${id(run)}/changes/back`, body),
-  previewFork: (run: string, event: number) => get<ForkPreview>(`/api/runs/${id(run)}/fork`, { event }),
-  fork: (run: string, body: NewFork) => post<StartedRun>(`/api/runs/${id(run)}/fork`, body),
-
   events: (journal: Journal, after: number, limit = 5000) =>
     get<EventPage>(`${shelf(journal)}/events`, { after, limit }),
   blob: (journal: Journal, sha256: string) => get<FileText>(`${shelf(journal)}/blobs/${id(sha256)}`),
@@ -201,10 +171,6 @@ export const api = {
   stop: (journal: Journal) => post<Halting>(`${shelf(journal)}/stop`),
 
   models: () => get<Models>('/api/models'),
-  setModel: (name: string, body: SetModel) => request<ModelItem>('PUT', `/api/models/${id(name)}`, body),
-  removeModel: (name: string) => request('DELETE', `/api/models/${id(name)}`),
-  useModel: (name: string) => post(`/api/models/${id(name)}/use`),
-  testModel: (name: string) => post<Checkup>(`/api/models/${id(name)}/test`),
 
   settings: () => get<SettingList>('/api/settings'),
   set: (key: string, value: unknown) => request<SettingList>('PATCH', '/api/settings', { key, value }),

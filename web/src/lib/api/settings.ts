@@ -1,4 +1,4 @@
-/** Requests that the settings alone make: MCP servers, what tools may do, how the program is. */
+/** Requests that the settings alone make: models, MCP servers, what tools may do, how the program is. */
 
 import { get, post, request } from './client';
 import type {
@@ -14,8 +14,10 @@ import type {
   SetMcpServer,
   ToolSurvey,
 } from './generated/types';
+import type { Checkup, ModelItem, SetModel } from './types';
 
 const server = (name: string): string => `/api/mcp/servers/${encodeURIComponent(name)}`;
+const model = (name: string): string => `/api/models/${encodeURIComponent(name)}`;
 
 export const mcp = {
   list: () => get<McpServers>('/api/mcp'),
@@ -26,10 +28,17 @@ export const mcp = {
   takeOver: (text: string, save: boolean) => post<McpTakenOver>('/api/mcp/import', { text, save }),
 };
 
+export const models = {
+  set: (name: string, body: SetModel) => request<ModelItem>('PUT', model(name), body),
+  remove: (name: string) => request('DELETE', model(name)),
+  use: (name: string) => post(`${model(name)}/use`),
+  test: (name: string) => post<Checkup>(`${model(name)}/test`),
+  probe: (name: string) => post<Measured>(`${model(name)}/probe`),
+};
+
 export const tools = (of: { package?: string; agent?: string } = {}): Promise<ToolSurvey> => get('/api/tools', of);
 export const doctor = (): Promise<Diagnosis> => get('/api/doctor');
 export const author = {
   make: (body: NewPackage) => post<PackageContent>('/api/packages/new', body),
   pack: (path: string) => post<Packed>('/api/packages/pack', { path }),
 };
-export const probe = (model: string): Promise<Measured> => post(`/api/models/${encodeURIComponent(model)}/probe`);

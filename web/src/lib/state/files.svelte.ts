@@ -117,6 +117,8 @@ class Files {
   open = $state.raw<OpenFile[]>([]);
   /** The path of the tab in front; none when it is the conversation. */
   current = $state<string | null>(null);
+  /** Grows when somebody else wrote something. */
+  writes = $state(0);
   #project = '';
   /** Tabs of the other projects that were open here. */
   #others = new Map<string, { open: OpenFile[]; current: string | null }>();
@@ -161,6 +163,7 @@ class Files {
 
   /** Somebody else wrote these files. */
   touched(paths: readonly string[]): void {
+    this.writes += 1;
     for (const file of this.open) if (paths.includes(file.path)) void file.look();
   }
 }

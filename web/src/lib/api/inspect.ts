@@ -1,0 +1,35 @@
+/** Requests that looking closer at a run makes: its state, what its model was asked, what it changed, and ways back. */
+
+import { get, post } from './client';
+import type {
+  Changes,
+  ForkPreview,
+  GoBack,
+  Hunks,
+  Images,
+  NewFork,
+  RequestDetail,
+  Requests,
+  RevertHunk,
+  StartedRun,
+  StateTexts,
+  WayBack,
+  WentBack,
+} from './types';
+
+const of = (run: string): string => `/api/runs/${encodeURIComponent(run)}`;
+
+export const inspect = {
+  state: (run: string) => get<StateTexts>(`${of(run)}/state`),
+  requests: (run: string) => get<Requests>(`${of(run)}/requests`),
+  requestOf: (run: string, turn: number) => get<RequestDetail>(`${of(run)}/requests/${turn}`),
+  changes: (run: string) => get<Changes>(`${of(run)}/changes`),
+  images: (run: string, path: string, seq?: number) => get<Images>(`${of(run)}/changes/images`, { path, seq }),
+  revert: (run: string, path: string, ifMatchSha256: string, seq?: number) => post(`${of(run)}/changes/revert`, { path, seq, ifMatchSha256 }),
+  hunks: (run: string, path: string) => get<Hunks>(`${of(run)}/changes/hunks`, { path }),
+  revertHunk: (run: string, body: RevertHunk) => post(`${of(run)}/changes/revert-hunk`, body),
+  wayBack: (run: string, visit: number, onward: boolean) => get<WayBack>(`${of(run)}/changes/back`, { visit, onward }),
+  goBack: (run: string, body: GoBack) => post<WentBack>(`${of(run)}/changes/back`, body),
+  previewFork: (run: string, event: number) => get<ForkPreview>(`${of(run)}/fork`, { event }),
+  fork: (run: string, body: NewFork) => post<StartedRun>(`${of(run)}/fork`, body),
+};
