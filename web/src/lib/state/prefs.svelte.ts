@@ -1,6 +1,6 @@
 /** What this browser remembers: looks, sizes, shortcuts. Nothing of it is sent anywhere. */
 
-import { type Language, speak } from '../i18n/index.svelte';
+import { type Language, language, speak } from '../i18n/index.svelte';
 
 export type Theme = 'system' | 'light' | 'dark' | 'contrast';
 export type Density = 'comfortable' | 'compact';
@@ -48,7 +48,8 @@ export const prefs = $state<Kept>(load());
 export function setPref<K extends keyof Kept>(name: K, value: Kept[K]): void {
   prefs[name] = value;
   try {
-    localStorage.setItem(NAME, JSON.stringify($state.snapshot(prefs)));
+    // Another tab may have set others meanwhile.
+    localStorage.setItem(NAME, JSON.stringify({ ...load(), [name]: value }));
   } catch {
     // A browser that keeps nothing forgets this too.
   }
@@ -72,8 +73,14 @@ function show(): void {
   root.dataset.density = prefs.density;
 }
 
-/** Shows the page as it was left, and follows the system where that is wished. */
+/** Shows the page as it was left, and follows the system where that is wished, and the other tabs. */
 export async function applyPrefs(): Promise<void> {
+  addEventListener('storage', ({ key }) => {
+    if (key !== NAME && key !== null) return;
+    Object.assign(prefs, load());
+    show();
+    if (spoken() !== language()) void speak(spoken());
+  });
   darkWish.addEventListener('change', show);
   contrastWish.addEventListener('change', show);
   show();

@@ -74,9 +74,10 @@ export const projectOf = (route: Route): string | undefined => ('project' in rou
 
 let current = $state.raw<Route>(parse(new URL(location.href)));
 let last: Route | null = null;
-let project = projectOf(current);
+/** Each entry of the history keeps it, so that the settings know it after a reload, too. */
+let project = projectOf(current) ?? (history.state as string | null) ?? undefined;
 /** Where this tab is, or was before it came to the settings. */
-let outside: Route = current.name === 'settings' ? { name: 'start' } : current;
+let outside: Route = current.name !== 'settings' ? current : project ? { name: 'project', project } : { name: 'start' };
 
 export const route = (): Route => current;
 
@@ -98,14 +99,12 @@ function arrive(at: Route): void {
   project = projectOf(at) ?? project;
 }
 
-export function go(to: Route, how: 'push' | 'replace' = 'push'): void {
-  const address = href(to);
-  if (address !== location.pathname + location.search) {
-    if (how === 'push') history.pushState(null, '', address);
-    else history.replaceState(null, '', address);
-    last = current;
-  }
+export function go(to: Route): void {
+  const [address, from] = [href(to), current];
   arrive(to);
+  if (address === location.pathname + location.search) return;
+  history.pushState(project, '', address);
+  last = from;
 }
 
 addEventListener('popstate', () => {
