@@ -1,14 +1,15 @@
 import { api } from '../lib/api/client';
+import type { Package } from '../lib/api/types';
 import { count, t } from '../lib/i18n/index.svelte';
 import { app } from '../lib/state/app.svelte';
 import { attempt } from '../lib/state/toasts.svelte';
 
 /** Removes a package, if the user agrees: once, and again when something cannot go on without it. */
-export async function removePackage(name: string): Promise<boolean> {
+export async function removePackage({ reference: name, sha256 }: Package): Promise<boolean> {
   if (!confirm(t('package.removeSure', { name }))) return false;
-  let answer = await attempt(() => api.removePackage(name, false));
+  let answer = await attempt(() => api.removePackage(sha256, false));
   if (answer && !answer.removed && confirm(count('package.removeNeeded', answer.unfinished, { name })))
-    answer = await attempt(() => api.removePackage(name, true));
+    answer = await attempt(() => api.removePackage(sha256, true));
   if (!answer?.removed) return false;
   await attempt(() => app.refreshPackages());
   return true;

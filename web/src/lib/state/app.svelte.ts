@@ -33,6 +33,10 @@ class AppState {
   models = $state.raw<Models>({ models: [], profiles: [] });
   conversations = $state.raw<Conversation[]>([]);
   runs = $state.raw<RunItem[]>([]);
+  /** Older runs of the project that are not in the list. */
+  olderRuns = $state(0);
+  /** Whether there are older conversations than those in the list. */
+  hasOlderTalks = $state(false);
   /** Whether the lists of the project are known; one that was not fetched yet is not empty. */
   listed = $state(false);
   project = $state.raw<Project | null>(null);
@@ -105,6 +109,8 @@ class AppState {
 
   async refreshPackages(): Promise<void> {
     this.packages = (await api.packages()).packages;
+    // One may have been imported anew, with other content.
+    this.#contents.clear();
   }
 
   /** Makes a project the one that lists are about. */
@@ -140,6 +146,9 @@ class AppState {
     if (project !== this.project?.id) return;
     this.conversations = talks.conversations;
     this.runs = runs.runs;
+    // Those that cannot be read are counted, too.
+    this.olderRuns = runs.total - runs.runs.length - runs.damaged.length;
+    this.hasOlderTalks = talks.more;
     this.listed = true;
   }
 
@@ -157,7 +166,7 @@ class AppState {
     this.#stream.unfollow(journal);
   }
 
-  /** What is in a package, asked for once. */
+  /** What is in a package, asked for once while the packages stay as they are. */
   content(reference: string): Promise<PackageContent | null> {
     let content = this.#contents.get(reference);
     if (!content) {
