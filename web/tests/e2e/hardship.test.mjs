@@ -168,7 +168,11 @@ describe('in Chinese, what the server says in English', () => {
     await tab.getByRole('button', { name: '新建包' }).click();
     await tab.getByRole('textbox', { name: '将创建的文件夹' }).fill(set.folder);
     await tab.getByRole('button', { name: '创建', exact: true }).click();
-    await both(tab.locator('.toast.err'), /^无法执行此操作/, /empty/);
+    await both(tab.locator('dialog .fault'), /^无法执行此操作/, /empty/);
+    await tab.goto(`${set.server.origin}/settings/runs`);
+    await tab.locator('[id="set-run.max-turns"]').fill('-1');
+    await tab.locator('[id="set-run.max-turns"]').press('Tab');
+    await both(tab.locator('.toast.err'), /^请求无效/, /max-turns/);
   });
 
   it('has words of the page before it: findings in a package', async () => {

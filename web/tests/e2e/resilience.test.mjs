@@ -123,7 +123,7 @@ describe('a run that its process left', () => {
     await server.crash();
     await server.again();
     await tab.reload();
-    const why = /It was interrupted at .+: its process ended\. Nothing is lost; Resume goes on\./;
+    const why = /It was interrupted at .+: its process ended\. Nothing is lost; choose Resume to go on\./;
     const banner = tab.getByRole('status').filter({ hasText: why });
     await banner.getByRole('button', { name: 'Resume' }).waitFor();
     await pill(tab, 'paused').getByText('Interrupted', { exact: true }).waitFor();
