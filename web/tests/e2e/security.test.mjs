@@ -413,7 +413,7 @@ describe('floods', () => {
       zone.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
     });
     const fault = tab.getByRole('alert');
-    await fault.getByText(/huge\.bmad has 70 MiB; a file of at most 64 MiB/).waitFor();
+    await fault.getByText(/huge\.bmad is 70 MiB; the browser can send at most 64 MiB/).waitFor();
     await fault.getByText(/Give its path/).waitFor();
     assert.deepEqual(sent, []);
   });
