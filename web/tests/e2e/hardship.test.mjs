@@ -192,6 +192,8 @@ describe('in Chinese, what the server says in English', () => {
     await tab.goto(`${set.server.origin}/settings/models`);
     await tab.getByRole('button', { name: '测试连接' }).click();
     await both(tab.locator('li.failed'), /无法连接服务器/, /takes no connection/);
+    // It is heard, too.
+    await tab.locator('[aria-live=polite]').getByText('mine 不可用。').waitFor({ state: 'attached' });
   });
 
   it('has words of the page before it: what a call was refused for, and why a run waits', async () => {
@@ -199,8 +201,17 @@ describe('in Chinese, what the server says in English', () => {
     await set.show(shop.id, await set.run(shop.id, 'hello-branch', { bounds: { maxTurns: 1 } }));
     await both(tab.locator('.tool .why'), /找不到该文件或文件夹/, /There is no @project\/none\.md/);
     await both(tab.locator('[role=log] .note').last(), /已达到单次输入的轮数上限/, /The model was asked/);
+    await tab.getByRole('tab', { name: '日志' }).click();
+    await tab.getByRole('region', { name: '运行事件' }).getByText(/^等待你的输入 · 已达到单次输入的轮数上限/).waitFor();
     await tab.goto(`${set.server.origin}/project/${shop.id}/runs`);
     await both(tab.locator('main .run'), /已达到单次输入的轮数上限/, /The model was asked/);
+  });
+
+  it('has words of the page before it: why the model of the settings cannot be used', async () => {
+    await set.api('PATCH', '/api/settings', { key: 'run.model', value: 'nowhere' });
+    const { id } = await set.project('other');
+    await tab.goto(`${set.server.origin}/project/${id}/launch?package=hello-branch`);
+    await both(tab.locator('form [role=alert]'), /这个模型目前无法使用/, /nowhere/);
   });
 });
 
