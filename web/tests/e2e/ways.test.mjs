@@ -96,6 +96,41 @@ describe('ways through the app', () => {
     await until('the variable is there', async () => JSON.stringify(await set.api('GET', `/api/runs/${id}/state`)).match(/version[^,]{0,9}1\.10/));
   });
 
+  it('the graph of what can be run is zoomed by click and by key, and nothing begins by that', async () => {
+    await tab.goto(`${set.server.origin}/project/${shop.id}/launch?package=hello-branch`);
+    const tools = tab.locator('main form .tools');
+    const begun = async () => (await set.api('GET', `/api/runs?project=${shop.id}`)).total;
+    const before = await begun();
+    const scale = () => tab.locator('main form svg > g').getAttribute('transform');
+    for (const name of ['Zoom out', 'Zoom in', 'Zoom out']) {
+      const last = await scale();
+      await tools.getByRole('button', { name }).click();
+      await until(`${name} does it`, async () => (await scale()) !== last);
+    }
+    const fit = tools.getByRole('button', { name: /Fit/ });
+    for (const key of ['Enter', 'Space']) {
+      await tools.getByRole('button', { name: 'Zoom in' }).click();
+      const last = await scale();
+      await fit.press(key);
+      await until(`${key} on Fit fits`, async () => (await scale()) !== last);
+    }
+    assert.match(tab.url(), /launch/);
+    assert.equal(await begun(), before);
+  });
+
+  it('shortcuts of the app are not those of the browser, also in front of a dialog', async () => {
+    await set.show(shop.id, run);
+    await tab.locator('header .pill.waiting').waitFor();
+    await tab.evaluate(() => addEventListener('keydown', (event) => (window.prevented = event.defaultPrevented)));
+    await palette('');
+    for (const key of ['Control+p', 'Control+s']) {
+      await tab.keyboard.press(key);
+      assert.equal(await tab.evaluate(() => window.prevented), true, key);
+    }
+    await tab.getByRole('dialog').waitFor();
+    await close();
+  });
+
   it('the settings lead back to where one came from, and keep the project', async () => {
     await set.show(shop.id, run);
     await tab.locator('header .pill.waiting').waitFor();
