@@ -119,6 +119,7 @@ function takeWhole(view: View, event: Event): void {
       });
       break;
     case 'session.instructed':
+      dropQuestion(view);
       note(view, event, 'instructed', event.subject, event.texts.filter((text) => typeof text === 'string'));
       break;
     case 'session.run':
@@ -207,7 +208,11 @@ function takeResumed(view: View, event: Extract<Event, { type: 'run.resumed' }>)
   view.live = null;
   closeCalls(view);
   if (event.settings) view.settings = event.settings;
-  if (event.state) stand(view, event, event.state, event.callers ?? []);
+  if (event.state) {
+    // What was asked was asked elsewhere.
+    dropQuestion(view);
+    stand(view, event, event.state, event.callers ?? []);
+  }
   note(view, event, event.fresh ? 'fresh' : 'resumed', '', event.notes ?? []);
 }
 
@@ -240,7 +245,15 @@ function takeInput(view: View, event: Extract<Event, { type: 'user.input' }>): v
   view.question = null;
 }
 
+/** Nobody waits for the answer any more. Its row stays, without one. */
+function dropQuestion(view: View): void {
+  if (!view.question) return;
+  delete view.open[view.question.callId];
+  view.question = null;
+}
+
 function takeTurn(view: View, event: Extract<Event, { type: 'turn.started' }>): void {
+  dropQuestion(view);
   const { place } = view;
   if (event.nodeId !== undefined && (event.nodeId !== place.nodeId || event.call !== place.call || place.steps === 0)) {
     const steps = place.steps + 1;

@@ -141,6 +141,29 @@ describe('rows', () => {
     expect(new Set(on.rows.map((row) => row.key)).size).toBe(on.rows.length);
   });
 
+  describe('a question that is given up', () => {
+    const events = journal('every-question');
+    const asked = reduce(emptyView(), events.slice(0, events.findIndex((event) => event.type === 'user.input')));
+    const next = { seq: asked.seq + 1, time: asked.time };
+    const standing = asked.standings[0];
+
+    it.each([
+      ['something else was chosen from the menu', { type: 'session.instructed', subject: 'prompt #idea', texts: ['Do it.'] }],
+      ['the model is asked again', { type: 'turn.started', turn: 9 }],
+      ['the run stands elsewhere now', { type: 'run.resumed', state: standing }],
+    ])('waits for no answer: %s', (_, fact) => {
+      expect(asked.question).not.toBeNull();
+      const view = reduce(asked, [{ ...fact, ...next } as Event]);
+      expect([view.question, view.open]).toEqual([null, {}]);
+      expect(view.rows.find((row) => row.kind === 'ask')).toMatchObject({ answer: undefined });
+    });
+
+    it('waits on where the run only goes on', () => {
+      const view = reduce(asked, [{ type: 'run.resumed', ...next } as Event]);
+      expect(view.question).toBe(asked.question);
+    });
+  });
+
   it('thoughts and words of a reply are one row', () => {
     const said = reduce(emptyView(), journal('every-question')).rows.find((row) => row.kind === 'said');
     expect(said).toMatchObject({ thinking: expect.stringContaining('before I ask'), text: 'I look at what is there first.' });
