@@ -1,24 +1,24 @@
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 
-const files = Object.keys(import.meta.glob('../../src/**/*.svelte')).map((path) => resolve(import.meta.dirname, path));
+const ROOT = 'https://src/';
+const files = import.meta.glob<string>('../../src/**/*.svelte', { query: '?raw', import: 'default', eager: true });
+const sources = new Map(Object.entries(files).map(([path, text]) => [path.replace('../../src/', ROOT), text]));
 
-/** The part of the page between the tags, with every part that it is made of. */
-function within(file: string, markup: string, seen: Set<string>): string[] {
-  const source = readFileSync(file, 'utf8');
-  const used = [...source.matchAll(/import (\w+)[^;]* from '([^']+\.svelte)'|import\('([^']+\.svelte)'\) then \{ default: (\w+) \}/g)];
-  const parts = used.filter(([, one, , , other]) => markup.includes(`<${one ?? other} `)).map(([, , one, other]) => resolve(dirname(file), one ?? other ?? ''));
-  const inner = parts.filter((part) => !seen.has(part)).flatMap((part) => {
+/** The buttons without a type that a piece of a part has, with those of every part that it is made of. */
+function unsure(file: string, markup: string, seen: Set<string>): string[] {
+  const used = [...(sources.get(file) ?? '').matchAll(/import (\w+)[^;]* from '([^']+\.svelte)'|import\('([^']+\.svelte)'\) then \{ default: (\w+) \}/g)];
+  const parts = used.filter(([, one, , , other]) => markup.includes(`<${one ?? other} `)).map(([, , one, other]) => new URL(one ?? other ?? '', file).href);
+  const inner = parts.flatMap((part) => {
+    if (seen.has(part)) return [];
     seen.add(part);
-    return within(part, readFileSync(part, 'utf8'), seen);
+    return unsure(part, sources.get(part) ?? '', seen);
   });
-  const buttons = [...markup.matchAll(/<button\b[^>]*/g)].map(([tag]) => tag);
-  return [...buttons.filter((tag) => !/\btype="/.test(tag)).map((tag) => `${file.split('/src/')[1]}: ${tag}`), ...inner];
+  const own = [...markup.matchAll(/<button\b[^>]*/g)].map(([tag]) => tag).filter((tag) => !/\btype="/.test(tag));
+  return [...own.map((tag) => `${file.replace(ROOT, '')}: ${tag}`), ...inner];
 }
 
 it('nothing that is pressed inside of a form sends it by accident', () => {
-  const forms = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/<form\b[^]*?<\/form>/g)].map(([markup]) => ({ file, markup })));
+  const forms = [...sources].flatMap(([file, text]) => [...text.matchAll(/<form\b[^]*?<\/form>/g)].map(([markup]) => ({ file, markup })));
   expect(forms.length).toBeGreaterThan(4);
-  expect(forms.flatMap(({ file, markup }) => within(file, markup, new Set()))).toEqual([]);
+  expect(forms.flatMap(({ file, markup }) => unsure(file, markup, new Set()))).toEqual([]);
 });
