@@ -1,7 +1,6 @@
 /** The nine states that everything is shown in: icon, word and colour are the same everywhere. */
 
 import type { Phase, QuestionKind, RunItem, Status } from './api/types';
-import type { Work } from './state/work.svelte';
 
 export type Look =
   | 'ready'
@@ -52,15 +51,6 @@ function lookOfStatus(status: Status): Look {
       return 'ready';
   }
 }
-
-/** Whether a work rests, and its journal ends at work: its process was ended. */
-export const wasCut = ({ look, speaker }: Pick<Work, 'look' | 'speaker'>): boolean => look === 'paused' && speaker?.view.phase === 'Running';
-
-/** Whether Resume helps a work that is looked at. A limit leaves the run waiting, but not for an answer. */
-export const canGoOn = (work: Work): boolean => {
-  const isHeld = work.look === 'waiting' && /^(?:limit-|loop|empty-reply)/.test(work.run?.view.reason ?? '');
-  return (work.look === 'paused' || work.look === 'failed' || isHeld) && !work.atWork && work.replay === null && !work.blocked;
-};
 
 /** Whether a run rests in a way that Resume helps against. */
 export const canResume = (run: RunItem): boolean => !run.atWork && !run.heldBy && ['paused', 'interrupted', 'failed'].includes(run.status);

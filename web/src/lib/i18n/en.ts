@@ -243,6 +243,7 @@ export const en = {
   'composer.queued': 'Waiting to be sent',
   'composer.queuedMark': 'queued',
   'composer.held': 'on hold: there is a question',
+  'composer.unsent': 'not sent yet: press Send',
   'composer.suggestions': 'Suggestions',
   'composer.answer': 'Answer for {node}, / for commands, @ for files',
   'composer.node': 'Message for {node}, / for commands, @ for files',
@@ -260,6 +261,9 @@ export const en = {
   'composer.estimated': 'Tokens and cost of this run, partly estimated',
 
   'came.noRun': 'There is no run to resume.',
+  'came.rests': 'It is not at work, so there is nothing to hold.',
+  'came.works': 'It is at work already.',
+  'came.alone': '{command} belongs to a conversation. This run stands alone: it has no menu and no agent to change.',
   'came.status': '{turns} turns, {tokens} tokens so far.',
   'came.agents': 'You can talk to these agents: {agents}. Type /agent and a name.',
 

@@ -245,6 +245,7 @@ export const zh: Record<keyof typeof en, string> = {
   'composer.queued': '等待发送',
   'composer.queuedMark': '排队中',
   'composer.held': '已暂缓：有问题待回答',
+  'composer.unsent': '尚未发送：请点“发送”',
   'composer.suggestions': '建议',
   'composer.answer': '回答“{node}”，/ 命令，@ 文件',
   'composer.node': '给“{node}”的消息，/ 命令，@ 文件',
@@ -262,6 +263,9 @@ export const zh: Record<keyof typeof en, string> = {
   'composer.estimated': '本次运行的词元与费用（部分为估算）',
 
   'came.noRun': '没有可以继续的运行。',
+  'came.rests': '当前没有在运行，无需暂停或停止。',
+  'came.works': '已经在运行中。',
+  'came.alone': '{command} 只能在对话中使用。这是独立的运行，没有菜单，也不能切换智能体。',
   'came.status': '目前 {turns} 轮，{tokens} 个词元。',
   'came.agents': '可对话的智能体：{agents}。输入 /agent 加名字。',
 

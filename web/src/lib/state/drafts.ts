@@ -26,6 +26,18 @@ export function keepDraft(key: string, value: string | readonly unknown[] | Reco
   }
 }
 
+/** Words that wait to be said are kept under this key. */
+export const queueOf = (journal: string): string => `${journal}/queue`;
+
+/** Whether words wait anywhere. */
+export function hasQueue(): boolean {
+  try {
+    return Object.keys(sessionStorage).some((key) => key.startsWith(name('')) && key.endsWith(queueOf('')));
+  } catch {
+    return false;
+  }
+}
+
 export const isText = (kept: unknown): kept is string => typeof kept === 'string';
 export const isRecord = (kept: unknown): kept is Record<string, unknown> => typeof kept === 'object' && kept !== null && !Array.isArray(kept);
 export const isTexts = (kept: unknown): kept is string[] => Array.isArray(kept) && kept.every(isText);

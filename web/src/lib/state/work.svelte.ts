@@ -1,18 +1,20 @@
 /** One work that is open: a conversation with the runs it started, or a run by itself. */
 
-import { tick } from 'svelte';
+import { tick, untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { api, faultOf } from '../api/client';
-import type { Came, ConversationDetail, Fault, Journal, PackageContent, Picture, RunDetail, Words } from '../api/types';
+import type { Came, ConversationDetail, Fault, Journal, Notice, PackageContent, Picture, RunDetail, Words } from '../api/types';
 import { activeCall } from '../reduce';
 import type { View } from '../view';
-import { lookOfPhase, type Look } from '../status';
+import { orderOf } from '../orders';
+import { isHeld, restOf } from '../rest';
+import type { Look } from '../status';
 import { type Grouped, merge, regroup, type Shown } from '../rows';
 import { app } from './app.svelte';
 import { files } from './files.svelte';
 import { JournalState } from './journal.svelte';
 import { shell } from './shell.svelte';
-import { draft, keepDraft } from './drafts';
+import { draft, keepDraft, queueOf } from './drafts';
 import { attempt, toast } from './toasts.svelte';
 
 export interface Step {
@@ -35,6 +37,22 @@ const TRIES = 4;
 function orNull(thrown: unknown): null {
   if (faultOf(thrown).code === 'not-found') return null;
   throw thrown;
+}
+
+/** Works whose screen was left before what waits was said. */
+const left = new Map<string, Work>();
+
+/** A work as it was left, or a fresh one. */
+export function workOf(journal: Journal): Work {
+  let work = left.get(journal.id);
+  left.delete(journal.id);
+  if (work) return work;
+  // What it derives and does does not end with the screen that is open now.
+  const end = $effect.root(() => {
+    work = new Work(journal, () => end());
+    work.watch();
+  });
+  return work as unknown as Work;
 }
 
 const isQueue = (kept: unknown): kept is Queued[] => Array.isArray(kept) && kept.every((one) => typeof (one as Queued | null)?.text === 'string');
@@ -67,25 +85,23 @@ export class Work {
   /** What was said while the model is at work. */
   queued = $state.raw<readonly Queued[]>([]);
   /** Whether it goes out by itself when the model rests. What was found on coming back, or not heard, waits for the user. */
-  #isOwed = false;
+  owed = $state(false);
   /** Rows that were opened or closed by hand. */
   readonly open = new SvelteMap<string, boolean>();
   /** Runs that were removed. */
   readonly removed = new SvelteSet<string>();
   #isGone = false;
+  readonly #end: () => void;
   #followed = new Set<string>();
   /** How often a run was not found. */
   #missed = new Map<string, number>();
   /** What was shown of each journal last. */
   #grouped = new WeakMap<JournalState, Grouped>();
 
-  constructor(journal: Journal) {
+  constructor(journal: Journal, end: () => void) {
     this.journal = journal;
-    this.queued = draft(this.#queue, isQueue) ?? [];
-  }
-
-  get #queue(): string {
-    return `${this.journal.id}/queue`;
+    this.#end = end;
+    this.queued = draft(queueOf(journal.id), isQueue) ?? [];
   }
 
   /** The run that the inspector is about. */
@@ -149,15 +165,22 @@ export class Work {
     const view = this.speaker?.view;
     if (!view) return 'ready';
     if (this.atWork) return 'running';
-    if (this.journal.kind === 'conversation' && !this.main?.view.activeRun) return view.question ? 'waiting' : 'ready';
-    // A journal that ends at work was left by its process.
-    const phase = view.phase === 'Running' ? 'Paused' : view.phase;
-    return lookOfPhase(phase, view.question?.question.kind);
+    return restOf(view, this.speaker?.journal.kind === 'conversation');
   });
+
+  /** Whether it rests, and its journal ends at work: its process was ended. */
+  readonly wasCut = $derived(this.look === 'paused' && this.speaker?.view.phase === 'Running');
 
   readonly call = $derived(this.chosenCall ?? (this.runView ? activeCall(this.runView) : 0));
 
   readonly blocked = $derived(this.talk?.blocked ?? this.detail?.blocked);
+
+  /** Whether Resume helps. */
+  readonly canGoOn = $derived.by((): boolean => {
+    const view = this.speaker?.view;
+    const isHalted = this.look === 'paused' || this.look === 'failed' || (view !== undefined && isHeld(view));
+    return isHalted && !this.atWork && this.replay === null && !this.blocked;
+  });
 
   /** The graph of a call. */
   graphOf(call: number): Picture | undefined {
@@ -186,6 +209,8 @@ export class Work {
   }
 
   async load(): Promise<void> {
+    // It was left, and others may have followed its journals since.
+    if (this.main) return [this.main, ...this.runs].forEach((one) => this.#follow(one));
     try {
       await this.refresh();
       this.main = await this.#look(this.journal);
@@ -196,7 +221,7 @@ export class Work {
       const started = this.run?.view.started ?? this.main.view.started;
       const reference = started?.sha256 ?? this.talk?.package;
       if (reference) this.content = await app.content(reference);
-      this.#isOwed ||= this.atWork;
+      this.owed ||= this.atWork;
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }
@@ -249,7 +274,47 @@ export class Work {
     await this.refresh().catch(() => undefined);
   }
 
+  /** Does what follows from events and notices until it is closed. */
+  watch(): void {
+    const atWork = new Map<string, boolean>();
+    const heard = (notice: Notice | null): void => {
+      const isOwn = !notice || notice.journal.id === this.journal.id || this.runs.some((run) => run.journal.id === notice.journal.id);
+      // From step to step nothing changes that the journal does not say.
+      const isSame = notice?.atWork === true && atWork.get(notice.journal.id) === true;
+      if (notice) atWork.set(notice.journal.id, notice.atWork);
+      if (isOwn && !isSame) void this.#settle();
+    };
+    $effect(() => app.onNotice(heard));
+    // A view is new with every word that comes; what follows from it is done when that changed.
+    const started = $derived(this.main?.view.runs.length);
+    $effect(() => {
+      void started;
+      void untrack(() => this.followRuns());
+    });
+    // Words that wait were not sent while something was not known yet.
+    $effect(() => {
+      if (this.speaker?.view.seq) void untrack(() => this.sayQueued());
+    });
+  }
+
+  /** It came to rest, or went on. */
+  async #settle(): Promise<void> {
+    await this.refresh().catch(() => undefined);
+    await this.followRuns();
+    await this.sayQueued();
+    if (left.has(this.journal.id)) this.leave();
+  }
+
+  /** Nobody looks at it any more. It stays as long as something waits that goes out by itself. */
+  leave(): void {
+    this.replay = null;
+    if (this.owed && this.queued.length > 0) left.set(this.journal.id, this);
+    else this.close();
+  }
+
   close(): void {
+    left.delete(this.journal.id);
+    this.#end();
     this.#isGone = true;
     for (const one of this.main ? [this.main, ...this.runs] : this.runs) app.leave(one.journal, one);
   }
@@ -258,7 +323,7 @@ export class Work {
   async say(text: string): Promise<Came | 'queued' | undefined> {
     if (this.atWork) {
       this.#setQueue([...this.queued, { text, model: this.model }]);
-      this.#isOwed = true;
+      this.owed = true;
       return 'queued';
     }
     if (this.busy) return undefined;
@@ -281,7 +346,7 @@ export class Work {
     [this.sending, this.#isHalting] = [true, false];
     const came = await attempt(() => api.say(this.journal, words));
     this.sending = false;
-    this.#isOwed = came !== undefined;
+    this.owed = came !== undefined;
     if (came && words.answers !== undefined) this.#given = { callId: words.answers, seq };
     // What it needs may be gone.
     if (!came) await this.refresh().catch(() => undefined);
@@ -290,14 +355,13 @@ export class Work {
 
   /** The question that words answer. A command answers none. */
   #asked(text: string): string | undefined {
-    const isCommand = this.journal.kind === 'conversation' && text.startsWith('/');
-    return isCommand ? undefined : this.question?.callId;
+    return orderOf(text) ? undefined : this.question?.callId;
   }
 
   /** Says the first that waits, if the model rests and asks nothing. */
   async sayQueued(): Promise<void> {
     const [next] = this.queued;
-    if (!next || !this.#isOwed || this.busy || this.question || !this.speaker) return;
+    if (!next || !this.owed || this.busy || this.question || !this.speaker) return;
     this.sending = true;
     // What is not known here yet may be a question; this is tried again when it is.
     const { journal, view } = this.speaker;
@@ -310,8 +374,10 @@ export class Work {
   async release(one: Queued): Promise<void> {
     if (this.busy || !this.queued.includes(one)) return;
     const came = await this.#send({ ...one, answers: this.#asked(one.text) });
-    if (came?.kind === 'refused') toast({ tone: 'err', code: 'command', message: came.message });
-    else if (came) this.unqueue(one);
+    if (came?.kind === 'refused') {
+      this.owed = false;
+      toast({ tone: 'err', code: 'command', message: came.message });
+    } else if (came) this.unqueue(one);
   }
 
   unqueue(one: Queued): void {
@@ -320,17 +386,17 @@ export class Work {
 
   #setQueue(queued: readonly Queued[]): void {
     this.queued = queued;
-    keepDraft(this.#queue, queued);
+    keepDraft(queueOf(this.journal.id), queued);
   }
 
   /** What waits to be said stays where it is: whoever stops does not want to go on by that. */
   stop(): Promise<unknown> {
-    this.#isOwed = false;
+    this.owed = false;
     return attempt(() => api.stop(this.journal));
   }
 
   async pause(): Promise<void> {
-    [this.#isOwed, this.#isHalting] = [false, true];
+    [this.owed, this.#isHalting] = [false, true];
     if (!(await attempt(() => api.pause(this.journal)))) this.#isHalting = false;
   }
 
