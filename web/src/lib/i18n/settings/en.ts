@@ -5,7 +5,7 @@ export const words = {
   'settings.limitsLead': 'A package above these limits is turned away.',
   'settings.density': 'Density',
   'settings.notify': 'Notify me when a run waits, fails or is done',
-  'settings.notifyHint': 'Only while this page is not in view.',
+  'settings.notifyHint': 'Only while this page is not in front.',
   'settings.notifyBlocked': 'The browser does not let this page show notifications.',
   'settings.notifyBlockedHint': 'Allow them for this address in the settings of the browser, then try again.',
   'settings.saved': '{key} was changed.',

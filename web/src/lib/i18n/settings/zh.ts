@@ -7,7 +7,7 @@ export const words: Record<keyof typeof en, string> = {
   'settings.limitsLead': '超出限制的包会被拒绝。',
   'settings.density': '密度',
   'settings.notify': '运行等待、失败或完成时通知我',
-  'settings.notifyHint': '仅在本页不可见时通知。',
+  'settings.notifyHint': '仅在本页不在前台时通知。',
   'settings.notifyBlocked': '浏览器不允许本页显示通知。',
   'settings.notifyBlockedHint': '请在浏览器设置中允许此地址发送通知，然后重试。',
   'settings.saved': '已更改 {key}。',
