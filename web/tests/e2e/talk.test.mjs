@@ -63,21 +63,55 @@ describe('talk with an agent', () => {
     assert.equal(await tab.locator('.toast').count(), 0);
   });
 
-  it('an old menu neither answers a question nor chooses beside a run', async () => {
+  it('an old menu neither answers a question nor takes the place of a newer one', async () => {
+    const open = tab.locator('.choice:enabled');
     await set.send('/menu');
-    const last = tab.locator('.choice').last();
-    await until('it can be chosen from', () => last.isEnabled());
+    await until('the new one can be chosen from, and it alone', async () => (await open.count()) === 1);
     await set.send('Write it down');
     await tab.getByRole('button', { name: 'Allow once' }).waitFor();
-    assert.equal(await last.isDisabled(), true, 'it was shown before the question');
+    assert.equal(await open.count(), 0, 'it was shown before the question');
     await set.send('／menu');
-    await until('the new one can be chosen from', async () => (await tab.locator('.choice').count()) === 3 && tab.locator('.choice').last().isEnabled());
-    assert.equal(await tab.locator('.choice').nth(1).isDisabled(), true);
+    await until('one that was asked for since can be', async () => (await open.count()) === 1);
+    assert.equal(await tab.locator('.choice').last().isEnabled(), true);
   });
 
-  it('says that it needs approval', async () => {
+  it('says that it needs approval, also from afar', async () => {
     await set.pill('approval');
-    assert.equal(await tab.title(), 'Needs approval – CrewAgent');
+    await until('the title counts it', async () => (await tab.title()) === '(1) Needs approval – CrewAgent');
+    const works = tab.getByRole('complementary', { name: 'Works' });
+    await works.getByRole('link', { name: /Needs approval/ }).waitFor();
+    await tab.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' }).click();
+    await tab.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+    await works.getByRole('link', { name: /Needs approval/ }).waitFor();
+    assert.match(await tab.title(), /^\(1\) /);
+  });
+});
+
+describe('talk about a run', () => {
+  let set, tab;
+  before(async () => {
+    set = await office({ nodes: { 'step-01-intake': [{ say: 'Hello from the run.' }] } });
+    ({ tab } = set);
+  });
+  after(() => set?.close());
+
+  it('offers no menu beside it, and a replay goes on with nothing', async () => {
+    const open = tab.locator('.choice:enabled');
+    const talk = await set.talk();
+    await set.send('/menu');
+    await until('the menu can be chosen from', async () => (await open.count()) === 1);
+    await set.api('POST', `/api/conversations/${talk}/runs`, { package: 'hello-branch' });
+    await set.row('Hello from the run.').waitFor();
+    await set.pill('waiting');
+    assert.equal(await open.count(), 0);
+    await set.send('/pause');
+    const goOn = tab.getByRole('log').getByRole('button', { name: 'Continue' });
+    await goOn.waitFor();
+    await tab.getByRole('button', { name: 'Look back in time' }).click();
+    await goOn.waitFor({ state: 'hidden' });
+    assert.equal(await open.count(), 0);
+    await tab.getByRole('button', { name: 'Back to live' }).click();
+    await goOn.waitFor();
   });
 });
 

@@ -19,6 +19,9 @@ import type {
   Status,
 } from '../api/types';
 
+/** A conversation, with how it rests as far as that was told since the page was opened: lists do not say it. */
+export type Talk = Conversation & Pick<Notice, 'phase' | 'asks'>;
+
 /** Somebody who follows a journal. */
 export interface Sink {
   take(event: Event): void;
@@ -31,7 +34,7 @@ class AppState {
   damagedProjects = $state.raw<Flaw[]>([]);
   packages = $state.raw<Package[]>([]);
   models = $state.raw<Models>({ models: [], profiles: [] });
-  conversations = $state.raw<Conversation[]>([]);
+  conversations = $state.raw<Talk[]>([]);
   runs = $state.raw<RunItem[]>([]);
   /** Older runs of the project that are not in the list. */
   olderRuns = $state(0);
@@ -144,7 +147,8 @@ class AppState {
     if (project === undefined) return;
     const [talks, runs] = await Promise.all([api.conversations({ project }), api.runs({ project })]);
     if (project !== this.project?.id) return;
-    this.conversations = talks.conversations;
+    const known = new Map(this.conversations.map((talk) => [talk.id, talk]));
+    this.conversations = talks.conversations.map((talk) => ({ ...talk, phase: known.get(talk.id)?.phase, asks: known.get(talk.id)?.asks }));
     this.runs = runs.runs;
     // Those that cannot be read are counted, too.
     this.olderRuns = runs.total - runs.runs.length - runs.damaged.length;
@@ -197,7 +201,7 @@ class AppState {
     this.#noticed = [];
     const about = (kind: Journal['kind'], id: string): Notice[] => fresh.filter(({ journal }) => journal.kind === kind && journal.id === id);
     this.runs = this.runs.map((run) => about('run', run.id).reduce(noticed, run));
-    this.conversations = this.conversations.map((talk) => about('conversation', talk.id).reduce((one, { atWork }) => ({ ...one, atWork }), talk));
+    this.conversations = this.conversations.map((talk) => about('conversation', talk.id).reduce((one, { atWork, phase, asks }) => ({ ...one, atWork, phase, asks }), talk));
     for (const notice of fresh) for (const listener of this.#listeners) listener(notice);
     // New ones, titles and times come with the lists; many notices are one request.
     this.#refresh ??= setTimeout(() => {

@@ -302,7 +302,7 @@ export class Work {
     await this.refresh().catch(() => undefined);
     await this.followRuns();
     await this.sayQueued();
-    if (left.has(this.journal.id)) this.leave();
+    if (left.get(this.journal.id) === this) this.leave();
   }
 
   /** Nobody looks at it any more. It stays as long as something waits that goes out by itself. */
@@ -313,7 +313,7 @@ export class Work {
   }
 
   close(): void {
-    left.delete(this.journal.id);
+    if (left.get(this.journal.id) === this) left.delete(this.journal.id);
     this.#end();
     this.#isGone = true;
     for (const one of this.main ? [this.main, ...this.runs] : this.runs) app.leave(one.journal, one);
