@@ -255,6 +255,10 @@ describe('words that wait while another screen is open', () => {
     await tab.reload();
     await queue().getByText('not sent yet: press Send').waitFor();
     assert.equal(await leaves(), false);
+    const run = new URL(tab.url()).pathname.split('/').at(-1);
+    await tab.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' }).click();
+    await set.api('DELETE', `/api/runs/${run}`);
+    await until('nothing waits for a run that was removed', leaves);
   });
 });
 
