@@ -1,6 +1,7 @@
 //! Whole runs against servers that misbehave: nothing invalid is stored, and the next request is valid.
 
 use crewagent_core::chat::profile::Profile;
+use crewagent_core::context::tokens_of;
 use crewagent_core::event::{Fact, Phase, Reason, StoppedBy};
 use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
@@ -300,4 +301,33 @@ fn a_run_whose_time_is_over_waits_for_no_model() {
     let kept = store.runs().look(&id).unwrap().recovered.events;
     assert!(!kept.iter().any(|event| is_fresh(&event.fact)), "the record did not fit");
     assert_eq!(server.received().len(), 3);
+}
+
+#[test]
+fn a_request_that_does_not_fit_together_with_its_tools_is_not_sent() {
+    let play = |window: Option<u64>| {
+        let server = Server::start(vec![fine()]);
+        let stage = Stage::set("001-create-story-micro");
+        let store = stage.store(Disk::real());
+        let mut plan = stage.plan();
+        plan.settings.window_tokens = window.unwrap_or(plan.settings.window_tokens);
+        let mut run = Runtime::new(&store).by(ticking()).start(&plan).unwrap();
+        let mut events = Vec::new();
+        let rest = drive(&mut run, &chat(server.url()), &mut events).unwrap();
+        (events, rest, server.received().len())
+    };
+    let (events, _, asked) = play(None);
+    assert_eq!(asked, 1);
+    let messages = events.iter().find_map(|event| match &event.fact {
+        Fact::TurnStarted { request, .. } => Some(tokens_of(request.bytes)),
+        _ => None,
+    });
+    // The messages alone leave a quarter free, and somewhat more for the marks around them.
+    let (events, rest, asked) = play(Some(messages.unwrap() * 4 / 3 + 200));
+    assert_eq!((rest.reason, asked), (Some(Reason::LimitWindow), 0), "{rest:?}");
+    let told = events.iter().find_map(|event| match &event.fact {
+        Fact::ModelOverflowed { message, .. } => Some(message.as_str()),
+        _ => None,
+    });
+    assert!(told.is_some_and(|message| message.contains("for tools")), "{told:?}");
 }
