@@ -34,6 +34,15 @@ pub struct Policy {
     pub patches_state: bool,
 }
 
+/// How the state of a run is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateTool {
+    /// By a patch of its document.
+    Patch,
+    /// By tools of its own: in strict mode, and where there are no file tools.
+    Runtime,
+}
+
 /// What a model may do with files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -97,6 +106,19 @@ impl Policy {
             }
         }
         policy
+    }
+
+    /// The same in a run, which has a state: there is always one way to change it. Without file tools nothing can be
+    /// patched, so that the state has tools of its own then.
+    #[must_use]
+    pub fn with_state(self) -> Self {
+        let strict = self.strict || !self.fs.enabled;
+        Self { strict, patches_state: !strict, ..self }
+    }
+
+    /// How the state of a run is changed.
+    pub fn state_tool(&self) -> StateTool {
+        if self.strict { StateTool::Runtime } else { StateTool::Patch }
     }
 
     /// What the rules say about a call of a tool that writes to these places, or to none; the user `granted` some.

@@ -18,8 +18,7 @@ mod user_input;
 pub use base::{BASE_MAX_BYTES, Talk, base_rules};
 pub use data::{DATA_MAX_BYTES, DataContext, data_context};
 pub use directive::{
-    Autopilot, CalledBy, DIRECTIVE_MAX_BYTES, Directive, Intent, Place, Protocol, StateTool,
-    run_directive,
+    Autopilot, CalledBy, DIRECTIVE_MAX_BYTES, Directive, Intent, Place, Protocol, run_directive,
 };
 pub use node_brief::{BRIEF_MAX_BYTES, STEP_MAX_BYTES, StepText, node_brief};
 pub use persona::{PERSONA_MAX_BYTES, persona};

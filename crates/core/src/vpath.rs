@@ -17,6 +17,14 @@ const MAX_COMPONENT: usize = 255;
 /// A whole path may have this many bytes.
 const MAX_PATH: usize = 4096;
 
+/// What a menu, a step or a path may write for a mount, or for a folder in one.
+const TEMPLATES: [(&str, Mount, &str); 4] = [
+    ("{project-root}", Mount::Project, ""),
+    ("{artifacts-root}", Mount::Project, "artifacts"),
+    ("{package-root}", Mount::Package, ""),
+    ("{state-root}", Mount::State, ""),
+];
+
 /// A root that a model may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mount {
@@ -183,24 +191,29 @@ impl fmt::Display for WritablePath {
     }
 }
 
+/// A text with every template replaced by what it stands for: `{package-root}/assets` becomes `@pkg/assets`. Other
+/// braces stay.
+pub fn with_mounts(text: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    for (template, mount, folder) in TEMPLATES {
+        if text.contains(template) {
+            let place = VPath { mount, relative: folder.to_owned() };
+            text = Cow::Owned(text.replace(template, &place.to_string()));
+        }
+    }
+    text
+}
+
 /// The mount of a path, and what stands below it. `None` for a mount that does not exist.
 fn split_mount(text: &str) -> Option<(Mount, Cow<'_, str>)> {
-    const PREFIXES: &[(&str, Mount, &str)] = &[
-        ("@project", Mount::Project, ""),
-        ("@pkg", Mount::Package, ""),
-        ("@state", Mount::State, ""),
-        ("{project-root}", Mount::Project, ""),
-        ("{artifacts-root}", Mount::Project, "artifacts"),
-        ("{package-root}", Mount::Package, ""),
-        ("{state-root}", Mount::State, ""),
-    ];
-    for (prefix, mount, folder) in PREFIXES {
+    let mounts = Mount::ALL.map(|mount| (mount.name(), mount, ""));
+    for (prefix, mount, folder) in mounts.into_iter().chain(TEMPLATES) {
         let Some(rest) = text.strip_prefix(prefix) else { continue };
         if rest.is_empty() || rest.starts_with('/') {
             let below = rest.strip_prefix('/').unwrap_or(rest);
             let whole =
                 if folder.is_empty() { below.into() } else { format!("{folder}/{below}").into() };
-            return Some((*mount, whole));
+            return Some((mount, whole));
         }
     }
     if text.starts_with('@') || text.starts_with('{') {
@@ -268,6 +281,17 @@ mod tests {
         check_parsed("README.md", "@project/README.md");
         check_parsed(".", "@project");
         check_parsed("中文/é.md", "@project/中文/é.md");
+    }
+
+    #[test]
+    fn templates_in_a_text_become_mounts_and_other_braces_stay() {
+        assert_eq!(
+            with_mounts("Fill {package-root}/assets/t.md into {artifacts-root}/{storyKey}.md."),
+            "Fill @pkg/assets/t.md into @project/artifacts/{storyKey}.md."
+        );
+        assert_eq!(with_mounts("{project-root}{state-root}/x"), "@project@state/x");
+        let plain = "{Project-Root} {{x}} { project-root }";
+        assert!(matches!(with_mounts(plain), Cow::Borrowed(text) if text == plain));
     }
 
     #[test]

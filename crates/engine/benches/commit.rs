@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::{Package, check};
-use crewagent_core::policy::Policy;
+use crewagent_core::policy::{Policy, StateTool};
 use crewagent_core::run::machine::Moves;
 use crewagent_core::state::document::{Proposed, RunFacts, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Confirmation, MissingRule, Proposal};
@@ -135,7 +135,7 @@ fn commit(tools: &Tools<'_>, before: &StateDocument, proposed: &Proposed) -> Dur
         now: NOW,
         missing: MissingRule::Enforce,
         confirmation: Confirmation::Needed,
-        author: guard::Author::Model,
+        author: guard::Author::Model(StateTool::Patch),
     })
     .unwrap();
     tools.mounts.replace(&path, transition.text().as_bytes(), expected).unwrap().unwrap();

@@ -5,6 +5,7 @@ use super::line::line;
 use crate::id::{AgentId, WorkflowId};
 use crate::package::Workflow;
 use crate::package::graph::Node;
+use crate::policy::StateTool;
 use crate::state::document::STATE_FILE;
 
 /// The layer has at most this many bytes.
@@ -43,15 +44,6 @@ pub struct CalledBy<'a> {
     pub node: &'a str,
     /// The number of the call in the run.
     pub call: u64,
-}
-
-/// How the state of a run is changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StateTool {
-    /// By a patch of its document.
-    Patch,
-    /// In strict mode: by tools of its own.
-    Runtime,
 }
 
 /// Why a directive is sent.

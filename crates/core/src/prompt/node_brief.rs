@@ -8,9 +8,10 @@ use super::line::{Listed, joined, line, listed, quoted, value};
 use crate::package::Workflow;
 use crate::package::graph::{Node, NodeKind};
 use crate::package::step::Step;
+use crate::policy::StateTool;
 use crate::state::next::{Next, allowed_next};
 use crate::state::output::Output;
-use crate::vpath::{Mount, VPath};
+use crate::vpath::{Mount, VPath, with_mounts};
 
 /// The brief without the step's text has at most this many bytes.
 pub const BRIEF_MAX_BYTES: usize = 32 * 1024;
@@ -50,6 +51,7 @@ pub fn node_brief(
     node: &Node,
     variables: &Map<String, Json>,
     step_text: StepText,
+    state: StateTool,
 ) -> String {
     let file = format!("@pkg/{}", node.file);
     let step = workflow.steps.get(&node.id);
@@ -70,13 +72,13 @@ pub fn node_brief(
         list(&mut text, "setsVariables", names, &file);
     }
     if next.is_empty() {
-        text.push_str(&format!("- allowedNext: none. {}\n", last_words(node)));
+        text.push_str(&format!("- allowedNext: none. {}\n", last_words(node, state)));
     } else {
         list(&mut text, "allowedNext", listed(&next, next_line, LIST_BYTES), &file);
     }
     text.push_str(&leaving(node, step));
     if node.kind == NodeKind::Decision || next.len() > 1 {
-        text.push_str(&decision_rules(step, &next));
+        text.push_str(&decision_rules(step, &next, state));
     }
     text.push_str(&step_part(step, step_text, &file));
     text
@@ -150,18 +152,17 @@ fn next_line(next: &Next) -> String {
     line
 }
 
-fn last_words(node: &Node) -> String {
-    if node.kind == NodeKind::End {
-        format!(
-            "This is an end node: append {} to stepsCompleted to complete the workflow.",
-            node.id
-        )
+fn last_words(node: &Node, state: StateTool) -> String {
+    let (what, status) = if node.kind == NodeKind::End {
+        ("is an end node", "")
     } else {
-        format!(
-            "This node has no way out: append {} to stepsCompleted and set workflowStatus to complete to complete the workflow.",
-            node.id
-        )
-    }
+        ("node has no way out", " and set workflowStatus to complete")
+    };
+    let how = match state {
+        StateTool::Patch => format!("append {} to stepsCompleted{status}", node.id),
+        StateTool::Runtime => format!("call runtime.complete_node with nodeId {}", node.id),
+    };
+    format!("This {what}: {how} to complete the workflow.")
 }
 
 /// What must be there before the node is left.
@@ -177,18 +178,26 @@ fn leaving(node: &Node, step: Option<&Arc<Step>>) -> String {
     format!("Before this node is left or completed, {}.\n", needs.join(" and "))
 }
 
-fn decision_rules(step: Option<&Arc<Step>>, next: &[Next]) -> String {
+fn decision_rules(step: Option<&Arc<Step>>, next: &[Next], state: StateTool) -> String {
     let labels = next.iter().map(|next| value(&next.label, NAME_BYTES));
     let labels = joined(labels, " or ", WORDS_BYTES);
     let names = step.map(|step| step.front.sets_variables.as_slice()).unwrap_or_default();
     let names = names.iter().map(|name| format!("variables.{}", value(name, NAME_BYTES)));
     let names = joined(names, ", ", WORDS_BYTES);
     let set = if names.is_empty() { String::new() } else { format!("set {names} and ") };
+    let how = match state {
+        StateTool::Patch => format!(
+            "- Then {set}append one entry to decisionLog in @state/workflow.md: from, to, label, reason.\n\
+             - Move along the edge with that label, in the same patch."
+        ),
+        StateTool::Runtime => format!(
+            "- Then {set}move along the edge that you decide for, in one call of runtime.complete_node: variables, next, and decision with label and reason."
+        ),
+    };
     format!(
         "\nDecision rules:\n\
          - If the inputs are unclear, ask the user to clarify: {labels}.\n\
-         - Then {set}append one entry to decisionLog in @state/workflow.md: from, to, label, reason.\n\
-         - Move along the edge with that label, in the same patch. An edge with open=false can be taken only once its condition holds.\n"
+         {how} An edge with open=false can be taken only once its condition holds.\n"
     )
 }
 
@@ -202,8 +211,8 @@ fn step_part(step: Option<&Arc<Step>>, step_text: StepText, file: &str) -> Strin
         }
         StepText::Inline { up_to } => up_to.min(STEP_MAX_BYTES as u64),
     };
-    let body = step.body().trim();
-    let fence = fence(body).filter(|_| body.len() as u64 <= up_to);
+    let body = with_mounts(step.body().trim());
+    let fence = fence(&body).filter(|_| body.len() as u64 <= up_to);
     fence.map_or_else(
         || {
             format!(

@@ -488,10 +488,12 @@ impl Machine {
     pub fn policy(&self) -> Policy {
         let policy =
             self.settings.policy.tightened(self.agent().and_then(|agent| agent.tools.as_ref()));
-        // A conversation has no state that could be strict, or patched.
-        let has_state = self.workflow().is_some();
-        let strict = policy.strict && has_state;
-        Policy { strict, patches_state: has_state && !strict, ..policy }
+        if self.workflow().is_some() {
+            policy.with_state()
+        } else {
+            // A conversation has no state that could be strict, or patched.
+            Policy { strict: false, ..policy }
+        }
     }
 
     /// Whether the user agreed to the move in hand.

@@ -3,10 +3,10 @@
 
 use serde_json::json;
 
-use super::document::StateDocument;
+use super::document::{COMPLETE, StateDocument};
 use super::patch::StateUpdate;
 use super::words::ticked;
-use crate::package::graph::{Edge, Graph};
+use crate::package::graph::{Edge, Graph, NodeKind};
 use crate::refusal::{Refusal, RefusalCode};
 
 /// A node that is completed.
@@ -14,7 +14,7 @@ use crate::refusal::{Refusal, RefusalCode};
 pub struct Completion {
     /// The node.
     pub node: String,
-    /// Where the run goes; the only way on when absent.
+    /// Where the run goes; the only way on when absent, and nowhere from an end.
     pub next: Option<String>,
     /// The branch that is taken, and why.
     pub decision: Option<Decision>,
@@ -45,7 +45,13 @@ impl Completion {
         }
         let mut update = more.clone();
         update.steps_completed.push(self.node.clone());
-        let Some(edge) = self.edge(graph)? else { return Ok(update) };
+        let Some(edge) = self.edge(graph)? else {
+            // An end is complete by itself; where else no edge leads on, the status says so.
+            if graph.node(current).is_none_or(|node| node.kind != NodeKind::End) {
+                update.workflow_status = Some(COMPLETE.to_owned());
+            }
+            return Ok(update);
+        };
         update.current_node_id = Some(edge.to.as_str().to_owned());
         if let Some(decision) = &self.decision {
             let mut entry = json!({ "from": self.node, "to": edge.to, "label": edge.label });
@@ -66,11 +72,13 @@ impl Completion {
                 && label.is_none_or(|label| edge.label == label)
         };
         let fitting: Vec<&&Edge> = edges.iter().filter(fits).collect();
+        let is_end = graph.node(&self.node).is_some_and(|node| node.kind == NodeKind::End);
         match (fitting.as_slice(), edges.as_slice()) {
+            (_, _) if is_end && self.next.is_none() && label.is_none() => Ok(None),
             ([edge], _) => Ok(Some(edge)),
             ([], []) if self.next.is_none() => Ok(None),
             ([], []) => {
-                let message = format!("`{}` is an end node: no edge leads on from it.", self.node);
+                let message = format!("No edge leads on from `{}`.", self.node);
                 Err(Refusal::new(RefusalCode::Transition, message)
                     .hint("Leave `next` out to complete it."))
             }
@@ -83,7 +91,7 @@ impl Completion {
         let ways: Vec<String> =
             edges.iter().map(|edge| format!("{} ({})", edge.to, edge.label)).collect();
         let message = format!("`{}` cannot be completed like this: {why}.", self.node);
-        let hint = format!("Say in `next` which of {} it is.", ticked(&ways));
+        let hint = format!("Say in `next` and `decision.label` which of {} it is.", ticked(&ways));
         Refusal::new(RefusalCode::Transition, message).hint(hint)
     }
 }
@@ -127,6 +135,17 @@ mod tests {
     fn an_end_is_completed_without_a_move() {
         let done = update(&completion("end-99", None, None), "end-99").unwrap();
         assert_eq!((done.steps_completed.len(), done.current_node_id), (1, None));
+        assert_eq!(done.workflow_status, None);
+    }
+
+    #[test]
+    fn a_node_without_a_way_out_completes_the_workflow() {
+        let workflow = fixture::drawn(&[fixture::step("only")], &json!([]));
+        let document = StateDocument::read(workflow.document.clone()).unwrap();
+        let done = completion("only", None, None);
+        let done = done.update(&StateUpdate::default(), &document, &workflow.graph).unwrap();
+        assert_eq!(done.steps_completed, ["only"]);
+        assert_eq!(done.workflow_status.as_deref(), Some(COMPLETE));
     }
 
     fn check_refused(completion: &Completion, at: &str, says: &str) {
@@ -142,6 +161,6 @@ mod tests {
         check_refused(&completion("end-99", None, None), first, "The run is at");
         check_refused(&completion(first, Some("end-99"), None), first, "step-02-discover-inputs");
         check_refused(&completion(first, None, Some("back")), first, "no edge of the graph fits");
-        check_refused(&completion("end-99", Some(first), None), "end-99", "end node");
+        check_refused(&completion("end-99", Some(first), None), "end-99", "No edge leads on");
     }
 }

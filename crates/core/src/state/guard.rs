@@ -26,6 +26,7 @@ use super::project_path::ProjectPath;
 use crate::id::{NodeId, WorkflowId};
 use crate::package::Workflow;
 use crate::package::graph::{Edge, Node};
+use crate::policy::StateTool;
 use crate::refusal::Refusal;
 use change::Change;
 use needs::Needs;
@@ -56,8 +57,8 @@ pub struct Proposal<'a> {
 /// Who proposes a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
-    /// A model, through some tool.
-    Model,
+    /// A model, which has these tools for it.
+    Model(StateTool),
     /// The runtime, when a workflow that was called is complete.
     Runtime,
 }

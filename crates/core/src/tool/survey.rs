@@ -83,8 +83,7 @@ pub struct FolderRule {
 impl Layers<'_> {
     /// What holds in a run.
     pub fn policy(&self) -> Policy {
-        let policy = self.run.tightened(self.agent);
-        Policy { patches_state: !policy.strict, ..policy }
+        self.run.tightened(self.agent).with_state()
     }
 
     /// Seconds that one call may take.

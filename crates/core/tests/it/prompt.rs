@@ -6,11 +6,11 @@ use crewagent_core::context::Context;
 use crewagent_core::message::Message;
 use crewagent_core::package::agents::Agent;
 use crewagent_core::package::{Package, Workflow};
-use crewagent_core::policy::{McpPolicy, Policy};
+use crewagent_core::policy::{McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
-    Autopilot, DataContext, Directive, Intent, Place, Protocol, StateTool, StepText, Talk,
-    base_rules, data_context, interrupted, node_brief, persona, run_directive, state_summary,
-    tool_policy, user_input,
+    Autopilot, DataContext, Directive, Intent, Place, Protocol, StepText, Talk, base_rules,
+    data_context, interrupted, node_brief, persona, run_directive, state_summary, tool_policy,
+    user_input,
 };
 use crewagent_core::state::standing::Standing;
 use crewagent_core::vpath::VPath;
@@ -66,7 +66,7 @@ fn composed(package: &Package, standing: &Standing, intent: Intent) -> Context {
     };
     let mut anchor = vec![run_directive(&directive)];
     if !standing.complete {
-        anchor.push(node_brief(workflow, node, &standing.variables, INLINE));
+        anchor.push(node_brief(workflow, node, &standing.variables, INLINE, StateTool::Patch));
     }
     anchor.push(state_summary(standing));
     let mut context = Context::new(128_000);
@@ -156,7 +156,7 @@ fn a_later_anchor_at_the_same_node_repeats_neither_protocol_nor_step() {
         state: StateTool::Patch,
         caller: None,
     });
-    let brief = node_brief(workflow, node, &Map::new(), StepText::StandsAbove);
+    let brief = node_brief(workflow, node, &Map::new(), StepText::StandsAbove, StateTool::Patch);
     insta::assert_snapshot!(format!("{directive}\n=====\n{brief}"));
 }
 
@@ -165,10 +165,48 @@ fn a_step_that_is_too_long_is_to_be_read() {
     let package = package("create-story-micro");
     let workflow = &package.workflows()[0];
     let node = workflow.graph.node("step-01-select-story").unwrap();
-    let brief = node_brief(workflow, node, &Map::new(), StepText::Inline { up_to: 100 });
+    let brief =
+        node_brief(workflow, node, &Map::new(), StepText::Inline { up_to: 100 }, StateTool::Patch);
     assert!(brief.ends_with(
         "bytes and is not repeated here: read @pkg/steps/step-01-select-story.md with fs.read before you do anything else."
     ));
+}
+
+#[test]
+fn a_strict_brief_names_the_tools_of_the_state_and_nothing_that_they_replace() {
+    let package = package("hello-branch");
+    let workflow = &package.workflows()[0];
+    let brief = |node: &str| {
+        let node = workflow.graph.node(node).unwrap();
+        node_brief(workflow, node, &Map::new(), StepText::StandsAbove, StateTool::Runtime)
+    };
+    let decision = brief("decide-02-project-type");
+    assert!(decision.contains(
+        "- Then set variables.projectType and move along the edge that you decide for, in one call of runtime.complete_node: variables, next, and decision with label and reason. An edge with open=false"
+    ), "{decision}");
+    let end = brief("end-99");
+    assert!(
+        end.contains("call runtime.complete_node with nodeId end-99 to complete the workflow.")
+    );
+    for refused in ["patch", "append", "@state/workflow.md", "workflowStatus to complete"] {
+        assert!(!decision.contains(refused) && !end.contains(refused), "{refused}");
+    }
+}
+
+#[test]
+fn templates_of_a_step_are_the_mounts_that_tools_take() {
+    let mut files = example("create-story-micro");
+    let step = "steps/step-04-generate-story.md";
+    let text = files.text(step).replace("@pkg/", "{package-root}/");
+    let text = text.replace("## Instructions", "{artifacts-root}/{storyKey}.md\n\n## Instructions");
+    files.put(step, text).unwrap();
+    let package = checked(&files).package.unwrap();
+    let workflow = &package.workflows()[0];
+    let node = workflow.graph.node("step-04-generate-story").unwrap();
+    let brief = node_brief(workflow, node, &Map::new(), INLINE, StateTool::Patch);
+    assert!(brief.contains("@pkg/assets/story-template.md"), "{brief}");
+    assert!(brief.contains("\n@project/artifacts/{storyKey}.md\n"), "{brief}");
+    assert!(!brief.contains("-root}"), "{brief}");
 }
 
 #[test]

@@ -3,16 +3,16 @@
 use crewagent_core::package::agents::Principles;
 use crewagent_core::package::{Package, Workflow};
 use crewagent_core::policy::rules::{RuleSet, Source};
-use crewagent_core::policy::{FsPolicy, McpPolicy, Policy};
+use crewagent_core::policy::{FsPolicy, McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
     Autopilot, BASE_MAX_BYTES, BRIEF_MAX_BYTES, DATA_MAX_BYTES, DIRECTIVE_MAX_BYTES, DataContext,
     Directive, INPUT_SHELL_MAX_BYTES, Intent, PERSONA_MAX_BYTES, POLICY_MAX_BYTES, Place, Protocol,
-    STEP_MAX_BYTES, SUMMARY_MAX_BYTES, StateTool, StepText, Talk, base_rules, data_context,
-    node_brief, persona, run_directive, state_summary, tool_policy, user_input,
+    STEP_MAX_BYTES, SUMMARY_MAX_BYTES, StepText, Talk, base_rules, data_context, node_brief,
+    persona, run_directive, state_summary, tool_policy, user_input,
 };
 use crewagent_core::state::standing::Standing;
 use crewagent_core::text::is_unsafe_char;
-use crewagent_core::vpath::VPath;
+use crewagent_core::vpath::{VPath, with_mounts};
 use crewagent_testkit::package::MemoryFiles;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
@@ -38,6 +38,7 @@ fn hostile() -> impl Strategy<Value = String> {
         "\t",
         "<key>",
         "{a}",
+        "{artifacts-root}",
         "{{",
         "中文",
         "🏃\u{200d}",
@@ -163,9 +164,9 @@ fn check_brief(
     up_to: u64,
 ) -> Result<(), TestCaseError> {
     let node = workflow.graph.node("a").unwrap();
-    let body = workflow.steps.get("a").unwrap().body().trim();
-    let above = node_brief(workflow, node, variables, StepText::StandsAbove);
-    let whole = node_brief(workflow, node, variables, StepText::Inline { up_to });
+    let body = with_mounts(workflow.steps.get("a").unwrap().body().trim());
+    let above = node_brief(workflow, node, variables, StepText::StandsAbove, StateTool::Patch);
+    let whole = node_brief(workflow, node, variables, StepText::Inline { up_to }, StateTool::Patch);
     prop_assert!(above.len() <= BRIEF_MAX_BYTES, "{}", above.len());
     prop_assert!(
         whole.len() as u64 <= BRIEF_MAX_BYTES as u64 + up_to.min(STEP_MAX_BYTES as u64),
@@ -190,7 +191,7 @@ fn check_brief(
         let (fence, rest) = step.split_once('\n').unwrap();
         prop_assert!(fence.len() >= 4 && fence.chars().all(|c| c == '`'));
         let inside = rest.strip_suffix(fence).unwrap().strip_suffix('\n').unwrap();
-        prop_assert_eq!(inside, body);
+        prop_assert_eq!(inside, &*body);
         prop_assert!(!inside.contains(fence));
     } else {
         prop_assert!(
@@ -321,7 +322,8 @@ fn a_hostile_brief_is_readable() {
         workflow,
         node,
         variables.as_object().unwrap(),
-        StepText::Inline { up_to }
+        StepText::Inline { up_to },
+        StateTool::Patch
     ));
 }
 

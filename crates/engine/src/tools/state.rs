@@ -110,7 +110,7 @@ impl StateFile<'_, '_> {
                 now: self.now,
                 missing: self.occasion.missing,
                 confirmation: self.occasion.confirmation,
-                author: guard::Author::Model,
+                author: guard::Author::Model(self.occasion.policy.state_tool()),
             })
         });
         Ok(judged??)

@@ -28,6 +28,7 @@ mod search;
 mod sessions;
 mod stage;
 mod store;
+mod strict;
 mod support;
 mod tools;
 mod turn;

@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use super::{Ask, Cast, Effect, Machine, Stance, tell};
 use crate::context::{Cut, Keep};
 use crate::event::{Fact, Phase, Reason};
-use crate::prompt::{self, Autopilot, CalledBy, Directive, Place, Protocol, StateTool, StepText};
+use crate::policy::StateTool;
+use crate::prompt::{self, Autopilot, CalledBy, Directive, Place, Protocol, StepText};
 use crate::run::settings::Mode;
 use crate::state::call::Caller;
 
@@ -63,6 +64,7 @@ impl Machine {
             Some(node) => Place::Node(node),
             None => Place::Completed,
         };
+        let policy = self.policy();
         let directive = Directive {
             intent,
             workflow,
@@ -73,7 +75,7 @@ impl Machine {
                 Mode::Guided => Autopilot::Off,
             },
             protocol: if is_known { Protocol::StandsAbove } else { Protocol::Told },
-            state: if self.settings.policy.strict { StateTool::Runtime } else { StateTool::Patch },
+            state: policy.state_tool(),
             caller: self.called_by(),
         };
         let mut texts = vec![prompt::run_directive(&directive)];
@@ -81,9 +83,18 @@ impl Machine {
             let step_text = if is_known {
                 StepText::StandsAbove
             } else {
-                StepText::Inline { up_to: self.settings.inline_step_bytes }
+                // A model that cannot read files has the text from here or not at all.
+                let all = prompt::STEP_MAX_BYTES as u64;
+                let up_to = self.settings.inline_step_bytes;
+                StepText::Inline { up_to: if policy.fs.enabled { up_to } else { all } }
             };
-            texts.push(prompt::node_brief(workflow, node, &self.standing.variables, step_text));
+            texts.push(prompt::node_brief(
+                workflow,
+                node,
+                &self.standing.variables,
+                step_text,
+                policy.state_tool(),
+            ));
         }
         texts.push(prompt::state_summary(&self.standing));
         if let Cast::Workflow { data: Some(data), .. } = &self.cast
@@ -112,12 +123,13 @@ impl Machine {
             return;
         }
         self.enter(Phase::Running, effects);
-        let talk = match self.cast {
-            Cast::Workflow { .. } if self.settings.policy.strict => prompt::Talk::StrictRun,
-            Cast::Workflow { .. } => prompt::Talk::Run,
-            Cast::Talk { .. } => prompt::Talk::Conversation,
+        let policy = self.policy();
+        let talk = match (&self.cast, policy.state_tool()) {
+            (Cast::Workflow { .. }, StateTool::Runtime) => prompt::Talk::StrictRun,
+            (Cast::Workflow { .. }, StateTool::Patch) => prompt::Talk::Run,
+            (Cast::Talk { .. }, _) => prompt::Talk::Conversation,
         };
-        let mut layers = vec![prompt::base_rules(talk), prompt::tool_policy(&self.policy())];
+        let mut layers = vec![prompt::base_rules(talk), prompt::tool_policy(&policy)];
         layers.extend(self.agent().map(prompt::persona));
         self.context.set_system(layers);
         let cut = self.context.fit();

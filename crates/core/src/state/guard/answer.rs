@@ -5,7 +5,8 @@ use serde_json::{Value as Json, json};
 use super::change::Change;
 use super::needs::Needs;
 use super::rules::{Rule, Violation};
-use super::{MissingRule, Proposal};
+use super::{Author, MissingRule, Proposal};
+use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{STATE_FILE, StateDocument};
 use crate::state::next::{Next, allowed_next};
@@ -34,7 +35,12 @@ pub(super) fn refusal(
         hint.push_str(" Write the missing files under @project first.");
     }
     if demanded.iter().any(|needs| !needs.variables.is_empty()) {
-        hint.push_str(" Set the variables with `variables.set`, in the same write if you like.");
+        hint.push_str(match tool(proposal) {
+            StateTool::Patch => {
+                " Set the variables with `variables.set`, in the same write if you like."
+            }
+            StateTool::Runtime => " Set the variables in `variables` of the same call.",
+        });
     }
     if !violations.is_empty() {
         hint.push(' ');
@@ -56,9 +62,11 @@ fn ways(proposal: &Proposal<'_>, change: &Change<'_>) -> String {
     }
     let next = allowed_next(change.graph, from, change.new.variables());
     if next.is_empty() {
-        return format!(
-            "`{from}` has no way out: to finish, add it to stepsCompleted and set workflowStatus to complete; else stay on it."
-        );
+        let finish = match tool(proposal) {
+            StateTool::Patch => "add it to stepsCompleted and set workflowStatus to complete",
+            StateTool::Runtime => "complete it with runtime.complete_node",
+        };
+        return format!("`{from}` has no way out: to finish, {finish}; else stay on it.");
     }
     let way = |next: &Next| {
         let mut notes = vec![format!("label `{}`", next.label)];
@@ -70,10 +78,19 @@ fn ways(proposal: &Proposal<'_>, change: &Change<'_>) -> String {
         }
         format!("`{}` ({})", next.to, notes.join(", "))
     };
-    format!(
-        "From `{from}` a write may stay, or move along one edge to: {}.",
-        joined(next.iter().map(way))
-    )
+    let who = match tool(proposal) {
+        StateTool::Patch => "a write may stay, or move along one edge",
+        StateTool::Runtime => "runtime.complete_node moves along one edge",
+    };
+    format!("From `{from}` {who} to: {}.", joined(next.iter().map(way)))
+}
+
+/// What the model changes the state with; the runtime itself is told no ways.
+fn tool(proposal: &Proposal<'_>) -> StateTool {
+    match proposal.author {
+        Author::Model(tool) => tool,
+        Author::Runtime => StateTool::Patch,
+    }
 }
 
 /// Adds where the run is, where it may go and what its node still lacks, judged by this document.

@@ -72,7 +72,7 @@ pub(super) fn broken(change: &Change<'_>, proposal: &Proposal<'_>) -> Vec<Violat
     decision_fits_the_move(change, &mut found);
     complete_only_at_the_end(change, &mut found);
     artifacts_are_project_paths(change, &mut found);
-    if proposal.author == Author::Model {
+    if let Author::Model(_) = proposal.author {
         a_call_is_left_by_returning(change, proposal, &mut found);
         the_call_stack_is_the_runtimes(change, &mut found);
     }

@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Author, Confirmation, MissingRule, Proposal, Transition, check};
 use crate::package::Workflow;
+use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{Proposed, RunFacts, StateDocument};
 use crate::state::patch::StateUpdate;
@@ -28,6 +29,7 @@ struct Run {
     created: Vec<ProjectPath>,
     missing: MissingRule,
     confirmation: Confirmation,
+    tool: StateTool,
 }
 
 impl Run {
@@ -39,8 +41,15 @@ impl Run {
             ..RunFacts::default()
         };
         let state = StateDocument::start(&workflow, &facts).unwrap();
-        let (missing, confirmation) = (MissingRule::Enforce, Confirmation::Needed);
-        Self { workflow, state, files: Vec::new(), created: Vec::new(), missing, confirmation }
+        Self {
+            workflow,
+            state,
+            files: Vec::new(),
+            created: Vec::new(),
+            missing: MissingRule::Enforce,
+            confirmation: Confirmation::Needed,
+            tool: StateTool::Patch,
+        }
     }
 
     /// The same run, standing elsewhere.
@@ -95,7 +104,7 @@ impl Run {
             now: NOW,
             missing: self.missing,
             confirmation: self.confirmation,
-            author: Author::Model,
+            author: Author::Model(self.tool),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Which files a search looks at.
 
 use crewagent_core::refusal::Refusal;
-use crewagent_core::vpath::{Mount, VPath};
+use crewagent_core::vpath::{Mount, VPath, with_mounts};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::invalid;
@@ -34,7 +34,8 @@ impl Globs {
                 Some(glob) => (&mut excluded, glob),
                 None => (&mut included, text.as_str()),
             };
-            let (glob, anchored) = below_mount(glob, path.mount())
+            let glob = with_mounts(glob);
+            let (glob, anchored) = below_mount(&glob, path.mount())
                 .map_err(|why| invalid(format!("The glob {} {why}.", shown(text))))?;
             for variant in variants(glob, anchored) {
                 let compiled = GlobBuilder::new(&variant).literal_separator(true).build();
@@ -85,11 +86,8 @@ fn below_mount(glob: &str, mount: Mount) -> Result<(&str, bool), String> {
     if glob.len() > MAX_GLOB {
         return Err(format!("is longer than {MAX_GLOB} bytes"));
     }
-    let own = [mount.name(), template(mount)];
-    let rest = own
-        .iter()
-        .find_map(|name| glob.strip_prefix(name))
-        .filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let rest =
+        glob.strip_prefix(mount.name()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let (glob, has_mount) = match rest {
         Some(rest) => (rest.trim_start_matches('/'), true),
         None if glob.starts_with('@')
@@ -109,14 +107,6 @@ fn below_mount(glob: &str, mount: Mount) -> Result<(&str, bool), String> {
         "" if has_mount => Ok(("**", true)),
         "" => Err("is empty".to_owned()),
         _ => Ok((glob, has_mount || is_rooted || glob.trim_end_matches('/').contains('/'))),
-    }
-}
-
-fn template(mount: Mount) -> &'static str {
-    match mount {
-        Mount::Project => "{project-root}",
-        Mount::Package => "{package-root}",
-        Mount::State => "{state-root}",
     }
 }
 
@@ -162,6 +152,7 @@ mod tests {
         check_wanted(&["*.md"], "", &["a.md", "x/y/a.md"], &["a.mdx", "a.md.txt"]);
         check_wanted(&["@project/**/*.md"], "", &["a.md", "x/y/a.md"], &["a.txt"]);
         check_wanted(&["{project-root}/*.md"], "", &["a.md"], &["x/a.md"]);
+        check_wanted(&["{artifacts-root}/*.md"], "", &["artifacts/a.md"], &["a.md"]);
         check_wanted(&["@project"], "", &["a", "b/c"], &[]);
         check_wanted(&["src/**/*.rs"], "", &["src/a.rs", "src/x/a.rs"], &["a.rs", "lib/src/a.rs"]);
         check_wanted(&["/src/*.rs"], "", &["src/a.rs"], &["x/src/a.rs"]);
@@ -181,6 +172,7 @@ mod tests {
             ("[", "unclosed character class"),
             ("a{b", "unclosed alternate"),
             ("@pkg/*.md", "another mount"),
+            ("{package-root}/*.md", "another mount"),
             ("", "empty"),
             ("[z-a]", "range"),
         ] {

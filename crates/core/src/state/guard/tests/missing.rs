@@ -37,6 +37,22 @@ fn every_missing_output_and_variable_is_named_at_once() {
 }
 
 #[test]
+fn a_strict_run_is_told_how_its_own_tools_go_on() {
+    let mut run = first_step();
+    run.tool = StateTool::Runtime;
+    let refusal = run.patch(move_on(json!({}))).unwrap_err();
+    let hint = refusal.hint.unwrap();
+    assert!(hint.ends_with(" Set the variables in `variables` of the same call."), "{hint}");
+    let refusal = run.patch(json!({"currentNodeId.set": "end-99"})).unwrap_err();
+    let hint = refusal.hint.unwrap();
+    assert!(hint.contains("runtime.complete_node moves along one edge to: "), "{hint}");
+    let mut run = Run::new(drawn(&[fixture::step("only")], &json!([])));
+    run.tool = StateTool::Runtime;
+    let hint = run.patch(json!({"currentNodeId.set": "x"})).unwrap_err().hint.unwrap();
+    assert!(hint.contains("complete it with runtime.complete_node"), "{hint}");
+}
+
+#[test]
 fn a_node_is_left_when_everything_is_there() {
     let run = first_step().having(&["artifacts/create-story/target.md"]);
     check_accepted(run.patch(move_on(all_set())));
