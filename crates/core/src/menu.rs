@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use error::{MenuError, MenuErrorCode};
-pub use resolve::{Action, DataFormat, DataRef, resolve, validate};
+pub use resolve::{Action, DataFormat, DataRef, resolve, started_by, validate};
 pub use route::route;
 pub(crate) use words::{Spot, exact_words, normalised};
 

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::error::{MenuError, MenuErrorCode};
+use super::words::able;
 use super::{Target, Work};
 use crate::frontmatter::Frontmatter;
 use crate::package::Package;
 use crate::package::agents::Agent;
 use crate::shape::{nearest, quoted};
-use crate::vpath::{Mount, VPath};
+use crate::vpath::{Mount, VPath, with_mounts};
 
 /// Reads a file; `None` when it is not there or cannot be read.
 type Files<'f> = &'f dyn Fn(&VPath) -> Option<String>;
@@ -129,13 +130,28 @@ pub fn resolve(
     let data = data.map(|path| DataRef { format: DataFormat::of(&path), path });
     let action = match &target.work {
         Work::Workflow(text) => Action::StartWorkflow { workflow: scope.workflow(text)?, data },
-        Work::Exec(text) => scope.exec(text, data)?,
+        Work::Exec(text) => scope.exec(text, data, target.validate)?,
         Work::Action(text) => said(text, agent, data)?,
     };
     if target.validate {
         validate(&action, package, files)?;
     }
     Ok(action)
+}
+
+/// The workflows that the menu of an agent starts, by their places in [`Package::workflows`]. Nothing is read for it.
+pub fn started_by(agent: &Agent, package: &Package) -> BTreeSet<usize> {
+    let scope = Scope { package, files: &|_| None };
+    let targets = agent.menu.iter().flat_map(|item| {
+        let own = Target::of(&item.target, false);
+        own.into_iter().chain(able(item).map(|(_, target)| target))
+    });
+    let workflow = |target: Target| match target.work {
+        Work::Workflow(text) => scope.workflow(&text).ok(),
+        Work::Exec(text) => scope.place(&text).ok().and_then(|path| scope.document(&path)),
+        Work::Action(_) => None,
+    };
+    targets.filter_map(workflow).collect()
 }
 
 /// Checks that everything is there that an action needs, and names all that is missing: the data, the script, and
@@ -206,7 +222,13 @@ impl Scope<'_> {
         path.and_then(|path| self.document(&path)).ok_or_else(|| self.unknown_workflow(text))
     }
 
-    fn exec(&self, text: &str, data: Option<DataRef>) -> Result<Action, MenuError> {
+    /// A script that is not there is left to [`validate`] where that looks at everything.
+    fn exec(
+        &self,
+        text: &str,
+        data: Option<DataRef>,
+        is_validated: bool,
+    ) -> Result<Action, MenuError> {
         not_classic(text)?;
         let path = self.place(text)?;
         if let Some(workflow) = self.document(&path) {
@@ -223,6 +245,9 @@ impl Scope<'_> {
             return invalid(message, "Name a file that ends in `.md`.");
         }
         let Some(content) = (self.files)(&path) else {
+            if is_validated {
+                return Ok(Action::Script { path, data });
+            }
             let message = format!("The script `{path}` is not there or cannot be read.");
             return invalid(message, "Add the file, or correct `exec` in the menu.");
         };
@@ -272,13 +297,17 @@ fn said(text: &str, agent: &Agent, data: Option<DataRef>) -> Result<Action, Menu
         let Some(prompt) = agent.prompts.iter().find(|prompt| prompt.id == id) else {
             return Err(unknown_prompt(id, agent));
         };
-        return Ok(Action::Prompt { id: id.to_owned(), text: prompt.content.clone(), data });
+        return Ok(Action::Prompt {
+            id: id.to_owned(),
+            text: with_mounts(&prompt.content).into(),
+            data,
+        });
     }
     Ok(match text {
         "menu.show" => Action::ShowMenu,
         "agent.dismiss" => Action::Dismiss,
         "run.resume" => Action::Resume,
-        _ => Action::Inline { text: text.to_owned(), data },
+        _ => Action::Inline { text: with_mounts(text).into(), data },
     })
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crewagent_core::event::{Event, Fact};
 use crewagent_core::id::{AgentId, WorkflowId};
+use crewagent_core::menu;
 use crewagent_core::package::{Package, Workflow, check};
 use crewagent_core::run::machine::{Cast, Machine};
 use crewagent_core::state::document::{RunFacts, StateDocument};
@@ -129,19 +130,9 @@ fn choose_agent(
 
 /// The agent that runs a workflow when none is named: the first whose menu starts it, else the first.
 pub fn default_agent(package: &Package, workflow: &Workflow) -> AgentId {
+    let is_it = |at: &usize| package.workflows()[*at].document_path == workflow.document_path;
     let agents = package.agents();
-    let starts = |target: Option<&String>| {
-        target.is_some_and(|target| {
-            let target = target.trim().trim_start_matches("./");
-            target == workflow.document_path.as_str()
-                || workflow.id.as_ref().is_some_and(|id| id.as_str() == target)
-        })
-    };
-    let by_menu = agents.iter().find(|agent| {
-        agent
-            .menu
-            .iter()
-            .any(|item| starts(item.target.workflow.as_ref()) || starts(item.target.exec.as_ref()))
-    });
+    let by_menu =
+        agents.iter().find(|agent| menu::started_by(agent, package).iter().any(|at| is_it(at)));
     by_menu.unwrap_or(&agents[0]).id.clone()
 }

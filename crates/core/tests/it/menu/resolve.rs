@@ -1,14 +1,14 @@
 //! What commands come to: workflows, scripts, prompts, and every way to fail.
 
 use crewagent_core::menu::{
-    Action, DataFormat, DataRef, MenuErrorCode, Target, Work, resolve, validate,
+    Action, DataFormat, DataRef, MenuErrorCode, Target, Work, resolve, started_by, validate,
 };
 use crewagent_core::package::Package;
-use crewagent_core::package::agents::MenuTarget;
+use crewagent_core::package::agents::{MenuItem, MenuTarget, Trigger};
 use crewagent_core::vpath::{Mount, VPath};
 use crewagent_testkit::package::MemoryFiles;
 
-use super::agent;
+use super::{agent, item, trigger};
 use crate::support::{checked, example};
 
 /// What stands in the project.
@@ -231,12 +231,53 @@ fn validation_names_everything_that_is_missing() {
     assert_eq!(error.code, MenuErrorCode::ValidationFailed);
     assert_eq!(error.message, "`@project/no.json` is missing or cannot be read.");
 
+    let script = Target { work: exec("@project/no.md"), ..bad };
+    let error = world.resolve(&script).unwrap_err();
+    assert_eq!(error.code, MenuErrorCode::ValidationFailed);
+    let both = "`@project/no.json`, `@project/no.md` are missing or cannot be read.";
+    assert_eq!(error.message, both);
+
     let error = validate(&action, &world.package, &|_| None).unwrap_err();
     let one = &world.package.workflows()[1];
     let steps = one.graph.nodes().iter().map(|node| &node.file);
     for path in [&one.document_path, &one.graph_path].into_iter().chain(steps) {
         assert!(error.message.contains(&format!("`@pkg/{path}`")), "{error}");
     }
+}
+
+#[test]
+fn templates_in_what_is_said_are_the_mounts_that_tools_take() {
+    check(said("Read {project-root}/a for {name}."), "inline Read @project/a for {name}.");
+}
+
+#[test]
+fn a_menu_starts_what_its_items_and_handlers_name_in_any_way() {
+    let world = World::new();
+    let one = &world.package.workflows()[1];
+    let (id, path) = (one.id.as_ref().unwrap().as_str(), one.document_path.as_str());
+    let starts = |work: &str, text: &str, kind: Option<&str>| {
+        let named = |of: &str| Some(text.to_owned()).filter(|_| work == of);
+        let (workflow, exec, action) = (named("workflow"), named("exec"), named("action"));
+        let target = MenuTarget { workflow, exec, action, data: None };
+        let item = match kind {
+            None => MenuItem { target, ..item("go", "Go", "") },
+            Some(kind) => {
+                let trigger = Trigger { target, ..trigger(kind, "now", "") };
+                MenuItem { triggers: vec![trigger], ..item("go", "Go", "") }
+            }
+        };
+        started_by(&agent(vec![item]), &world.package).contains(&1)
+    };
+    let (mount, template) = (format!("@pkg/{path}"), format!("{{package-root}}/{path}"));
+    for text in [id, path, &mount, &template] {
+        assert!(starts("workflow", text, None), "{text}");
+        assert!(starts("workflow", text, Some("handler")), "{text}");
+        assert!(starts("exec", text, None) || text == id, "{text}");
+        assert!(!starts("workflow", text, Some("alias")), "{text}");
+        assert!(!starts("action", text, None), "{text}");
+    }
+    assert!(!starts("exec", &format!("@project/{path}"), None));
+    assert!(!starts("workflow", "nowhere", None));
 }
 
 #[test]
