@@ -39,6 +39,18 @@ pub fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
     Ok(composer.root.unwrap_or(Tree { span: Span::default(), value: Value::Map(Vec::new()) }))
 }
 
+/// Whether a text is YAML at all: also what [`parse`] does not read is fine, such as several documents, merge keys, tags
+/// and any number of aliases. Nothing is built, so that nothing has to be bounded.
+pub fn check(text: &str) -> Result<(), SyntaxError> {
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    let mut events = Parser::new_from_str_with_options(text, options);
+    let error = events.find_map(Result::err);
+    // Too deep for the library is not wrong.
+    let error = error.filter(|error| *error.kind() != ErrorKind::RecursionLimitExceeded);
+    error.map_or(Ok(()), |error| Err(explain(text, &error)))
+}
+
 /// A collection that is still open.
 struct Frame {
     span: Span,
@@ -345,6 +357,25 @@ mod tests {
             errors.iter().map(|error| error.code).collect::<Vec<_>>(),
             [Code::DuplicateKey, Code::DuplicateKey]
         );
+    }
+
+    #[test]
+    fn yaml_that_is_not_read_is_yaml_still() {
+        let aliases = format!("a: &x 1\nb: [{}]\n", vec!["*x"; 100].join(", "));
+        let deep = format!("{}1{}", "[".repeat(5000), "]".repeat(5000));
+        for text in [
+            "a: 1\n---\nb: 2\n",
+            "a: &x {b: 1}\nc:\n  <<: *x\n",
+            "? [a, b]\n: c\n",
+            "a: !custom 1\n",
+            &aliases,
+            &deep,
+        ] {
+            assert_eq!(check(text), Ok(()), "{text}");
+        }
+        for text in ["a: [1\n", "a: b: c\n", "a: *nowhere\n", "a: \"x\n"] {
+            assert!(check(text).is_err(), "{text}");
+        }
     }
 
     #[test]

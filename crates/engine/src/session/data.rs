@@ -29,26 +29,62 @@ pub(super) fn load(mounts: &Mounts, data: &DataRef) -> Result<Data, MenuError> {
     };
     let text =
         String::from_utf8(content.bytes).map_err(|_| failed("it is not UTF-8 text.".to_owned()))?;
-    check(data.format, &text).map_err(failed)?;
+    // Some programs begin a file with a byte order mark, which is no part of what it says.
+    let content = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    check(data.format, content).map_err(failed)?;
     let label = path.relative().rsplit('/').next().unwrap_or_default();
-    let text = data_context(&DataContext { label, path, content: &text });
+    let text = data_context(&DataContext { label, path, content });
     Ok(Data { path: path.clone(), text })
 }
 
-/// Whether the text is what its name says.
+/// Whether the text is what its name says. It is shown as it stands, so that what our readers do not take is fine.
 fn check(format: DataFormat, text: &str) -> Result<(), String> {
     match format {
         DataFormat::Json => serde_json::from_str::<serde::de::IgnoredAny>(text)
             .map(drop)
             .map_err(|error| format!("it is not JSON ({error}).")),
         // What is too large for our reader is passed on as it is.
-        DataFormat::Yaml if text.len() <= MAX_BYTES => match yaml::parse(text) {
-            Ok(_) => Ok(()),
-            Err(errors) => {
-                let why = errors.first().map(|error| error.message.clone()).unwrap_or_default();
-                Err(format!("it is not YAML ({why})."))
-            }
-        },
+        DataFormat::Yaml if text.len() <= MAX_BYTES => {
+            yaml::check(text).map_err(|error| format!("it is not YAML ({}).", error.message))
+        }
         DataFormat::Yaml | DataFormat::Csv | DataFormat::Xml | DataFormat::Text => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crewagent_core::vpath::VPath;
+
+    use super::*;
+    use crate::mounts::Roots;
+
+    fn loaded(name: &str, bytes: &str) -> Result<Data, MenuError> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+        let root = || folder.path().to_owned();
+        let roots = Roots { project: root(), package: root(), state: root() };
+        let mounts = Mounts::open(&roots).unwrap();
+        let path = VPath::parse(&format!("@project/{name}")).unwrap();
+        load(&mounts, &DataRef { format: DataFormat::of(&path), path })
+    }
+
+    #[test]
+    fn data_is_whatever_its_format_allows() {
+        for (name, text) in [
+            ("a.json", "\u{feff}{\"a\": 1}"),
+            ("a.yaml", "\u{feff}a: &x {b: 1}\nc:\n  <<: *x\n"),
+            ("a.yml", "a: 1\n---\nb: 2\n"),
+        ] {
+            let data = loaded(name, text).unwrap();
+            assert!(
+                !data.text.contains('\u{feff}') && !data.text.contains("feff"),
+                "{}",
+                data.text
+            );
+        }
+        for (name, text) in [("a.json", "{a: 1}"), ("a.yaml", "a: [1\n")] {
+            let error = loaded(name, text).unwrap_err();
+            assert_eq!(error.code, MenuErrorCode::DataLoadFailed, "{error}");
+        }
     }
 }
