@@ -46,7 +46,7 @@ fn description(tool: Tool, policy: &Policy) -> String {
             "List a folder. Folders end in `/`. More than 200 entries give a preview.".to_owned()
         }
         Tool::Search => "Search the lines of files for a text or a regular expression. Gives path, line, column and \
-             the lines around each match. Ignored, hidden and binary files are skipped."
+             the lines around each match. Ignored and binary files and hidden folders are skipped."
             .to_owned(),
         Tool::Write => format!(
             "Write a whole file below @project, up to {write} bytes; missing folders are created. To change parts of \

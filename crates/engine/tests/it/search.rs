@@ -308,15 +308,22 @@ fn ignore_files_are_honoured() {
     project.check(
         &request("x"),
         &[
+            ".env:1:1",
+            ".gitignore:3:13",
             "keep.log:1:1",
             "seen/b.log:1:1",
+            "sub/.gitignore:1:4",
+            "sub/.gitignore:2:13",
             "sub/only-here.txt:1:1",
             "vendor/c.log:1:1",
             "vendor/private.txt:1:1",
         ],
     );
     // The rules of the folders above count when a folder is searched, but the folder itself was asked for.
-    project.check(&below("x", "@project/sub"), &["sub/only-here.txt:1:1"]);
+    project.check(
+        &below("x", "@project/sub"),
+        &["sub/.gitignore:1:4", "sub/.gitignore:2:13", "sub/only-here.txt:1:1"],
+    );
     project.check(&below("x", "@project/target"), &["target/out.txt:1:1"]);
     project.check(&below("x", "@project/.hidden"), &[".hidden/h.txt:1:1"]);
     project.check(&below("x", "@project/.env"), &[".env:1:1"]);

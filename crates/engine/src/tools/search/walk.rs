@@ -175,11 +175,11 @@ fn list(tree: Tree<'_>, job: &Job, globs: &Globs) -> Listed {
     Ok((folder, jobs, seen))
 }
 
-/// Hidden, or left out by an ignore file, and not named by the model.
+/// A hidden folder, or left out by an ignore file, and not named by the model.
 fn is_ignored(rules: &Rules, globs: &Globs, path: &str, name: &str, is_folder: bool) -> bool {
     let ignored = match rules.ignores(path, is_folder) {
         Some(ignored) => ignored,
-        None => name.starts_with('.'),
+        None => is_folder && name.starts_with('.'),
     };
     ignored && !globs.names(path)
 }
