@@ -92,7 +92,7 @@ pub enum Fact {
         agent_id: Option<String>,
     },
     /// The user's words were taken for a command. What comes of it follows.
-    #[serde(rename = "session.command")]
+    #[serde(rename = "command.resolved", alias = "session.command")]
     SessionCommand {
         /// The words.
         text: Payload,

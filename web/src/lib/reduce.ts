@@ -106,7 +106,7 @@ function takeWhole(view: View, event: Event): void {
       view.place.agentId = event.agentId;
       note(view, event, event.agentId ? 'agent' : 'dismissed', event.agentId ?? '');
       break;
-    case 'session.command':
+    case 'command.resolved':
       view.rows.push({ ...head(event), kind: 'user', text: event.text, nodeId: undefined });
       view.rows.push({
         ...head(event),

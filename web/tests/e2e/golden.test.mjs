@@ -445,7 +445,7 @@ describe('the menu of an agent', () => {
       const before = await asked();
       await type(words);
       await until('the model was asked', async () => (await asked()) > before);
-      const resolved = (await events()).findLast((event) => event.type === 'session.command');
+      const resolved = (await events()).findLast((event) => event.type === 'command.resolved');
       assert.match(JSON.stringify(resolved), /RunAction|ExecScript/);
       await until('it rests', async () => (await set.api('GET', `/api/conversations/${talk}`)).atWork === false);
     });

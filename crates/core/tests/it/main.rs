@@ -8,6 +8,7 @@
 )]
 
 mod chat;
+mod events;
 mod forms;
 mod hostile;
 mod laws;

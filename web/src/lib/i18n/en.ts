@@ -453,7 +453,7 @@ export const en = {
   'event.run.finished': 'Process ended',
   'event.session.started': 'Conversation begun',
   'event.session.agent': 'Agent changed',
-  'event.session.command': 'Command',
+  'event.command.resolved': 'Command',
   'event.session.instructed': 'Instruction',
   'event.session.run': 'Run entered',
   'event.user.input': 'Your words',

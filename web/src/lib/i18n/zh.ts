@@ -455,7 +455,7 @@ export const zh: Record<keyof typeof en, string> = {
   'event.run.finished': '进程结束',
   'event.session.started': '对话开始',
   'event.session.agent': '切换智能体',
-  'event.session.command': '命令',
+  'event.command.resolved': '命令',
   'event.session.instructed': '指令',
   'event.session.run': '进入运行',
   'event.user.input': '你的输入',

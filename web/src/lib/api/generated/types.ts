@@ -758,7 +758,7 @@ settings: RunSettings, } | { "type": "session.agent",
 /**
  * The agent.
  */
-agentId?: string, } | { "type": "session.command", 
+agentId?: string, } | { "type": "command.resolved", 
 /**
  * The words.
  */
