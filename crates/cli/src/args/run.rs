@@ -37,8 +37,8 @@ pub(crate) struct Resume {
     /// The run, the beginning of its id, or `latest` [default: the newest unfinished run of the project, else of the store]
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
-    /// The project whose newest unfinished run is meant [default: the current folder]
-    #[arg(long, value_name = "DIR", conflicts_with = "run")]
+    /// The project whose run is meant [default: any, and without RUN the current folder]
+    #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) conversation: Conversation,

@@ -39,7 +39,11 @@ pub(crate) fn run(
     let agent = match (&args.agent, package.agents()) {
         (Some(name), _) => named(name, &package)?,
         (None, [only]) => only,
-        (None, agents) if args.conversation.json => {
+        // What is to be said is said to somebody, or it is told that it was not.
+        (None, agents)
+            if args.conversation.json
+                || !(args.conversation.inputs.is_empty() || can_choose(answers)) =>
+        {
             let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
             let known = known.join(", ");
             return Err(Usage(format!("name one of the agents: {known}")).into());
@@ -88,13 +92,18 @@ fn meant<'p>(words: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
     numbered.map_or_else(|| named(words, package), Ok)
 }
 
+/// Whether somebody sits there who sees the list and can choose.
+fn can_choose(answers: Answers) -> bool {
+    answers == Answers::Person && std::io::stdout().is_terminal()
+}
+
 /// The agent that the person at the terminal chooses.
 fn chosen<'p>(
     package: &'p Package,
     answers: Answers,
     console: &mut Console,
 ) -> anyhow::Result<Option<&'p Persona>> {
-    if answers == Answers::Nobody || !std::io::stdout().is_terminal() {
+    if !can_choose(answers) {
         return Ok(None);
     }
     console.line("");

@@ -41,7 +41,7 @@ pub(crate) fn run(
     }
 }
 
-pub(crate) use import::waiting;
+pub(crate) use import::{announce, waiting};
 
 /// Looks at what PACKAGE means: what is there as a file or folder, else an imported package of that name.
 pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspected> {

@@ -72,8 +72,10 @@ pub(crate) fn run(
 
 /// The run that is meant.
 fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
-    if let Some(reference) = &args.run {
-        return super::runs::find(reference, store);
+    match (&args.run, &args.project) {
+        (Some(reference), Some(folder)) => return chosen_in(folder, reference, store),
+        (Some(reference), None) => return super::runs::find(reference, store),
+        (None, _) => {}
     }
     let runs = store.runs();
     if let Some(folder) = &args.project {
@@ -97,6 +99,22 @@ fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
     }
     runs.newest_unfinished(Of::All)?.ok_or_else(|| {
         Usage("there is no unfinished run; `crewagent run PACKAGE` starts one".to_owned()).into()
+    })
+}
+
+/// The run of a project that is meant.
+fn chosen_in(folder: &Path, reference: &str, store: &Store) -> anyhow::Result<RunId> {
+    let own = match store.projects().at(folder)? {
+        Some(project) => super::runs::find_in(Of::Project(&project.id), reference, store),
+        None => Err(Usage(format!("`{}` has no runs", folder.display())).into()),
+    };
+    own.map_err(|error| match store.runs().find(reference) {
+        Ok(id) => Usage(format!(
+            "the run {id} belongs to another project than `{}`; leave out --project to go on with it",
+            folder.display()
+        ))
+        .into(),
+        Err(_) => error,
     })
 }
 

@@ -192,7 +192,11 @@ pub(crate) fn installed(
         ));
     }
     let shown = reference.display().to_string();
-    match packages.import(reference, &mut || super::package::waiting(console)) {
+    let imported = packages.prepare(reference).and_then(|prepared| {
+        super::package::announce(prepared.package(), console);
+        prepared.commit(&mut || super::package::waiting(console))
+    });
+    match imported {
         Ok(imported) => {
             if !imported.findings.is_empty() {
                 render::findings(

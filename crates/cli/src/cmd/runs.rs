@@ -42,10 +42,15 @@ pub(crate) fn run(
 
 /// The run that a person means.
 pub(crate) fn find(reference: &str, store: &Store) -> anyhow::Result<RunId> {
+    find_in(Of::All, reference, store)
+}
+
+/// The same among these alone.
+pub(crate) fn find_in(of: Of<'_>, reference: &str, store: &Store) -> anyhow::Result<RunId> {
     if reference != LATEST {
-        return Ok(store.runs().find(reference)?);
+        return Ok(store.runs().find_in(of, reference)?);
     }
-    let newest = store.runs().list(Of::All)?.runs.into_iter().next().map(|run| run.run_id);
+    let newest = store.runs().list(of)?.runs.into_iter().next().map(|run| run.run_id);
     newest.ok_or_else(|| {
         Usage("there is no run yet; `crewagent run PACKAGE` starts one".to_owned()).into()
     })

@@ -112,9 +112,7 @@ impl Session {
         let _quiet = voice.work();
         run.drive(&**model, control, &mut |event| {
             voice.tell(event, control, console);
-            if let Some(warning) = purse.warning(event) {
-                console.error(format_args!("{} {warning}", paint::styled(WARNING, "warning:")));
-            }
+            purse.look(event, console);
         })
     }
 
@@ -281,7 +279,7 @@ impl Voice {
 }
 
 /// Looks whether a limit on money can be kept. It cannot when a model does not say what it costs.
-struct Purse {
+pub(crate) struct Purse {
     watch: Watch,
 }
 
@@ -293,22 +291,21 @@ enum Watch {
 }
 
 impl Purse {
-    fn of(settings: &RunSettings) -> Self {
+    pub(crate) fn of(settings: &RunSettings) -> Self {
         let watch = if settings.limits.cost.is_some() { Watch::On } else { Watch::Off };
         Self { watch }
     }
 
-    /// What the user must know, once.
-    fn warning(&mut self, event: &Event) -> Option<&'static str> {
-        let Fact::AssistantMessage { reply, .. } = &event.fact else { return None };
+    /// Says what the user must know, once.
+    pub(crate) fn look(&mut self, event: &Event, console: &mut Console) {
+        let Fact::AssistantMessage { reply, .. } = &event.fact else { return };
         let is_unknown = reply.usage.tokens() > 0 && reply.usage.cost.is_none();
         if self.watch == Watch::Off || !is_unknown {
-            return None;
+            return;
         }
         self.watch = Watch::Off;
-        Some(
-            "the price of this model is not known, so --max-cost cannot stop the run; say what it costs with `crewagent models add NAME --price IN,OUT`, or set --max-tokens N",
-        )
+        let words = "the price of this model is not known, so --max-cost cannot stop the run; say what it costs with `crewagent models add NAME --price IN,OUT`, or set --max-tokens N";
+        console.error(format_args!("{} {words}", paint::styled(WARNING, "warning:")));
     }
 }
 

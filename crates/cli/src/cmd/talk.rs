@@ -22,7 +22,7 @@ use crewagent_engine::turn::Halt;
 
 use self::prompt::TalkCommand;
 use super::run::answers;
-use super::session::{Answers, names_of, print_json};
+use super::session::{Answers, Purse, names_of, print_json};
 use crate::again::Again;
 use crate::args::Conversation;
 use crate::console::Console;
@@ -44,6 +44,7 @@ pub(crate) struct Talk<'s> {
     answers: Answers,
     desk: Option<Desk<TalkCommand>>,
     eyes: Eyes<'s>,
+    purse: Purse,
     again: Again,
     /// How the last thing ended that was asked for.
     outcome: Outcome,
@@ -157,6 +158,7 @@ impl<'s> Talk<'s> {
         };
         let answers = answers(conversation);
         let desk = prompt::desk(answers, &session, home)?;
+        let purse = Purse::of(session.talk().settings());
         Ok(Self {
             session,
             model,
@@ -165,6 +167,7 @@ impl<'s> Talk<'s> {
             answers,
             desk,
             eyes,
+            purse,
             again,
             outcome: Outcome::Done,
         })
@@ -212,7 +215,7 @@ impl<'s> Talk<'s> {
             let words = "Nothing was said. Without a terminal, --input says something.";
             console.error(paint::styled(paint::QUIET, words));
         }
-        if is_kept && matches!(eyes, Eyes::Human(_)) {
+        if is_kept {
             let words = format!("Go on with it: {}", again.command(&format!("chat {id}")));
             console.error(paint::styled(paint::QUIET, words));
         }
@@ -223,9 +226,12 @@ impl<'s> Talk<'s> {
         if self.control.wish() != Wish::Run {
             self.control.renew();
         }
-        let Self { session, model, control, eyes, .. } = self;
+        let Self { session, model, control, eyes, purse, .. } = self;
         let _quiet = eyes.work();
-        session.drive(&**model, control, &mut |event| eyes.tell(event, control, console))
+        session.drive(&**model, control, &mut |event| {
+            eyes.tell(event, control, console);
+            purse.look(event, console);
+        })
     }
 
     fn hear(&mut self, words: &str, console: &mut Console) -> Result<Heard, SessionError> {

@@ -199,6 +199,36 @@ fn resume_without_a_name_means_the_newest_unfinished_run() {
 }
 
 #[test]
+fn a_run_is_looked_for_in_the_project_that_is_named() {
+    let world = World::with_tiny();
+    world.run_tiny("tiny.yaml", &[]);
+    std::fs::create_dir(world.path("other")).unwrap();
+    let id = world.run_id();
+    for reference in [id.as_str(), "latest"] {
+        let resume = |project: &str| {
+            let model = ["--model", "scripted:tiny.yaml", "--no-input"];
+            world.run(&[&["resume", reference, "--project", project][..], &model].concat())
+        };
+        assert_eq!(resume("project").code, 3);
+        assert_eq!(resume("other").code, 2);
+    }
+    let elsewhere = world.run(&["resume", &id, "--project", "other"]);
+    let says = format!("the run {id} belongs to another project than `other`; leave out --project");
+    assert!(elsewhere.err.contains(&says), "{}", elsewhere.err);
+}
+
+#[test]
+fn a_package_that_needs_the_network_says_so_before_it_is_imported() {
+    let world = World::with_tiny();
+    let manifest = world.path("tiny/bmad.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let text = text.replacen('{', "{ \"runtime\": { \"requiresNetwork\": true },", 1);
+    std::fs::write(&manifest, text).unwrap();
+    let ran = world.run_tiny("tiny.yaml", &["--json"]);
+    assert!(ran.err.contains("says that its steps need the network"), "{}", ran.err);
+}
+
+#[test]
 fn a_run_goes_on_with_the_model_that_it_asked_for() {
     let world = World::with_tiny();
     world.write("other.yaml", "scenario: another one\notherwise: { say: I am another one. }\n");

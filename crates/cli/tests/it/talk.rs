@@ -58,6 +58,9 @@ fn agents_are_listed_when_none_is_named() {
     assert!(ran.out.contains("1  🛎️ Nora, Porter (porter)"), "{}", ran.out);
     assert!(ran.out.contains("2  🍳 Max, Cook (cook)"), "{}", ran.out);
     assert!(ran.err.contains("crewagent agent front-desk porter"), "{}", ran.err);
+    let asked = desk.run(&["agent", package.to_str().unwrap(), "--project", "project"], &["rooms"]);
+    assert_eq!(asked.code, 2, "{asked:?}");
+    assert!(asked.err.contains("name one of the agents: porter, cook"), "{}", asked.err);
     // Nothing was begun.
     assert_eq!(desk.json(&["chats", "--all", "--json"])["conversations"], serde_json::json!([]));
 }
@@ -96,9 +99,36 @@ fn what_cannot_be_done_is_said_with_its_reason() {
         assert_eq!(ran.code, 2, "{input}: {ran:?}");
         assert!(ran.out.contains(says), "{input}: {}", ran.out);
     }
-    let ran = desk.agent(&["/resume", "/pause"]);
-    assert_eq!(ran.code, 0, "{ran:?}");
+    let ran = desk.agent(&["/resume"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.out.contains("There is no run in this conversation"), "{}", ran.out);
+}
+
+#[test]
+fn a_choice_that_stays_open_waits() {
+    let desk = Desk::new();
+    let ran = desk.agent(&["check"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    let ran = desk.agent(&["check", "2"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
+fn a_program_is_told_how_to_go_on_and_what_cannot_be_kept() {
+    let desk = Desk::new();
+    let package = sessions().join("package");
+    let package = package.to_str().unwrap();
+    let start = ["agent", package, "porter", "--project", "project", "--json"];
+    let ran = desk.run(&[&start[..], &["--max-cost", "1"]].concat(), &["rooms"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("\"type\":\"command.resolved\""), "{}", ran.out);
+    let warning = "warning: the price of this model is not known, so --max-cost cannot stop";
+    assert_eq!(ran.err.matches(warning).count(), 1, "{}", ran.err);
+    let next = format!("Go on with it: crewagent chat {}", desk.chat());
+    assert!(ran.err.trim_end().ends_with(&next), "{}", ran.err);
+    let ran = desk.run(&start, &["/resume"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("There is no run in this conversation"), "{}", ran.err);
 }
 
 #[test]

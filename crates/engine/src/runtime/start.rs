@@ -132,7 +132,6 @@ fn choose_agent(
 pub fn default_agent(package: &Package, workflow: &Workflow) -> AgentId {
     let is_it = |at: &usize| package.workflows()[*at].document_path == workflow.document_path;
     let agents = package.agents();
-    let by_menu =
-        agents.iter().find(|agent| menu::started_by(agent, package).iter().any(|at| is_it(at)));
+    let by_menu = agents.iter().find(|agent| menu::started_by(agent, package).iter().any(is_it));
     by_menu.unwrap_or(&agents[0]).id.clone()
 }

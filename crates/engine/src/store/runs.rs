@@ -223,8 +223,13 @@ impl<'s> Runs<'s> {
 
     /// The run that a person means: by its id, its beginning, or its last letters.
     pub fn find(&self, reference: &str) -> Result<RunId, RunError> {
+        self.find_in(Of::All, reference)
+    }
+
+    /// The same among these alone.
+    pub fn find_in(&self, of: Of<'_>, reference: &str) -> Result<RunId, RunError> {
         let mut found = Vec::new();
-        for (_, name) in self.places()? {
+        for (_, name) in self.places_of(of)? {
             if name == reference {
                 return RunId::parse(&name).map_err(|_| self.unknown(reference));
             }

@@ -52,7 +52,7 @@ pub(crate) fn waiting(console: &mut Console) {
 }
 
 /// What a user should know before a package is in the store.
-fn announce(package: &Package, console: &mut Console) {
+pub(crate) fn announce(package: &Package, console: &mut Console) {
     let needs_network =
         package.manifest().runtime.as_ref().and_then(|needs| needs.requires_network);
     if needs_network == Some(true) {

@@ -9,6 +9,8 @@ use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, NAME, QUIET};
 use crate::render::{menu, summary};
 
+const NO_RUN: &str = "There is no run in this conversation to do that with.";
+
 impl Talk<'_> {
     /// The first lines: who is there, and what can be done.
     pub(super) fn greet(&self, console: &mut Console) {
@@ -31,12 +33,17 @@ impl Talk<'_> {
 
     /// What came of the user's words.
     pub(super) fn show(&mut self, heard: &Heard, console: &mut Console) {
-        if let Heard::Refused(_) = heard {
+        if matches!(heard, Heard::Refused(_) | Heard::NoRun) {
             self.outcome = Outcome::Invalid;
+        } else if matches!(heard, Heard::Clarify { .. }) {
+            // The next words make the choice; until then it is open.
+            self.outcome = Outcome::Waiting;
         }
         if matches!(self.eyes, Eyes::Json) {
             if let Heard::Refused(error) = heard {
                 console.error(format_args!("error: {} {}", error.message, error.hint));
+            } else if matches!(heard, Heard::NoRun) {
+                console.error(format_args!("error: {NO_RUN}"));
             }
             return;
         }
@@ -86,7 +93,7 @@ impl Talk<'_> {
                 let words = format!("The run {id} stays where it is; /resume goes on with it.");
                 console.line(words);
             }
-            Heard::NoRun => console.line("There is no run in this conversation to do that with."),
+            Heard::NoRun => console.line(NO_RUN),
             Heard::Help => console.text(&self.help()),
             Heard::Status => console.text(&self.status()),
         }
