@@ -136,7 +136,7 @@ pub fn svg(diagram: &Diagram, theme: Theme) -> String {
 /// The diagram as pretty-printed JSON with the positions the SVG uses; the web app draws from it.
 ///
 /// Node `x`, `y` are the top left corner, label `x`, `y` the centre; `path` is SVG path data, `points` the same way
-/// as a polyline.
+/// as a polyline. `leftOut` says how many edges are not shown, if there are too many for a picture.
 pub fn json(diagram: &Diagram) -> String {
     json::write(&layout::Layout::of(diagram))
 }

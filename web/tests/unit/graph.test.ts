@@ -26,6 +26,7 @@ function picture(): Picture {
       edge('step-03a-greenfield', 'end-99', 'next'),
       edge('step-03b-brownfield', 'end-99', 'next'),
     ],
+    leftOut: 0,
   };
 }
 

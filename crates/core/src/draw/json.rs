@@ -8,6 +8,7 @@ use super::path::{Point, short};
 use super::{DiagramNode, card::SpanRole};
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Picture<'a> {
     title: &'a str,
     entry: Option<&'a str>,
@@ -18,6 +19,13 @@ struct Picture<'a> {
     start: Option<StartMark<'a>>,
     nodes: Vec<Node<'a>>,
     edges: Vec<Edge<'a>>,
+    #[serde(skip_serializing_if = "is_none")]
+    left_out: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_none(left_out: &usize) -> bool {
+    *left_out == 0
 }
 
 #[derive(Serialize)]
@@ -95,6 +103,7 @@ pub(super) fn write(layout: &Layout) -> String {
             .zip(&layout.edges)
             .map(|(link, placed)| edge(link, placed))
             .collect(),
+        left_out: layout.left_out,
     };
     // Strings and finite numbers always serialize.
     serde_json::to_string_pretty(&picture).unwrap_or_default()

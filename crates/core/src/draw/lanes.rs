@@ -12,6 +12,8 @@ const CROSSING_COST: f64 = 36.0;
 /// must stay fast.
 const MOST_TRIES: usize = 60;
 const MOST_LOOKS: usize = 20_000_000;
+/// Short lanes take a place in every band they pass until there are this many; the others only where they turn.
+const MOST_PLACES: usize = 100_000;
 /// Bands tried for a label at each of these places.
 const MOST_LABEL_BANDS: usize = 5;
 
@@ -108,13 +110,17 @@ impl Tracks {
 pub(super) fn find(rows: &mut Rows, bands: usize, mut returns: Vec<Return>) -> (Vec<Lane>, Tracks) {
     returns.sort_by_key(|back| (back.from.band.saturating_sub(back.to.band), back.link));
     let mut tracks = Tracks::new(bands);
-    let looks = rows.len().max(1) * returns.len().max(1);
+    let places = |back: &Return| back.from.band.abs_diff(back.to.band) + 1;
+    let wanted: usize = returns.iter().map(places).sum();
+    let looks = (rows.len() + wanted.min(MOST_PLACES)).max(1) * returns.len().max(1);
     let tries = (MOST_LOOKS / looks).min(MOST_TRIES);
+    let mut taken = 0;
     let lanes = returns.iter().map(|back| {
         let right = Offer::of(rows, back, Side::Right, tries);
         let left = Offer::of(rows, back, Side::Left, tries);
         let offer = if left.cost + 1.0 < right.cost { left } else { right };
-        offer.accept(rows, &mut tracks, back)
+        taken += places(back);
+        offer.accept(rows, &mut tracks, back, taken <= MOST_PLACES)
     });
     let lanes = lanes.collect();
     (lanes, tracks)
@@ -149,9 +155,17 @@ impl Offer {
         Offer { side, x: out * sign, label_band, leaves_beside, enters_beside, cost }
     }
 
-    fn accept(self, rows: &mut Rows, tracks: &mut Tracks, back: &Return) -> Lane {
+    fn accept(
+        self,
+        rows: &mut Rows,
+        tracks: &mut Tracks,
+        back: &Return,
+        takes_all_bands: bool,
+    ) -> Lane {
         let (x, link) = (self.x, back.link);
-        for band in back.to.band..=back.from.band {
+        let (top, bottom) = (back.to.band, back.from.band);
+        let step = if takes_all_bands { 1 } else { bottom.saturating_sub(top).max(1) };
+        for band in (top..=bottom).step_by(step) {
             rows.add(band, Item::way(x, link));
         }
         rows.add(self.label_band, Item::label(x, back.label, link));
@@ -211,12 +225,29 @@ fn beyond(item: &Item, sign: f64) -> f64 {
 
 /// The bands a label may stand in, from the middle outwards; those of nodes only if there are no others.
 fn label_bands(rows: &Rows, top: usize, bottom: usize) -> Vec<usize> {
-    let middle = top + bottom;
-    let mut bands: Vec<usize> = (top + 1..bottom).filter(|&band| rows.has_no_node(band)).collect();
-    if bands.is_empty() {
-        bands = (top + 1..bottom).collect();
+    let (upper, lower) = ((top + bottom) / 2, (top + bottom).div_ceil(2));
+    let outwards = (0..upper.saturating_sub(top)).flat_map(|step| {
+        let is_one = upper == lower && step == 0;
+        [upper - step, lower + step].into_iter().take(if is_one { 1 } else { 2 })
+    });
+    let free = outwards.clone().filter(|&band| rows.has_no_node(band));
+    let bands: Vec<usize> = free.take(MOST_LABEL_BANDS).collect();
+    if bands.is_empty() { outwards.take(MOST_LABEL_BANDS).collect() } else { bands }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_long_lanes_take_no_more_places_than_there_are() {
+        let bands = 4_000;
+        let stand = |band| Stand { band, x: 0.0, left: -50.0, right: 50.0, right_is_taken: false };
+        let back = |link| Return { link, from: stand(bands - 1), to: stand(0), label: 40.0 };
+        let mut rows = Rows::new(bands);
+        let (lanes, _) = find(&mut rows, bands, (0..2_000).map(back).collect());
+        assert_eq!(lanes.len(), 2_000);
+        // Each has its two ends and its label besides.
+        assert!(rows.len() <= MOST_PLACES + 3 * 2_000, "{}", rows.len());
     }
-    bands.sort_by_key(|&band| ((2 * band).abs_diff(middle), band));
-    bands.truncate(MOST_LABEL_BANDS);
-    bands
 }

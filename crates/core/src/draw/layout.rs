@@ -10,13 +10,17 @@ use super::route;
 use super::text::{SMALL, clean, wrap};
 
 /// The free border around the picture.
-const MARGIN: f64 = 28.0;
+pub(super) const MARGIN: f64 = 28.0;
 const LABEL_LEADING: f64 = 14.0;
 const MAX_LABEL: f64 = 168.0;
 /// How far a loop of a node to itself reaches out of its side.
 pub(super) const OWN_LOOP: f64 = 22.0;
 /// The size of the start dot.
 pub(super) const START_DOT: f64 = 14.0;
+
+/// A picture shows so many edges, the first of the file: more are no picture to anybody, and looking for their ways
+/// takes time that grows with the square of their number.
+pub(super) const MOST_EDGES: usize = 5_000;
 
 /// A finished picture, from the top left corner (0, 0).
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub(super) struct Layout<'a> {
     /// Like the graph's links.
     pub(super) edges: Vec<PlacedEdge>,
     pub(super) start: Option<Start>,
+    /// How many edges are not shown, because there are too many.
+    pub(super) left_out: usize,
 }
 
 /// A node and its top left corner.
@@ -137,7 +143,9 @@ impl<'g, 'a> Parts<'g, 'a> {
 impl<'a> Layout<'a> {
     /// Lays a diagram out.
     pub(super) fn of(diagram: &'a Diagram) -> Layout<'a> {
-        let graph = Graph::of(diagram);
+        let mut graph = Graph::of(diagram);
+        let left_out = graph.links.len().saturating_sub(MOST_EDGES);
+        graph.links.truncate(MOST_EDGES);
         let parts = Parts::of(&graph);
         let mut columns = Columns::of(&parts);
         let (left, right) = columns.rows.extent(..).unwrap_or((0.0, 0.0));
@@ -153,6 +161,6 @@ impl<'a> Layout<'a> {
         let nodes = nodes.collect();
         let width = (right - left + 2.0 * MARGIN).ceil();
         let height = (levels.bottom + MARGIN).ceil();
-        Layout { graph, width, height, nodes, edges, start }
+        Layout { graph, width, height, nodes, edges, start, left_out }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::card::{CALLS_MARK, Span, SpanRole, is_centred};
 use super::graph::Link;
-use super::layout::{End, Heading, Layout, PlacedEdge, PlacedNode, START_DOT, Start};
+use super::layout::{End, Heading, Layout, MARGIN, PlacedEdge, PlacedNode, START_DOT, Start};
 use super::path::{Point, rounded};
 use super::shape::CORNER;
 use super::style;
@@ -49,8 +49,22 @@ fn document(out: &mut String, layout: &Layout, theme: Theme) -> std::fmt::Result
     for (link, edge) in edges {
         write_label(out, link, edge)?;
     }
+    if layout.left_out > 0 {
+        let (x, y) = (MARGIN, layout.height - MARGIN / 3.0);
+        writeln!(
+            out,
+            r#"<text class="ca-id" x="{x}" y="{}">{}</text>"#,
+            rounded(y),
+            left_out(layout)
+        )?;
+    }
     out.push_str("</svg>\n");
     Ok(())
+}
+
+/// That this is not all of it.
+fn left_out(layout: &Layout) -> String {
+    format!("Too many edges for a picture: {} more are not shown.", layout.left_out)
 }
 
 /// What the picture shows, for those who do not see it.
@@ -62,6 +76,9 @@ fn summary(layout: &Layout) -> String {
     };
     let mut text =
         format!("{}, {}.", count(graph.nodes.len(), "node"), count(graph.links.len(), "edge"));
+    if layout.left_out > 0 {
+        let _ = write!(text, " {}", left_out(layout));
+    }
     if let Some(entry) = graph.entry.and_then(|entry| graph.nodes.get(entry)) {
         let _ = write!(text, " Starts at {}.", Words::of(entry).title);
     }

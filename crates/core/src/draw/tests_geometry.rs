@@ -1,11 +1,11 @@
 //! Where things stand: nothing on top of anything else, whatever the graph.
 
 use super::Diagram;
-use super::layout::{Heading, Layout, PlacedNode};
+use super::layout::{Heading, Layout, MOST_EDGES, PlacedNode};
 use super::path::Point;
 use super::spread::spread;
 use super::tests::{diagram, edge, hostile, node, review_loop};
-use super::{NodeShape, NodeShape::*, Theme, svg};
+use super::{NodeShape, NodeShape::*, Theme, json, svg};
 
 /// A small deterministic source of choices.
 struct Dice(u64);
@@ -294,6 +294,30 @@ fn many_edges_between_few_nodes_are_all_drawn() {
     let crowded = diagram(tangle(2, 0, 1).nodes, parallel.chain(back).chain(own).collect());
     assert_eq!(Layout::of(&crowded).edges.len(), 200);
     check_nodes_apart(&crowded);
+}
+
+/// A long chain, and edges from its last hundred nodes to its first hundred.
+fn ladder(nodes: usize, back: usize) -> Diagram {
+    let mut long = chain(nodes);
+    let ways = (0..back).map(|at| {
+        let (from, to) = (nodes - 1 - at % 100, at / 100 % 100);
+        edge(&format!("n{from}"), &format!("n{to}"), "again")
+    });
+    long.edges.extend(ways);
+    long
+}
+
+#[test]
+fn of_a_hundred_thousand_edges_the_first_are_drawn() {
+    let flood = ladder(2_000, 100_000);
+    let layout = Layout::of(&flood);
+    assert_eq!((layout.nodes.len(), layout.edges.len()), (2_000, MOST_EDGES));
+    assert_eq!(layout.left_out, flood.edges.len() - MOST_EDGES);
+    assert!(
+        svg(&flood, Theme::Auto)
+            .contains(">Too many edges for a picture: 96999 more are not shown.<")
+    );
+    assert!(json(&flood).contains("\"leftOut\": 96999"));
 }
 
 #[test]

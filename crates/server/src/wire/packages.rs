@@ -103,6 +103,7 @@ pub struct Agent {
 
 /// A graph, laid out. Lengths are pixels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Picture {
     /// What it is called.
@@ -119,6 +120,9 @@ pub struct Picture {
     pub nodes: Vec<PictureNode>,
     /// The edges.
     pub edges: Vec<PictureEdge>,
+    /// How many edges are not shown, because there are too many for a picture.
+    #[serde(default)]
+    pub left_out: u32,
 }
 
 /// A point of a picture.

@@ -419,6 +419,8 @@ export const en = {
   'graph.node': 'Chosen step',
   'graph.showInChat': 'Show in the conversation',
   'graph.openCall': 'Open {name}',
+  'graph.leftOut': 'Too many connections for a picture: {n} more are not shown.',
+  'graph.leftOut.one': 'Too many connections for a picture: 1 more is not shown.',
   'graph.gone': 'The package of this run is missing, so there is no graph.',
   'graph.none': 'No workflow has been started here yet.',
   'node.step': 'step',

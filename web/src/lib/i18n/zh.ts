@@ -421,6 +421,8 @@ export const zh: Record<keyof typeof en, string> = {
   'graph.node': '所选步骤',
   'graph.showInChat': '在对话中查看',
   'graph.openCall': '打开 {name}',
+  'graph.leftOut': '连线过多，另有 {n} 条未显示。',
+  'graph.leftOut.one': '连线过多，另有 1 条未显示。',
   'graph.gone': '本次运行的包缺失，无法显示流程图。',
   'graph.none': '这里还没有启动流程。',
   'node.step': '步骤',

@@ -51,6 +51,7 @@ pub(in crate::api) fn picture(workflow: &package::Workflow, package: &Package) -
         start: None,
         nodes: Vec::new(),
         edges: Vec::new(),
+        left_out: 0,
     })
 }
 
@@ -88,10 +89,6 @@ pub(super) fn report(findings: &Findings, sources: &Sources, package: Option<&Pa
 fn finding(found: &Diagnostic, sources: &Sources) -> Finding {
     let position = found.place.position;
     let number = |number: usize| u32::try_from(number).ok();
-    let line = |text: &str, line: usize| {
-        let line = text.lines().nth(line.checked_sub(1)?)?;
-        (line.len() <= MAX_EXCERPT).then(|| line.to_owned())
-    };
     let text = sources.get(&found.place.file);
     Finding {
         code: found.code.as_str().to_owned(),
@@ -101,8 +98,62 @@ fn finding(found: &Diagnostic, sources: &Sources) -> Finding {
         line: position.and_then(|position| number(position.line)),
         column: position.and_then(|position| number(position.column)),
         pointer: found.place.pointer.clone(),
-        excerpt: position.zip(text).and_then(|(position, text)| line(text, position.line)),
+        excerpt: found.place.span.zip(text).and_then(|(span, text)| line_at(text, span.start)),
         message: found.message.clone(),
         help: found.help.clone(),
+    }
+}
+
+/// The line of a place. Only its neighbourhood is looked at: there may be many findings in a large text.
+fn line_at(text: &str, at: usize) -> Option<String> {
+    let (before, after) = text.as_bytes().split_at_checked(at)?;
+    let is_end = |byte: &u8| *byte == b'\n';
+    let near = at.saturating_sub(MAX_EXCERPT + 1);
+    let start = match before.get(near..)?.iter().rposition(is_end) {
+        Some(end) => near + end + 1,
+        None if near == 0 => 0,
+        None => return None,
+    };
+    let end =
+        after.iter().take(MAX_EXCERPT + 2).position(is_end).map_or(text.len(), |end| at + end);
+    let line = text.get(start..end)?;
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    (line.len() <= MAX_EXCERPT).then(|| line.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use crewagent_core::diagnostic::{Code, Place};
+    use crewagent_core::text::Span;
+
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_the_line_of_its_place() {
+        let long = "x".repeat(MAX_EXCERPT + 1);
+        let text = format!("one\r\ntwo\n\n{long}\n{}\nlast", &long[1..]);
+        for at in (0..=text.len()).filter(|at| text.as_bytes().get(*at) != Some(&b'\r')) {
+            let number = text[..at].matches('\n').count();
+            let line = text.lines().nth(number).filter(|line| line.len() <= MAX_EXCERPT);
+            assert_eq!(line_at(&text, at).as_deref(), line, "{at}");
+        }
+    }
+
+    #[test]
+    fn ten_thousand_findings_at_the_end_of_a_large_file_are_told_at_once() {
+        let text = "\n".repeat(16_000_000) + "end";
+        let span = Span::new(text.len() - 3, text.len());
+        let mut sources = Sources::default();
+        sources.insert("a", Arc::from(text));
+        let found = Diagnostic::new(Code::MissingFile, Place::at("a", span), "e");
+        let started = Instant::now();
+        for _ in 0..10_000 {
+            assert_eq!(finding(&found, &sources).excerpt.as_deref(), Some("end"));
+        }
+        // To walk to the end each time takes minutes.
+        assert!(started.elapsed() < Duration::from_secs(20));
     }
 }

@@ -2685,7 +2685,11 @@ nodes: Array<PictureNode>,
 /**
  * The edges.
  */
-edges: Array<PictureEdge>, };
+edges: Array<PictureEdge>, 
+/**
+ * How many edges are not shown, because there are too many for a picture.
+ */
+leftOut: number, };
 
 /**
  * An edge of a picture.
