@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use axum::extract::State;
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, COOKIE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE,
-};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use crewagent_core::integrity::Digest;
@@ -100,8 +98,8 @@ pub(crate) struct Token {
 pub(crate) async fn enter(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
     let to_page = (LOCATION, "/".to_owned());
     let shown = query_of(&uri).map(|Token { token }| token).unwrap_or_default();
-    let keeper = Arc::clone(&app);
-    let cookie = blocking(move || Ok(keeper.access.enter(&shown))).await;
+    let (keeper, cookies) = (Arc::clone(&app), gate::cookies(&headers));
+    let cookie = blocking(move || Ok(keeper.access.enter(&shown, &cookies))).await;
     match cookie.ok().flatten() {
         Some(cookie) => (StatusCode::SEE_OTHER, [to_page, (SET_COOKIE, cookie)]).into_response(),
         // Somebody who is in already has used this link before.
@@ -117,8 +115,7 @@ pub(crate) async fn leave(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let cookies = headers.get(COOKIE).and_then(|value| value.to_str().ok());
-    let cookies = cookies.unwrap_or_default().to_owned();
+    let cookies = gate::cookies(&headers);
     let gone = blocking(move || Ok(app.access.leave(&cookies))).await?;
     Ok(([(SET_COOKIE, gone)], axum::Json(crate::wire::Nothing {})).into_response())
 }

@@ -113,8 +113,13 @@ fn is_own_page(headers: &HeaderMap, port: u16) -> bool {
 }
 
 pub(crate) fn has_cookie(app: &App, headers: &HeaderMap) -> bool {
-    let mut cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    cookies.any(|cookies| app.access.admits(cookies))
+    app.access.admits(&cookies(headers))
+}
+
+/// All cookies of a request.
+pub(crate) fn cookies(headers: &HeaderMap) -> String {
+    let shown = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    shown.collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

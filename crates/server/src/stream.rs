@@ -27,6 +27,7 @@ use self::truth::Truth;
 use crate::app::App;
 use crate::endpoint::blocking;
 use crate::endpoint::query_of;
+use crate::gate;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::stage::{Feed, Line, Position, Pulled};
@@ -52,7 +53,7 @@ pub(crate) async fn open(
     let watch: Watch = query_of(&uri)?;
     let shown = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let cursor = shown.or(watch.after.as_deref()).map(Cursor::parse).unwrap_or_default();
-    let mut tail = Tail::new(app);
+    let mut tail = Tail::new(app, gate::cookies(&headers));
     for name in watch.watch.as_deref().unwrap_or_default().split(',').filter(|it| !it.is_empty()) {
         let journal = Journal::parse(name).ok_or_else(|| {
             Problem::invalid(format!("`{name}` is not `run/<id>` or `conversation/<id>`"))
@@ -94,6 +95,9 @@ struct Ready {
 /// What one stream is at.
 struct Tail {
     app: Arc<App>,
+    /// What the browser showed. When that no longer lets it in, the stream ends; a browser with a newer cookie comes back
+    /// by itself.
+    cookies: String,
     followed: Vec<Followed>,
     ready: VecDeque<Ready>,
     bell: Arc<Notify>,
@@ -104,13 +108,14 @@ struct Tail {
 }
 
 impl Tail {
-    fn new(app: Arc<App>) -> Self {
+    fn new(app: Arc<App>, cookies: String) -> Self {
         let bell = Arc::new(Notify::new());
         let noticed = app.stage.notices().listen(&bell);
         let closing = app.closing.clone();
         let hello = Hello { version: env!("CARGO_PKG_VERSION").to_owned(), server: life() };
         let ready = VecDeque::from([ready("hello", &hello)]);
-        Self { app, followed: Vec::new(), ready, bell, noticed, closing, is_over: false }
+        let followed = Vec::new();
+        Self { app, cookies, followed, ready, bell, noticed, closing, is_over: false }
     }
 
     fn follow(&mut self, journal: Journal, cursor: &Cursor) -> Result<(), Problem> {
@@ -143,7 +148,7 @@ impl Tail {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(self.frame(&ready));
             }
-            if self.is_over {
+            if self.is_over || !self.app.access.admits(&self.cookies) {
                 return None;
             }
             if *self.closing.borrow() {

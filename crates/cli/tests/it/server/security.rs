@@ -134,6 +134,18 @@ fn a_link_works_once_and_the_cookie_is_strict() {
 }
 
 #[test]
+fn the_streams_of_a_browser_end_when_it_leaves() {
+    let world = World::new();
+    let served = Served::start(&world, 0);
+    let browser = served.browser();
+    let mut stream = browser.stream("", None);
+    assert_eq!(stream.next().unwrap().name, "hello");
+    assert_eq!(browser.send("POST", "/api/leave", &[], b"").status, 200);
+    assert!(stream.next().is_none());
+    assert_eq!(browser.get("/api/events").code(), "unauthorized");
+}
+
+#[test]
 fn every_answer_tells_the_browser_to_be_strict() {
     for path in ["/", "/api/app", "/nothing.js"] {
         let answer = let_in().get(path);
