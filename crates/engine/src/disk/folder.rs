@@ -1,11 +1,17 @@
 //! A folder of the store: what is done in it passes the disk, under names that begin at the root of the store.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use cap_fs_ext::MetadataExt as _;
+use cap_std::fs::Metadata;
+
 use super::{Deed, Disk, DiskError};
+
+/// Writers of one file that can be at work at the same time.
+const MAX_WRITERS: usize = 64;
 
 /// A folder of the store. It need not exist.
 #[derive(Clone, Debug)]
@@ -216,25 +222,75 @@ impl Folder {
     /// Writes a file and flushes it. Its name is durable when the folder is flushed.
     pub(crate) fn write(&self, name: &str, bytes: &[u8], opening: Opening) -> Done<File> {
         let mut file = self.open(name, opening)?;
-        let label = self.label_of(name);
-        self.disk.write_all(&mut file, &label, bytes).map_err(self.failed("write", name))?;
-        self.disk.sync_file(&file, &label).map_err(self.failed("flush", name))?;
+        self.fill(&mut file, name, bytes)?;
         Ok(file)
     }
 
-    /// Makes these bytes the content of a file: all of them or, after a failure, none.
+    fn fill(&self, file: &mut File, name: &str, bytes: &[u8]) -> Done<()> {
+        let label = self.label_of(name);
+        self.disk.write_all(file, &label, bytes).map_err(self.failed("write", name))?;
+        self.disk.sync_file(file, &label).map_err(self.failed("flush", name))
+    }
+
+    /// Makes these bytes the content of a file: all of them or, after a failure, none. Of several writers at the same
+    /// time the last one wins.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Done<()> {
-        let temp = format!(".{name}.tmp");
-        let written = self.write(&temp, bytes, Opening::Fresh);
-        if let Err(error) = written.and_then(|file| {
-            drop(file);
-            self.rename(&temp, name)
-        }) {
-            // What is left is written over by the next one.
+        let (temp, mut file) = self.temp(name)?;
+        let written = self.fill(&mut file, &temp, bytes).and_then(|()| self.rename(&temp, name));
+        if let Err(error) = written {
+            // What is left is used by the next one.
             let _ = self.remove_file(&temp);
             return Err(error);
         }
         self.sync()
+    }
+
+    /// An empty file that is written first and then takes the name of the real one. What a writer left that is no more
+    /// is used again; a lock tells it from the file of another writer.
+    fn temp(&self, name: &str) -> Done<(String, File)> {
+        for writer in 0..MAX_WRITERS {
+            let temp = match writer {
+                0 => format!(".{name}.tmp"),
+                _ => format!(".{name}-{writer}.tmp"),
+            };
+            let is_taken = |error: &DiskError| error.error.kind() == io::ErrorKind::AlreadyExists;
+            let (file, is_new) = match self.open(&temp, Opening::New) {
+                Err(error) if is_taken(&error) => match self.open(&temp, Opening::Change) {
+                    Err(error) if error.is_missing() => continue,
+                    opened => (opened?, false),
+                },
+                created => (created?, true),
+            };
+            let lock = self.disk.run(self.label_of(&temp), Deed::Lock, || match file.try_lock() {
+                Err(TryLockError::Error(error)) => Err(error),
+                other => Ok(other.is_ok()),
+            });
+            // Where files cannot be locked, what is new is ours, and nothing else.
+            if !lock.unwrap_or(is_new) || !self.is_at(&temp, &file)? {
+                continue;
+            }
+            if !is_new {
+                let emptied = self.disk.truncate(&file, self.label_of(&temp), 0);
+                emptied.map_err(self.failed("write", &temp))?;
+            }
+            return Ok((temp, file));
+        }
+        let busy = io::Error::new(io::ErrorKind::ResourceBusy, "others are writing it as well");
+        Err(self.failed("write", name)(busy))
+    }
+
+    /// Whether a name still stands for this open file: another writer may have given it its real name, or removed it.
+    fn is_at(&self, name: &str, file: &File) -> Done<bool> {
+        let path = self.path.join(name);
+        let looked = self.disk.run(self.label_of(name), Deed::Look, || {
+            let (named, file) = (File::open(path)?, Metadata::from_file(file)?);
+            let named = Metadata::from_file(&named)?;
+            Ok(named.dev() == file.dev() && named.ino() == file.ino())
+        });
+        match looked {
+            Err(error) if is_missing(&error) => Ok(false),
+            other => other.map_err(self.failed("look at", name)),
+        }
     }
 
     /// Gives a file in it another name.
@@ -279,4 +335,49 @@ fn private_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_of_one_file_do_not_mix_their_bytes_and_leave_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder::root(Disk::real(), home.path());
+        let texts: Vec<String> =
+            (0..8).map(|writer: usize| writer.to_string().repeat(10_000 * (writer + 1))).collect();
+        std::thread::scope(|scope| {
+            for text in &texts {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        folder.replace("title", text.as_bytes()).unwrap();
+                        let found = folder.read("title", u64::MAX).unwrap();
+                        assert!(texts.iter().any(|text| text.as_bytes() == found));
+                    }
+                });
+            }
+        });
+        assert_eq!(folder.names().unwrap(), ["title"]);
+    }
+
+    #[test]
+    fn what_a_writer_left_is_used_again() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder::root(Disk::real(), home.path());
+        fs::write(home.path().join(".title.tmp"), "more than the next one writes").unwrap();
+        folder.replace("title", b"short").unwrap();
+        assert_eq!(folder.read("title", 100).unwrap(), b"short");
+        assert_eq!(folder.names().unwrap(), ["title"]);
+    }
+
+    #[test]
+    fn a_failure_leaves_nothing_behind() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder::root(Disk::real(), home.path());
+        // A folder cannot be replaced by a file.
+        folder.join("title").create().unwrap();
+        assert!(folder.replace("title", b"new").is_err());
+        assert_eq!(folder.names().unwrap(), ["title"]);
+    }
 }
