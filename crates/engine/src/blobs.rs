@@ -64,6 +64,11 @@ impl Blobs {
         if Digest::of(&bytes) == digest { Ok(bytes) } else { Err(BlobError::Damaged(digest)) }
     }
 
+    /// How many bytes a blob has, without reading them; none when it is not there.
+    pub fn size(&self, digest: Digest) -> Result<Option<u64>, DiskError> {
+        self.folder.size_of(&digest.to_string())
+    }
+
     /// The text of a blob.
     pub fn text(&self, digest: Digest) -> Result<Arc<str>, BlobError> {
         let text = String::from_utf8(self.get(digest)?).map_err(|_| BlobError::NotText(digest))?;

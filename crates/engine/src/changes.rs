@@ -142,6 +142,10 @@ impl Changes {
         wanted: Digest,
         limit: usize,
     ) -> Result<Option<Vec<u8>>, ChangesError> {
+        if self.blobs.size(wanted).map_err(BlobError::from)?.is_some_and(|size| size > limit as u64)
+        {
+            return Ok(None);
+        }
         let mut bytes = self.blobs.get(wanted).ok();
         if bytes.is_none()
             && let Ok(content) = self.mounts.read(&place(path)?, limit)?

@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::journal::JournalError;
 use crate::pack::Writer;
 use crate::runtime_version;
-use crate::store::{RunError, RunId, Store, Surroundings};
+use crate::store::{RunError, RunId, SecretError, Store, Surroundings};
 
 /// Long texts are left out when they are more than this together.
 const MAX_TEXTS: u64 = 64 << 20;
@@ -31,6 +31,9 @@ pub enum ExportError {
     /// Its journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// What must not be in the file is not known.
+    #[error("nothing was exported, because not all keys that must be taken out can be read: {0}")]
+    Keys(#[from] SecretError),
     /// The file cannot be written.
     #[error("the file cannot be written: {0}")]
     Write(#[from] io::Error),
@@ -42,7 +45,7 @@ pub enum ExportError {
 /// Writes a run as a ZIP archive.
 pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     let view = store.runs().look(id)?;
-    let redact = Redaction::of(store, &view.recovered.events, &Surroundings::of_process());
+    let redact = Redaction::of(store, &view.recovered.events, &Surroundings::of_process())?;
     let mut zip = Writer::new(Vec::new());
     let mut add = |name: &str, text: &str| zip.add(name, redact.text(text).as_bytes());
     let about = json!({
@@ -71,9 +74,10 @@ pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     add("state/logs/execution.jsonl", &journal)?;
     let mut room = MAX_TEXTS;
     for name in view.blobs.names().map_err(RunError::from)? {
+        let size = view.blobs.size(name).map_err(RunError::from)?;
+        let Some(left) = size.and_then(|size| room.checked_sub(size)) else { continue };
         // What is not text may hold anything, and is left out.
         let Ok(text) = view.blobs.text(name) else { continue };
-        let Some(left) = room.checked_sub(text.len() as u64) else { break };
         room = left;
         add(&format!("blobs/{name}"), &text)?;
     }
@@ -106,21 +110,29 @@ fn script(model: &str) -> Option<&str> {
 }
 
 impl Redaction {
-    fn of(store: &Store, events: &[Event], surroundings: &Surroundings<'_>) -> Self {
+    fn of(
+        store: &Store,
+        events: &[Event],
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Self, SecretError> {
         let settings = store.settings();
         let mut words: Vec<(String, Cow<'static, str>)> = Vec::new();
         let mut hide = |word: String| words.push((word, "***".into()));
         // Also keys of models that are not set up, and secrets of servers.
-        let kept = store.secrets().all().unwrap_or_default();
+        let kept = store.secrets().all()?;
         kept.iter().for_each(|key| hide(key.expose_secret().to_owned()));
         let set = settings.key_variables().into_iter().filter_map(|name| surroundings.get(&name));
         // Where no key is needed, people set a word such as `none`, which may stand anywhere.
         set.filter(|key| key.len() >= SHORTEST_KEY).for_each(&mut hide);
         for name in settings.models.keys() {
             let chosen = settings.model(name, "", surroundings);
-            let found = chosen.ok().and_then(|it| it.key(&store.secrets(), surroundings).ok());
-            if let Some(key) = found.and_then(|found| found.key) {
-                hide(key.expose_secret().to_owned());
+            let found = chosen.ok().map(|it| it.key(&store.secrets(), surroundings));
+            match found {
+                // Without a key there is nothing to hide.
+                None | Some(Err(SecretError::Missing { .. })) => {}
+                Some(found) => {
+                    found?.key.iter().for_each(|key| hide(key.expose_secret().to_owned()));
+                }
             }
             let headers = settings.models.get(name).map(|own| own.headers.values());
             headers.into_iter().flatten().cloned().for_each(&mut hide);
@@ -142,7 +154,7 @@ impl Redaction {
         words.retain(|(word, _)| !word.trim().is_empty());
         // The longest first: a project is in the folder of the user.
         words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
-        Self { words }
+        Ok(Self { words })
     }
 
     fn text(&self, text: &str) -> String {
@@ -174,12 +186,35 @@ mod tests {
             "HOME" => None,
             name => Some(format!("sk-{name}")),
         });
-        let redact = Redaction::of(&store, &[], &surroundings);
+        let redact = Redaction::of(&store, &[], &surroundings).unwrap();
         for name in ["CREWAGENT_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "MY_KEY"] {
             assert_eq!(redact.text(&format!("<sk-{name}>")), "<***>");
         }
         assert_eq!(redact.text("none of sk-server, sk-OTHER"), "none of ***, sk-OTHER");
     }
+
+    #[test]
+    fn nothing_is_exported_while_the_keys_to_take_out_cannot_be_read() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(Some(home.path().to_owned())).unwrap();
+        let key = key_of("sk-server").unwrap();
+        store.secrets().put(&KeySource::File, "mcp.notes.TOKEN", &key).unwrap();
+        let file = home.path().join("credentials.toml");
+        let nothing = Surroundings::new(|_| None);
+        let refused =
+            || Redaction::of(&store, &[], &nothing).map(|_| ()).map_err(ExportError::from);
+        assert!(refused().is_ok());
+        std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + "\nkey = \n").unwrap();
+        let told = refused().unwrap_err().to_string();
+        assert!(told.starts_with("nothing was exported") && told.contains("correct it"), "{told}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+            assert!(refused().unwrap_err().to_string().contains("chmod 600"));
+        }
+    }
+
     #[test]
     fn the_folder_of_a_script_is_taken_out_and_its_name_stays() {
         let home = tempfile::tempdir().unwrap();
@@ -197,7 +232,7 @@ mod tests {
         }))
         .unwrap();
         let nothing = Surroundings::new(|_| None);
-        let redact = Redaction::of(&store, &[event], &nothing);
+        let redact = Redaction::of(&store, &[event], &nothing).unwrap();
         let check = |text: &str, expected: &str| assert_eq!(redact.text(text), expected);
         check("scripted:/srv/demo/model.yaml", "scripted:<folder>/model.yaml");
         check(

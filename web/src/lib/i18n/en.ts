@@ -342,6 +342,7 @@ export const en = {
   'tool.raw': 'Raw JSON',
   'tool.args': 'Arguments',
   'tool.result': 'Answer to the model',
+  'tool.withheld': 'This is not text, or too long to show here ({size}).',
   'tool.more': 'Show more',
   'tool.fetch': 'Show {size}',
 

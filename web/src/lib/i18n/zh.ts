@@ -344,6 +344,7 @@ export const zh: Record<keyof typeof en, string> = {
   'tool.raw': '原始 JSON',
   'tool.args': '参数',
   'tool.result': '返回给模型的结果',
+  'tool.withheld': '此内容不是文本，或过长无法在此显示（{size}）。',
   'tool.more': '显示更多',
   'tool.fetch': '显示 {size}',
 

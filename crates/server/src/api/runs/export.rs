@@ -39,6 +39,7 @@ async fn save(State(app): State<Arc<App>>, request: Request) -> Result<Response,
         export(&app.store()?, &id).map_err(|error| match error {
             ExportError::Run(error) => error.into(),
             ExportError::TooLarge => Problem::new(Code::TooLarge, error.to_string()),
+            ExportError::Keys(_) => Problem::new(Code::Refused, error.to_string()),
             ExportError::Journal(_) | ExportError::Write(_) => {
                 Problem::new(Code::Disk, error.to_string())
             }

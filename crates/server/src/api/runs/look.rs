@@ -32,6 +32,8 @@ const MAX_EVENTS: usize = 5000;
 const PIECE: usize = 1 << 20;
 /// A page ends when it has this many, however few its events are.
 const MAX_PAGE: u64 = 4 << 20;
+/// A longer text is not shown.
+const MAX_KEPT: u64 = 16 << 20;
 /// Bytes that are read to know whether something follows.
 const PEEK: usize = 64 << 10;
 
@@ -242,8 +244,34 @@ pub(in crate::api) fn kept(
     sha256: &str,
 ) -> Result<FileText, Problem> {
     let digest = Digest::parse(sha256).ok_or_else(|| Problem::missing("this is not a digest"))?;
-    let bytes = blobs.get(digest).map_err(|_| Problem::missing("there is no such text"))?;
-    let (size, sha256) = (bytes.len() as u64, sha256.to_owned());
-    let text = String::from_utf8(bytes).ok();
+    let missing = || Problem::missing("there is no such text");
+    let size = blobs.size(digest).ok().flatten().ok_or_else(missing)?;
+    let text = match size {
+        0..=MAX_KEPT => String::from_utf8(blobs.get(digest).map_err(|_| missing())?).ok(),
+        _ => None,
+    };
+    let sha256 = sha256.to_owned();
     Ok(FileText { path: sha256.clone(), sha256, bytes: size, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crewagent_engine::blobs::Blobs;
+    use crewagent_engine::disk::{Disk, Folder};
+
+    #[test]
+    fn a_text_that_is_too_long_to_be_shown_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = Blobs::new(Folder::root(Disk::default(), folder.path()));
+        let short = blobs.put(b"short").unwrap().to_string();
+        let shown = kept(&blobs, &short).unwrap();
+        assert_eq!((shown.bytes, shown.text.as_deref()), (5, Some("short")));
+        // A gigabyte that takes no room, and whose digest would be wrong.
+        let long = Digest::of(b"long").to_string();
+        std::fs::File::create(folder.path().join(&long)).unwrap().set_len(1 << 30).unwrap();
+        let shown = kept(&blobs, &long).unwrap();
+        assert_eq!((shown.bytes, shown.text), (1 << 30, None));
+        assert!(kept(&blobs, &Digest::of(b"none").to_string()).is_err());
+    }
 }
