@@ -124,6 +124,10 @@ impl Redaction {
         let set = settings.key_variables().into_iter().filter_map(|name| surroundings.get(&name));
         // Where no key is needed, people set a word such as `none`, which may stand anywhere.
         set.filter(|key| key.len() >= SHORTEST_KEY).for_each(&mut hide);
+        for server in settings.mcp.servers.values() {
+            let open = server.way.open_secrets().into_iter().map(str::to_owned);
+            open.filter(|secret| secret.len() >= SHORTEST_KEY).for_each(&mut hide);
+        }
         for name in settings.models.keys() {
             let chosen = settings.model(name, "", surroundings);
             let found = chosen.ok().map(|it| it.key(&store.secrets(), surroundings));
@@ -176,7 +180,7 @@ mod tests {
     #[test]
     fn keys_of_models_that_are_not_set_up_are_taken_out_too() {
         let home = tempfile::tempdir().unwrap();
-        let profiles = "[profiles.mine]\nkey-variable = \"MY_KEY\"\n";
+        let profiles = "[profiles.mine]\nkey-variable = \"MY_KEY\"\n[mcp.servers.notes]\ncommand = \"x\"\nargs = [\"--token=sk-in-the-open\"]\n";
         std::fs::write(home.path().join("config.toml"), profiles).unwrap();
         let store = Store::open(Some(home.path().to_owned())).unwrap();
         let key = key_of("sk-server").unwrap();
@@ -191,6 +195,7 @@ mod tests {
             assert_eq!(redact.text(&format!("<sk-{name}>")), "<***>");
         }
         assert_eq!(redact.text("none of sk-server, sk-OTHER"), "none of ***, sk-OTHER");
+        assert_eq!(redact.text("x --token=sk-in-the-open"), "x --token=***");
     }
 
     #[test]

@@ -100,6 +100,11 @@ impl Server {
             tools.extend((0..1000).map(|n| tool(&format!("more-{n}"), order, &text)));
             return tools.into();
         }
+        if self.manner == "sloppy" {
+            let mut wrong = tool("wrong", "", &json!("a string"));
+            wrong["description"] = json!(["no", "text"]);
+            return json!([tool("echo", "", &text), { "name": "bare" }, wrong, 7, {}]);
+        }
         if self.manner == "hundred" {
             let about = "Does one of a hundred things. ".repeat(5);
             return (0..100).map(|n| tool(&format!("tool-{n:03}"), &about, &text)).collect();

@@ -190,19 +190,20 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// What a server offers, cleaned and capped. `resources` is there if it has any to read.
+    /// What a server offers, cleaned and capped; of what could not be read, why. `resources` is there if it has any to
+    /// read.
     pub fn of(
         server: &ServerName,
-        offers: Vec<ToolOffer>,
+        offers: Vec<Result<ToolOffer, String>>,
         resources: Option<&[ResourceOffer]>,
     ) -> Self {
         let mut listed = Self::default();
         let (mut names, mut bytes, mut skipped) = (BTreeSet::new(), 0, 0);
         for offer in offers {
-            let taken = match offer.check(&names) {
-                Ok(()) => offer.served(server),
-                Err(why) => Err(why),
-            };
+            let taken = offer.and_then(|offer| {
+                offer.check(&names)?;
+                offer.served(server)
+            });
             let served = taken.and_then(|served| {
                 bytes += served.parameters.to_string().len() + served.description.len();
                 let fits = bytes <= SERVER_SCHEMA_BYTES && names.len() < MOST_TOOLS;
@@ -229,6 +230,17 @@ impl Listed {
 }
 
 impl ToolOffer {
+    /// Why something in a list is left out that is no tool.
+    pub fn unreadable(what: &Json, error: &str) -> String {
+        let error = shown(error);
+        match what["name"].as_str() {
+            Some(name) => {
+                format!("`{}`: it is not described as the protocol asks: {error}", shown(name))
+            }
+            None => format!("a tool that is not described as the protocol asks: {error}"),
+        }
+    }
+
     /// Why the tool is left out, if its name says so.
     fn check(&self, names: &BTreeSet<String>) -> Result<(), String> {
         let name = shown(&self.name);

@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use crewagent_core::tool::served::{Listed, ResourceOffer, ToolOffer};
 use reqwest::header::{HeaderName, HeaderValue};
-use rmcp::model::{ErrorCode, PaginatedRequestParams, ProtocolVersion};
+use rmcp::model::{
+    ClientRequest, CustomResult, ErrorCode, ListToolsRequest, PaginatedRequestParams,
+    ProtocolVersion, ServerResult, Tool,
+};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, RoleClient, ServiceError,
     serve_client_with_lifecycle,
@@ -19,6 +22,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize as _;
 
 use super::child::{self, Child, Program};
 use super::listener::Listener;
@@ -128,6 +132,9 @@ enum Means<'s> {
 
 fn means(shared: &Shared) -> Result<Means<'_>, Failure> {
     let filler = Filler { shared, surroundings: Surroundings::of_process() };
+    for secret in shared.settings.way.open_secrets() {
+        shared.veil.add(&secret.into());
+    }
     Ok(match &shared.settings.way {
         ServerWay::Child { command, args, env, cwd } => {
             let args = args.iter().map(|arg| filler.fill(arg)).collect::<Result<_, _>>()?;
@@ -235,13 +242,9 @@ pub(super) async fn offer(shared: &Shared, peer: &Peer<RoleClient>) -> Result<Of
     if capabilities.tools.is_some() {
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
-            let page = peer.list_tools(page(cursor)).await?;
-            tools.extend(page.tools.into_iter().map(|tool| ToolOffer {
-                name: tool.name.into_owned(),
-                description: tool.description.unwrap_or_default().into_owned(),
-                schema: Arc::unwrap_or_clone(tool.input_schema),
-            }));
-            cursor = page.next_cursor;
+            let found;
+            (found, cursor) = some_tools(peer, page(cursor)).await?;
+            tools.extend(found);
             if cursor.is_none() {
                 break;
             }
@@ -272,6 +275,39 @@ pub(super) async fn offer(shared: &Shared, peer: &Peer<RoleClient>) -> Result<Of
         protocol: info.protocol_version.to_string(),
     });
     Ok(Offer { listed: Ok(listed), resources, about: about.unwrap_or_default() })
+}
+
+/// One page of tools, and where the next one begins. The library takes a list as a whole or not at all; here a tool that is
+/// not described as it should be costs itself alone.
+async fn some_tools(
+    peer: &Peer<RoleClient>,
+    page: Option<PaginatedRequestParams>,
+) -> Result<(Vec<Result<ToolOffer, String>>, Option<String>), ServiceError> {
+    let unexpected = match peer.list_tools(page.clone()).await {
+        Ok(page) => {
+            let tools = page.tools.into_iter().map(|tool| Ok(tool_offer(tool)));
+            return Ok((tools.collect(), page.next_cursor));
+        }
+        Err(error @ ServiceError::UnexpectedResponse) => error,
+        Err(error) => return Err(error),
+    };
+    let request = ListToolsRequest { params: page, ..ListToolsRequest::default() };
+    let answer = peer.send_request(ClientRequest::ListToolsRequest(request)).await?;
+    let ServerResult::CustomResult(CustomResult(page)) = answer else { return Err(unexpected) };
+    let Some(tools) = page["tools"].as_array() else { return Err(unexpected) };
+    let tools = tools.iter().map(|tool| {
+        let read = Tool::deserialize(tool).map(tool_offer);
+        read.map_err(|error| ToolOffer::unreadable(tool, &error.to_string()))
+    });
+    Ok((tools.collect(), page["nextCursor"].as_str().map(str::to_owned)))
+}
+
+fn tool_offer(tool: Tool) -> ToolOffer {
+    ToolOffer {
+        name: tool.name.into_owned(),
+        description: tool.description.unwrap_or_default().into_owned(),
+        schema: Arc::unwrap_or_clone(tool.input_schema),
+    }
 }
 
 fn page(cursor: Option<String>) -> Option<PaginatedRequestParams> {

@@ -10,8 +10,8 @@ fn server(name: &str) -> ServerName {
     name.parse().unwrap()
 }
 
-fn offer(name: &str) -> ToolOffer {
-    ToolOffer { name: name.to_owned(), ..ToolOffer::default() }
+fn offer(name: &str) -> Result<ToolOffer, String> {
+    Ok(ToolOffer { name: name.to_owned(), ..ToolOffer::default() })
 }
 
 fn check_server(text: &str, is_legal: bool) {
@@ -82,7 +82,7 @@ fn what_a_server_says_is_cleaned_and_capped() {
     let schema = json!({ "properties": { "x": { "type": "string", "description": long } } });
     let Json::Object(schema) = schema else { panic!() };
     let offer = ToolOffer { name: "t".into(), description: long, schema };
-    let tool = &Listed::of(&server("s"), vec![offer], None).tools[0];
+    let tool = &Listed::of(&server("s"), vec![Ok(offer)], None).tools[0];
     for text in
         [&tool.description, tool.parameters["properties"]["x"]["description"].as_str().unwrap()]
     {
@@ -93,10 +93,26 @@ fn what_a_server_says_is_cleaned_and_capped() {
 }
 
 #[test]
+fn what_is_no_tool_is_left_out_with_the_reason() {
+    let unreadable = |what: Json| Err(ToolOffer::unreadable(&what, "missing\n`inputSchema`"));
+    let offers =
+        vec![unreadable(json!({ "name": "a\u{1b}b" })), offer("good"), unreadable(json!(7))];
+    let listed = Listed::of(&server("s"), offers, None);
+    assert_eq!(listed.tools.len(), 1);
+    assert_eq!(
+        listed.left_out,
+        [
+            "`a\u{fffd}b`: it is not described as the protocol asks: missing `inputSchema`",
+            "a tool that is not described as the protocol asks: missing `inputSchema`"
+        ]
+    );
+}
+
+#[test]
 fn too_much_is_left_out() {
     let Json::Object(huge) = json!({ "enum": ["x".repeat(SCHEMA_BYTES)] }) else { panic!() };
     let huge = ToolOffer { name: "huge".into(), schema: huge, ..ToolOffer::default() };
-    let listed = Listed::of(&server("s"), vec![huge, offer("small")], None);
+    let listed = Listed::of(&server("s"), vec![Ok(huge), offer("small")], None);
     assert_eq!(listed.tools.len(), 1);
     assert!(listed.left_out[0].starts_with("`huge`: its schema has "), "{listed:?}");
     let many = (0..1000).map(|n| offer(&format!("t{n}"))).collect();

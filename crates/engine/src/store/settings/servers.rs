@@ -155,6 +155,33 @@ impl ServerWay {
             Self::Http { url, .. } => url.to_string(),
         }
     }
+
+    /// Secrets that stand openly in its arguments and its address, as far as their names tell: `--token=…`, `--token …`,
+    /// `?api_key=…`, `Authorization: Bearer …`.
+    pub fn open_secrets(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        match self {
+            Self::Child { args, .. } => {
+                let mut is_next = false;
+                for arg in args.iter().map(Template::as_str) {
+                    found.extend((is_next && !arg.starts_with('-')).then_some(arg));
+                    found.extend(named_secrets(arg));
+                    is_next = arg.starts_with('-') && !arg.contains('=') && is_secret(arg);
+                }
+            }
+            Self::Http { url, .. } => found.extend(named_secrets(url.as_str())),
+        }
+        found.retain(|secret| !secret.is_empty() && !secret.contains("${"));
+        found
+    }
+}
+
+/// What names of secrets have as their values in a text.
+fn named_secrets(text: &str) -> impl Iterator<Item = &str> {
+    let pairs = text.split(['?', '&', '#']).filter_map(|pair| pair.split_once(['=', ':']));
+    let secrets = pairs.filter(|(name, _)| is_secret(name)).map(|(_, value)| value.trim());
+    // `Bearer` and its like are no secrets.
+    secrets.map(|value| value.rsplit(' ').next().unwrap_or(value))
 }
 
 /// Whether the value of a variable or a header of this name is likely to be a secret.

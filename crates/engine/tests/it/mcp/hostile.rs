@@ -50,6 +50,21 @@ fn a_hostile_list_is_cleaned_and_capped() {
 }
 
 #[test]
+fn a_tool_that_is_not_described_as_it_should_be_costs_itself_alone() {
+    let world = World::new(&table("s", "sloppy", ""));
+    let talked = world.talk(&scenario(&[("mcp.s.echo", json!({ "text": "x" }))]), world.settings());
+    assert_eq!(talked.answers()[0]["content"], "x");
+    let left_out = talked.events.iter().find_map(|event| match &event.fact {
+        Fact::ToolsListed { left_out, .. } => Some(left_out),
+        _ => None,
+    });
+    let left_out = left_out.unwrap();
+    assert_eq!(left_out.len(), 4, "{left_out:?}");
+    assert!(left_out[0].starts_with("`bare`: it is not described"), "{left_out:?}");
+    assert!(left_out[0].contains("inputSchema"), "{left_out:?}");
+}
+
+#[test]
 fn a_chatty_server_fills_no_journal() {
     let world = World::new(&table("s", "chatty", ""));
     let talked = world.talk(&scenario(&[("mcp.s.echo", json!({ "text": "x" }))]), world.settings());

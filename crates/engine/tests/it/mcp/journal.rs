@@ -94,7 +94,7 @@ impl ToolServer for Mortal {
 
     fn offer(&self, _: &Deadline) -> Arc<Offer> {
         let tool = ToolOffer { name: "pay".to_owned(), ..ToolOffer::default() };
-        let listed = Ok(Listed::of(&self.name, vec![tool], None));
+        let listed = Ok(Listed::of(&self.name, vec![Ok(tool)], None));
         Arc::new(Offer { listed, resources: Vec::new(), about: Default::default() })
     }
 

@@ -54,6 +54,24 @@ fn names_of_secrets_are_known() {
     }
 }
 
+#[track_caller]
+fn check_open_secrets(way: &str, expected: &[&str]) {
+    let settings: ServerSettings = toml::from_str(way).unwrap();
+    assert_eq!(settings.way.open_secrets(), expected, "{way}");
+}
+
+#[test]
+fn secrets_in_arguments_and_addresses_are_known_by_their_names() {
+    let args = |args: &str| format!("command = \"x\"\nargs = [{args}]");
+    check_open_secrets(&args(r#""--token=abc", "--region=eu", "-y""#), &["abc"]);
+    check_open_secrets(&args(r#""--api-key", "abc", "file", "--token", "--quiet""#), &["abc"]);
+    check_open_secrets(&args(r#""--header", "Authorization: Bearer abc""#), &["abc"]);
+    check_open_secrets(&args(r#""https://h/mcp?region=eu&api_key=abc""#), &["abc"]);
+    check_open_secrets(&args(r#""--token=${TOKEN}", "--token", "${TOKEN}""#), &[]);
+    check_open_secrets("url = \"https://h:1/sse?access_token=a:b#x\"", &["a:b"]);
+    check_open_secrets("url = \"https://h/mcp?key=${KEY}\"", &[]);
+}
+
 #[test]
 fn references_are_filled() {
     let get = |name: &str| (name == "T").then(|| "abc".into());
