@@ -25,11 +25,11 @@ describe('the page shows what there is', () => {
     shop = await set.project('shop', { 'notes.md': '# First\n' });
   });
   after(() => set?.close());
-  const at = (path) => `${set.server.origin}/project/${shop.id}${path}`;
+  const at = (...path) => [set.server.origin, 'project', shop.id, ...path].join('/');
 
   it('a file that is open when a conversation writes it, and the tree, have what was written', async () => {
     const talk = (await set.api('POST', '/api/conversations', { project: shop.id })).id;
-    await tab.goto(at(`/work/${talk}`));
+    await tab.goto(at('work', talk));
     await tab.getByRole('button', { name: 'Files', exact: true }).click();
     await tab.getByRole('treeitem', { name: 'notes.md' }).click();
     await tab.getByRole('heading', { name: 'First' }).waitFor();
@@ -66,7 +66,7 @@ describe('the page shows what there is', () => {
       if (limit % 200 === 0) url.searchParams.set('limit', String(limit / 200));
       return route.continue({ url: url.href });
     });
-    await tab.goto(at('/runs'));
+    await tab.goto(at('runs'));
     const cards = tab.locator('main .run');
     await tab.getByText('1 of 3 runs are shown.').waitFor();
     assert.equal(await cards.count(), 1);
@@ -86,7 +86,7 @@ describe('the page shows what there is', () => {
   });
 
   it('a package that was imported anew is the new one', async () => {
-    await tab.goto(at('/packages?package=hello-branch%400.1.0'));
+    await tab.goto(at('packages?package=hello-branch%400.1.0'));
     await tab.getByText('A small package with one decision.').waitFor();
     const path = await altered(set.folder, 'again', 'hello-branch', { 'bmad.json': (json) => (json.description = 'Made anew.') });
     await tab.getByRole('button', { name: 'Import a package' }).click();
@@ -108,16 +108,16 @@ describe('the page shows what there is', () => {
     await lines.first().getByRole('button', { name: 'Remove' }).click();
     await until('one is left', async () => (await lines.count()) === 1);
     assert.equal((await set.api('GET', '/api/packages')).packages.some((one) => one.sha256 === older.sha256), false);
-    await tab.goto(at('/packages'));
+    await tab.goto(at('packages'));
     await tab.getByText('Made anew.').waitFor();
     await tab.getByRole('button', { name: 'Remove' }).click();
     await until('another one is shown', async () => (await tab.getByLabel('Package', { exact: true }).inputValue()).startsWith('create-story-micro'));
-    await tab.goto(at('/packages?package=hello-branch%400.1.0'));
+    await tab.goto(at('packages?package=hello-branch%400.1.0'));
     await tab.getByRole('alert').getByText('The package hello-branch@0.1.0 is not in the store').waitFor();
   });
 
   it('the settings keep their project over a reload', async () => {
-    await tab.goto(at('/runs'));
+    await tab.goto(at('runs'));
     const rail = tab.getByRole('navigation', { name: 'Main' });
     await rail.getByRole('link', { name: 'Settings' }).click();
     await tab.getByRole('link', { name: 'Appearance' }).click();
@@ -188,7 +188,7 @@ describe('the page shows what there is', () => {
   });
 
   it('the keyboard leaves the editor as the editor says', async () => {
-    await tab.goto(at(''));
+    await tab.goto(at());
     await tab.getByRole('button', { name: 'Files', exact: true }).click();
     await tab.getByRole('treeitem', { name: 'notes.md' }).click();
     await tab.getByRole('button', { name: 'Source' }).click();

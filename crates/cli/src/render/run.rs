@@ -144,14 +144,7 @@ impl Screen {
             self.shown = Some(*turn);
             return self.speak(*channel, text);
         }
-        let breaks = matches!(
-            event.fact,
-            Fact::ModelRetried { .. }
-                | Fact::ModelOverflowed { .. }
-                | Fact::ModelStopped { .. }
-                | Fact::Error { .. }
-        );
-        let mut out = if breaks { self.break_off() } else { self.hush() };
+        let mut out = if breaks(&event.fact) { self.break_off() } else { self.hush() };
         self.trail.take(&event.fact);
         match &event.fact {
             Fact::RunStarted { .. } => {}
@@ -539,6 +532,17 @@ pub(crate) fn place_of(node: &str, completed: &[String]) -> usize {
         }
     }
     distinct.iter().position(|done| *done == node).unwrap_or(distinct.len()) + 1
+}
+
+/// Whether it ends a reply that is not whole.
+fn breaks(fact: &Fact) -> bool {
+    matches!(
+        fact,
+        Fact::ModelRetried { .. }
+            | Fact::ModelOverflowed { .. }
+            | Fact::ModelStopped { .. }
+            | Fact::Error { .. }
+    )
 }
 
 /// When a request is made again, and which try that is.

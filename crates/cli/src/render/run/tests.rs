@@ -1,6 +1,6 @@
 //! Events in, lines out.
 
-use crewagent_core::event::{Answer, Moved, RequestFacts};
+use crewagent_core::event::{Answer, Moved, RequestFacts, StoppedBy};
 use crewagent_core::question::form::Form;
 use crewagent_core::question::{Choice, QuestionKind};
 use crewagent_core::refusal::{Refusal, RefusalCode};
