@@ -1,18 +1,18 @@
 /** The works of a project: conversations, and runs that belong to none. */
 
-import type { RunItem } from './api/types';
-import { app, type Talk } from './state/app.svelte';
+import type { Conversation, RunItem } from './api/types';
+import { app } from './state/app.svelte';
 import type { Route } from './state/route.svelte';
 
 export interface WorkItem {
   id: string;
   to: Route;
   time: string;
-  talk?: Talk;
+  talk?: Conversation;
   run?: RunItem;
 }
 
-export const ofTalk = (project: string, talk: Talk): WorkItem => ({
+export const ofTalk = (project: string, talk: Conversation): WorkItem => ({
   id: talk.id,
   to: { name: 'conversation', project, id: talk.id },
   time: talk.updated ?? talk.created,

@@ -68,6 +68,8 @@ describe('the golden path, from an empty store', () => {
     await tab.getByRole('main').getByRole('button', { name: /Bob/ }).click();
     await tab.getByRole('list', { name: 'What Bob offers' }).getByRole('button').first().click();
     await tab.getByText(/Which story shall I prepare/).first().waitFor();
+    // The words come before the question itself, and what is said before that waits.
+    await tab.locator('header .pill.waiting').waitFor();
     const field = tab.getByRole('textbox', { name: 'Message' });
     await field.fill('1-2-user-authentication');
     await field.press('Enter');

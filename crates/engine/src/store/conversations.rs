@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::question::QuestionKind;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::ids::{ProjectId, RunId};
 use super::runs::lock::holder;
-use super::runs::{Holder, Of, RunError, RunRecord, Runs, Shelf, glance, readable, written};
+use super::runs::{Ending, Holder, Of, RunError, RunRecord, Runs, Shelf, glance, readable, written};
 use super::{Flaw, Store};
 use crate::blobs::Blobs;
 use crate::disk::Folder;
@@ -59,6 +60,12 @@ pub struct Conversation {
     /// When something last happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<Timestamp>,
+    /// The phase that the talk itself is in, if something was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// What kind of question it waits with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks: Option<QuestionKind>,
     /// Who has it at this moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<Holder>,
@@ -278,7 +285,7 @@ fn listing(places: &[(Folder, String)]) -> ConversationListing {
 }
 
 fn conversation(folder: &Folder, id: &RunId) -> Result<Conversation, RunError> {
-    let (facts, last) = glance(folder, id)?;
+    let (facts, Ending { updated, phase, asks, .. }) = glance(folder, id)?;
     let RunRecord { run_id, project_id, subject, created, .. } = facts;
     Ok(Conversation {
         title: title(folder)?,
@@ -288,7 +295,9 @@ fn conversation(folder: &Folder, id: &RunId) -> Result<Conversation, RunError> {
         package: subject.package().map(super::RunPackage::reference),
         agent_id: subject.agent_id().map(str::to_owned),
         created,
-        updated: last,
+        updated,
+        phase,
+        asks,
     })
 }
 

@@ -10,7 +10,8 @@ use std::fmt;
 use std::time::SystemTime;
 
 use crewagent_core::event::{Event, Fact};
-use jiff::Timestamp;
+
+pub(super) use self::list::Ending;
 
 pub use self::create::NewRun;
 pub use self::error::RunError;
@@ -394,14 +395,9 @@ impl RunView {
     }
 }
 
-/// What the run in a folder is, and when something last happened in it.
-pub(super) fn glance(
-    folder: &Folder,
-    id: &RunId,
-) -> Result<(RunRecord, Option<Timestamp>), RunError> {
-    let facts = RunRecord::read(folder, id)?;
-    let last = crate::journal::tail(&folder_of(folder, LOGS))?.next();
-    Ok((facts, last.and_then(|event| event.time.parse().ok())))
+/// What the run in a folder is, and how its journal ends.
+pub(super) fn glance(folder: &Folder, id: &RunId) -> Result<(RunRecord, Ending), RunError> {
+    Ok((RunRecord::read(folder, id)?, Ending::of(folder)?))
 }
 
 /// When the journal of the run in a folder was last written: cheaper than what it says about that.

@@ -91,6 +91,8 @@ fn item(app: &App, talk: store::Conversation) -> Conversation {
         agent_id: talk.agent_id,
         created: talk.created.to_string(),
         updated: talk.updated.map(|time| time.to_string()),
+        phase: talk.phase,
+        asks: talk.asks,
         held_by: holder.map(|holder| holder.to_string()),
         found: None,
     }

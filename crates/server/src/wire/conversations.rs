@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crewagent_core::event::Phase;
+use crewagent_core::question::QuestionKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -56,6 +58,12 @@ pub struct Conversation {
     /// When something last happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated: Option<String>,
+    /// The phase that the talk itself is in, if something was said; a run that it is about has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// What kind of question it waits with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<QuestionKind>,
     /// Whether it is at work in this server.
     pub at_work: bool,
     /// Who else has it at this moment, in words.

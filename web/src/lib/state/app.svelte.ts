@@ -19,9 +19,6 @@ import type {
   Status,
 } from '../api/types';
 
-/** A conversation, with how it rests as far as that was told since the page was opened: lists do not say it. */
-export type Talk = Conversation & Pick<Notice, 'phase' | 'asks'>;
-
 /** Somebody who follows a journal. */
 export interface Sink {
   take(event: Event): void;
@@ -34,7 +31,7 @@ class AppState {
   damagedProjects = $state.raw<Flaw[]>([]);
   packages = $state.raw<Package[]>([]);
   models = $state.raw<Models>({ models: [], profiles: [] });
-  conversations = $state.raw<Talk[]>([]);
+  conversations = $state.raw<Conversation[]>([]);
   runs = $state.raw<RunItem[]>([]);
   /** Older runs of the project that are not in the list. */
   olderRuns = $state(0);
@@ -147,8 +144,7 @@ class AppState {
     if (project === undefined) return;
     const [talks, runs] = await Promise.all([api.conversations({ project }), api.runs({ project })]);
     if (project !== this.project?.id) return;
-    const known = new Map(this.conversations.map((talk) => [talk.id, talk]));
-    this.conversations = talks.conversations.map((talk) => ({ ...talk, phase: known.get(talk.id)?.phase, asks: known.get(talk.id)?.asks }));
+    this.conversations = talks.conversations;
     this.runs = runs.runs;
     // Those that cannot be read are counted, too.
     this.olderRuns = runs.total - runs.runs.length - runs.damaged.length;

@@ -11,7 +11,7 @@ use super::lock::{self, Holder};
 use super::record::{RunRecord, Subject};
 use super::{LOGS, ProjectId, RunError, RunId, Runs, STATE, STATE_DOCUMENT, folder_of};
 use crate::disk::Folder;
-use crate::journal::tail;
+use crate::journal::{JournalError, tail};
 use crate::store::Flaw;
 
 /// More is no state document of ours.
@@ -226,41 +226,66 @@ fn position(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
 
 /// How it is: the end of its journal says so.
 fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
-    let mut tail = tail(&folder_of(folder, LOGS)).map_err(|error| error.to_string())?;
-    let (mut settled, mut left) = (false, None);
-    for event in &mut tail {
-        if summary.updated.is_none() {
-            summary.updated = event.time.parse().ok();
-        }
-        if settle(summary, event, &mut left) {
-            settled = true;
-            break;
-        }
+    let ending = Ending::of(folder).map_err(|error| error.to_string())?;
+    let Ending { updated, phase, reason, message, asks, spent, is_damaged } = ending;
+    summary.status = phase.map_or(Status::Unknown, status);
+    (summary.updated, summary.reason, summary.message) = (updated, reason, message);
+    (summary.asks, summary.spent) = (asks, spent);
+    if is_damaged {
+        return Err(
+            "the end of its journal is damaged; it is repaired when the run goes on".to_owned()
+        );
     }
-    settled |= left.is_some();
-    // What is asked comes right before the wait for it.
-    if summary.status == Status::WaitingUser
-        && let Some(Fact::Question { question, .. }) = tail.next().map(|event| event.fact)
-    {
-        summary.asks = Some(question.kind);
-    }
-    match tail.unreadable() {
-        0 if settled => Ok(()),
-        0 => Err("its journal does not say how it is".to_owned()),
-        _ => {
-            Err("the end of its journal is damaged; it is repaired when the run goes on".to_owned())
+    phase.map(drop).ok_or_else(|| "its journal does not say how it is".to_owned())
+}
+
+/// How a journal ends.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Ending {
+    /// When something last happened.
+    pub(in crate::store) updated: Option<Timestamp>,
+    /// The phase it is in, if the journal says so.
+    pub(in crate::store) phase: Option<Phase>,
+    reason: Option<Reason>,
+    message: Option<String>,
+    /// What kind of question it waits with.
+    pub(in crate::store) asks: Option<QuestionKind>,
+    spent: Option<Spent>,
+    is_damaged: bool,
+}
+
+impl Ending {
+    /// Reads as much of the end as is needed.
+    pub(in crate::store) fn of(folder: &Folder) -> Result<Self, JournalError> {
+        let mut tail = tail(&folder_of(folder, LOGS))?;
+        let (mut ending, mut left) = (Self::default(), None);
+        for event in &mut tail {
+            if ending.updated.is_none() {
+                ending.updated = event.time.parse().ok();
+            }
+            if settle(&mut ending, event, &mut left) {
+                break;
+            }
         }
+        // What is asked comes right before the wait for it.
+        if ending.phase == Some(Phase::WaitingUser)
+            && let Some(Fact::Question { question, .. }) = tail.next().map(|event| event.fact)
+        {
+            ending.asks = Some(question.kind);
+        }
+        ending.is_damaged = tail.unreadable() > 0;
+        Ok(ending)
     }
 }
 
 /// Whether an event, seen from the end, says how the run is. `left` is the phase in which a process left it: the phase
 /// before says why, in words, unless something else happened since.
-fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> bool {
+fn settle(ending: &mut Ending, event: Event, left: &mut Option<Phase>) -> bool {
     let (phase, reason, message) = match event.fact {
         Fact::RunFinished { phase, reason, turns, usage, .. } if left.is_none() => {
             *left = Some(phase);
-            summary.spent = Some(Spent { turns, usage });
-            (summary.status, summary.reason) = (status(phase), reason);
+            ending.spent = Some(Spent { turns, usage });
+            (ending.phase, ending.reason) = (Some(phase), reason);
             return false;
         }
         Fact::PhaseChanged { phase, reason, message } => (phase, reason, message),
@@ -295,9 +320,7 @@ fn settle(summary: &mut RunSummary, event: Event, left: &mut Option<Phase>) -> b
         | Fact::Question { .. } => (Phase::Running, None, None),
     };
     if left.is_none_or(|left| left == phase) {
-        summary.status = status(phase);
-        summary.reason = reason;
-        summary.message = message;
+        (ending.phase, ending.reason, ending.message) = (Some(phase), reason, message);
     }
     true
 }

@@ -489,6 +489,14 @@ created: string,
  */
 updated?: string, 
 /**
+ * The phase that the talk itself is in, if something was said; a run that it is about has its own.
+ */
+phase?: Phase, 
+/**
+ * What kind of question it waits with.
+ */
+asks?: QuestionKind, 
+/**
  * Whether it is at work in this server.
  */
 atWork: boolean, 
@@ -557,6 +565,14 @@ created: string,
  * When something last happened.
  */
 updated?: string, 
+/**
+ * The phase that the talk itself is in, if something was said; a run that it is about has its own.
+ */
+phase?: Phase, 
+/**
+ * What kind of question it waits with.
+ */
+asks?: QuestionKind, 
 /**
  * Whether it is at work in this server.
  */
