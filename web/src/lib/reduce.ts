@@ -53,7 +53,7 @@ function take(view: View, event: Event): void {
 function takePiece(view: View, event: Extract<Event, { type: 'assistant.delta' }>): void {
   const part = event.part ?? 0;
   if (event.seq <= view.seq || (view.live && view.live.turn === event.turn && part <= view.live.part)) return;
-  const live = view.live?.turn === event.turn ? view.live : newLive(event.turn, view.place.agentId);
+  const live = view.live?.turn === event.turn ? view.live : newLive(view, event.turn, view.place.agentId);
   const isThought = event.channel === 'thinking';
   view.live = {
     ...live,
@@ -63,7 +63,10 @@ function takePiece(view: View, event: Extract<Event, { type: 'assistant.delta' }
   };
 }
 
-const newLive = (turn: number, agentId: string | undefined): Live => ({ turn, agentId, part: 0, text: '', thinking: '' });
+/** The same while a reply is written and afterwards, so that it stays in its place; another one for a reply that is given up. */
+const keyOf = (view: View, turn: number): string => `t${turn}.${view.stops}`;
+
+const newLive = (view: View, turn: number, agentId: string | undefined): Live => ({ key: keyOf(view, turn), turn, agentId, part: 0, text: '', thinking: '' });
 
 function head(event: Event): RowHead {
   return { key: `e${event.seq}`, seq: event.seq, time: event.time };
@@ -155,7 +158,7 @@ function takeWhole(view: View, event: Event): void {
       takeTurn(view, event);
       break;
     case 'model.retried':
-      view.live = newLive(event.turn, view.place.agentId);
+      view.live = newLive(view, event.turn, view.place.agentId);
       note(view, event, 'retried', event.message, [String(event.attempt), String(event.waitMs)]);
       break;
     case 'model.overflowed':
@@ -262,7 +265,7 @@ function takeTurn(view: View, event: Extract<Event, { type: 'turn.started' }>): 
   } else {
     view.place = { ...place, nodeId: event.nodeId, agentId: event.agentId, call: event.call };
   }
-  view.live = newLive(event.turn, event.agentId);
+  view.live = newLive(view, event.turn, event.agentId);
   view.phase = 'Running';
   countNode(view, (facts) => ({ ...facts, turns: facts.turns + 1 }));
 }
@@ -287,8 +290,7 @@ function takeReply(view: View, event: Extract<Event, { type: 'assistant.message'
   if (text.trim() === '' && thinking === '' && cut === undefined) return;
   view.rows.push({
     ...head(event),
-    // The same as that of the reply while it was written, so that it stays in its place.
-    key: `t${event.turn}`,
+    key: keyOf(view, event.turn),
     kind: 'said',
     turn: event.turn,
     agentId: view.place.agentId,
@@ -462,9 +464,12 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
 /** What had come of a reply when it was given up stays; the next request writes a reply of its own. */
 function takeStopped(view: View, event: Extract<Event, { type: 'model.stopped' }>): void {
   view.live = null;
+  const key = keyOf(view, event.turn);
+  view.stops += 1;
   if (!event.partial) return;
   view.rows.push({
     ...head(event),
+    key,
     kind: 'said',
     turn: event.turn,
     agentId: view.place.agentId,

@@ -106,6 +106,7 @@ export type Row =
 
 /** The reply that is being written. */
 export interface Live {
+  key: string;
   turn: number;
   agentId: string | undefined;
   part: number;
@@ -161,6 +162,8 @@ export interface View {
   nodes: Record<string, NodeFacts>;
   artifacts: { path: string; nodeId: string | undefined; time: string }[];
   turns: number;
+  /** Replies that were given up. */
+  stops: number;
   usage: Usage;
   runs: string[];
   activeRun: string | undefined;
@@ -195,6 +198,7 @@ export function emptyView(): View {
     nodes: {},
     artifacts: [],
     turns: 0,
+    stops: 0,
     usage: NO_USAGE,
     runs: [],
     activeRun: undefined,

@@ -168,7 +168,7 @@ describe('commands in a run of its own', () => {
     await tab.getByRole('dialog').waitFor();
     await tab.keyboard.press('Escape');
     await tab.getByRole('dialog').waitFor({ state: 'hidden' });
-    for (const [command, told] of [['/status', /turns?, .* tokens so far/], ['*menu', /\/menu belongs to a conversation/], ['/stop', /not at work/], ['／resume', /no run to go on with/]]) {
+    for (const [command, told] of [['/status', /turns?, .* tokens so far/], ['*menu', /\/menu belongs to a conversation/], ['/stop', /not at work/], ['／resume', /no run to resume/]]) {
       await set.send(command);
       await tab.locator('.toast').getByText(told).waitFor();
       assert.equal(await set.field.inputValue(), '');
