@@ -59,8 +59,7 @@ pub(crate) fn run(root: &Path, plan: &Plan) -> anyhow::Result<()> {
     let targets = plan.choose(existing)?;
     shell::CARGO_FUZZ.ensure(root)?;
     for target in &targets {
-        // The sanitizers need a nightly toolchain; without one, coverage still guides the fuzzer.
-        shell::run(&mut cargo(root, &["fuzz", "build", "-s", "none", target]))?;
+        shell::run(&mut cargo_fuzz(root, "build", target, plan.seconds))?;
     }
     let scratch = shell::target_dir(root).join("fuzz-smoke");
     println!(
@@ -77,6 +76,17 @@ pub(crate) fn run(root: &Path, plan: &Plan) -> anyhow::Result<()> {
         [] => Ok(()),
         failed => bail!("fuzzing failed for {}", failed.join(", ")),
     }
+}
+
+/// A command of cargo-fuzz for a target. The sanitizers need a nightly toolchain; without one, coverage still guides the
+/// fuzzer. Only a long run is worth an optimised build, which takes minutes.
+fn cargo_fuzz(root: &Path, verb: &str, target: &str, seconds: u32) -> Command {
+    let mut command = cargo(root, &["fuzz", verb, "-s", "none"]);
+    if seconds <= DEFAULT_SECONDS {
+        command.arg("-D");
+    }
+    command.arg(target);
+    command
 }
 
 /// The names of the `.rs` files in the folder, sorted; none when there is no folder.
@@ -129,7 +139,7 @@ impl Job {
     }
 
     fn command(&self) -> Command {
-        let mut command = cargo(&self.root, &["fuzz", "run", "-s", "none", &self.target]);
+        let mut command = cargo_fuzz(&self.root, "run", &self.target, self.seconds);
         command.arg(&self.corpus).arg("--");
         command.arg(format!("-max_total_time={}", self.seconds));
         command.args(["-rss_limit_mb=2048", "-timeout=10", "-print_final_stats=1"]);

@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use super::ids::{ProjectId, RunId};
 use super::runs::lock::holder;
-use super::runs::{Ending, Holder, Of, RunError, RunRecord, Runs, Shelf, glance, readable, written};
+use super::runs::{
+    Ending, Holder, Of, RunError, RunRecord, Runs, Shelf, glance, readable, written,
+};
 use super::{Flaw, Store};
 use crate::blobs::Blobs;
 use crate::disk::Folder;
