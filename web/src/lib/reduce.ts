@@ -450,7 +450,8 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
   if (event.phase !== 'Running') view.live = null;
   const detail = event.message ? [event.message] : [];
   if (event.phase === 'Completed') note(view, event, 'completed', '', detail);
-  else if (event.phase === 'Paused') note(view, event, event.reason === 'stopped' ? 'stopped' : 'paused', '', detail);
+  // Who did it knows why.
+  else if (event.phase === 'Paused') note(view, event, event.reason === 'stopped' ? 'stopped' : 'paused');
   else if (event.phase === 'Failed') {
     closeCalls(view);
     takeFailure(view, event);

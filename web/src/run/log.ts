@@ -1,5 +1,7 @@
-/** Names of events for people. */
+/** The names of events in the log and on the scrubber. */
 
-import { named } from '../lib/i18n/index.svelte';
+import type { Event } from '../lib/api/types';
+import { t } from '../lib/i18n/index.svelte';
 
-export const logName = (type: string): string => named('event', type);
+/** Pieces of a reply are in no log. */
+export const logName = (type: Event['type']): string => t(`event.${type as Exclude<Event['type'], 'assistant.delta'>}`);
