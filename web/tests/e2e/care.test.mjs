@@ -188,6 +188,15 @@ describe('a long reply', () => {
     await until('the end is held', async () => (await gap(tab)) < 4);
     await tab.locator('.composer').getByRole('button', { name: 'Stop' }).click();
     await tab.locator('header .pill.paused').waitFor();
+  });
+
+  it('that is stopped stays where it is read, at its end', async () => {
+    const { tab } = set;
+    await tab.reload();
+    await tab.getByRole('banner').getByRole('button', { name: 'Resume' }).click();
+    await until('the list is longer than the page', async () => (await top(tab)) > 200);
+    await tab.locator('.composer').getByRole('button', { name: 'Stop' }).click();
+    await tab.locator('header .pill.paused').waitFor();
     // What says that it was stopped makes the list longer, and the next frame follows it.
     await until('the end is held', async () => (await gap(tab)) < 4);
   });
