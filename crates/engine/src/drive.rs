@@ -241,7 +241,7 @@ impl<T: Turn> Drive<'_, T> {
         let mut until = Deadline::whenever(world.control.cancel());
         let mut said = String::new();
         let recorded = self.turn.step(&key, &mut |moment| {
-            if let Some(message) = toolbox.overflow(machine) {
+            if let Some(message) = machine.overflow(toolbox.bytes()) {
                 return Ok(Fact::ModelOverflowed { turn, message });
             }
             if let Some(left) = machine.time_left(moment.now) {

@@ -65,16 +65,18 @@ impl Completion {
 
     /// The edge that is taken; none from an end.
     fn edge<'g>(&self, graph: &'g Graph) -> Result<Option<&'g Edge>, Refusal> {
-        let edges: Vec<&Edge> = graph.outgoing(&self.node).collect();
         let label = self.decision.as_ref().map(|decision| decision.label.as_str());
+        let is_end = graph.node(&self.node).is_some_and(|node| node.kind == NodeKind::End);
+        if is_end && self.next.is_none() && label.is_none() {
+            return Ok(None);
+        }
+        let edges: Vec<&Edge> = graph.outgoing(&self.node).collect();
         let fits = |edge: &&&Edge| {
             self.next.as_deref().is_none_or(|next| edge.to.as_str() == next)
                 && label.is_none_or(|label| edge.label == label)
         };
         let fitting: Vec<&&Edge> = edges.iter().filter(fits).collect();
-        let is_end = graph.node(&self.node).is_some_and(|node| node.kind == NodeKind::End);
         match (fitting.as_slice(), edges.as_slice()) {
-            (_, _) if is_end && self.next.is_none() && label.is_none() => Ok(None),
             ([edge], _) => Ok(Some(edge)),
             ([], []) if self.next.is_none() => Ok(None),
             ([], []) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crewagent_core::chat::names::Names;
 use crewagent_core::chat::profile::NameForm;
-use crewagent_core::context::{tokens_of, tools_digest};
+use crewagent_core::context::tools_digest;
 use crewagent_core::event::{Fact, RequestFacts};
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::{Message, ToolCall};
@@ -32,7 +32,6 @@ struct Made {
     policy: Policy,
     tools: Arc<[ToolSpec]>,
     digest: Digest,
-    /// What they take in a request.
     bytes: u64,
 }
 
@@ -52,18 +51,9 @@ impl Toolbox {
         (tools, digest)
     }
 
-    /// Why a request of the machine would not fit the window together with the tools, by an estimate. A model that
-    /// cuts what it gets without a word would lose its rules.
-    pub(super) fn overflow(&self, machine: &Machine) -> Option<String> {
-        let tools = tokens_of(self.made.as_ref().map_or(0, |made| made.bytes));
-        let messages = tokens_of(machine.context().bytes());
-        let window = machine.settings().window_tokens;
-        (tools + messages > window).then(|| {
-            format!(
-                "The request would take about {} tokens, {tools} of them for tools; the model's window has {window}. Allow fewer tools, or use a model with a larger window.",
-                tools + messages
-            )
-        })
+    /// Returns the bytes that the tools of the last request take in it.
+    pub(super) fn bytes(&self) -> u64 {
+        self.made.as_ref().map_or(0, |made| made.bytes)
     }
 
     /// A server has these tools from here on.

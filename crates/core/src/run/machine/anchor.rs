@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Ask, Cast, Effect, Machine, Stance, tell};
-use crate::context::{Cut, Keep};
+use crate::context::{Cut, Keep, tokens_of};
 use crate::event::{Fact, Phase, Reason};
 use crate::policy::StateTool;
 use crate::prompt::{self, Autopilot, CalledBy, Directive, Place, Protocol, StepText};
@@ -149,6 +149,18 @@ impl Machine {
         let ask = self.ask();
         self.stance = Stance::Asking(ask.clone());
         effects.push(Effect::AskModel(ask));
+    }
+
+    /// Returns why the next request, together with tools of `tool_bytes`, would exceed the window, by an estimate. A
+    /// model that silently cuts its input would lose its rules.
+    pub fn overflow(&self, tool_bytes: u64) -> Option<String> {
+        let (tools, window) = (tokens_of(tool_bytes), self.settings.window_tokens);
+        let all = tokens_of(self.context.bytes()) + tools;
+        (all > window).then(|| {
+            format!(
+                "The request would take about {all} tokens, {tools} of them for tools; the model's window has {window}. Allow fewer tools, or use a model with a larger window."
+            )
+        })
     }
 
     /// The window is smaller than it is said to be: asks again with less, a few times.
