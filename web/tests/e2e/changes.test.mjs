@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ask, browser, crewagent, example, page, project, scratch, serve, useModel } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 const script = new URL('./scenarios/changes.yaml', import.meta.url).pathname;
 const lines = Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`);

@@ -7,7 +7,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import UPNG from 'upng-js';
 import { repository } from './harness.mjs';
-import { scene } from './scene.mjs';
+import { scene } from './screens-fixture.mjs';
 import { screens } from './screens.mjs';
 
 const DOCS = join(repository, 'docs');

@@ -5,8 +5,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ask, browser, crewagent, example, page, project, scratch, serve, useModel } from './harness.mjs';
-import { judge } from './measure.mjs';
-import { until } from './scene.mjs';
+import { judge } from './load/measure.mjs';
+import { until } from './screens-fixture.mjs';
 
 /** What a broken connection writes to the console is not an error of the page. */
 const NETWORK = /ERR_|Failed to load resource/;

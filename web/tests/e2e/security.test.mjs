@@ -11,9 +11,9 @@ import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { altered, desk, VIEW } from './desk.mjs';
+import { altered, desk, VIEW } from './fixture.mjs';
 import { browser, example, settled } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 /** Somebody else on this computer: says what was asked of it, and serves one page. */
 async function stranger(html = '') {

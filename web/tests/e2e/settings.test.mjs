@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ask, browser, everything, example, crewagent, page, scenario, scratch, serve, settled, useModel } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -24,7 +24,7 @@ describe('the settings', () => {
 
   before(async () => {
     place = await scratch();
-    const talk = new URL('./scenarios/served.yaml', import.meta.url).pathname;
+    const talk = new URL('./scenarios/tool-server.yaml', import.meta.url).pathname;
     await useModel(place.home, `scripted:${talk}`);
     assert.equal((await crewagent(place.home, 'package', 'import', example('create-story-micro'))).code, 0);
     server = await serve(place.home);

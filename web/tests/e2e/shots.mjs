@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { scene } from './scene.mjs';
+import { scene } from './screens-fixture.mjs';
 import { screens } from './screens.mjs';
 
 const folder = process.argv[2] ?? 'shots';

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ask, browser, example, own, page, project, scratch, serve, useModel } from './harness.mjs';
-import { lengthen } from './journals.mjs';
-import { largePackage } from './large.mjs';
+import { ask, browser, example, own, page, project, scratch, serve, useModel } from '../harness.mjs';
+import { lengthen } from './long-journal.mjs';
+import { largePackage } from './large-package.mjs';
 import { frames, heap, judge, others, TWO_FRAMES } from './measure.mjs';
-import { until } from './scene.mjs';
+import { until } from '../screens-fixture.mjs';
 
 const WIDE = { viewport: { width: 1440, height: 900 }, locale: 'en-GB' };
 const ms = (value) => `${value.toFixed(1)} ms`;
@@ -26,7 +26,7 @@ describe('a conversation of ten thousand messages', () => {
   before(async () => {
     place = await scratch();
     // A small window of the model, so that the program has little to send: the page is what is measured.
-    await useModel(place.home, own('long.yaml'), '', 'window-tokens = 8000');
+    await useModel(place.home, own('long-conversation.yaml'), '', 'window-tokens = 8000');
     server = await serve(place.home);
     chrome = await browser();
     context = await chrome.newContext(WIDE);
@@ -42,7 +42,7 @@ describe('a conversation of ten thousand messages', () => {
     await server.crash();
     const count = await lengthen(place.home, runId, MESSAGES);
     assert.ok(count >= MESSAGES);
-    await useModel(place.home, own('stream.yaml'), '', 'window-tokens = 8000');
+    await useModel(place.home, own('long-reply.yaml'), '', 'window-tokens = 8000');
     await server.again();
 
     const begun = performance.now();
@@ -266,7 +266,7 @@ describe('a hundred runs at once', () => {
 
   before(async () => {
     place = await scratch();
-    await useModel(place.home, own('crowd.yaml'));
+    await useModel(place.home, own('many-runs.yaml'));
     server = await serve(place.home);
     chrome = await browser();
     ({ tab, errors } = await page(await chrome.newContext(WIDE), server));

@@ -28,9 +28,9 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { altered, desk } from './desk.mjs';
+import { altered, desk } from './fixture.mjs';
 import { example, project, scenario, useModel } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 describe('the golden path, from an empty store', () => {
   let set, tab;

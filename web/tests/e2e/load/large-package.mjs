@@ -2,7 +2,7 @@
 
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { example } from './harness.mjs';
+import { example } from '../harness.mjs';
 
 /** A chain of decisions with two ways each that meet again; the end is the last node. */
 function graph(nodes) {

@@ -7,9 +7,9 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { desk } from './desk.mjs';
+import { desk } from './fixture.mjs';
 import { crewagent, example, repository, scratch, settled } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 const ASKS = JSON.stringify({
   scenario: 'hello-branch, which asks, writes and ends its step',

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ask, browser, example, page, project, scratch, serve, settled, useModel } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const words = (count) => Array.from({ length: count }, (_, at) => `w${at + 1}`).join(' ');

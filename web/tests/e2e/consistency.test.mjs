@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { altered, desk } from './desk.mjs';
+import { altered, desk } from './fixture.mjs';
 import { example, settled } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 const MODEL = JSON.stringify({
   scenario: 'truth',

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { desk } from './desk.mjs';
+import { desk } from './fixture.mjs';
 import { example } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 const words = (count) => Array.from({ length: count }, (_, at) => `w${at + 1}`).join(' ');
 const slow = { characters: 6, milliseconds: 20 };

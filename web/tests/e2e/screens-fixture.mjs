@@ -4,7 +4,7 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ask, browser, crewagent, everything, example, own, page, project, scenario, scratch, serve, settled, useModel } from './harness.mjs';
-import { NOW, steady } from './steady.mjs';
+import { NOW, steady } from './normalize.mjs';
 
 const scripts = join(dirname(fileURLToPath(import.meta.url)), 'scenarios');
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { desk } from './desk.mjs';
+import { desk } from './fixture.mjs';
 import { example, settled } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 const MODEL = JSON.stringify({ scenario: 'ways', nodes: { 'step-01-intake': [{ say: 'Hello.' }] } });
 

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { desk } from './desk.mjs';
+import { desk } from './fixture.mjs';
 import { example } from './harness.mjs';
-import { until } from './scene.mjs';
+import { until } from './screens-fixture.mjs';
 
 const MODEL = JSON.stringify({
   scenario: 'hello-branch, which asks',

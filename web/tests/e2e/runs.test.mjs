@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ask, browser, example, page, project, repository, scratch, serve, useModel } from './harness.mjs';
-import { scene, until } from './scene.mjs';
+import { scene, until } from './screens-fixture.mjs';
 import { screens } from './screens.mjs';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
