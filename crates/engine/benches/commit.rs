@@ -24,7 +24,7 @@ use crewagent_core::state::guard::{self, Confirmation, MissingRule, Proposal};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::call::{Call, Operation};
 use crewagent_core::vpath::{VPath, WritablePath};
-use crewagent_engine::deadline::Deadline;
+use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Before, Mounts, Roots};
 use crewagent_engine::tools::{Occasion, Plan, Recent, Tools};
 use crewagent_testkit::package::MemoryFiles;

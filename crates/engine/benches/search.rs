@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use crewagent_core::vpath::VPath;
-use crewagent_engine::deadline::Deadline;
+use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Mounts, Roots};
 use crewagent_engine::tools::search::{DEFAULT_PATH, Found, Search, Syntax, search};
 use crewagent_testkit::report;

@@ -14,8 +14,8 @@ use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::chat::{Chat, Client, Endpoint, Patience};
 use crewagent_engine::runtime::{Runtime, StartTalk};
-use crewagent_engine::servers::Servers;
 use crewagent_engine::store::{Settings, Store};
+use crewagent_engine::tool_server::ToolServers;
 use crewagent_testkit::loopback::{self, Answer, Call, Loopback, Plan, Record};
 use crewagent_testkit::mcp::{MANNER, serve};
 use crewagent_testkit::report;
@@ -117,7 +117,7 @@ fn turns(case: Case) -> Result<Vec<Duration>, Failure> {
     server.play(&Plan::burst(answers))?;
     let model = Chat::new(endpoint(&server), &Client::new()?)?;
     let runtime = match case {
-        Case::None => Runtime::new(&store).with(Servers::default()),
+        Case::None => Runtime::new(&store).with(ToolServers::none()),
         Case::Hundred | Case::Idle => Runtime::new(&store),
     };
     let plan = StartTalk { id: None, package: None, agent: None, project, settings };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::model::Cancel;
+use crate::cancel::Cancel;
 
 /// What the user wants. Copies belong together.
 #[derive(Clone, Debug, Default)]

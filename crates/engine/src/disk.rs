@@ -10,9 +10,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-pub use self::error::DiskError;
+pub use self::error::{DiskError, DiskErrorKind};
 pub use self::folder::Folder;
 
+pub(crate) use self::error::{is_exhausted, kind_of};
 pub(crate) use self::folder::Opening;
 
 /// The way to the disk.

@@ -16,11 +16,11 @@ use crewagent_core::state::project_path::ProjectPath;
 use jiff::Timestamp;
 
 use crate::blobs::Blobs;
+use crate::cancel::Deadline;
 use crate::control::{Control, Wish};
-use crate::deadline::Deadline;
 use crate::model::{Again, Delta, Memo, Model, ModelError, ModelErrorKind, Progress};
 use crate::mounts::Mounts;
-use crate::servers::Servers;
+use crate::tool_server::ToolServers;
 use crate::tools::{Recent, Tools};
 use crate::turn::{Halt, Recorded, Turn};
 
@@ -32,7 +32,7 @@ pub(crate) struct World<'w> {
     pub(crate) artifacts: &'w ProjectPath,
     /// The state document as it was seen last.
     pub(crate) recent: &'w Recent,
-    pub(crate) servers: &'w Servers,
+    pub(crate) servers: &'w ToolServers,
     pub(crate) blobs: &'w Blobs,
     pub(crate) control: &'w Control,
 }

@@ -5,10 +5,10 @@
 
 pub mod author;
 pub mod blobs;
+pub mod cancel;
 pub mod changes;
 pub mod clock;
 pub mod control;
-pub mod deadline;
 pub mod disk;
 pub mod doctor;
 mod documents;
@@ -24,10 +24,10 @@ pub mod mounts;
 pub mod pack;
 pub mod runtime;
 pub mod sample;
-pub mod servers;
 pub mod session;
 pub mod source;
 pub mod store;
+pub mod tool_server;
 pub mod tools;
 pub mod turn;
 

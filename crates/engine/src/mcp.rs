@@ -28,10 +28,12 @@ use tokio::task::JoinHandle;
 
 pub use self::checkup::{CheckStep, Checkup, checkup};
 use self::veil::Veil;
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 use crate::io;
-use crate::servers::{About, Layer, Logs, Offer, Order, Output, ServerFault, ToolServer};
-use crate::store::{Secrets, ServerSettings};
+use crate::store::{Secrets, ServerSettings, Store};
+use crate::tool_server::{
+    About, Layer, Logs, Offer, Order, ServerFault, ToolResult, ToolServer, ToolServers,
+};
 
 /// Time until a server has said which tools it has, when nothing is set.
 const STARTUP: Duration = Duration::from_secs(30);
@@ -41,6 +43,17 @@ const FAREWELL: Duration = Duration::from_millis(100);
 const EPITAPH: Duration = Duration::from_millis(1500);
 /// Time for a server to end, once it is told to.
 const CLOSING: Duration = Duration::from_secs(3);
+
+/// Returns the servers that are set up and enabled. None is started yet.
+pub fn tool_servers(store: &Store) -> ToolServers {
+    let settings = &store.settings().mcp;
+    let enabled = settings.servers.iter().filter(|(_, server)| server.enabled);
+    let servers = enabled.map(|(name, server)| -> Box<dyn ToolServer> {
+        Box::new(McpServer::new(name.clone(), server.clone(), store.secrets()))
+    });
+    let most = usize::try_from(settings.max_result_bytes).unwrap_or(usize::MAX);
+    ToolServers::new(servers.collect(), most)
+}
 
 /// A server that is reached by the Model Context Protocol.
 pub struct McpServer {
@@ -134,7 +147,7 @@ impl McpServer {
         line: &Line,
         request: ClientRequest,
         deadline: &Deadline,
-    ) -> Result<Output, ServerFault> {
+    ) -> Result<ToolResult, ServerFault> {
         let sent = line.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
         let sent = tokio::select! {
             sent = sent => sent,
@@ -226,7 +239,7 @@ impl ToolServer for McpServer {
         waited.ok().flatten().unwrap_or_else(|| Arc::new(none(unstarted(deadline))))
     }
 
-    fn call(&self, order: Order<'_>, deadline: &Deadline) -> Result<Output, ServerFault> {
+    fn call(&self, order: Order<'_>, deadline: &Deadline) -> Result<ToolResult, ServerFault> {
         self.wake();
         let limit = self.shared.settings.call_timeout;
         let deadline = match limit {

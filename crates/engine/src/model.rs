@@ -7,7 +7,6 @@ pub mod scripted;
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crewagent_core::event::{Channel, Reply};
@@ -16,9 +15,8 @@ use crewagent_core::message::Message;
 use crewagent_core::tool::schema::ToolSpec;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
-use tokio::sync::Notify;
 
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 
 pub use self::named::{NamedError, NamedModel};
 
@@ -155,41 +153,4 @@ pub enum ModelErrorKind {
     Malformed,
     /// A model that answers from a file has no answer for this request, or another request was expected.
     Script,
-}
-
-/// A sign that the user wants no answer any more.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<Sign>);
-
-#[derive(Debug, Default)]
-struct Sign {
-    flag: AtomicBool,
-    bell: Notify,
-}
-
-impl Cancel {
-    /// Asks everyone who holds a copy to stop.
-    pub fn cancel(&self) {
-        self.0.flag.store(true, Ordering::SeqCst);
-        self.0.bell.notify_waiters();
-    }
-
-    /// Nobody is asked to stop any more.
-    pub(crate) fn renew(&self) {
-        self.0.flag.store(false, Ordering::SeqCst);
-    }
-
-    /// Whether to stop.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.flag.load(Ordering::SeqCst)
-    }
-
-    /// Waits until someone asks to stop.
-    pub async fn cancelled(&self) {
-        // Made before the flag is looked at, so that a bell in between is heard.
-        let bell = self.0.bell.notified();
-        if !self.is_cancelled() {
-            bell.await;
-        }
-    }
 }

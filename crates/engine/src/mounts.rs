@@ -33,13 +33,11 @@ use crewagent_core::vpath::{Mount, VPath};
 
 use crate::disk::{Deed, Disk};
 
-pub use self::error::{Answer, MountError, MountErrorKind, OpenError};
+pub use self::error::{Answer, MountError, OpenError};
 pub use self::list::{Kind, Listing, Stat};
 pub use self::read::{FileContent, Measured};
 pub use self::write::{Before, Target};
 
-pub(crate) use self::error::kind_of;
-pub(crate) use self::fault::is_exhausted;
 pub(crate) use self::tree::{Links, Tree};
 
 /// The real folders behind the mounts.

@@ -22,15 +22,15 @@ pub use self::run::Run;
 pub use self::start::default_agent;
 use crate::clock::Clock;
 pub use crate::documents::NoDocument;
-use crate::servers::Servers;
 use crate::store::{Installed, RunId, Store};
+use crate::tool_server::ToolServers;
 
 /// Runs on a store.
 #[derive(Clone, Debug)]
 pub struct Runtime<'s> {
     store: &'s Store,
     clock: Clock,
-    servers: Servers,
+    servers: ToolServers,
 }
 
 /// What is to be run.
@@ -125,7 +125,7 @@ impl SettingsChange {
 impl<'s> Runtime<'s> {
     /// Runs on this store, by the system's clock.
     pub fn new(store: &'s Store) -> Self {
-        Self { store, clock: Clock::system(), servers: Servers::of(store) }
+        Self { store, clock: Clock::system(), servers: crate::mcp::tool_servers(store) }
     }
 
     /// The same, by another clock.
@@ -136,7 +136,7 @@ impl<'s> Runtime<'s> {
 
     /// The same, with the tools of these servers instead of those that are set up.
     #[must_use]
-    pub fn with(self, servers: Servers) -> Self {
+    pub fn with(self, servers: ToolServers) -> Self {
         Self { servers, ..self }
     }
 

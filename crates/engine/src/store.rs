@@ -34,10 +34,10 @@ pub use self::runs::{
 pub use self::secrets::{FoundKey, SecretError, Secrets, key_of};
 pub use self::servers::{KnownServers, KnownServersError, RemovedServer, ServerState, stored_name};
 pub use self::settings::{
-    Changes, ChosenModel, Cost, FsSettings, ImportedServer, Key, KeySource, McpSettings, Missing,
-    ModelSettings, PolicySettings, ProfileSettings, RunDefaults, ServerSettings, ServerWay,
-    ServersFile, Settings, SettingsError, SettingsFile, Surroundings, Template, Timeout,
-    ToolServers, UnknownModel, import_servers,
+    Changes, ChosenModel, Cost, FsSettings, ImportedServer, Key, KeySource, McpSettings, McpTable,
+    Missing, ModelSettings, PolicySettings, ProfileSettings, RunDefaults, ServerSettings,
+    ServerWay, ServersFile, Settings, SettingsError, SettingsFile, Surroundings, Template, Timeout,
+    UnknownModel, import_servers,
 };
 
 use self::layout::Layout;

@@ -32,8 +32,9 @@ use self::list::List;
 use self::search::{Case, DEFAULT_CONTEXT, DEFAULT_MATCHES, Search, Syntax};
 pub use self::state::Recent;
 pub(crate) use self::state::{change_of, with_project};
-use crate::deadline::Deadline;
-use crate::mounts::{self, MountError, MountErrorKind, Mounts};
+use crate::cancel::Deadline;
+use crate::disk::DiskErrorKind;
+use crate::mounts::{self, MountError, Mounts};
 
 /// The tools of a run.
 #[derive(Clone, Copy, Debug)]
@@ -161,14 +162,14 @@ fn reached<T>(answer: mounts::Answer<T>) -> Result<T, Halt> {
 fn denied(error: &MountError) -> Option<Refusal> {
     let MountError { kind, action, path, .. } = error;
     let message = match kind {
-        MountErrorKind::Denied => format!("The system does not permit to {action} `{path}`."),
-        MountErrorKind::ReadOnly => {
+        DiskErrorKind::Denied => format!("The system does not permit to {action} `{path}`."),
+        DiskErrorKind::ReadOnly => {
             format!("The system cannot {action} `{path}`: its file system is read-only.")
         }
-        MountErrorKind::Full
-        | MountErrorKind::Exhausted
-        | MountErrorKind::Gone
-        | MountErrorKind::Other => return None,
+        DiskErrorKind::Full
+        | DiskErrorKind::Exhausted
+        | DiskErrorKind::Gone
+        | DiskErrorKind::Other => return None,
     };
     let hint = "Use another file, or ask the user to change its permissions.";
     Some(Refusal::new(RefusalCode::Sandbox, message).hint(hint))
@@ -177,7 +178,7 @@ fn denied(error: &MountError) -> Option<Refusal> {
 /// Nor is a single file that cannot be read. A state document is more than a file: the run cannot go on without it.
 fn unreadable(error: &MountError) -> Option<Refusal> {
     let MountError { kind, action, path, error } = error;
-    let is_one_file = *kind == MountErrorKind::Other && path.mount() != Mount::State;
+    let is_one_file = *kind == DiskErrorKind::Other && path.mount() != Mount::State;
     is_one_file.then(|| {
         let message = format!("The system cannot {action} `{path}`: {error}.");
         Refusal::new(RefusalCode::Internal, message)

@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crewagent_core::tool::served::ServerName;
-use crewagent_engine::deadline::Deadline;
+use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::mcp::{Checkup, checkup};
-use crewagent_engine::model::Cancel;
 use crewagent_engine::store::{Secrets, ServerSettings};
 use jiff::Timestamp;
 

@@ -15,8 +15,8 @@ use crewagent_core::vpath::{VPath, WritablePath};
 use serde::de::IgnoredAny;
 
 use super::{Drive, World, approval, request, unexpected, unrecorded};
+use crate::cancel::Deadline;
 use crate::clock;
-use crate::deadline::Deadline;
 use crate::mounts::{FileContent, Mounts};
 use crate::tools::{self, Change, Occasion, Plan, Tools};
 use crate::turn::{Halt, Moment, Recorded, Turn};

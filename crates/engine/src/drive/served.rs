@@ -13,8 +13,8 @@ use crewagent_core::tool::served::{self, ServedTool, ServerName};
 
 use super::perform::{asked, cut_off, deadline, finished, started, would_need_closing};
 use super::{Drive, World, approval, request, unrecorded};
-use crate::deadline::Deadline;
-use crate::servers::{Heard, Offer, answer};
+use crate::cancel::Deadline;
+use crate::tool_server::{LogCursor, Offer, answer};
 use crate::turn::{Halt, Moment, Once, Turn};
 
 /// What this process knows of servers, beside what is recorded.
@@ -22,7 +22,7 @@ use crate::turn::{Halt, Moment, Once, Turn};
 pub(crate) struct Acquaintance {
     /// What each offered when the list was last brought up to date.
     seen: BTreeMap<ServerName, Arc<Offer>>,
-    heard: Heard,
+    heard: LogCursor,
     /// The call that was begun by another process, so that nobody knows how it ended.
     in_doubt: Option<String>,
 }
@@ -220,7 +220,7 @@ fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Opt
     })
 }
 
-fn logged(server: &ServerName, line: crate::servers::LogLine) -> Fact {
+fn logged(server: &ServerName, line: crate::tool_server::LogLine) -> Fact {
     Fact::ServerLogged { server: server.to_string(), level: line.level, text: line.text }
 }
 

@@ -6,10 +6,10 @@ use crewagent_core::tool::served::ServerName;
 use serde::Serialize;
 
 use super::McpServer;
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 use crate::model::chat::StepStatus;
-use crate::servers::{Layer, LogLine, Offer, ServerFault, ToolServer as _};
 use crate::store::{Secrets, ServerSettings};
+use crate::tool_server::{Layer, LogLine, Offer, ServerFault, ToolServer as _};
 
 /// What came of trying out a server.
 #[derive(Clone, Debug, PartialEq)]

@@ -29,8 +29,8 @@ use super::listener::Listener;
 use super::reader::{Bounded, Reason};
 use super::{STARTUP, Shared};
 use crate::model::chat::connections;
-use crate::servers::{About, Layer, Offer, ServerFault};
 use crate::store::{KeySource, ServerWay, Surroundings, Template, stored_name};
+use crate::tool_server::{About, Layer, Offer, ServerFault};
 
 /// Time for a connection over HTTP.
 const CONNECT: Duration = Duration::from_secs(10);

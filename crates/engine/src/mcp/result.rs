@@ -4,14 +4,14 @@ use rmcp::model::ServerResult;
 use serde_json::Value as Json;
 
 use super::veil::Veil;
-use crate::servers::{Output, Part};
+use crate::tool_server::{Part, ToolResult};
 
 /// What a call of a tool, or the reading of a resource, gave.
-pub(super) fn output(result: &ServerResult, veil: &Veil) -> Output {
+pub(super) fn output(result: &ServerResult, veil: &Veil) -> ToolResult {
     let result = serde_json::to_value(result).unwrap_or_default();
     let items = ["content", "contents"].into_iter().filter_map(|key| result[key].as_array());
     let structured = result.get("structuredContent").filter(|value| !value.is_null());
-    Output {
+    ToolResult {
         parts: items.flatten().filter_map(|item| part(item, veil)).collect(),
         structured: structured.map(|value| veiled(value, veil)),
         is_error: result["isError"] == true,

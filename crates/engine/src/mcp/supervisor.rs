@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::connect::{self, Link};
 use super::{Line, Phase, STARTUP, Shared};
-use crate::servers::{Layer, Offer, ServerFault};
+use crate::tool_server::{Layer, Offer, ServerFault};
 
 /// The longest time before a server that fails is tried again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);

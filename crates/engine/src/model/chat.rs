@@ -36,7 +36,7 @@ use self::lesson::Manner;
 pub use self::probe::{Finding, MEASURED, Probe, probe};
 use self::speaker::{Speaker, Told};
 use super::{Again, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 use crate::store::dice;
 
 /// About this many bytes are a token, as with most models.

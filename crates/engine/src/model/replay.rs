@@ -14,7 +14,7 @@ use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 
 use super::{Delta, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 
 /// Finds a text by its digest.
 type Blobs = Box<dyn Fn(Digest) -> Option<Arc<str>> + Send + Sync>;

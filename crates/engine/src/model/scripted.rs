@@ -25,7 +25,7 @@ use self::pace::Teller;
 use self::scenario::{Fault, Line, Scenario, Turn};
 use self::view::View;
 use super::{Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request};
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 
 pub use self::error::{Problem, ScenarioError};
 pub use self::pace::Pace;

@@ -7,6 +7,8 @@ use crewagent_core::refusal::Refusal;
 use crewagent_core::vpath::{Mount, VPath};
 use thiserror::Error;
 
+use crate::disk::{DiskErrorKind, kind_of};
+
 /// What an operation on a mount gives: a value, or a refusal for the model, or an error of the world.
 pub type Answer<T> = Result<Result<T, Refusal>, MountError>;
 
@@ -27,30 +29,13 @@ pub struct OpenError {
 #[error("cannot {action} `{path}`: {error}")]
 pub struct MountError {
     /// What can be done about it.
-    pub kind: MountErrorKind,
+    pub kind: DiskErrorKind,
     /// What was tried, as in "cannot write".
     pub action: &'static str,
     /// On what.
     pub path: VPath,
     /// What the system said.
     pub error: io::Error,
-}
-
-/// The kinds of failure that call for different answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MountErrorKind {
-    /// The disk or the user's share of it is full.
-    Full,
-    /// The file system cannot be written.
-    ReadOnly,
-    /// The user may not do this, or the file is marked as read-only.
-    Denied,
-    /// Too many files are open.
-    Exhausted,
-    /// The folder behind the mount was removed.
-    Gone,
-    /// Anything else, such as a broken disk.
-    Other,
 }
 
 impl MountError {
@@ -63,23 +48,7 @@ impl MountError {
             io::ErrorKind::NotFound,
             format!("the folder behind {} was removed", path.mount().name()),
         );
-        Self { kind: MountErrorKind::Gone, action, path: path.clone(), error }
-    }
-}
-
-pub(crate) fn kind_of(error: &io::Error) -> MountErrorKind {
-    use io::ErrorKind as Kind;
-    let kind = error.kind();
-    if matches!(kind, Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge) {
-        MountErrorKind::Full
-    } else if kind == Kind::ReadOnlyFilesystem {
-        MountErrorKind::ReadOnly
-    } else if kind == Kind::PermissionDenied {
-        MountErrorKind::Denied
-    } else if super::fault::is_exhausted(error) {
-        MountErrorKind::Exhausted
-    } else {
-        MountErrorKind::Other
+        Self { kind: DiskErrorKind::Gone, action, path: path.clone(), error }
     }
 }
 

@@ -55,12 +55,6 @@ fn is_special(error: &io::Error) -> bool {
     is(error, &[Errno::NXIO, Errno::NODEV, Errno::OPNOTSUPP])
 }
 
-#[cfg(unix)]
-pub(crate) fn is_exhausted(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    is(error, &[Errno::MFILE, Errno::NFILE])
-}
-
 /// What a file system answers that cannot flush a folder, or rename without replacing.
 #[cfg(unix)]
 pub(super) fn is_unsupported(error: &io::Error) -> bool {
@@ -75,10 +69,5 @@ fn is_loop(_: &io::Error) -> bool {
 
 #[cfg(not(unix))]
 fn is_special(_: &io::Error) -> bool {
-    false
-}
-
-#[cfg(not(unix))]
-pub(crate) fn is_exhausted(_: &io::Error) -> bool {
     false
 }

@@ -3,9 +3,10 @@
 use crewagent_core::state::document::ChangeError;
 use thiserror::Error;
 
+use crate::disk::{DiskErrorKind, kind_of};
 use crate::documents::NoDocument;
 use crate::journal::JournalError;
-use crate::mounts::{MountErrorKind, OpenError, kind_of};
+use crate::mounts::OpenError;
 use crate::store::{ProjectError, RunError, RunId, StoreError};
 use crate::turn::Halt;
 
@@ -132,6 +133,6 @@ impl ResumeError {
             | Self::State(_)
             | Self::Halt(_) => return false,
         };
-        matches!(kind_of(error), MountErrorKind::Full | MountErrorKind::Exhausted)
+        matches!(kind_of(error), DiskErrorKind::Full | DiskErrorKind::Exhausted)
     }
 }

@@ -22,8 +22,8 @@ use crate::documents::Found;
 use crate::drive::{Course, Drive, World};
 use crate::model::{Model, ModelErrorKind};
 use crate::mounts::Mounts;
-use crate::servers::Servers;
 use crate::store::{RunFolder, RunOwner, RunRecord};
+use crate::tool_server::ToolServers;
 use crate::tools::Recent;
 use crate::turn::journaled::{Journaled, Records};
 use crate::turn::{Halt, Turn as _};
@@ -44,7 +44,7 @@ pub struct Run {
     blobs: Blobs,
     artifacts: ProjectPath,
     recent: Recent,
-    servers: Servers,
+    servers: ToolServers,
     project: PathBuf,
     opening: Vec<Event>,
     health: Health,
@@ -96,7 +96,7 @@ impl Run {
             blobs,
             artifacts: artifacts_folder(),
             recent: Recent::new(),
-            servers: Servers::default(),
+            servers: ToolServers::none(),
             project,
             opening: Vec::new(),
             health: Health::Sound,
@@ -105,7 +105,7 @@ impl Run {
     }
 
     /// The same run with the tools of these servers.
-    pub(super) fn with_servers(self, servers: Servers) -> Self {
+    pub(super) fn with_servers(self, servers: ToolServers) -> Self {
         Self { servers, ..self }
     }
 

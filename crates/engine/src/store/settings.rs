@@ -27,7 +27,7 @@ pub use self::models::{
 pub use self::policy::{FsSettings, McpSettings, PolicySettings};
 pub use self::run::{Cost, RunDefaults};
 pub use self::servers::{
-    ImportedServer, Missing, ServerSettings, ServerWay, ServersFile, Template, ToolServers,
+    ImportedServer, McpTable, Missing, ServerSettings, ServerWay, ServersFile, Template,
     import as import_servers,
 };
 pub use self::timeout::Timeout;
@@ -52,7 +52,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub profiles: BTreeMap<String, ProfileSettings>,
     /// The servers of tools.
-    pub mcp: ToolServers,
+    pub mcp: McpTable,
     /// What models cost.
     #[serde(skip_serializing_if = "Prices::is_empty")]
     pub prices: Prices,

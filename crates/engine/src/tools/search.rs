@@ -20,7 +20,7 @@ use self::globs::Globs;
 use self::pattern::Pattern;
 use self::scan::Scan;
 use self::walk::Files;
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 use crate::mounts::{Answer, Kind, Mounts};
 
 /// Where to search, unless asked for otherwise.

@@ -20,7 +20,8 @@ use super::change::{Job, Work, moved};
 use super::patch::about;
 use super::write::{check_limit, check_match, exists};
 use super::{Halt, Occasion, Tools};
-use crate::mounts::{self, MountError, MountErrorKind, Mounts, Target};
+use crate::disk::DiskErrorKind;
+use crate::mounts::{self, MountError, Mounts, Target};
 
 /// The state document as it was last read or worked out. The same bytes are not parsed again, and what others write in
 /// between is seen.
@@ -149,7 +150,7 @@ pub(crate) fn with_project<T>(
     let result = judge(&|path| match mounts.exists(path.vpath()) {
         Ok(found) => found == Ok(true),
         Err(error) => {
-            if error.kind != MountErrorKind::Denied {
+            if error.kind != DiskErrorKind::Denied {
                 failure.replace(Some(error));
             }
             false

@@ -14,14 +14,13 @@ use crewagent_core::event::{Event, Fact};
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::run::settings::RunSettings;
+use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::control::Control;
-use crewagent_engine::deadline::Deadline;
 use crewagent_engine::mcp::McpServer;
-use crewagent_engine::model::Cancel;
 use crewagent_engine::model::scripted::Scripted;
 use crewagent_engine::runtime::{Run, Runtime, StartTalk};
-use crewagent_engine::servers::{Offer, Order, Output, Part, ServerFault, ToolServer as _};
 use crewagent_engine::store::{Settings, Store};
+use crewagent_engine::tool_server::{Offer, Order, Part, ServerFault, ToolResult, ToolServer as _};
 use crewagent_testkit::mcp::{MANNER, serve};
 use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
@@ -151,7 +150,7 @@ fn offer(server: &McpServer) -> std::sync::Arc<Offer> {
     server.offer(&soon())
 }
 
-fn call(server: &McpServer, name: &str, arguments: Json) -> Result<Output, ServerFault> {
+fn call(server: &McpServer, name: &str, arguments: Json) -> Result<ToolResult, ServerFault> {
     call_until(server, name, arguments, &soon())
 }
 
@@ -160,7 +159,7 @@ fn call_until(
     name: &str,
     arguments: Json,
     deadline: &Deadline,
-) -> Result<Output, ServerFault> {
+) -> Result<ToolResult, ServerFault> {
     server.call(Order::Tool { name, arguments: object(arguments) }, deadline)
 }
 
@@ -171,7 +170,7 @@ fn object(value: Json) -> Map<String, Json> {
     }
 }
 
-fn text(output: &Output) -> &str {
+fn text(output: &ToolResult) -> &str {
     match output.parts.as_slice() {
         [Part::Text(text)] => text,
         other => panic!("{other:?}"),

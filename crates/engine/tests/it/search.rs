@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::VPath;
-use crewagent_engine::deadline::Deadline;
-use crewagent_engine::model::Cancel;
+use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::mounts::{Answer, Mounts, Roots};
 use crewagent_engine::tools::search::{Case, DEFAULT_PATH, Found, Match, Search, Syntax, search};
 use crewagent_engine::tools::to_json;

@@ -12,10 +12,10 @@ use crewagent_core::event::Reply;
 use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
 use crewagent_core::tool::schema;
-use crewagent_engine::deadline::Deadline;
+use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::model::chat::{Chat, Client, Endpoint, Patience};
 use crewagent_engine::model::{
-    Cancel, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
+    Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
 };
 use secrecy::SecretString;
 

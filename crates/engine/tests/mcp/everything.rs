@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crewagent_engine::deadline::Deadline;
-use crewagent_engine::model::Cancel;
-use crewagent_engine::servers::{Part, ServerFault, ToolServer as _};
+use crewagent_engine::cancel::{Cancel, Deadline};
+use crewagent_engine::tool_server::{Part, ServerFault, ToolServer as _};
 use serde_json::json;
 
 use crate::servers::{Listening, PATIENCE, Served, kill, text};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crewagent_engine::servers::ServerFault;
+use crewagent_engine::tool_server::ServerFault;
 use serde_json::json;
 
 use crate::servers::{Served, installed, kill, text};

@@ -8,11 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crewagent_core::tool::served::ServedTool;
-use crewagent_engine::deadline::Deadline;
+use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::mcp::McpServer;
-use crewagent_engine::model::Cancel;
-use crewagent_engine::servers::{Offer, Order, Output, Part, ServerFault, ToolServer as _};
 use crewagent_engine::store::{Settings, Store};
+use crewagent_engine::tool_server::{Offer, Order, Part, ServerFault, ToolResult, ToolServer as _};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -75,7 +74,7 @@ impl Served {
         self.offer().listed.clone().unwrap().tools
     }
 
-    pub(crate) fn call(&self, name: &str, arguments: Json) -> Result<Output, ServerFault> {
+    pub(crate) fn call(&self, name: &str, arguments: Json) -> Result<ToolResult, ServerFault> {
         self.call_until(name, arguments, &soon())
     }
 
@@ -84,12 +83,12 @@ impl Served {
         name: &str,
         arguments: Json,
         deadline: &Deadline,
-    ) -> Result<Output, ServerFault> {
+    ) -> Result<ToolResult, ServerFault> {
         let Json::Object(arguments) = arguments else { panic!("no object") };
         self.server.call(Order::Tool { name, arguments }, deadline)
     }
 
-    pub(crate) fn read(&self, uri: &str) -> Result<Output, ServerFault> {
+    pub(crate) fn read(&self, uri: &str) -> Result<ToolResult, ServerFault> {
         self.server.call(Order::Resource { uri: uri.to_owned() }, &soon())
     }
 }
@@ -99,7 +98,7 @@ pub(crate) fn soon() -> Deadline {
 }
 
 /// The words of a result.
-pub(crate) fn text(output: &Output) -> String {
+pub(crate) fn text(output: &ToolResult) -> String {
     let words = output.parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
         Part::Attachment { .. } => None,

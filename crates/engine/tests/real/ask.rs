@@ -8,10 +8,10 @@ use crewagent_core::event::{Channel, Reply};
 use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
 use crewagent_core::tool::schema;
-use crewagent_engine::deadline::Deadline;
+use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::model::chat::{Chat, Client, Endpoint, Patience};
 use crewagent_engine::model::{
-    Again, Cancel, Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request,
+    Again, Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request,
 };
 use serde_json::{Map, Value as Json, json};
 

@@ -6,11 +6,11 @@ mod way;
 use crewagent_core::policy::Policy;
 use crewagent_core::tool::served::ServerName;
 use crewagent_core::tool::survey::Layers;
-use crewagent_engine::model::Cancel;
-use crewagent_engine::servers::Offer;
+use crewagent_engine::cancel::Cancel;
 use crewagent_engine::store::{
     ImportedServer, ServerSettings, ServerState, Store, Timeout, import_servers,
 };
+use crewagent_engine::tool_server::Offer;
 use serde::Deserialize;
 use tokio::runtime::Handle;
 

@@ -21,8 +21,8 @@ use super::endpoint::Endpoint;
 use super::failure::{Failure, Timer};
 use super::meter::{Broken, Meter, Metered};
 use super::speaker::Speaker;
+use crate::cancel::Deadline;
 use crate::clock::Clock;
-use crate::deadline::Deadline;
 
 /// As much of an answer that is no reply is read.
 const COMPLAINT: usize = 64 << 10;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crewagent_core::event::Channel;
 
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 use crate::model::{Delta, ModelError, ModelErrorKind, Progress};
 
 /// The longest time without a look at the deadline.

@@ -12,10 +12,8 @@ use crewagent_core::message::{Message, ToolCall};
 use serde_json::{Map, Value as Json, json};
 
 use super::Scripted;
-use crate::deadline::Deadline;
-use crate::model::{
-    Cancel, Delta, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
-};
+use crate::cancel::{Cancel, Deadline};
+use crate::model::{Delta, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request};
 
 /// A request at a node, with what came before it.
 fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {

@@ -21,7 +21,7 @@ use super::timeout::Timeout;
 /// The servers of tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct ToolServers {
+pub struct McpTable {
     /// The longest result that a model gets in full.
     pub max_result_bytes: u64,
     /// The servers, by name.
@@ -29,7 +29,7 @@ pub struct ToolServers {
     pub servers: BTreeMap<ServerName, ServerSettings>,
 }
 
-impl Default for ToolServers {
+impl Default for McpTable {
     fn default() -> Self {
         Self { max_result_bytes: 128 << 10, servers: BTreeMap::new() }
     }

@@ -16,7 +16,7 @@ use super::lines::{Line, Lines};
 use super::parallel::{Then, for_each};
 use super::pattern::Pattern;
 use super::walk::{Files, skip};
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 use crate::mounts::Tree;
 
 /// Files up to this size are read whole before they are searched.

@@ -8,7 +8,7 @@ use crewagent_core::vpath::{Mount, VPath};
 use super::globs::Globs;
 use super::ignored::{Rules, Signs};
 use super::parallel::{Then, for_each};
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 use crate::mounts::{Kind, Links, Tree};
 
 /// Names that are looked at in one call.
@@ -114,7 +114,7 @@ pub(super) fn walk(
 /// What cannot be read is passed over and counted; what is gone is not even that.
 pub(super) fn skip(error: io::Error, skipped: &mut usize) -> io::Result<()> {
     use io::ErrorKind as Kind;
-    if crate::mounts::is_exhausted(&error) {
+    if crate::disk::is_exhausted(&error) {
         return Err(error);
     }
     if !matches!(error.kind(), Kind::NotFound | Kind::NotADirectory) {

@@ -4,8 +4,8 @@ use crewagent_core::event::Reply;
 use crewagent_core::tool::served::{Listed, ServerName, ToolOffer};
 use crewagent_engine::model::{Memo, Model, ModelError, Progress, Request};
 use crewagent_engine::runtime::SettingsChange;
-use crewagent_engine::servers::{Logs, Servers, ToolServer};
 use crewagent_engine::store::RunId;
+use crewagent_engine::tool_server::{Logs, ToolServer, ToolServers};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -98,7 +98,7 @@ impl ToolServer for Mortal {
         Arc::new(Offer { listed, resources: Vec::new(), about: Default::default() })
     }
 
-    fn call(&self, _: Order<'_>, _: &Deadline) -> Result<Output, ServerFault> {
+    fn call(&self, _: Order<'_>, _: &Deadline) -> Result<ToolResult, ServerFault> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         panic!("the process dies here");
     }
@@ -113,7 +113,7 @@ fn a_call_that_was_begun_is_not_made_again() {
     let world = World::new("");
     let calls = Arc::new(AtomicUsize::new(0));
     let mortal = Mortal { name: "s".parse().unwrap(), logs: Logs::default(), calls: calls.clone() };
-    let servers = Servers::new(vec![Box::new(mortal)], 1000);
+    let servers = ToolServers::new(vec![Box::new(mortal)], 1000);
     let runtime = Runtime::new(&world.store).with(servers);
     let file = world.path("scenario.yaml");
     fs::write(&file, scenario(&[("mcp.s.pay", json!({}))])).unwrap();
@@ -160,7 +160,7 @@ fn a_call_that_was_begun_stays_in_doubt_when_the_policy_denies_it_now() {
     let world = World::new("");
     let calls = Arc::new(AtomicUsize::new(0));
     let mortal = Mortal { name: "s".parse().unwrap(), logs: Logs::default(), calls: calls.clone() };
-    let runtime = Runtime::new(&world.store).with(Servers::new(vec![Box::new(mortal)], 1000));
+    let runtime = Runtime::new(&world.store).with(ToolServers::new(vec![Box::new(mortal)], 1000));
     let file = world.path("scenario.yaml");
     let list = ("fs.list", json!({ "path": "@project" }));
     fs::write(&file, scenario(&[("mcp.s.pay", json!({})), list])).unwrap();

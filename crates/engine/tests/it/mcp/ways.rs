@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use crewagent_engine::servers::Layer;
 use crewagent_engine::store::KeySource;
+use crewagent_engine::tool_server::Layer;
 
 use super::*;
 

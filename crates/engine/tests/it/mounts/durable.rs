@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crewagent_core::refusal::RefusalCode;
-use crewagent_engine::mounts::{Before, MountErrorKind, Mounts, Roots};
+use crewagent_engine::disk::DiskErrorKind;
+use crewagent_engine::mounts::{Before, Mounts, Roots};
 
 use super::world::{World, check_code, writable};
 
@@ -103,7 +104,7 @@ fn a_full_disk_keeps_the_old_bytes() {
             let error = mounts
                 .replace(&writable(place), &vec![b'b'; 1 << 20], Before::Anything)
                 .unwrap_err();
-            assert_eq!(error.kind, MountErrorKind::Full, "{error}");
+            assert_eq!(error.kind, DiskErrorKind::Full, "{error}");
             assert!(!error.to_string().contains(folder.to_str().unwrap()), "{error}");
         }
         assert_eq!(mounts.read(path.path(), 20_000).unwrap().unwrap().bytes, [b'a'; 10_000]);
@@ -124,7 +125,7 @@ fn a_read_only_disk_is_a_typed_error() {
         let mounts = mounts(&folder);
         for place in ["@project/file.txt", "@project/new/file.txt"] {
             let error = mounts.replace(&writable(place), b"x", Before::Anything).unwrap_err();
-            assert_eq!(error.kind, MountErrorKind::ReadOnly, "{error}");
+            assert_eq!(error.kind, DiskErrorKind::ReadOnly, "{error}");
         }
         println!("the disk was read-only");
         return;
@@ -160,10 +161,10 @@ fn a_folder_without_rights_is_a_typed_error() {
             ["@project/closed/file.txt", "@project/closed/new/file.txt", "@project/shut/file.txt"]
         {
             let error = mounts.replace(&writable(place), b"x", Before::Anything).unwrap_err();
-            assert_eq!(error.kind, MountErrorKind::Denied, "{error}");
+            assert_eq!(error.kind, DiskErrorKind::Denied, "{error}");
         }
         let error = mounts.read(writable("@project/unreadable.txt").path(), 10).unwrap_err();
-        assert_eq!(error.kind, MountErrorKind::Denied, "{error}");
+        assert_eq!(error.kind, DiskErrorKind::Denied, "{error}");
         assert_eq!(
             error.to_string(),
             "cannot read `@project/unreadable.txt`: Permission denied (os error 13)"

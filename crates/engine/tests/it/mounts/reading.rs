@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::{VPath, WritablePath};
-use crewagent_engine::deadline::Deadline;
-use crewagent_engine::mounts::{Before, Kind, MountErrorKind, Mounts, Roots};
+use crewagent_engine::cancel::Deadline;
+use crewagent_engine::disk::DiskErrorKind;
+use crewagent_engine::mounts::{Before, Kind, Mounts, Roots};
 use crewagent_engine::tools::search::{Search, search};
 
 use super::world::{World, check_code, vpath};
@@ -108,12 +109,12 @@ fn a_mount_that_is_gone_is_a_failure_of_the_world() {
     fs::remove_dir_all(world.project()).unwrap();
     if cfg!(unix) {
         let error = world.mounts.read(&vpath("@project/inside.txt"), 10).unwrap_err();
-        assert_eq!(error.kind, MountErrorKind::Gone);
+        assert_eq!(error.kind, DiskErrorKind::Gone);
         assert_eq!(
             error.to_string(),
             "cannot read `@project/inside.txt`: the folder behind @project was removed"
         );
-        assert_eq!(world.replace("@project/x", "x").unwrap_err().kind, MountErrorKind::Gone);
+        assert_eq!(world.replace("@project/x", "x").unwrap_err().kind, DiskErrorKind::Gone);
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
-use crewagent_engine::deadline::Deadline;
+use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Answer, Before, Mounts, Roots};
 use crewagent_engine::tools::list::{List, list};
 use crewagent_engine::tools::search::{Found, Search, search};

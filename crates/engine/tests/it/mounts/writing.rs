@@ -5,7 +5,8 @@ use std::fs;
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::VPath;
-use crewagent_engine::mounts::{Before, MountErrorKind};
+use crewagent_engine::disk::DiskErrorKind;
+use crewagent_engine::mounts::Before;
 use serde_json::json;
 
 use super::world::{World, check_code, vpath, writable};
@@ -144,7 +145,7 @@ fn a_file_marked_as_read_only_stays() {
     permissions.set_readonly(true);
     fs::set_permissions(&real, permissions).unwrap();
     let error = world.replace("@project/inside.txt", "x").unwrap_err();
-    assert_eq!(error.kind, MountErrorKind::Denied);
+    assert_eq!(error.kind, DiskErrorKind::Denied);
     assert_eq!(error.to_string(), "cannot write `@project/inside.txt`: it is marked as read-only");
     assert_eq!(fs::read(&real).unwrap(), b"inside\n");
 }

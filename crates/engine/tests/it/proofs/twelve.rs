@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use crewagent_core::event::Reply;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::policy::rules::{RuleSet, Source};
-use crewagent_engine::deadline::Deadline;
+use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::{Memo, Model, ModelError, Place, Progress, Request};
 use crewagent_testkit::package::generated;
 use serde_json::{Map, Value as Json, json};

@@ -13,7 +13,7 @@ use crewagent_core::state::document::{RunFacts, StateDocument};
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::call::Call;
-use crewagent_engine::deadline::Deadline;
+use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::mounts::{MountError, Mounts, Roots};
 use crewagent_engine::tools::{Change, Moves, Occasion, Outcome, Plan, Recent, Tools};

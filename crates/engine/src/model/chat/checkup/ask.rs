@@ -11,7 +11,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value as Json, json};
 
-use crate::deadline::Deadline;
+use crate::cancel::Deadline;
 use crate::model::chat::client::Client;
 use crate::model::chat::endpoint::Endpoint;
 use crate::model::chat::exchange::Failed;

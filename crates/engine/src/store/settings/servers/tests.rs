@@ -17,7 +17,7 @@ fn servers_are_read_and_written() {
     let settings = Settings::parse(Path::new("c"), EVERYTHING).unwrap();
     assert_eq!(settings.mcp.servers.len(), 2);
     let text = toml::to_string(&settings.mcp).unwrap();
-    let again: ToolServers = toml::from_str(&text).unwrap();
+    let again: McpTable = toml::from_str(&text).unwrap();
     assert_eq!(again, settings.mcp);
     let new: ServerSettings = toml::from_str("command = \"x\"").unwrap();
     assert!(!new.enabled);

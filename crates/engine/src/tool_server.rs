@@ -19,9 +19,7 @@ use thiserror::Error;
 
 pub use self::logs::{LogLine, Logs};
 use crate::blobs::{BlobError, Blobs};
-use crate::deadline::Deadline;
-use crate::mcp::McpServer;
-use crate::store::Store;
+use crate::cancel::Deadline;
 
 /// One server. Many runs may use it at the same time.
 pub trait ToolServer: Send + Sync {
@@ -35,7 +33,7 @@ pub trait ToolServer: Send + Sync {
     fn offer(&self, deadline: &Deadline) -> Arc<Offer>;
 
     /// Has it do something. What cannot be sent surely did not happen; see [`ServerFault`].
-    fn call(&self, order: Order<'_>, deadline: &Deadline) -> Result<Output, ServerFault>;
+    fn call(&self, order: Order<'_>, deadline: &Deadline) -> Result<ToolResult, ServerFault>;
 
     /// What it logged.
     fn logs(&self) -> &Logs;
@@ -80,7 +78,7 @@ pub struct About {
 
 /// What a call gave.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Output {
+pub struct ToolResult {
     /// The parts, in their order.
     pub parts: Vec<Part>,
     /// The same for programs.
@@ -167,30 +165,23 @@ impl Layer {
 }
 
 /// The servers of a process. Copies share them; they end with the last copy.
-#[derive(Clone, Default)]
-pub struct Servers(Arc<Shared>);
+#[derive(Clone)]
+pub struct ToolServers(Arc<Shared>);
 
-#[derive(Default)]
 struct Shared {
     servers: Vec<Box<dyn ToolServer>>,
     most: usize,
 }
 
-impl Servers {
-    /// These servers. A result of more than `most` bytes is cut.
+impl ToolServers {
+    /// Takes these servers. A result of more than `most` bytes is cut.
     pub fn new(servers: Vec<Box<dyn ToolServer>>, most: usize) -> Self {
         Self(Arc::new(Shared { servers, most }))
     }
 
-    /// Those that are set up and enabled. None is started yet.
-    pub fn of(store: &Store) -> Self {
-        let settings = &store.settings().mcp;
-        let enabled = settings.servers.iter().filter(|(_, server)| server.enabled);
-        let servers = enabled.map(|(name, server)| -> Box<dyn ToolServer> {
-            Box::new(McpServer::new(name.clone(), server.clone(), store.secrets()))
-        });
-        let most = usize::try_from(settings.max_result_bytes).unwrap_or(usize::MAX);
-        Self::new(servers.collect(), most)
+    /// Returns no servers: the runs have the tools of the engine alone.
+    pub fn none() -> Self {
+        Self(Arc::new(Shared { servers: Vec::new(), most: 0 }))
     }
 
     /// What the servers offer that a policy allows. The first time they are started, all at once, and waited for.
@@ -205,10 +196,10 @@ impl Servers {
     }
 
     /// What servers logged since it was last asked for.
-    pub(crate) fn logged(&self, heard: &mut Heard) -> Vec<(ServerName, LogLine)> {
+    pub(crate) fn logged(&self, cursor: &mut LogCursor) -> Vec<(ServerName, LogLine)> {
         let mut lines = Vec::new();
         for server in &self.0.servers {
-            let seen = heard.0.entry(server.name().clone()).or_default();
+            let seen = cursor.0.entry(server.name().clone()).or_default();
             let news = server.logs().after(seen);
             lines.extend(news.into_iter().map(|line| (server.name().clone(), line)));
         }
@@ -247,13 +238,13 @@ impl Servers {
     }
 }
 
-impl fmt::Debug for Servers {
+impl fmt::Debug for ToolServers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.0.servers.iter().map(|server| server.name());
         f.debug_list().entries(names).finish()
     }
 }
 
-/// How far a run has heard what servers log.
+/// How many lines of each server's log a run has read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heard(std::collections::BTreeMap<ServerName, u64>);
+pub(crate) struct LogCursor(std::collections::BTreeMap<ServerName, u64>);

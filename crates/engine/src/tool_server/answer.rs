@@ -7,7 +7,7 @@ use crewagent_core::tool::served::{ServedTool, cleaned};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{Output, Part, ServerFault};
+use super::{Part, ServerFault, ToolResult};
 use crate::blobs::{BlobError, Blobs};
 
 /// The longest words of a server about a failure, in bytes.
@@ -59,11 +59,11 @@ struct Attachment {
 /// The answer for what a server gave. What is longer than `most` is cut, and kept whole in the blobs.
 pub(super) fn of(
     tool: &ServedTool,
-    output: Output,
+    output: ToolResult,
     most: usize,
     blobs: &Blobs,
 ) -> Result<Answer, BlobError> {
-    let Output { parts, structured, is_error } = output;
+    let ToolResult { parts, structured, is_error } = output;
     let (mut texts, mut attachments) = (Vec::new(), Vec::new());
     for part in parts {
         match part {

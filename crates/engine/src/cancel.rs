@@ -1,10 +1,49 @@
-//! When a call has to end: at its time, or when the user wishes so. Long work asks now and then.
+//! Cancellation and deadlines. Long work polls them; async work awaits them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::model::Cancel;
+use tokio::sync::Notify;
 
-/// The end of a call.
+/// A flag that the user sets to cancel work. Copies share it.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    changed: Notify,
+}
+
+impl Cancel {
+    /// Cancels the work of every holder of a copy.
+    pub fn cancel(&self) {
+        self.0.is_set.store(true, Ordering::SeqCst);
+        self.0.changed.notify_waiters();
+    }
+
+    /// Clears the flag, so that new work can start.
+    pub(crate) fn renew(&self) {
+        self.0.is_set.store(false, Ordering::SeqCst);
+    }
+
+    /// Returns true if the work is to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_set.load(Ordering::SeqCst)
+    }
+
+    /// Waits until the flag is set.
+    pub async fn cancelled(&self) {
+        // The waiter is registered before the flag is read, so that a change in between is not missed.
+        let changed = self.0.changed.notified();
+        if !self.is_cancelled() {
+            changed.await;
+        }
+    }
+}
+
+/// The time limit of a call, and the flag that may end it earlier.
 #[derive(Clone, Debug, Default)]
 pub struct Deadline {
     /// None is never.
@@ -13,17 +52,17 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// After this time, or when the user stops the run.
+    /// Returns a deadline after this time, or when the user stops the run.
     pub fn after(limit: Duration, cancel: &Cancel) -> Self {
         Self { end: Instant::now().checked_add(limit), cancel: cancel.clone() }
     }
 
-    /// When the user stops the run, and not before.
+    /// Returns a deadline that only the user sets, by stopping the run.
     pub fn whenever(cancel: &Cancel) -> Self {
         Self { end: None, cancel: cancel.clone() }
     }
 
-    /// The same, but not later than this from now.
+    /// Returns the earlier of this deadline and one after `limit`.
     #[must_use]
     pub fn within(&self, limit: Duration) -> Self {
         let limited = Self::after(limit, &self.cancel);
@@ -31,8 +70,8 @@ impl Deadline {
         Self { end, ..limited }
     }
 
-    /// Waits until it is over.
-    pub(crate) async fn over(&self) {
+    /// Waits until the deadline has passed or the work is cancelled.
+    pub async fn over(&self) {
         match self.end {
             None => self.cancel.cancelled().await,
             Some(end) => tokio::select! {
@@ -42,12 +81,12 @@ impl Deadline {
         }
     }
 
-    /// Whether to end now.
+    /// Returns true if the deadline has passed or the work is cancelled.
     pub fn is_over(&self) -> bool {
         self.cancel.is_cancelled() || self.is_late()
     }
 
-    /// Whether the time is over.
+    /// Returns true if the deadline has passed.
     pub fn is_late(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
