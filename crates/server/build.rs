@@ -3,6 +3,7 @@
 //! It is built here with npm, from `web/`, unless `CREWAGENT_WEB_DIST` names a folder with a built one. Where that is not
 //! possible a debug build goes on without it, and its page says what is missing; a release build fails and says what to
 //! do. `CREWAGENT_WEB` may be `auto` (this), `require` (a debug build fails, too) or `skip`.
+#![allow(clippy::disallowed_methods, reason = "the web app is built by npm")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

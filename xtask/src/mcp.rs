@@ -12,7 +12,7 @@ use crate::python::Environment;
 use crate::shell::{self, cargo};
 
 /// Where the lists of versions and the tests are.
-const SOURCES: &str = "crates/engine/tests/mcp";
+const SOURCES: &str = "crates/adapters/tests/mcp";
 /// The environment of Python.
 const TIME: &str = "time";
 /// Tells the tests where everything is.

@@ -13,7 +13,7 @@ use crate::python::Environment;
 use crate::shell::{self, cargo};
 
 /// Where the lists of versions and the script that writes models are.
-const SOURCES: &str = "crates/engine/tests/real";
+const SOURCES: &str = "crates/adapters/tests/real";
 /// The environments; each has a list of versions named after it.
 const LLAMA: &str = "llama";
 const LITELLM: &str = "litellm";
@@ -43,7 +43,7 @@ fn model_file(voice: &str) -> String {
 }
 
 fn tests(root: &Path, words: &[String]) -> Command {
-    let args = ["test", "--locked", "--package", "crewagent-engine", "--test", "real", "--"];
+    let args = ["test", "--locked", "--package", "crewagent-adapters", "--test", "real", "--"];
     let mut command = cargo(root, &args);
     command.args(words);
     command

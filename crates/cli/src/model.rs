@@ -1,7 +1,8 @@
 //! Which model answers: by flag, environment or setting.
 
-use crewagent_engine::model::chat::Client;
-use crewagent_engine::model::{Model, NamedError, NamedModel};
+use crewagent_adapters::chat::Client;
+use crewagent_adapters::names::{NamedError, NamedModel};
+use crewagent_engine::model::Model;
 use crewagent_engine::runtime::Run;
 use crewagent_engine::store::{SecretError, Store};
 use crewagent_engine::turn::Halt;

@@ -1,6 +1,7 @@
 //! Importing a package of 5,000 files, against the system's `unzip` on the same file in the same run.
 //!
 //! `cargo bench -p crewagent-engine --bench import`. Fails when import takes more than 1.5 times as long.
+#![allow(clippy::disallowed_methods, reason = "it is compared with another program")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
 use std::error::Error;

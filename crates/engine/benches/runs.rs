@@ -17,6 +17,7 @@ use crewagent_engine::control::Control;
 use crewagent_engine::model::{Memo, Model, ModelError, ModelErrorKind, Progress, Request};
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{Of, RunId, Store};
+use crewagent_engine::tool_server::ToolServers;
 use crewagent_testkit::package::generated;
 use crewagent_testkit::report;
 use serde_json::{Map, json};
@@ -59,7 +60,8 @@ fn run() -> Result<bool, Failure> {
     let mut resumes = Vec::new();
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        let run = Runtime::new(&store).resume(&id, &SettingsChange::default())?;
+        let run =
+            Runtime::new(&store, ToolServers::none()).resume(&id, &SettingsChange::default())?;
         resumes.push(start.elapsed());
         let is_whole = |event: &Event| matches!(event.fact, Fact::RunResumed { fresh: false, .. });
         assert!(run.opening().iter().any(is_whole), "the journal is not gone through again");
@@ -140,7 +142,7 @@ fn long_run(store: &Store, scratch: &Path) -> Result<RunId, Failure> {
     let installed = store.packages().import(&package, &mut || ())?.installed;
     let mut settings = RunSettings::default();
     settings.limits.turns = RECORDS;
-    let mut run = Runtime::new(store).start(&StartRun {
+    let mut run = Runtime::new(store, ToolServers::none()).start(&StartRun {
         package: installed,
         workflow: None,
         agent: None,

@@ -2,6 +2,7 @@
 //!
 //! `cargo bench -p crewagent-engine --bench search`. Fails when a search takes more than 1.15 times as long.
 //! The tree has 200 MB; with `SEARCH_GB=1` it has 1 GB in 50,000 files.
+#![allow(clippy::disallowed_methods, reason = "it is compared with another program")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
 use std::error::Error;

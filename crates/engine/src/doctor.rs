@@ -4,11 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::model::NamedModel;
-use crate::model::chat::Client;
 use crate::runtime_version;
 use crate::source::bytes;
-use crate::store::{Of, ServerState, Settings, Status, Store, StoreError, Surroundings};
+use crate::store::{Of, ServerState, Settings, Status, Store, StoreError};
 
 /// Less free space than this will soon be a problem.
 const LITTLE_SPACE: u64 = 512 << 20;
@@ -67,8 +65,11 @@ impl Check {
     }
 }
 
-/// Takes every look. Nothing is sent, and nothing is changed.
-pub fn checks(home: Option<PathBuf>) -> Result<Vec<Check>, StoreError> {
+/// Runs all checks, and that of the model, which only the caller can do. Nothing is sent, and nothing is changed.
+pub fn checks(
+    home: Option<PathBuf>,
+    model: impl FnOnce(&Store) -> Check,
+) -> Result<Vec<Check>, StoreError> {
     let folder = home.clone().map_or_else(Store::default_home, Ok)?;
     let mut checks = vec![
         Check::ok("version", format!("crewagent {}", runtime_version())),
@@ -125,29 +126,6 @@ fn settings(home: &Path) -> Check {
         Ok(_) => Check::ok("settings", "all at their defaults"),
         Err(error) => Check::fail("settings", error.to_string())
             .advise("crewagent config edit opens the file"),
-    }
-}
-
-/// Which model is chosen and whether its key is there. Nothing is sent.
-fn model(store: &Store) -> Check {
-    const NAME: &str = "model";
-    let chosen = match NamedModel::of(None, store) {
-        Ok(NamedModel::Chat(chosen)) => chosen,
-        Ok(file @ (NamedModel::Scripted(_) | NamedModel::Replay(_))) => {
-            return match file.open(store, Client::new) {
-                Ok(opened) => Check::ok(NAME, opened.name().to_owned()),
-                Err(error) => Check::warn(NAME, error.to_string()),
-            };
-        }
-        Err(error) => return Check::warn(NAME, error.to_string()),
-    };
-    let place = format!("{}: {} at {}", chosen.name, chosen.settings.model, chosen.base_url);
-    let surroundings = Surroundings::of_process();
-    let reached = chosen.endpoint(&store.secrets(), &surroundings);
-    match reached.and_then(|_| chosen.key(&store.secrets(), &surroundings)) {
-        Ok(found) => Check::ok(NAME, format!("{place}, key: {}", found.source.words()))
-            .advise("crewagent models test tries it out"),
-        Err(error) => Check::warn(NAME, format!("{place}: {error}")),
     }
 }
 

@@ -1,7 +1,6 @@
 //! The model, behind one small port: a request goes in, a whole and valid reply comes out.
 
-pub mod chat;
-mod named;
+mod endpoint;
 pub mod replay;
 pub mod scripted;
 
@@ -18,7 +17,7 @@ use thiserror::Error;
 
 use crate::cancel::Deadline;
 
-pub use self::named::{NamedError, NamedModel};
+pub use self::endpoint::{Endpoint, Patience};
 
 /// Something that answers requests. Many runs may use one at the same time.
 pub trait Model: Send + Sync {

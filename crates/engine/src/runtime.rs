@@ -123,21 +123,15 @@ impl SettingsChange {
 }
 
 impl<'s> Runtime<'s> {
-    /// Runs on this store, by the system's clock.
-    pub fn new(store: &'s Store) -> Self {
-        Self { store, clock: Clock::system(), servers: crate::mcp::tool_servers(store) }
+    /// Returns a runtime on this store, by the system's clock. Its runs have the tools of these servers.
+    pub fn new(store: &'s Store, servers: ToolServers) -> Self {
+        Self { store, clock: Clock::system(), servers }
     }
 
     /// The same, by another clock.
     #[must_use]
     pub fn by(self, clock: Clock) -> Self {
         Self { clock, ..self }
-    }
-
-    /// The same, with the tools of these servers instead of those that are set up.
-    #[must_use]
-    pub fn with(self, servers: ToolServers) -> Self {
-        Self { servers, ..self }
     }
 
     /// An id for a run that is to be started.

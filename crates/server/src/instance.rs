@@ -152,6 +152,7 @@ fn ask(folder: &Path, runtime: &Runtime) -> Result<Option<Link>, String> {
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "the port is that of a server of this store")]
 async fn link(folder: &Path, record: &Record) -> Result<Option<Link>, Box<dyn std::error::Error>> {
     let address = format!("127.0.0.1:{}", record.port);
     let socket = tokio::net::TcpStream::connect(&address).await?;

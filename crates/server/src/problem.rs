@@ -3,12 +3,13 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use crewagent_adapters::names::NamedError;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_engine::author::NewError;
 use crewagent_engine::blobs::BlobError;
 use crewagent_engine::changes::ChangesError;
 use crewagent_engine::journal::JournalError;
-use crewagent_engine::model::{ModelError, NamedError};
+use crewagent_engine::model::ModelError;
 use crewagent_engine::mounts::{MountError, OpenError};
 use crewagent_engine::pack::PackError;
 use crewagent_engine::runtime::{ForkError, ResumeError, StartError};

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
+use crewagent_adapters::chat::Client;
 use crewagent_core::event::Event;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::ModelError;
-use crewagent_engine::model::chat::Client;
 use crewagent_engine::runtime::Run;
 use crewagent_engine::store::Store;
 

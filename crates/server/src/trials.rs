@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crewagent_adapters::mcp::{Checkup, checkup};
 use crewagent_core::tool::served::ServerName;
 use crewagent_engine::cancel::{Cancel, Deadline};
-use crewagent_engine::mcp::{Checkup, checkup};
 use crewagent_engine::store::{Secrets, ServerSettings};
 use jiff::Timestamp;
 

@@ -1,5 +1,6 @@
 //! What tests need and programs do not: archives with every mistake, packages of every size, a model on the loopback,
 //! and a terminal, and MCP servers that misbehave.
+#![allow(clippy::disallowed_methods, reason = "tests start programs and connect to them")]
 
 pub mod archive;
 pub mod loopback;

@@ -4,6 +4,7 @@
 //! `UPDATE_DOCS=1` it also writes them into `docs/performance.md`. `-- turns` or `-- economy` runs one of them.
 //!
 //! Three programs are this one: the benchmark, the model (`--loopback`) and the floors (`--floor`).
+#![allow(clippy::disallowed_methods, reason = "the benchmark starts programs")]
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]
 
 mod economy;

@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
+use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::package::Package;
 use crewagent_core::package::agents::Agent as Persona;
 use crewagent_engine::runtime::{Runtime, StartTalk};
@@ -71,7 +72,7 @@ pub(crate) fn run(
         project,
         settings: settings.clone(),
     };
-    let runtime = Runtime::new(&store);
+    let runtime = Runtime::new(&store, tool_servers(&store));
     let session = Session::begin(&store, runtime, &plan, talk::guest(&store, settings))?;
     Talk::new(session, model, &args.conversation, again, &store, home)?.play(console)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crewagent_adapters::mcp::tool_servers;
 use crewagent_engine::runtime::{Runtime, StartTalk};
 use crewagent_engine::session::Session;
 use crewagent_engine::store::Store;
@@ -28,7 +29,7 @@ pub(crate) fn run(
     };
     let asked = args.conversation.model.as_deref();
     let settings = bounded(store.settings().for_runs_with(asked), &args.bounds);
-    let runtime = Runtime::new(&store);
+    let runtime = Runtime::new(&store, tool_servers(&store));
     let guest = talk::guest(&store, settings.clone());
     let (session, model) = match id {
         Some(id) => {

@@ -165,6 +165,7 @@ fn refused(named: &Named, value: &str, error: SettingsError) -> Usage {
 }
 
 /// Opens the file in the user's editor. One that is not there begins with every setting as a comment.
+#[allow(clippy::disallowed_methods, reason = "the editor is no process of a run")]
 fn edit(path: &Path, console: &mut Console) -> anyhow::Result<Outcome> {
     if !path.exists() {
         SettingsFile::parse(path, &template()?)?.save()?;

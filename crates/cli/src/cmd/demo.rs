@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::scripted::{Pace, Scripted};
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Demo, console: &mut Console) -> anyhow::Result<Outcome>
         conversation: None,
         data: None,
     };
-    let run = Runtime::new(&store).start(&plan)?;
+    let run = Runtime::new(&store, tool_servers(&store)).start(&plan)?;
     let control = Control::default();
     let model = Scripted::parse("scenario.yaml", sample::SCENARIO)?;
     let model = if std::io::stdout().is_terminal() { model.paced(PACE) } else { model };

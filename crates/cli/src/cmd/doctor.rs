@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
+use crewagent_adapters::names;
 use crewagent_engine::doctor::{Check, Health, checks};
 use serde_json::json;
 
@@ -20,7 +21,7 @@ pub(crate) fn run(
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let mut checks = checks(home)?;
+    let mut checks = checks(home, names::check)?;
     checks.push(terminal());
     let worst = checks.iter().map(|check| check.status).max().unwrap_or(Health::Ok);
     if args.json {

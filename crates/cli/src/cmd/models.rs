@@ -9,7 +9,7 @@ mod test;
 
 use std::path::PathBuf;
 
-use crewagent_engine::model::NamedModel;
+use crewagent_adapters::names::NamedModel;
 use crewagent_engine::store::{ChosenModel, Settings, SettingsFile, Store, Surroundings};
 
 use crate::args::{Models, ModelsCommand, ModelsUse};

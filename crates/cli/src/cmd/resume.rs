@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::run::settings::Mode;
 use crewagent_engine::control::Control;
@@ -33,7 +34,7 @@ pub(crate) fn run(
     let change = change(asked, &args.bounds);
     let asked = model::asked(asked, &store)?;
     let recorder = Recorder::going_on(&args.recording, &id, &store)?;
-    let run = Runtime::new(&store).resume(&id, &change)?;
+    let run = Runtime::new(&store, tool_servers(&store)).resume(&id, &change)?;
     let model = model::or_own(asked, &run, &store)?;
     if let Err(error) = writable(run.project_folder()) {
         let outcome = Outcome::of_error(&error, console);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::policy::{Policy, Tightening};
 use crewagent_core::run::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
@@ -50,7 +51,7 @@ pub(crate) fn run(
         conversation: None,
         data: None,
     };
-    let run = Runtime::new(&store).start(&plan)?;
+    let run = Runtime::new(&store, tool_servers(&store)).start(&plan)?;
     let control = Control::default();
     let voice = voice(&args.conversation, &run, &*model, &control, &store, console)?;
     let answers = answers(&args.conversation);

@@ -70,6 +70,7 @@ fn told(why: &anyhow::Error, console: &mut Console) {
 }
 
 /// Opens the link with the program that the system has for pages, which a thread waits for.
+#[allow(clippy::disallowed_methods, reason = "the browser is no process of a run")]
 fn browse(link: &Link) -> anyhow::Result<mpsc::Receiver<()>> {
     let (program, before): (_, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])

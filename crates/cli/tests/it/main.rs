@@ -1,4 +1,5 @@
 //! The real binary on real files.
+#![allow(clippy::disallowed_methods, reason = "the tests start the program")]
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod bad_packages;

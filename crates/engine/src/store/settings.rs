@@ -22,7 +22,8 @@ use thiserror::Error;
 pub use self::file::SettingsFile;
 pub use self::keys::Key;
 pub use self::models::{
-    Changes, ChosenModel, KeySource, ModelSettings, ProfileSettings, Surroundings, UnknownModel,
+    Changes, ChosenModel, KeySource, MEASURED, ModelSettings, ProfileSettings, Surroundings,
+    UnknownModel,
 };
 pub use self::policy::{FsSettings, McpSettings, PolicySettings};
 pub use self::run::{Cost, RunDefaults};

@@ -10,6 +10,7 @@ use crewagent_engine::changes::{Changes, Outcome, Prospect, Scope};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::{ForkError, ForkRun, Forked, Run, Runtime, SettingsChange};
 use crewagent_engine::store::{Of, RunId, Status, Store};
+use crewagent_engine::tool_server::ToolServers;
 
 use crate::probe::{Fault, Recorder};
 use crate::stage::{Played, Stage, drive, golden, ticking, tree};
@@ -75,7 +76,8 @@ impl Calm {
     }
 
     fn fork(&self, store: &Store, visit: &Visit) -> (RunId, Forked) {
-        let forked = Runtime::new(store).by(ticking()).fork(&self.plan(visit)).unwrap();
+        let forked =
+            Runtime::new(store, ToolServers::none()).by(ticking()).fork(&self.plan(visit)).unwrap();
         (forked.id.clone(), forked)
     }
 
@@ -110,7 +112,8 @@ fn check_fork(calm: &Calm, visit: &Visit) -> RunId {
     let store = calm.stage.store(Disk::real());
     let before = tree(&calm.stage.scratch().join("home/projects"));
     let project = files(&calm.stage);
-    let preview = Runtime::new(&store).preview_fork(&calm.plan(visit)).unwrap();
+    let preview =
+        Runtime::new(&store, ToolServers::none()).preview_fork(&calm.plan(visit)).unwrap();
     assert_eq!(tree(&calm.stage.scratch().join("home/projects")), before, "a look makes nothing");
     let (id, forked) = calm.fork(&store, visit);
     let after = tree(&calm.stage.scratch().join("home/projects"));
@@ -212,7 +215,7 @@ fn a_fork_that_goes_on_comes_to_the_same_end() {
         let calm = Calm::of(name);
         let end = Snapshot::of(&calm.stage, &calm.played.id).without_times();
         let store = calm.stage.store(Disk::real());
-        let runtime = Runtime::new(&store).by(ticking());
+        let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
         for (at, visit) in calm.visits.iter().enumerate() {
             if !is_scripted(&calm, at) {
                 continue;
@@ -236,7 +239,7 @@ fn a_fork_that_goes_on_comes_to_the_same_end() {
 fn a_fork_can_be_forked() {
     let calm = Calm::of("012-nested-review");
     let store = calm.stage.store(Disk::real());
-    let runtime = Runtime::new(&store).by(ticking());
+    let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
     for visit in &calm.visits {
         let (first, forked) = calm.fork(&store, visit);
         let second = runtime.fork(&ForkRun { id: None, run: first.clone(), event: 1 }).unwrap();
@@ -262,7 +265,8 @@ fn a_process_that_dies_while_it_forks_leaves_a_whole_run_or_none() {
         {
             let recorder = Recorder::new(fault);
             let store = calm.stage.store(recorder.disk());
-            let _ = Runtime::new(&store).by(ticking()).fork(&calm.plan(deepest));
+            let _ =
+                Runtime::new(&store, ToolServers::none()).by(ticking()).fork(&calm.plan(deepest));
             assert!(recorder.fired() > 0, "{fault:?}");
             let listing = real.runs().list(Of::All).unwrap();
             assert!(listing.damaged.is_empty(), "{fault:?}: {:?}", listing.damaged);
@@ -281,7 +285,7 @@ fn a_process_that_dies_while_it_forks_leaves_a_whole_run_or_none() {
 fn what_is_not_there_cannot_be_forked() {
     let calm = Calm::of("001-create-story-micro");
     let store = calm.stage.store(Disk::real());
-    let runtime = Runtime::new(&store);
+    let runtime = Runtime::new(&store, ToolServers::none());
     let not_a_visit = ForkRun { event: 2, ..calm.plan(&calm.visits[0]) };
     assert!(matches!(runtime.fork(&not_a_visit), Err(ForkError::Visit { event: 2, .. })));
     let blobs = store.runs().look(&calm.played.id).unwrap().blobs;

@@ -10,6 +10,7 @@ use std::path::Path;
 use crewagent_core::event::{Event, Fact};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::Runtime;
+use crewagent_engine::tool_server::ToolServers;
 
 use crate::stage::{Played, Stage, golden, tree};
 
@@ -61,7 +62,7 @@ fn check_secrets(stage: &Stage, played: &Played) {
 /// The journal alone gives every request again, byte for byte.
 fn check_requests(stage: &Stage, played: &Played) {
     let store = stage.store(Disk::real());
-    let again = Runtime::new(&store).requests(&played.id).unwrap();
+    let again = Runtime::new(&store, ToolServers::none()).requests(&played.id).unwrap();
     assert_eq!(again.len(), played.requests.len());
     for (past, sent) in again.iter().zip(&played.requests) {
         assert_eq!(Some(&past.request.sha256), past.recorded_sha256.as_ref());

@@ -1,9 +1,10 @@
 //! The engine against the disk: the gate, packing, and the store.
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::wildcard_enum_match_arm,
-    reason = "a test that cannot go on fails"
+    reason = "tests start programs, and one that cannot go on fails"
 )]
 
 mod bombs;
@@ -16,8 +17,6 @@ mod forks;
 mod gate;
 mod golden;
 mod journal;
-#[cfg(unix)]
-mod mcp;
 mod mounts;
 mod mutation;
 mod pack;
@@ -32,5 +31,3 @@ mod strict;
 mod support;
 mod tools;
 mod turn;
-#[cfg(unix)]
-mod wire;

@@ -15,6 +15,7 @@ use crewagent_engine::model::scripted::Scripted;
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartTalk};
 use crewagent_engine::session::{Guest, Heard, Launch, Mode, Session};
 use crewagent_engine::store::{Of, RunId, Store};
+use crewagent_engine::tool_server::ToolServers;
 use serde::Deserialize;
 use serde_json::Map;
 use tempfile::TempDir;
@@ -93,11 +94,17 @@ impl Scene {
             project: self.project(),
             settings: RunSettings { window_tokens, ..RunSettings::default() },
         };
-        Session::begin(store, Runtime::new(store).by(ticking()), &plan, guest()).unwrap()
+        Session::begin(
+            store,
+            Runtime::new(store, ToolServers::none()).by(ticking()),
+            &plan,
+            guest(),
+        )
+        .unwrap()
     }
 
     fn reopen<'s>(&self, store: &'s Store, id: &RunId) -> Session<'s> {
-        let runtime = Runtime::new(store).by(ticking());
+        let runtime = Runtime::new(store, ToolServers::none()).by(ticking());
         Session::reopen(store, runtime, id, &SettingsChange::default(), guest()).unwrap()
     }
 }
@@ -152,7 +159,7 @@ fn told(heard: &Heard) -> String {
 
 /// The journals alone give every request again, byte for byte.
 fn check_requests(store: &Store, id: &RunId, sent: &[String]) {
-    let runtime = Runtime::new(store);
+    let runtime = Runtime::new(store, ToolServers::none());
     let mut again = runtime.requests_of_talk(id).unwrap();
     for run in store.conversations().runs_of(id).unwrap() {
         assert_eq!(store.runs().look(&run).unwrap().facts.conversation.as_ref(), Some(id));
@@ -398,7 +405,7 @@ fn words_for_a_run_do_not_go_astray_while_too_many_files_are_open() {
     session.close(&mut |_| ()).unwrap();
     let reopen = |disk: Disk| {
         let store = scene.store().on(disk);
-        let runtime = Runtime::new(&store).by(ticking());
+        let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
         let change = SettingsChange::default();
         Session::reopen(&store, runtime, &id, &change, guest())
             .map(|session| (session.mode(), session.trouble().map(str::to_owned)))

@@ -18,6 +18,7 @@ use crewagent_engine::model::scripted::Scripted;
 use crewagent_engine::model::{Memo, Model, ModelError, Progress, Request};
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{Installed, RunId, Store};
+use crewagent_engine::tool_server::ToolServers;
 use crewagent_engine::turn::Halt;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
@@ -115,7 +116,7 @@ pub(crate) struct Stage {
 
 /// The folder that all golden runs are in.
 pub(crate) fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/tests/golden")
 }
 
 impl Stage {
@@ -206,7 +207,7 @@ impl Stage {
     /// The same, with somebody who sees every event at the moment when it is told.
     pub(crate) fn watched(&self, watch: &mut dyn FnMut(&Event)) -> Played {
         let store = self.store(Disk::real());
-        let runtime = Runtime::new(&store).by(ticking());
+        let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
         let mut events = Vec::new();
         let model = Watched { model: &self.model, requests: Mutex::default() };
         let mut run = runtime.start(&self.plan()).unwrap();

@@ -7,6 +7,7 @@ use crewagent_core::run::settings::RunSettings;
 use crewagent_engine::model::scripted::Scripted;
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::Store;
+use crewagent_engine::tool_server::ToolServers;
 use serde_json::Map;
 
 use crate::stage::{drive, ticking};
@@ -38,7 +39,7 @@ fn check_completed(settings: RunSettings, change: impl Fn(&str, String) -> Strin
         conversation: None,
         data: None,
     };
-    let mut run = Runtime::new(&store).by(ticking()).start(&plan).unwrap();
+    let mut run = Runtime::new(&store, ToolServers::none()).by(ticking()).start(&plan).unwrap();
     let mut events = Vec::new();
     let rest = drive(&mut run, &model, &mut events).unwrap();
     assert_eq!(rest.phase, Phase::Completed, "{rest:?}");

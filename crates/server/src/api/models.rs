@@ -1,8 +1,9 @@
 //! Models: set them up, try them out, measure them. Keys go in and never come out.
 
+use crewagent_adapters::chat::{StepStatus, checkup, probe};
+use crewagent_adapters::names::NamedModel;
 use crewagent_core::chat::profile::Profile;
-use crewagent_engine::model::NamedModel;
-use crewagent_engine::model::chat::{MEASURED, StepStatus, checkup, probe};
+use crewagent_engine::store::MEASURED;
 use crewagent_engine::store::{
     ChosenModel, KeySource, SecretError, Settings, SettingsFile, Store, Surroundings, key_of,
 };
@@ -233,7 +234,7 @@ fn measure(asked: Asked<Name, (), Nothing>) -> Result<Measured, Problem> {
         }
         file.save()?;
     }
-    let line = |one: crewagent_engine::model::chat::Finding| MeasuredLine {
+    let line = |one: crewagent_adapters::chat::Finding| MeasuredLine {
         name: one.name.to_owned(),
         found: one.found,
         message: one.message,

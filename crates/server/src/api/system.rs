@@ -1,7 +1,7 @@
 //! The program itself.
 
+use crewagent_adapters::names::{self, NamedModel};
 use crewagent_engine::doctor::{Health as Verdict, checks};
-use crewagent_engine::model::NamedModel;
 
 use super::packages::MAX_UPLOAD;
 use crate::assets;
@@ -48,7 +48,7 @@ fn health(asked: Asked) -> Result<Health, Problem> {
 }
 
 fn doctor(asked: Asked) -> Result<Diagnosis, Problem> {
-    let checks = checks(Some(asked.app.home().clone()))?;
+    let checks = checks(Some(asked.app.home().clone()), names::check)?;
     Ok(Diagnosis {
         ok: checks.iter().all(|check| check.status != Verdict::Fail),
         checks: checks

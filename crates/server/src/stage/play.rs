@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use crewagent_adapters::mcp::tool_servers;
+use crewagent_adapters::names::{NamedError, NamedModel};
 use crewagent_core::event::Event;
 use crewagent_core::menu::Surface;
 use crewagent_core::run::settings::RunSettings;
-use crewagent_engine::model::{Model, NamedError, NamedModel};
+use crewagent_engine::model::Model;
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange};
 use crewagent_engine::session::{Guest, Heard, Launch, Session};
 use crewagent_engine::store::{RunId, Store};
@@ -82,7 +84,7 @@ impl<'s> Scene<'s> {
         if wish.is_some() {
             NamedModel::of(wish, self.store).map_err(NamedError::from)?;
         }
-        let runtime = Runtime::new(self.store);
+        let runtime = Runtime::new(self.store, tool_servers(self.store));
         let player = match &job.task {
             Task::StartRun(plan) => {
                 self.ready(wish)?;

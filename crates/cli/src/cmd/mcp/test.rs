@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crewagent_adapters::chat::StepStatus;
+use crewagent_adapters::mcp::{Checkup, checkup};
 use crewagent_core::tool::served::ServedTool;
 use crewagent_engine::cancel::{Cancel, Deadline};
-use crewagent_engine::mcp::{Checkup, checkup};
-use crewagent_engine::model::chat::StepStatus;
 use crewagent_engine::store::Store;
 use crewagent_engine::tool_server::Offer;
 use serde_json::{Value as Json, json};

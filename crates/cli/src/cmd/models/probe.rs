@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crewagent_engine::model::chat::{Client, Finding, MEASURED, Probe};
+use crewagent_adapters::chat::{Client, Finding, Probe};
+use crewagent_engine::store::MEASURED;
 use crewagent_engine::store::{ChosenModel, SettingsFile, Store, Surroundings};
 use crewagent_engine::turn::Halt;
 use serde_json::{Map, Value as Json, json};
@@ -47,7 +48,7 @@ pub(super) fn run(
         heading("Measuring", &chosen, console);
     }
     let client = Client::new().map_err(Halt::Model)?;
-    let measured = crewagent_engine::model::chat::probe(&endpoint, &client, &mut |finding| {
+    let measured = crewagent_adapters::chat::probe(&endpoint, &client, &mut |finding| {
         if !args.json {
             human(finding, console);
             console.show();

@@ -1,6 +1,6 @@
 //! `crewagent models test`: the way to a model, step by step.
 
-use crewagent_engine::model::chat::{Client, Step, StepStatus, checkup};
+use crewagent_adapters::chat::{Client, Step, StepStatus, checkup};
 use crewagent_engine::store::{ChosenModel, SecretError, Store, Surroundings};
 use crewagent_engine::turn::Halt;
 use serde_json::json;

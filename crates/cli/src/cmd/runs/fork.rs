@@ -4,6 +4,7 @@ use crewagent_core::run::visit::visits;
 use crewagent_engine::changes::{Changes, Scope};
 use crewagent_engine::runtime::{ForkRun, Forked, Runtime};
 use crewagent_engine::store::Store;
+use crewagent_engine::tool_server::ToolServers;
 use serde_json::json;
 
 use super::revert;
@@ -23,7 +24,7 @@ pub(super) fn run(
     let run = super::find(&args.run, store)?;
     let visits = visits(&store.runs().look(&run)?.recovered.events);
     let visit = super::visit(&visits, &args.at)?;
-    let runtime = Runtime::new(store);
+    let runtime = Runtime::new(store, ToolServers::none());
     let plan = ForkRun { id: None, run: run.clone(), event: visit.seq };
     // Whether it can be forked is known before a file is touched.
     runtime.preview_fork(&plan)?;

@@ -56,7 +56,7 @@ const EXPECTED: &[(&str, &str)] = &[
 
 /// A line of the table in the recordings' README: name, status, content type.
 fn recorded() -> Vec<(String, u16, String)> {
-    let readme = repository().join("crates/engine/tests/corpus/real/README.md");
+    let readme = repository().join("crates/adapters/tests/corpus/real/README.md");
     let text = std::fs::read_to_string(readme).unwrap();
     let line = |line: &str| {
         let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
@@ -71,7 +71,7 @@ fn answers_of_real_servers_are_read() {
     let (limits, names, profile) = (Limits::default(), names(), Profile::default());
     let mut found: Vec<(String, String)> = Vec::new();
     for (name, status, kind) in recorded() {
-        let file = repository().join(format!("crates/engine/tests/corpus/real/{name}.txt"));
+        let file = repository().join(format!("crates/adapters/tests/corpus/real/{name}.txt"));
         let bytes = std::fs::read(&file).unwrap();
         let reply = if status != 200 {
             Err(Fault::of_response(status, None, Some(&kind), &bytes))

@@ -6,7 +6,7 @@ use crewagent_core::chat::profile::KeyRule;
 use secrecy::SecretString;
 
 use super::{SecretError, Secrets};
-use crate::model::chat::{Endpoint, Patience};
+use crate::model::{Endpoint, Patience};
 use crate::store::settings::{ChosenModel, KeySource, Surroundings, Timeout};
 
 /// A key, and where it was found. No key is fine where none is needed.

@@ -7,6 +7,7 @@ use crewagent_core::event::Fact;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::RunId;
+use crewagent_engine::tool_server::ToolServers;
 use crewagent_engine::turn::Halt;
 
 use super::kill::{Calm, check_readable};
@@ -86,7 +87,8 @@ fn words_that_cannot_be_recorded_are_not_said() {
     let begin = |recorder: &Arc<Recorder>| {
         stage.reset_project();
         let store = stage.store(recorder.disk());
-        let mut run = Runtime::new(&store).by(ticking()).start(&stage.plan()).unwrap();
+        let mut run =
+            Runtime::new(&store, ToolServers::none()).by(ticking()).start(&stage.plan()).unwrap();
         drive(&mut run, &stage.model, &mut Vec::new()).unwrap();
         run
     };
@@ -102,7 +104,7 @@ fn words_that_cannot_be_recorded_are_not_said() {
     run.finish(&run.rest().unwrap(), &mut |_| {}).unwrap();
     drop(run);
     let store = stage.store(Disk::real());
-    let runtime = Runtime::new(&store).by(ticking());
+    let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
     let mut run = runtime.resume(&id, &SettingsChange::default()).unwrap();
     run.say(words, &mut |_| {}).unwrap();
     drive(&mut run, &stage.model, &mut Vec::new()).unwrap();

@@ -15,6 +15,7 @@ use crewagent_engine::disk::Disk;
 use crewagent_engine::journal::{self, INLINE_LIMIT, Judged};
 use crewagent_engine::runtime::{ResumeError, Run, Runtime, SettingsChange, StartError, StartRun};
 use crewagent_engine::store::{Installed, Of, RunError, Store};
+use crewagent_engine::tool_server::ToolServers;
 use crewagent_engine::turn::Halt;
 use tempfile::TempDir;
 
@@ -174,7 +175,7 @@ impl Scene {
         hear: &mut dyn FnMut(u64),
     ) -> Result<(), Stopped> {
         let store = self.store(disk);
-        let runtime = Runtime::new(&store).by(clock.clone());
+        let runtime = Runtime::new(&store, ToolServers::none()).by(clock.clone());
         let listing = store.runs().list(Of::All).map_err(Stopped::List)?;
         if let Some(flaw) = listing.damaged.first() {
             return Err(Stopped::Damaged(flaw.reason.clone()));

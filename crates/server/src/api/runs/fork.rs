@@ -2,6 +2,7 @@
 
 use crewagent_engine::runtime::{ForkRun, Forked, Runtime, SettingsChange};
 use crewagent_engine::store::{RunId, Store};
+use crewagent_engine::tool_server::ToolServers;
 use jiff::Timestamp;
 
 use super::actor;
@@ -16,7 +17,8 @@ pub(super) fn preview(asked: Asked<Id, ForkQuery>) -> Result<ForkPreview, Proble
     let Asked { app, path, query, .. } = asked;
     let store = app.store()?;
     let plan = plan(&app, &store, &path, query.event)?;
-    let Forked { visit, place, documents, words, .. } = Runtime::new(&store).preview_fork(&plan)?;
+    let Forked { visit, place, documents, words, .. } =
+        Runtime::new(&store, ToolServers::none()).preview_fork(&plan)?;
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     Ok(ForkPreview {
         node: visit.node,
@@ -37,7 +39,7 @@ pub(super) fn make(asked: Asked<Id, (), NewFork>) -> Result<StartedRun, Problem>
     let store = app.store()?;
     let id = RunId::fresh(Timestamp::now());
     let plan = ForkRun { id: Some(id.clone()), ..plan(&app, &store, &path, body.event)? };
-    Runtime::new(&store).fork(&plan)?;
+    Runtime::new(&store, ToolServers::none()).fork(&plan)?;
     let journal = Journal::run(id);
     app.stage.notices().at_work(&journal, false);
     if body.start.unwrap_or_default() {

@@ -6,6 +6,7 @@ use crewagent_core::message::Message;
 use crewagent_engine::model::scripted::record;
 use crewagent_engine::runtime::{PastRequest, Runtime};
 use crewagent_engine::store::{RunId, RunPackage};
+use crewagent_engine::tool_server::ToolServers;
 
 use crate::api::{Id, Turn};
 use crate::endpoint::Asked;
@@ -14,13 +15,15 @@ use crate::wire::{Code, Layer, RequestDetail, RequestItem, RequestMessage, Reque
 
 pub(super) fn list(asked: Asked<Id>) -> Result<Requests, Problem> {
     let store = asked.app.store()?;
-    let found = Runtime::new(&store).requests(&RunId::parse(&asked.path.id)?)?;
+    let found =
+        Runtime::new(&store, ToolServers::none()).requests(&RunId::parse(&asked.path.id)?)?;
     Ok(Requests { requests: found.iter().map(item).collect() })
 }
 
 pub(super) fn show(asked: Asked<Turn>) -> Result<RequestDetail, Problem> {
     let store = asked.app.store()?;
-    let found = Runtime::new(&store).requests(&RunId::parse(&asked.path.id)?)?;
+    let found =
+        Runtime::new(&store, ToolServers::none()).requests(&RunId::parse(&asked.path.id)?)?;
     // A request that was answered with an error was made again under the same number.
     let meant = found.iter().rev().find(|one| one.request.place.turn == asked.path.turn);
     let past = meant.ok_or_else(|| Problem::missing("there is no request with this number"))?;

@@ -7,7 +7,6 @@ use crewagent_core::chat::profile::Profile;
 use thiserror::Error;
 
 use super::{Changes, KeySource, ModelSettings, profile};
-use crate::model::chat::MEASURED;
 use crate::store::settings::Settings;
 
 /// Names the model when no flag does.
@@ -19,6 +18,24 @@ const API_KEY: &str = "CREWAGENT_API_KEY";
 /// What other programs read for the same.
 const OTHER_BASE_URL: &str = "OPENAI_BASE_URL";
 const OTHER_API_KEY: &str = "OPENAI_API_KEY";
+
+/// The fields of a profile that a probe measures.
+pub const MEASURED: [&str; 14] = [
+    "names",
+    "ids",
+    "system-role",
+    "systems",
+    "output-limit",
+    "temperature",
+    "stream",
+    "stream-usage",
+    "tool-choice",
+    "parallel-calls",
+    "reasoning",
+    "no-words",
+    "speaks-after-tools",
+    "window",
+];
 
 type Read<'e> = dyn Fn(&str) -> Option<String> + 'e;
 

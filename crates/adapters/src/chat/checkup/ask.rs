@@ -1,0 +1,191 @@
+//! One small question to a model, asked as a run would ask it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crewagent_core::chat::profile::Profile;
+use crewagent_core::event::Reply;
+use crewagent_core::message::Message;
+use crewagent_core::tool::schema::ToolSpec;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value as Json, json};
+
+use crate::chat::client::Client;
+use crate::chat::exchange::Failed;
+use crate::chat::failure::Failure;
+use crate::chat::lesson::Manner;
+use crate::chat::{Chat, Desk};
+use crewagent_engine::cancel::Deadline;
+use crewagent_engine::model::Endpoint;
+use crewagent_engine::model::{ModelError, Place, Request};
+
+/// A provider that wants us to wait longer is not waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The tool that models are asked to call. Its name has a dot, as those of runs have.
+pub(in crate::chat) const TOOL: &str = "test.note";
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub(in crate::chat) struct Question {
+    pub(in crate::chat) messages: Vec<Message>,
+    pub(in crate::chat) tools: Vec<ToolSpec>,
+    /// Tokens for the reply.
+    pub(in crate::chat) room: u64,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(in crate::chat) struct Asked {
+    pub(in crate::chat) reply: Result<Reply, Failure>,
+    /// How it was asked in the end.
+    pub(in crate::chat) manner: Arc<Manner>,
+    /// What had to be different.
+    pub(in crate::chat) lessons: Vec<String>,
+    tools: Vec<String>,
+}
+
+impl Asked {
+    /// Whether a tool of this name was offered.
+    pub(in crate::chat) fn is_known(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool == name)
+    }
+}
+
+impl Question {
+    /// For a word or two.
+    pub(in crate::chat) fn words() -> Self {
+        let messages = vec![
+            system("You are being tried out. Do exactly what you are asked, and nothing else."),
+            user("Answer with the word OK."),
+        ];
+        Self { messages, tools: Vec::new(), room: 1024 }
+    }
+
+    /// For one call of a tool.
+    pub(in crate::chat) fn one_call() -> Self {
+        Self::calls("Call the tool for notes once, with the text blue. Do not answer in words.")
+    }
+
+    /// For calls of a tool.
+    pub(in crate::chat) fn calls(words: &str) -> Self {
+        let messages = vec![
+            system("You are being tried out. Do exactly what you are asked, and nothing else."),
+            user(words),
+        ];
+        let parameters = json!({
+            "type": "object",
+            "properties": { "text": { "type": "string", "description": "The note." } },
+            "required": ["text"],
+            "additionalProperties": false
+        });
+        let description = "Writes down a note.".to_owned();
+        let tools = vec![ToolSpec { name: TOOL.to_owned(), description, parameters }];
+        Self { messages, tools, room: 4096 }
+    }
+
+    fn request(self) -> Request {
+        Request {
+            messages: Arc::new(self.messages.into_iter().map(Arc::new).collect()),
+            tools: self.tools.into(),
+            place: Place::default(),
+            sha256: String::new(),
+        }
+    }
+}
+
+fn chat(endpoint: &Endpoint, client: &Client, question: &Question) -> Result<Chat, ModelError> {
+    let mut endpoint = endpoint.clone();
+    let room = endpoint.max_output.map_or(question.room, |most| most.min(question.room));
+    endpoint.max_output = Some(room);
+    Chat::new(endpoint, client)
+}
+
+/// Whether an answer comes as a stream where one is asked for. A server may say nothing and send it as a whole.
+pub(in crate::chat) fn streams(endpoint: &Endpoint, client: &Client) -> Result<bool, ModelError> {
+    let question = Question::words();
+    let chat = chat(endpoint, client, &question)?;
+    let manner = chat.manner();
+    if !manner.streams {
+        return Ok(false);
+    }
+    let exchange = chat.exchange(&question.request(), &manner, &mut Desk::default());
+    let mut request = exchange
+        .http
+        .post(exchange.url)
+        .header(CONTENT_TYPE, "application/json")
+        .header(ACCEPT, "text/event-stream")
+        .body(exchange.body);
+    if let Some(key) = &endpoint.key {
+        request = request.bearer_auth(key.expose_secret());
+    }
+    for (name, value) in &endpoint.headers {
+        request = request.header(name, value.expose_secret());
+    }
+    let patience = endpoint.patience.first_byte;
+    // How the answer begins is enough; the rest of it is not waited for.
+    let answer = client.block_on(async { tokio::time::timeout(patience, request.send()).await });
+    let Ok(Ok(answer)) = answer else { return Ok(true) };
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    Ok(!answer.status().is_success() || !kind.is_some_and(|kind| kind.contains("json")))
+}
+
+pub(in crate::chat) fn system(words: &str) -> Message {
+    Message::System { content: words.into() }
+}
+
+pub(in crate::chat) fn user(words: &str) -> Message {
+    Message::User { content: words.into() }
+}
+
+/// The profile as the question was asked in the end.
+pub(in crate::chat) fn learned(asked: &Asked) -> Profile {
+    let mut profile = (*asked.manner.profile).clone();
+    profile.stream = asked.manner.streams;
+    profile.temperature &= asked.manner.sends_temperature;
+    profile
+}
+
+/// The field in which a model told its thoughts.
+pub(in crate::chat) fn thoughts(reply: &Reply) -> Option<&'static str> {
+    const FIELDS: [&str; 4] =
+        ["reasoning_content", "reasoning", "reasoning_text", "reasoning_details"];
+    FIELDS.into_iter().find(|field| match reply.extra.get(*field) {
+        Some(Json::String(text)) => !text.trim().is_empty(),
+        Some(Json::Array(parts)) => !parts.is_empty(),
+        Some(Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_)) | None => false,
+    })
+}
+
+/// Asks, learns from refusals, and tries once more what may pass.
+pub(in crate::chat) fn ask(
+    endpoint: &Endpoint,
+    client: &Client,
+    question: Question,
+) -> Result<Asked, ModelError> {
+    let chat = chat(endpoint, client, &question)?;
+    let tools: Vec<String> = question.tools.iter().map(|tool| tool.name.clone()).collect();
+    let request = question.request();
+    let (until, mut desk) = (Deadline::default(), Desk::default());
+    let (mut manner, mut lessons, mut tries) = (chat.manner(), Vec::new(), 0);
+    loop {
+        let exchange = chat.exchange(&request, &manner, &mut desk);
+        let failure = match chat.attempt(exchange, &mut |_| {}, &until) {
+            Ok(reply) => return Ok(Asked { reply: Ok(reply), manner, lessons, tools }),
+            Err(Failed { failure, .. }) => failure,
+        };
+        if let Some((better, why)) = manner.learn(&failure) {
+            manner = Arc::new(better);
+            lessons.push(why);
+            continue;
+        }
+        tries += 1;
+        let wait = failure.asked_wait().unwrap_or(Duration::from_millis(500));
+        if tries > failure.retries(1) || wait > LONGEST_WAIT {
+            return Ok(Asked { reply: Err(failure), manner, lessons, tools });
+        }
+        // Nobody can cancel it.
+        let _ = chat.pause(wait, &until);
+    }
+}

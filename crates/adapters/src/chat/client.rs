@@ -1,0 +1,118 @@
+//! The one HTTP client of the process.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use reqwest::redirect;
+use tokio::runtime::Runtime;
+
+use crate::io;
+use crewagent_engine::model::Endpoint;
+use crewagent_engine::model::{ModelError, ModelErrorKind};
+
+/// An idle connection is kept this long.
+const IDLE_CONNECTION: Duration = Duration::from_secs(90);
+
+/// A pool of connections. Copies share it; a process needs one.
+#[derive(Clone, Debug)]
+pub struct Client(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    runtime: &'static Runtime,
+    pools: Mutex<Vec<(Way, reqwest::Client)>>,
+}
+
+/// What a pool of connections is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Way {
+    /// Whether it may use TLS. Reading the certificates of the system takes longer than all else at the start.
+    is_secure: bool,
+    /// Whether the host is this machine, which no proxy reaches.
+    is_local: bool,
+    connect: Duration,
+}
+
+impl Client {
+    /// A pool without a connection. Nothing is sent yet.
+    pub fn new() -> Result<Self, ModelError> {
+        let runtime = io::runtime()
+            .map_err(|error| failed(&format!("no thread could be started: {error}")))?;
+        Ok(Self(Arc::new(Shared { runtime, pools: Mutex::new(Vec::new()) })))
+    }
+
+    /// The pool for an endpoint.
+    pub(super) fn pool(&self, endpoint: &Endpoint) -> Result<reqwest::Client, ModelError> {
+        let way = Way::to(&endpoint.base_url, endpoint.patience.connect);
+        let mut pools = self.0.pools.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, pool)) = pools.iter().find(|(known, _)| *known == way) {
+            return Ok(pool.clone());
+        }
+        let pool = way.pool()?;
+        pools.push((way, pool.clone()));
+        Ok(pool)
+    }
+
+    /// Starts work on the threads of the client.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.0.runtime.spawn(work);
+    }
+
+    /// Does work and waits for it. Not to be called from the threads of the client.
+    pub fn block_on<R>(&self, work: impl Future<Output = R>) -> R {
+        self.0.runtime.block_on(work)
+    }
+}
+
+impl Way {
+    fn to(base_url: &str, connect: Duration) -> Self {
+        let url = reqwest::Url::parse(base_url).ok();
+        let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
+        let address = host.trim_start_matches('[').trim_end_matches(']');
+        let is_loopback =
+            address.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+        Self {
+            is_secure: url.as_ref().is_none_or(|url| url.scheme() != "http"),
+            is_local: is_loopback || host == "localhost",
+            connect,
+        }
+    }
+
+    fn pool(self) -> Result<reqwest::Client, ModelError> {
+        install_provider();
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("crewagent/", env!("CARGO_PKG_VERSION")))
+            // A redirected POST becomes a GET, and the key goes to somebody else.
+            .redirect(redirect::Policy::none())
+            .connect_timeout(self.connect)
+            .pool_idle_timeout(IDLE_CONNECTION)
+            .tcp_keepalive(Duration::from_secs(30))
+            .http1_only();
+        if !self.is_secure {
+            builder = builder.tls_certs_only([]);
+        }
+        if self.is_local {
+            builder = builder.no_proxy();
+        }
+        builder.build().map_err(|error| failed(&super::failure::causes(&error)))
+    }
+}
+
+/// Connections to one address, for those who are no model.
+pub(crate) fn connections(url: &str, connect: Duration) -> Result<reqwest::Client, ModelError> {
+    Way::to(url, connect).pool()
+}
+
+/// The TLS library has no cryptography of its own.
+fn install_provider() {
+    static INSTALLED: OnceLock<()> = OnceLock::new();
+    INSTALLED.get_or_init(|| {
+        // Somebody else may have been faster, which is as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+fn failed(why: &str) -> ModelError {
+    ModelError::new(ModelErrorKind::Network, format!("The HTTP client cannot be set up: {why}."))
+}

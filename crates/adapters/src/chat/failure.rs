@@ -1,0 +1,265 @@
+//! Why a request failed, and whether to try it again.
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use crewagent_core::chat::fault::{Fault, FaultKind};
+use secrecy::ExposeSecret as _;
+
+use crewagent_engine::model::Endpoint;
+use crewagent_engine::model::{ModelError, ModelErrorKind};
+
+/// Why there is no reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The server answered, and that is no reply.
+    Fault(Fault),
+    /// The server was not reached, or the way to it broke before it answered.
+    Unreachable { layer: Layer, why: String },
+    /// Nothing came in time.
+    Silent(Timer),
+    /// The user stopped it.
+    Cancelled,
+}
+
+/// Where on the way to a server something failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// The name of the host.
+    Dns,
+    /// The connection.
+    Tcp,
+    /// Its encryption.
+    Tls,
+    /// What is sent over it.
+    Http,
+}
+
+/// What was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    Connect,
+    FirstByte,
+    Idle,
+    Call,
+}
+
+impl Failure {
+    /// What a request that was not answered says.
+    pub(super) fn of_request(error: &reqwest::Error) -> Self {
+        if error.is_timeout() {
+            return Self::Silent(Timer::Connect);
+        }
+        Self::Unreachable { layer: Layer::of(error), why: causes(error) }
+    }
+
+    /// How often it is worth another try, if `most` are allowed.
+    pub(super) fn retries(&self, most: u32) -> u32 {
+        match self {
+            Self::Fault(fault) => fault.retries(most),
+            Self::Unreachable { layer: Layer::Tcp | Layer::Http, .. }
+            | Self::Silent(Timer::Connect | Timer::Idle) => most,
+            Self::Unreachable { layer: Layer::Dns, .. } | Self::Silent(Timer::FirstByte) => {
+                most.min(1)
+            }
+            Self::Unreachable { layer: Layer::Tls, .. }
+            | Self::Silent(Timer::Call)
+            | Self::Cancelled => 0,
+        }
+    }
+
+    /// How long the provider wants us to wait.
+    pub(super) fn asked_wait(&self) -> Option<Duration> {
+        match self {
+            Self::Fault(fault) => fault.retry_after,
+            Self::Unreachable { .. } | Self::Silent(_) | Self::Cancelled => None,
+        }
+    }
+
+    /// What happened, in a sentence.
+    pub(super) fn words(&self, endpoint: &Endpoint) -> String {
+        let who = format!("`{}` ({})", endpoint.name, address(endpoint));
+        let patience = &endpoint.patience;
+        match self {
+            Self::Fault(fault) => {
+                let what = what(fault.kind);
+                let status =
+                    fault.status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
+                let said = fault.said.as_deref().map(|said| scrubbed(said, endpoint));
+                let said = said.map_or_else(String::new, |said| format!(": {said}"));
+                let stop = if said.ends_with(['.', '!', '?']) { "" } else { "." };
+                format!("The model {who} {what}{status}{said}{stop}")
+            }
+            Self::Unreachable { layer, why } => {
+                let what = match layer {
+                    Layer::Dns => "its host has no address",
+                    Layer::Tcp => "no connection",
+                    Layer::Tls => "no secure connection",
+                    Layer::Http => "the connection was lost",
+                };
+                format!("The model {who} cannot be reached: {what} ({}).", scrubbed(why, endpoint))
+            }
+            Self::Silent(timer) => {
+                let (what, limit) = match timer {
+                    Timer::Connect => ("gave no connection", patience.connect),
+                    Timer::FirstByte => ("did not begin to answer", patience.first_byte),
+                    Timer::Idle => ("fell silent in the middle of its answer", patience.idle),
+                    Timer::Call => ("did not finish its answer", patience.call),
+                };
+                format!("The model {who} {what} within {} seconds.", limit.as_secs_f64())
+            }
+            Self::Cancelled => "The reply was cancelled.".to_owned(),
+        }
+    }
+
+    /// What to do about it.
+    fn advice(&self, endpoint: &Endpoint) -> String {
+        match self {
+            Self::Fault(fault) => fault.advice().to_owned(),
+            Self::Unreachable { layer: Layer::Dns, .. } => {
+                "Check the base URL of the model and the network, then resume the run.".to_owned()
+            }
+            Self::Unreachable { layer: Layer::Tcp, .. } => {
+                "Check that the server runs and that the base URL has the right port, then resume the run.".to_owned()
+            }
+            Self::Unreachable { layer: Layer::Tls, .. } => {
+                "Check the base URL: a plain server needs http://, and a company's own certificate must be known to the \
+                 system or named in SSL_CERT_FILE."
+                    .to_owned()
+            }
+            Self::Unreachable { layer: Layer::Http, .. } => "Resume the run to try again.".to_owned(),
+            Self::Silent(timer) => {
+                let setting = match timer {
+                    Timer::Connect => "connect-timeout",
+                    Timer::FirstByte => "first-byte-timeout",
+                    Timer::Idle => "idle-timeout",
+                    Timer::Call => "call-timeout",
+                };
+                format!(
+                    "Resume the run to try again, or set a longer `{setting}` for this model; `crewagent models test {}` shows where it fails.",
+                    endpoint.name
+                )
+            }
+            Self::Cancelled => String::new(),
+        }
+    }
+
+    /// The error of the port.
+    pub(super) fn into_error(self, endpoint: &Endpoint, tries: u32, partial: String) -> ModelError {
+        let mut message = self.words(endpoint);
+        if tries > 1 {
+            message.push_str(&format!(" It was tried {tries} times."));
+        }
+        let advice = self.advice(endpoint);
+        if !advice.is_empty() {
+            message.push(' ');
+            message.push_str(&advice);
+        }
+        let partial = Some(partial).filter(|partial| !partial.is_empty());
+        ModelError { kind: self.kind(), message, partial }
+    }
+
+    fn kind(&self) -> ModelErrorKind {
+        match self {
+            Self::Fault(fault) => match fault.kind {
+                FaultKind::Auth => ModelErrorKind::Auth,
+                FaultKind::Credit | FaultKind::Rate => ModelErrorKind::Rate,
+                FaultKind::Window => ModelErrorKind::Window,
+                FaultKind::NoModel
+                | FaultKind::NoEndpoint
+                | FaultKind::NoTools
+                | FaultKind::NoStreaming
+                | FaultKind::Filter
+                | FaultKind::Rejected => ModelErrorKind::Rejected,
+                FaultKind::Server | FaultKind::CutOff => ModelErrorKind::Network,
+                FaultKind::ModelOutput | FaultKind::Malformed | FaultKind::TooLong => {
+                    ModelErrorKind::Malformed
+                }
+            },
+            Self::Unreachable { .. } => ModelErrorKind::Network,
+            Self::Silent(_) => ModelErrorKind::Timeout,
+            Self::Cancelled => ModelErrorKind::Cancelled,
+        }
+    }
+}
+
+fn what(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Auth => "refuses the key",
+        FaultKind::Credit => "has no credit left",
+        FaultKind::Rate => "is asked too often",
+        FaultKind::Window => "finds the request too long for its window",
+        FaultKind::NoModel => "is not known there",
+        FaultKind::NoEndpoint => "has no chat completions at this address",
+        FaultKind::NoTools => "takes no tools",
+        FaultKind::NoStreaming => "does not stream",
+        FaultKind::Filter => "holds the request or its answer to be harmful",
+        FaultKind::Rejected => "refuses the request",
+        FaultKind::Server => "has a problem",
+        FaultKind::ModelOutput => "wrote what its server could not read",
+        FaultKind::CutOff => "broke off in the middle of its answer",
+        FaultKind::Malformed => "gave an answer that is none of chat completions",
+        FaultKind::TooLong => "gave an answer that is too long",
+    }
+}
+
+/// The model and its host, for messages.
+fn address(endpoint: &Endpoint) -> String {
+    let url = reqwest::Url::parse(&endpoint.base_url).ok();
+    let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or("an unknown host");
+    let port = url.as_ref().and_then(reqwest::Url::port);
+    let port = port.map_or_else(String::new, |port| format!(":{port}"));
+    format!("{} at {host}{port}", endpoint.model)
+}
+
+/// Some providers repeat the key in their complaint about it.
+fn scrubbed(text: &str, endpoint: &Endpoint) -> String {
+    let headers = endpoint.headers.iter().map(|(_, value)| value);
+    let mut text = text.to_owned();
+    for secret in endpoint.key.iter().chain(headers).map(|secret| secret.expose_secret()) {
+        if secret.len() >= 4 {
+            text = text.replace(secret, "[key]");
+        }
+    }
+    text
+}
+
+impl Layer {
+    /// Where a request failed that was not answered.
+    pub(super) fn of(error: &reqwest::Error) -> Self {
+        let mut next: Option<&(dyn Error + 'static)> = error.source();
+        while let Some(cause) = next {
+            let tls = |cause: &(dyn Error + 'static)| cause.is::<rustls::Error>();
+            let wrapped = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            if tls(cause) || wrapped.is_some_and(|inner| inner.is::<rustls::Error>()) {
+                return Self::Tls;
+            }
+            let text = cause.to_string();
+            if text.starts_with("dns error") {
+                return Self::Dns;
+            }
+            if text.starts_with("tcp connect error") {
+                return Self::Tcp;
+            }
+            next = cause.source();
+        }
+        if error.is_connect() { Self::Tcp } else { Self::Http }
+    }
+}
+
+/// What the libraries say, from the outermost cause that says something to the innermost.
+pub(super) fn causes(error: &reqwest::Error) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut next: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        let is_news = !text.starts_with("client error")
+            && !words.last().is_some_and(|last| last.contains(&text));
+        if is_news {
+            words.push(text);
+        }
+        next = cause.source();
+    }
+    if words.is_empty() { error.to_string() } else { words.join(": ") }
+}

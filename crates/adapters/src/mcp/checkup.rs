@@ -1,0 +1,95 @@
+//! Tries out a server step by step, so that the step that fails can be named.
+
+use std::sync::Arc;
+
+use crewagent_core::tool::served::ServerName;
+use serde::Serialize;
+
+use super::McpServer;
+use crate::chat::StepStatus;
+use crewagent_engine::cancel::Deadline;
+use crewagent_engine::store::{Secrets, ServerSettings};
+use crewagent_engine::tool_server::{Layer, LogLine, Offer, ServerFault, ToolServer as _};
+
+/// What came of trying out a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkup {
+    /// The steps, in their order.
+    pub steps: Vec<CheckStep>,
+    /// What it offers, or why it offers nothing.
+    pub offer: Arc<Offer>,
+    /// The last that it logged.
+    pub log: Vec<LogLine>,
+}
+
+/// One step on the way to the tools of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckStep {
+    /// Which one.
+    pub layer: Layer,
+    /// How it went.
+    pub status: StepStatus,
+    /// What it brought, or why it failed.
+    pub message: String,
+}
+
+impl Checkup {
+    /// The step that failed.
+    pub fn failed(&self) -> Option<&CheckStep> {
+        self.steps.iter().find(|step| step.status == StepStatus::Failed)
+    }
+}
+
+/// Starts a server, asks it what it has, and ends it. It may take as long as its own settings say, and not past the deadline.
+pub fn checkup(
+    name: ServerName,
+    settings: ServerSettings,
+    secrets: Secrets,
+    deadline: &Deadline,
+) -> Checkup {
+    let server = McpServer::new(name, settings, secrets);
+    server.wake();
+    let offer = server.offer(deadline);
+    let log = server.logs().after(&mut 0);
+    Checkup { steps: steps(&offer), offer, log }
+}
+
+fn steps(offer: &Offer) -> Vec<CheckStep> {
+    let fault = offer.listed.as_ref().err();
+    let stopped = fault.map(|fault| match fault {
+        ServerFault::Unavailable { layer, .. } => *layer,
+        ServerFault::TimedOut
+        | ServerFault::Stopped
+        | ServerFault::Lost(_)
+        | ServerFault::Refused { .. } => Layer::List,
+    });
+    let step = |layer: Layer| {
+        let (status, message) = match stopped {
+            Some(at) if layer == at => {
+                (StepStatus::Failed, fault.map(ToString::to_string).unwrap_or_default())
+            }
+            Some(at) if layer > at => (StepStatus::Skipped, String::new()),
+            Some(_) | None => (StepStatus::Ok, brought(layer, offer)),
+        };
+        CheckStep { layer, status, message }
+    };
+    Layer::ALL.map(step).to_vec()
+}
+
+/// What a step that worked brought.
+fn brought(layer: Layer, offer: &Offer) -> String {
+    let counted = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    };
+    match (layer, &offer.listed) {
+        (Layer::Handshake, _) if !offer.about.title.is_empty() => {
+            format!("{}, protocol {}", offer.about.title, offer.about.protocol)
+        }
+        (Layer::List, Ok(listed)) => {
+            let tools = counted(listed.tools.len(), "tool");
+            format!("{tools}, {}", counted(offer.resources.len(), "resource"))
+        }
+        (Layer::Settings | Layer::Start | Layer::Handshake | Layer::List, _) => String::new(),
+    }
+}

@@ -1,0 +1,126 @@
+//! The task that watches over one server.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::connect::{self, Link};
+use super::{Line, Phase, STARTUP, Shared};
+use crewagent_engine::tool_server::{Layer, Offer, ServerFault};
+
+/// The longest time before a server that fails is tried again.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// A server that ran this long has done well, whatever came before.
+const STEADY: Duration = Duration::from_secs(60);
+
+/// Starts the server when it is wanted, and again when it went away, until it is told to stop.
+pub(super) async fn supervise(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
+    let mut strikes = 0;
+    loop {
+        tokio::select! {
+            () = shared.wanted.notified() => {}
+            _ = stop.wait_for(|stop| *stop) => return,
+        }
+        let is_early = match &shared.state.borrow().phase {
+            Phase::Down { until, .. } => Instant::now() < *until,
+            Phase::Asleep | Phase::Starting | Phase::Ready(_) => false,
+        };
+        if is_early {
+            continue;
+        }
+        enter(&shared, Phase::Starting);
+        let opened = tokio::select! {
+            opened = connect::open(&shared) => opened,
+            // The process ends with the value that holds it.
+            _ = stop.wait_for(|stop| *stop) => return,
+        };
+        let (mut link, offer) = match opened {
+            Ok(opened) => opened,
+            Err(fault) => {
+                strikes += 1;
+                down(&shared, fault, strikes);
+                continue;
+            }
+        };
+        let began = Instant::now();
+        let line = Line { peer: link.peer.clone(), suspect: Arc::default() };
+        shared.state.send_modify(|state| {
+            state.phase = Phase::Ready(line.clone());
+            state.offer = Some(Arc::new(offer));
+        });
+        let is_stopped = tokio::select! {
+            () = attend(&mut link, &line, &shared) => false,
+            _ = stop.wait_for(|stop| *stop) => true,
+        };
+        enter(&shared, Phase::Starting);
+        let why = link.close().await.unwrap_or_else(|| "the connection ended".to_owned());
+        if is_stopped {
+            return;
+        }
+        shared.logs.push("error", &shared.veil.over(&why));
+        // The first time it is started again at once.
+        strikes = if began.elapsed() > STEADY { 0 } else { strikes };
+        let fault =
+            ServerFault::Unavailable { layer: Layer::Start, message: shared.veil.over(&why) };
+        down(&shared, fault, strikes);
+        strikes += 1;
+    }
+}
+
+/// Keeps the list of tools up to date until the connection ends.
+async fn attend(link: &mut Link, line: &Line, shared: &Arc<Shared>) {
+    loop {
+        tokio::select! {
+            () = &mut link.ended => return,
+            () = line.suspect.notified() => return,
+            () = shared.changed.notified() => {
+                let listed = timeout(STARTUP, connect::offer(shared, &line.peer)).await;
+                if let Ok(Ok(offer)) = listed {
+                    take(shared, offer);
+                }
+            }
+        }
+    }
+}
+
+/// A new offer counts if it is another one.
+fn take(shared: &Shared, offer: Offer) {
+    shared.state.send_if_modified(|state| {
+        let is_new = state.offer.as_deref() != Some(&offer);
+        if is_new {
+            state.offer = Some(Arc::new(offer));
+        }
+        is_new
+    });
+}
+
+fn enter(shared: &Shared, phase: Phase) {
+    shared.state.send_modify(|state| state.phase = phase);
+}
+
+fn down(shared: &Shared, fault: ServerFault, strikes: u32) {
+    let until = Instant::now() + wait(strikes);
+    enter(shared, Phase::Down { fault, until });
+}
+
+/// How long a server is left alone that failed this often in a row.
+fn wait(strikes: u32) -> Duration {
+    match strikes {
+        0 => Duration::ZERO,
+        strikes => Duration::from_secs(1 << (strikes - 1).min(10)).min(LONGEST_WAIT),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_fails_is_tried_less_and_less_often() {
+        let waits: Vec<u64> = (0..9).map(|strikes| wait(strikes).as_secs()).collect();
+        assert_eq!(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(wait(u32::MAX), LONGEST_WAIT);
+    }
+}

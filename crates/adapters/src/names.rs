@@ -1,0 +1,106 @@
+//! The model that a name means: a scenario, a recorded run, or one that is set up.
+
+use std::path::Path;
+
+use crewagent_core::integrity::Digest;
+use thiserror::Error;
+
+use crate::chat::{Chat, Client};
+use crewagent_engine::doctor::Check;
+use crewagent_engine::model::replay::Replay;
+use crewagent_engine::model::scripted::{ScenarioError, Scripted};
+use crewagent_engine::model::{Model, ModelError};
+use crewagent_engine::store::{
+    ChosenModel, RunError, SecretError, Store, Surroundings, UnknownModel,
+};
+
+/// What a name means.
+#[derive(Debug)]
+pub enum NamedModel {
+    /// Answers from a scenario file.
+    Scripted(String),
+    /// Answers as a recorded run was answered.
+    Replay(String),
+    /// Answers over the network.
+    Chat(Box<ChosenModel>),
+}
+
+/// Why a model is not ready to answer.
+#[derive(Debug, Error)]
+pub enum NamedError {
+    /// There is no such model.
+    #[error(transparent)]
+    Unknown(#[from] UnknownModel),
+    /// Its scenario cannot be used.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Its run cannot be read.
+    #[error("the model `replay` answers from a run that is in the store: {0}")]
+    Replay(#[from] RunError),
+    /// Its key is not there.
+    #[error(transparent)]
+    Key(#[from] SecretError),
+    /// The way to it cannot be opened.
+    #[error(transparent)]
+    Client(#[from] ModelError),
+}
+
+impl NamedModel {
+    /// What this name means, or the environment, or the settings.
+    pub fn of(name: Option<&str>, store: &Store) -> Result<Self, UnknownModel> {
+        let (settings, surroundings) = (store.settings(), Surroundings::of_process());
+        let (name, origin) = settings.model_name(name, &surroundings)?;
+        Ok(match name.split_once(':') {
+            Some(("scripted", file)) => Self::Scripted(file.to_owned()),
+            Some(("replay", run)) => Self::Replay(run.to_owned()),
+            _ => Self::Chat(Box::new(settings.model(&name, origin, &surroundings)?)),
+        })
+    }
+
+    /// Gets it ready. The client is only asked for when something goes over the network.
+    pub fn open(
+        &self,
+        store: &Store,
+        client: impl FnOnce() -> Result<Client, ModelError>,
+    ) -> Result<Box<dyn Model>, NamedError> {
+        Ok(match self {
+            Self::Scripted(file) => Box::new(Scripted::load(Path::new(file))?),
+            Self::Replay(run) => Box::new(replay(run, store)?),
+            Self::Chat(chosen) => {
+                let surroundings = Surroundings::of_process();
+                let endpoint = chosen.endpoint(&store.secrets(), &surroundings)?;
+                Box::new(Chat::new(endpoint, &client()?)?)
+            }
+        })
+    }
+}
+
+/// Checks for the doctor which model is chosen and whether its key is there. Nothing is sent.
+pub fn check(store: &Store) -> Check {
+    const NAME: &str = "model";
+    let chosen = match NamedModel::of(None, store) {
+        Ok(NamedModel::Chat(chosen)) => chosen,
+        Ok(file @ (NamedModel::Scripted(_) | NamedModel::Replay(_))) => {
+            return match file.open(store, Client::new) {
+                Ok(opened) => Check::ok(NAME, opened.name().to_owned()),
+                Err(error) => Check::warn(NAME, error.to_string()),
+            };
+        }
+        Err(error) => return Check::warn(NAME, error.to_string()),
+    };
+    let place = format!("{}: {} at {}", chosen.name, chosen.settings.model, chosen.base_url);
+    let surroundings = Surroundings::of_process();
+    let reached = chosen.endpoint(&store.secrets(), &surroundings);
+    match reached.and_then(|_| chosen.key(&store.secrets(), &surroundings)) {
+        Ok(found) => Check::ok(NAME, format!("{place}, key: {}", found.source.words()))
+            .advise("crewagent models test tries it out"),
+        Err(error) => Check::warn(NAME, format!("{place}: {error}")),
+    }
+}
+
+fn replay(reference: &str, store: &Store) -> Result<Replay, RunError> {
+    let runs = store.runs();
+    let view = runs.look(&runs.find(reference)?)?;
+    let blobs = view.blobs;
+    Ok(Replay::from_events(view.recovered.events, move |digest: Digest| blobs.text(digest).ok()))
+}

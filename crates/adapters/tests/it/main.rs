@@ -1,0 +1,15 @@
+//! The adapters against servers on this computer, alone and under whole runs.
+#![cfg(unix)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests start programs, and one that cannot go on fails"
+)]
+
+mod mcp;
+#[path = "../../../engine/tests/it/stage.rs"]
+#[allow(dead_code, reason = "the engine's tests use the rest")]
+mod stage;
+mod wire;

@@ -1,0 +1,193 @@
+//! Servers of tools that misbehave, and runs that survive them. The servers that others wrote are in `tests/mcp`.
+
+mod calls;
+mod hostile;
+mod journal;
+mod rules;
+mod ways;
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crewagent_adapters::mcp::McpServer;
+use crewagent_adapters::mcp::tool_servers;
+use crewagent_core::event::{Event, Fact};
+use crewagent_core::refusal::RefusalCode;
+use crewagent_core::run::machine::Rest;
+use crewagent_core::run::settings::RunSettings;
+use crewagent_engine::cancel::{Cancel, Deadline};
+use crewagent_engine::control::Control;
+use crewagent_engine::model::scripted::Scripted;
+use crewagent_engine::runtime::{Run, Runtime, StartTalk};
+use crewagent_engine::store::{Settings, Store};
+use crewagent_engine::tool_server::{Offer, Order, Part, ServerFault, ToolResult, ToolServer as _};
+use crewagent_testkit::mcp::{MANNER, serve};
+use serde_json::{Map, Value as Json, json};
+use tempfile::TempDir;
+
+/// A machine that is busy with other things may need long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The server that the tests start: this program, with a variable set. Without it there is nothing to do.
+#[test]
+fn play() {
+    if let Ok(manner) = std::env::var(MANNER) {
+        serve(&manner);
+    }
+}
+
+/// The table of settings for a server that behaves like this.
+fn table(name: &str, manner: &str, more: &str) -> String {
+    let program = std::env::current_exe().unwrap();
+    let args = ["--exact", "mcp::play", "--nocapture", "--test-threads", "1"];
+    format!(
+        "[mcp.servers.{name}]\nenabled = true\ncommand = {:?}\nargs = {args:?}\n{more}\n[mcp.servers.{name}.env]\n{MANNER} = {manner:?}\n",
+        program.to_str().unwrap()
+    )
+}
+
+/// A store with servers, and a project.
+struct World {
+    scratch: TempDir,
+    store: Store,
+}
+
+impl World {
+    fn new(servers: &str) -> Self {
+        let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let home = scratch.path().join("home");
+        fs::create_dir_all(&home).unwrap();
+        fs::create_dir(scratch.path().join("project")).unwrap();
+        let text = format!("[policy.mcp]\nenabled = true\n\n{servers}");
+        fs::write(Settings::path(&home), text).unwrap();
+        let store = Store::open(Some(home)).unwrap();
+        Self { scratch, store }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    /// The only server, not started.
+    fn server(&self) -> McpServer {
+        let (name, settings) = self.store.settings().mcp.servers.iter().next().unwrap();
+        McpServer::new(name.clone(), settings.clone(), self.store.secrets())
+    }
+
+    fn settings(&self) -> RunSettings {
+        self.store.settings().for_runs()
+    }
+
+    /// Talks to a model that answers from this scenario, once.
+    fn talk(&self, scenario: &str, settings: RunSettings) -> Talked {
+        let runtime = Runtime::new(&self.store, tool_servers(&self.store));
+        self.talk_with(&runtime, scenario, settings, &Control::default())
+    }
+
+    fn talk_with(
+        &self,
+        runtime: &Runtime<'_>,
+        scenario: &str,
+        settings: RunSettings,
+        control: &Control,
+    ) -> Talked {
+        let file = self.path("scenario.yaml");
+        fs::write(&file, scenario).unwrap();
+        let model = Scripted::load(&file).unwrap();
+        let plan = StartTalk {
+            id: None,
+            package: None,
+            agent: None,
+            project: self.path("project"),
+            settings,
+        };
+        let mut run = runtime.talk(&plan).unwrap();
+        let mut events = run.opening().to_vec();
+        run.say("go", &mut |event| events.push(event.clone())).unwrap();
+        let rest = run.drive(&model, control, &mut |event| events.push(event.clone())).unwrap();
+        Talked { run, model, events, rest }
+    }
+}
+
+/// What came of a conversation.
+struct Talked {
+    run: Run,
+    model: Scripted,
+    events: Vec<Event>,
+    rest: Rest,
+}
+
+impl Talked {
+    /// The answers of tools, as JSON.
+    fn answers(&self) -> Vec<Json> {
+        let answer = |event: &Event| match &event.fact {
+            Fact::ToolFinished { answer, .. } => {
+                Some(serde_json::from_str(answer.result.inline().unwrap()).unwrap())
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(answer).collect()
+    }
+
+    fn listed(&self) -> Vec<(String, Vec<String>, Option<String>)> {
+        let listed = |event: &Event| match &event.fact {
+            Fact::ToolsListed { server, names, error, .. } => {
+                Some((server.clone(), names.clone(), error.clone()))
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(listed).collect()
+    }
+}
+
+fn soon() -> Deadline {
+    Deadline::after(PATIENCE, &Cancel::default())
+}
+
+/// What a server offers when it is asked for the first time.
+fn offer(server: &McpServer) -> std::sync::Arc<Offer> {
+    server.wake();
+    server.offer(&soon())
+}
+
+fn call(server: &McpServer, name: &str, arguments: Json) -> Result<ToolResult, ServerFault> {
+    call_until(server, name, arguments, &soon())
+}
+
+fn call_until(
+    server: &McpServer,
+    name: &str,
+    arguments: Json,
+    deadline: &Deadline,
+) -> Result<ToolResult, ServerFault> {
+    server.call(Order::Tool { name, arguments: object(arguments) }, deadline)
+}
+
+fn object(value: Json) -> Map<String, Json> {
+    match value {
+        Json::Object(object) => object,
+        other => panic!("{other} is no object"),
+    }
+}
+
+fn text(output: &ToolResult) -> &str {
+    match output.parts.as_slice() {
+        [Part::Text(text)] => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A scenario that makes these calls, one a reply, and ends.
+fn scenario(calls: &[(&str, Json)]) -> String {
+    let replies: Vec<Json> = calls
+        .iter()
+        .map(|(tool, arguments)| json!({ "calls": [{ "tool": tool, "arguments": arguments }] }))
+        .chain([json!({ "say": "Done." })])
+        .collect();
+    json!({ "scenario": "calls", "chat": replies }).to_string()
+}
+
+fn code(answer: &Json) -> Option<RefusalCode> {
+    serde_json::from_value(answer["error"]["code"].clone()).ok()
+}

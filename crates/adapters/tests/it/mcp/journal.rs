@@ -1,0 +1,226 @@
+//! What the journal knows of servers: requests follow from it byte for byte, and a call happens at most once.
+
+use crewagent_adapters::mcp::tool_servers;
+use crewagent_core::event::Reply;
+use crewagent_core::tool::served::{Listed, ServerName, ToolOffer};
+use crewagent_engine::model::{Memo, Model, ModelError, Progress, Request};
+use crewagent_engine::runtime::SettingsChange;
+use crewagent_engine::store::RunId;
+use crewagent_engine::tool_server::{Logs, ToolServer, ToolServers};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::*;
+
+/// A model that remembers the requests.
+struct Watched<'m>(&'m Scripted, Mutex<Vec<Request>>);
+
+impl Model for Watched<'_> {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn reply(
+        &self,
+        request: &Request,
+        memo: &mut Memo,
+        tell: &mut dyn FnMut(Progress),
+        until: &Deadline,
+    ) -> Result<Reply, ModelError> {
+        self.1.lock().unwrap().push(request.clone());
+        self.0.reply(request, memo, tell, until)
+    }
+}
+
+#[test]
+fn requests_with_served_tools_are_made_again_byte_for_byte() {
+    let world = World::new(&table("s", "tame", ""));
+    let calls = [
+        ("fs.list", json!({ "path": "@project" })),
+        ("mcp.s.grow", json!({})),
+        ("mcp.s.echo", json!({ "text": "one" })),
+        ("mcp.s.echo", json!({ "text": "two" })),
+        ("mcp.s.grown", json!({ "text": "x" })),
+    ];
+    let file = world.path("scenario.yaml");
+    fs::write(&file, scenario(&calls)).unwrap();
+    let scripted = Scripted::load(&file).unwrap();
+    let model = Watched(&scripted, Mutex::default());
+    let runtime = Runtime::new(&world.store, tool_servers(&world.store));
+    let plan = StartTalk {
+        id: None,
+        package: None,
+        agent: None,
+        project: world.path("project"),
+        settings: world.settings(),
+    };
+    let mut run = runtime.talk(&plan).unwrap();
+    run.say("go", &mut |_| {}).unwrap();
+    let control = Control::default();
+    run.drive(&model, &control, &mut |_| {}).unwrap();
+    let id = RunId::parse(run.id()).unwrap();
+    drop(run);
+    let sent = model.1.into_inner().unwrap();
+    let again = runtime.requests_of_talk(&id).unwrap();
+    assert_eq!(again.len(), sent.len());
+    for (sent, past) in sent.iter().zip(&again) {
+        assert_eq!(past.recorded_sha256.as_deref(), Some(sent.sha256.as_str()));
+        assert_eq!(past.request.sha256, sent.sha256);
+        assert_eq!(past.request.tools, sent.tools);
+    }
+    // It had twelve tools, and then one more.
+    let served = |request: &Request| {
+        request.tools.iter().filter(|tool| tool.name.starts_with("mcp.")).count()
+    };
+    assert_eq!((served(&sent[0]), served(sent.last().unwrap())), (12, 13));
+    // Taken over by another process, whose server has twelve again, it goes on.
+    let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
+    assert!(run.rest().is_some());
+    run.say("and on", &mut |_| {}).unwrap();
+}
+
+/// A server in this process: it counts its calls, and the process "dies" in the middle of one.
+struct Mortal {
+    name: ServerName,
+    logs: Logs,
+    calls: Arc<AtomicUsize>,
+}
+
+impl ToolServer for Mortal {
+    fn name(&self) -> &ServerName {
+        &self.name
+    }
+
+    fn wake(&self) {}
+
+    fn offer(&self, _: &Deadline) -> Arc<Offer> {
+        let tool = ToolOffer { name: "pay".to_owned(), ..ToolOffer::default() };
+        let listed = Ok(Listed::of(&self.name, vec![Ok(tool)], None));
+        Arc::new(Offer { listed, resources: Vec::new(), about: Default::default() })
+    }
+
+    fn call(&self, _: Order<'_>, _: &Deadline) -> Result<ToolResult, ServerFault> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        panic!("the process dies here");
+    }
+
+    fn logs(&self) -> &Logs {
+        &self.logs
+    }
+}
+
+#[test]
+fn a_call_that_was_begun_is_not_made_again() {
+    let world = World::new("");
+    let calls = Arc::new(AtomicUsize::new(0));
+    let mortal = Mortal { name: "s".parse().unwrap(), logs: Logs::default(), calls: calls.clone() };
+    let servers = ToolServers::new(vec![Box::new(mortal)], 1000);
+    let runtime = Runtime::new(&world.store, servers);
+    let file = world.path("scenario.yaml");
+    fs::write(&file, scenario(&[("mcp.s.pay", json!({}))])).unwrap();
+    let model = Scripted::load(&file).unwrap();
+    let plan = StartTalk {
+        id: None,
+        package: None,
+        agent: None,
+        project: world.path("project"),
+        settings: world.settings(),
+    };
+    let mut run = runtime.talk(&plan).unwrap();
+    let id = RunId::parse(run.id()).unwrap();
+    run.say("go", &mut |_| {}).unwrap();
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = run.drive(&model, &Control::default(), &mut |_| {});
+    }));
+    assert!(died.is_err());
+    drop(run);
+    // Twice: the second process takes over, is stopped at once, and the third goes on.
+    for _ in 0..2 {
+        drop(runtime.reopen(&id, &SettingsChange::default()).unwrap());
+    }
+    let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
+    let mut events = Vec::new();
+    run.drive(&model, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
+    let told = events.iter().find_map(|event| match &event.fact {
+        Fact::ToolFinished { answer, tool, .. } => Some((answer.refused, tool.clone())),
+        _ => None,
+    });
+    assert_eq!(told, Some((Some(RefusalCode::UnknownOutcome), "mcp.s.pay".to_owned())));
+    drop(run);
+    // What was made of it is recorded, and the requests follow from it.
+    for past in runtime.requests_of_talk(&id).unwrap() {
+        assert_eq!(past.recorded_sha256.as_deref(), Some(past.request.sha256.as_str()));
+    }
+    drop(runtime.reopen(&id, &SettingsChange::default()).unwrap());
+}
+
+/// What a call may have done does not depend on whether it would be allowed now; and the next call is another one.
+#[test]
+fn a_call_that_was_begun_stays_in_doubt_when_the_policy_denies_it_now() {
+    let world = World::new("");
+    let calls = Arc::new(AtomicUsize::new(0));
+    let mortal = Mortal { name: "s".parse().unwrap(), logs: Logs::default(), calls: calls.clone() };
+    let runtime = Runtime::new(&world.store, ToolServers::new(vec![Box::new(mortal)], 1000));
+    let file = world.path("scenario.yaml");
+    let list = ("fs.list", json!({ "path": "@project" }));
+    fs::write(&file, scenario(&[("mcp.s.pay", json!({})), list])).unwrap();
+    let model = Scripted::load(&file).unwrap();
+    let plan = StartTalk {
+        id: None,
+        package: None,
+        agent: None,
+        project: world.path("project"),
+        settings: world.settings(),
+    };
+    let mut run = runtime.talk(&plan).unwrap();
+    let id = RunId::parse(run.id()).unwrap();
+    run.say("go", &mut |_| {}).unwrap();
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = run.drive(&model, &Control::default(), &mut |_| {});
+    }));
+    assert!(died.is_err());
+    drop(run);
+    let path = Settings::path(&world.path("home"));
+    fs::write(&path, "[policy.mcp]\nenabled = false\n").unwrap();
+    let store = Store::open(Some(world.path("home"))).unwrap();
+    let runtime = Runtime::new(&store, tool_servers(&store));
+    let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
+    let mut events = Vec::new();
+    run.drive(&model, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
+    let told: Vec<_> = events
+        .iter()
+        .filter_map(|event| match &event.fact {
+            Fact::ToolFinished { answer, tool, .. } => Some((tool.as_str(), answer.refused)),
+            _ => None,
+        })
+        .collect();
+    let expected = [("mcp.s.pay", Some(RefusalCode::UnknownOutcome)), ("fs.list", None)];
+    assert_eq!((told, calls.load(Ordering::SeqCst)), (expected.to_vec(), 1));
+    drop(run);
+    drop(runtime.reopen(&id, &SettingsChange::default()).unwrap());
+}
+
+#[test]
+fn a_call_that_the_user_stops_is_answered_and_not_made_again() {
+    let world = World::new(&table("s", "tame", ""));
+    let notes = world.path("notes");
+    let control = Control::default();
+    let runtime = Runtime::new(&world.store, tool_servers(&world.store));
+    let script = scenario(&[("mcp.s.hang", json!({ "file": notes.to_str().unwrap() }))]);
+    let mut talked = std::thread::scope(|scope| {
+        let talked = scope.spawn(|| world.talk_with(&runtime, &script, world.settings(), &control));
+        while !notes.exists() {
+            std::thread::yield_now();
+        }
+        control.stop();
+        talked.join().unwrap()
+    });
+    assert_eq!(talked.rest.reason, Some(crewagent_core::event::Reason::Stopped));
+    assert_eq!(code(&talked.answers()[0]), Some(RefusalCode::UnknownOutcome));
+    control.renew();
+    let Talked { run, model, .. } = &mut talked;
+    let rest = run.drive(model, &control, &mut |_| {}).unwrap();
+    assert_eq!(rest.phase, crewagent_core::event::Phase::WaitingUser);
+    assert_eq!(fs::read_to_string(&notes).unwrap(), "hang\n");
+}

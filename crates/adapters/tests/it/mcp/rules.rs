@@ -1,0 +1,83 @@
+//! Rules about tools of servers: what is denied is not there, and what asks is made once, after the user's word.
+
+use crewagent_adapters::mcp::tool_servers;
+use crewagent_core::event::Phase;
+use crewagent_engine::runtime::SettingsChange;
+use crewagent_engine::store::RunId;
+
+use super::*;
+
+/// A server, and rules of the settings.
+fn world(rules: &str) -> World {
+    let world = World::new(&table("s", "tame", ""));
+    let path = Settings::path(&world.path("home"));
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("[policy]\n{rules}\n\n{text}")).unwrap();
+    let store = Store::open(Some(world.path("home"))).unwrap();
+    World { store, ..world }
+}
+
+fn echo(text: &str) -> (&'static str, Json) {
+    ("mcp.s.echo", json!({ "text": text }))
+}
+
+#[test]
+fn a_denied_tool_of_a_server_is_neither_offered_nor_called() {
+    let world = world("deny = [\"mcp.s.echo\"]");
+    let talked = world.talk(&scenario(&[echo("x"), ("mcp.s.grow", json!({}))]), world.settings());
+    let answers = talked.answers();
+    assert_eq!(code(&answers[0]), Some(RefusalCode::ToolNotAvailable), "{answers:?}");
+    assert!(answers[0]["error"]["message"].as_str().unwrap().contains("mcp.s.echo"), "{answers:?}");
+    assert_eq!(answers[1]["ok"], true, "{answers:?}");
+    let prompt = serde_json::to_string(&talked.events).unwrap();
+    assert!(prompt.contains("mcp.s.echo"), "the rule is told: {prompt}");
+    let id = RunId::parse(talked.run.id()).unwrap();
+    drop(talked);
+    for past in
+        Runtime::new(&world.store, tool_servers(&world.store)).requests_of_talk(&id).unwrap()
+    {
+        let names: Vec<&str> = past.request.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert!(!names.contains(&"mcp.s.echo") && names.contains(&"mcp.s.grow"), "{names:?}");
+        assert_eq!(past.recorded_sha256.as_deref(), Some(past.request.sha256.as_str()));
+    }
+}
+
+#[test]
+fn a_call_that_asks_shows_its_arguments_and_waits_also_for_another_process() {
+    let world = world("ask = [\"mcp.s.*\"]");
+    let calls = [echo("one"), echo("two"), echo("three")];
+    let talked = world.talk(&scenario(&calls), world.settings());
+    let question = talked.rest.question.clone().unwrap();
+    let approval = question.approval.clone().unwrap();
+    assert_eq!((talked.rest.phase, approval.tool.as_str()), (Phase::WaitingUser, "mcp.s.echo"));
+    let shown: Json = serde_json::from_str(approval.arguments.as_deref().unwrap()).unwrap();
+    assert_eq!(shown, json!({ "text": "one" }));
+    assert!(talked.answers().is_empty(), "nothing was called");
+    let Talked { run, model, .. } = talked;
+    let id = RunId::parse(run.id()).unwrap();
+    drop(run);
+
+    let runtime = Runtime::new(&world.store, tool_servers(&world.store));
+    let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
+    let mut events = Vec::new();
+    // Not this one; then that one and all that follow.
+    for words in ["deny: too early", "run"] {
+        run.say(words, &mut |event| events.push(event.clone())).unwrap();
+        run.drive(&model, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
+    }
+    let answer = |event: &Event| match &event.fact {
+        Fact::ToolFinished { answer, .. } => {
+            Some(serde_json::from_str(answer.result.inline().unwrap()).unwrap())
+        }
+        _ => None,
+    };
+    let answers: Vec<Json> = events.iter().filter_map(answer).collect();
+    assert_eq!(answers.len(), 3, "{answers:?}");
+    assert_eq!(code(&answers[0]), Some(RefusalCode::Precondition));
+    assert!(answers[0]["error"]["message"].as_str().unwrap().contains("too early"));
+    assert_eq!((&answers[1]["ok"], &answers[2]["ok"]), (&json!(true), &json!(true)));
+    drop(run);
+    for past in runtime.requests_of_talk(&id).unwrap() {
+        assert_eq!(past.recorded_sha256.as_deref(), Some(past.request.sha256.as_str()));
+    }
+}

@@ -1,0 +1,291 @@
+//! The chat-completions adapter against a server of exact bytes: row L1 of the reliability bar.
+
+mod cells;
+mod runs;
+mod server;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crewagent_adapters::chat::{Chat, Client};
+use crewagent_core::chat::profile::Profile;
+use crewagent_core::event::Reply;
+use crewagent_core::message::Message;
+use crewagent_core::policy::Policy;
+use crewagent_core::tool::schema;
+use crewagent_engine::cancel::{Cancel, Deadline};
+use crewagent_engine::model::{Endpoint, Patience};
+use crewagent_engine::model::{
+    Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
+};
+use secrecy::SecretString;
+
+use self::cells::{Cell, Outcome, cells, fine, words};
+use self::server::{Act, Server, events, stream_head};
+
+const KEY: &str = "sk-secret-key";
+
+/// A model at a base URL, with little patience.
+pub(crate) fn endpoint(url: String) -> Endpoint {
+    Endpoint {
+        name: "tiny".to_owned(),
+        base_url: url,
+        model: "tiny-1".to_owned(),
+        profile_name: "generic".to_owned(),
+        profile: Profile::default(),
+        key: Some(SecretString::from(KEY)),
+        headers: Vec::new(),
+        max_output: None,
+        temperature: None,
+        window: None,
+        price: None,
+        patience: Patience {
+            connect: Duration::from_secs(2),
+            first_byte: Duration::from_millis(500),
+            idle: Duration::from_millis(400),
+            call: Duration::from_secs(3),
+            retries: 2,
+            longest_wait: Duration::from_millis(200),
+        },
+    }
+}
+
+pub(crate) fn chat(url: String) -> Chat {
+    Chat::new(endpoint(url), &Client::new().unwrap()).unwrap()
+}
+
+fn request() -> Request {
+    Request {
+        messages: Arc::new(vec![
+            Arc::new(Message::system("Rules.")),
+            Arc::new(Message::user("Go.")),
+        ]),
+        tools: schema::tools(&Policy::default()).into(),
+        place: Place::default(),
+        sha256: String::new(),
+    }
+}
+
+/// The reply, and what was told: the words since the last try, and the tries.
+fn ask(chat: &Chat) -> (Result<Reply, ModelError>, String, usize) {
+    let (mut told, mut tries) = (String::new(), 0);
+    let mut tell = |progress: Progress| match progress {
+        Progress::Words(delta) => told.push_str(&delta.text),
+        Progress::Again(_) => {
+            told.clear();
+            tries += 1;
+        }
+    };
+    let reply = chat.reply(&request(), &mut Memo::default(), &mut tell, &Deadline::default());
+    (reply, told, tries)
+}
+
+fn check(cell: &Cell) {
+    let server = Server::start(cell.answers.clone());
+    let (reply, told, _) = ask(&chat(server.url()));
+    let name = &cell.name;
+    match (&cell.outcome, reply) {
+        (Outcome::Words(expected), Ok(reply)) => {
+            assert_eq!(reply.content.as_deref(), Some(*expected), "{name}");
+            assert_eq!(told, *expected, "{name}");
+            assert!(reply.tool_calls.is_empty(), "{name}");
+        }
+        (Outcome::Calls(expected), Ok(reply)) => {
+            let calls = reply.tool_calls.iter();
+            let found: Vec<_> = calls
+                .map(|call| (call.name.clone(), call.arguments.inline().unwrap().to_string()))
+                .collect();
+            assert!(found == *expected, "{name}: {:.300}", format!("{found:?}"));
+            let mut ids: Vec<_> = reply.tool_calls.iter().map(|call| &call.id).collect();
+            ids.sort();
+            ids.dedup();
+            assert_eq!(ids.len(), expected.len(), "{name}: the ids are not unique");
+            assert!(ids.iter().all(|id| !id.is_empty()), "{name}: an id is empty");
+        }
+        (Outcome::Error(kind, parts), Err(error)) => {
+            assert_eq!(error.kind, *kind, "{name}: {}", error.message);
+            for part in *parts {
+                assert!(
+                    error.message.contains(part),
+                    "{name}: {:?} has no {part:?}",
+                    error.message
+                );
+            }
+            assert!(!error.message.contains(KEY), "{name}: {}", error.message);
+        }
+        (_, Ok(reply)) => panic!("{name}: a reply: {reply:?}"),
+        (_, Err(error)) => panic!("{name}: {:?} {}", error.kind, error.message),
+    }
+    let requests = server.received().len();
+    assert!(requests <= cell.requests, "{name}: {requests} requests");
+}
+
+#[test]
+fn every_fault_of_a_server_has_its_outcome() {
+    let cells = cells();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while let Some(cell) =
+                    cells.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst))
+                {
+                    check(cell);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let gone = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/v1", gone.local_addr().unwrap());
+    drop(gone);
+    let (reply, _, tries) = ask(&chat(url));
+    let error = reply.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Network);
+    assert!(
+        error.message.contains("no connection") && error.message.contains("server runs"),
+        "{}",
+        error.message
+    );
+    assert_eq!(tries, 2);
+}
+
+#[test]
+fn a_host_without_an_address_is_named() {
+    // No resolver is asked for a label that is too long.
+    let (reply, _, tries) = ask(&chat(format!("http://{}.invalid/v1", "a".repeat(70))));
+    let error = reply.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Network);
+    assert!(error.message.contains("no address"), "{}", error.message);
+    assert_eq!(tries, 1);
+}
+
+#[test]
+fn a_plain_server_under_https_is_named() {
+    let server = Server::start(vec![vec![Act::Close]]);
+    let (reply, _, tries) = ask(&chat(server.url().replace("http:", "https:")));
+    let error = reply.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Network);
+    assert!(error.message.contains("cannot be reached"), "{}", error.message);
+    assert!(tries <= 2);
+}
+
+#[test]
+fn the_words_before_a_loss_are_kept_with_the_error() {
+    let torn = vec![stream_head(), Act::Send(events(&[words("Hel")])), Act::Close];
+    let server = Server::start(vec![torn]);
+    let (reply, told, tries) = ask(&chat(server.url()));
+    assert_eq!(reply.unwrap_err().partial.as_deref(), Some("Hel"));
+    assert_eq!((told.as_str(), tries), ("Hel", 2));
+}
+
+#[test]
+fn connections_are_kept_and_used_again() {
+    let body = br#"{"choices":[{"message":{"content":"Hello."},"finish_reason":"stop"}]}"#;
+    let server = Server::start(vec![vec![server::answer(
+        "200 OK",
+        &[("content-type", "application/json")],
+        body,
+    )]]);
+    let chat = chat(server.url());
+    for _ in 0..5 {
+        ask(&chat).0.unwrap();
+    }
+    assert_eq!(server.received().len(), 5);
+    assert_eq!(server.connections(), 1);
+}
+
+/// Stops a request in this state of its answer, and says how long that took.
+fn cancelled_after(answers: Vec<Vec<Act>>, reached: &dyn Fn(&Server)) -> (ModelError, Duration) {
+    let server = Server::start(answers);
+    let mut patient = endpoint(server.url());
+    patient.patience = Patience { longest_wait: Duration::from_secs(60), ..Patience::default() };
+    let chat = Chat::new(patient, &Client::new().unwrap()).unwrap();
+    let cancel = Cancel::default();
+    let until = Deadline::whenever(&cancel);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| {
+            let error =
+                chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &until).unwrap_err();
+            (error, Instant::now())
+        });
+        reached(&server);
+        let begun = Instant::now();
+        cancel.cancel();
+        let (error, ended) = asked.join().unwrap();
+        (error, ended - begun)
+    })
+}
+
+#[test]
+fn a_request_is_stopped_at_once_whatever_it_waits_for() {
+    let limited = server::answer("429 Too Many Requests", &[("retry-after", "30")], b"{}");
+    let talking = Act::Repeat(events(&[words("more ")]), Duration::from_millis(5));
+    let states: [(&str, Vec<Act>); 5] = [
+        ("before the headers", vec![Act::Hang]),
+        ("before the first byte", vec![stream_head(), Act::Hang]),
+        (
+            "in the middle of silence",
+            vec![stream_head(), Act::Send(events(&[words("Hel")])), Act::Hang],
+        ),
+        ("in the middle of words", vec![stream_head(), talking]),
+        ("before another try", vec![limited]),
+    ];
+    for (name, acts) in states {
+        let (error, took) = cancelled_after(vec![acts], &|server| server.wait_for(1));
+        assert_eq!(error.kind, ModelErrorKind::Cancelled, "{name}: {}", error.message);
+        assert!(took < Duration::from_millis(200), "{name}: {took:?}");
+    }
+}
+
+#[test]
+fn a_stopped_request_closes_its_connection() {
+    let server = Server::start(vec![vec![stream_head(), Act::Hang]]);
+    let chat = chat(server.url());
+    let cancel = Cancel::default();
+    let until = Deadline::whenever(&cancel);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &until).unwrap_err()
+        });
+        server.wait_for(1);
+        cancel.cancel();
+        server.wait_for_leaving(1);
+    });
+}
+
+#[test]
+fn what_a_refusal_teaches_is_remembered() {
+    let refused =
+        br#"{"error":{"message":"Unrecognized request argument supplied: stream_options"}}"#;
+    let json = ("content-type", "application/json");
+    let server =
+        Server::start(vec![vec![server::answer("400 Bad Request", &[json], refused)], fine()]);
+    let chat = chat(server.url());
+    for _ in 0..2 {
+        ask(&chat).0.unwrap();
+    }
+    let asked: Vec<bool> = server
+        .received()
+        .iter()
+        .map(|request| request.body.get("stream_options").is_some())
+        .collect();
+    assert_eq!(asked, [true, false, false]);
+}
+
+#[test]
+fn a_key_travels_in_its_header_alone() {
+    let server = Server::start(vec![fine()]);
+    ask(&chat(server.url())).0.unwrap();
+    let received = &server.received()[0];
+    assert!(received.head.starts_with("post /v1/chat/completions http/1.1"), "{}", received.head);
+    assert!(received.head.contains(&format!("authorization: bearer {KEY}")), "{}", received.head);
+    assert!(!received.body.to_string().contains(KEY));
+    let without = Endpoint { key: None, ..endpoint(server.url()) };
+    ask(&Chat::new(without, &Client::new().unwrap()).unwrap()).0.unwrap();
+    assert!(!server.received()[1].head.contains("authorization"));
+    assert!(!format!("{:?}", endpoint(server.url())).contains(KEY));
+}

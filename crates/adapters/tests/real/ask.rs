@@ -1,0 +1,162 @@
+//! A request to a model, and everything that came of it.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use crewagent_adapters::chat::{Chat, Client};
+use crewagent_core::chat::profile::{NoWords, Profile};
+use crewagent_core::event::{Channel, Reply};
+use crewagent_core::message::Message;
+use crewagent_core::policy::Policy;
+use crewagent_core::tool::schema;
+use crewagent_engine::cancel::{Cancel, Deadline};
+use crewagent_engine::model::{
+    Again, Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request,
+};
+use crewagent_engine::model::{Endpoint, Patience};
+use serde_json::{Map, Value as Json, json};
+
+use crate::servers::{KEY, Server};
+
+/// The model at an endpoint. All share the connections, as in a process that runs many.
+pub(crate) fn chat(endpoint: Endpoint) -> Chat {
+    static CLIENT: OnceLock<Client> = OnceLock::new();
+    Chat::new(endpoint, CLIENT.get_or_init(|| Client::new().unwrap())).unwrap()
+}
+
+/// A model of a server, asked once.
+pub(crate) fn endpoint(server: &Server, model: &str) -> Endpoint {
+    Endpoint {
+        name: model.to_owned(),
+        base_url: server.base_url.clone(),
+        model: model.to_owned(),
+        profile_name: "generic".to_owned(),
+        // llama-cpp-python takes no `null` there.
+        profile: Profile { no_words: NoWords::Empty, ..Profile::default() },
+        key: Some(KEY.into()),
+        headers: Vec::new(),
+        max_output: None,
+        temperature: None,
+        window: None,
+        price: None,
+        patience: Patience { retries: 0, call: Duration::from_secs(300), ..Patience::default() },
+    }
+}
+
+/// The same, not streamed.
+pub(crate) fn whole(mut endpoint: Endpoint) -> Endpoint {
+    endpoint.profile.stream = false;
+    endpoint
+}
+
+/// The same, with no choice but to call this tool.
+pub(crate) fn forced(mut endpoint: Endpoint, tool: &str) -> Endpoint {
+    let choice = json!({"type": "function", "function": {"name": tool}});
+    endpoint.profile.fields = Map::from_iter([("tool_choice".to_owned(), choice)]);
+    endpoint
+}
+
+/// The same, with so many tokens to answer.
+pub(crate) fn at_most(mut endpoint: Endpoint, tokens: u64) -> Endpoint {
+    endpoint.max_output = Some(tokens);
+    endpoint
+}
+
+/// A short conversation, with our tools.
+pub(crate) fn with_tools() -> Request {
+    Request { tools: schema::tools(&Policy::default()).into(), ..plain() }
+}
+
+/// A short conversation.
+pub(crate) fn plain() -> Request {
+    conversation(vec![Message::system("Be brief."), Message::user("Hello, wörld 🙂")])
+}
+
+pub(crate) fn conversation(messages: Vec<Message>) -> Request {
+    Request {
+        messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
+        tools: Arc::new([]),
+        place: Place::default(),
+        sha256: String::new(),
+    }
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) end: Result<Reply, ModelError>,
+    /// The words as they came in pieces, since the last try.
+    pub(crate) words: String,
+    pub(crate) tries: Vec<Again>,
+}
+
+impl Said {
+    /// The reply. What was told of it before is what it says.
+    #[track_caller]
+    pub(crate) fn reply(self) -> Reply {
+        let reply = self.end.unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!(reply.content.as_deref().unwrap_or_default().trim(), self.words.trim());
+        reply
+    }
+
+    #[track_caller]
+    pub(crate) fn error(self) -> ModelError {
+        let error = self.end.expect_err("this cannot be answered");
+        assert!(!error.message.contains(KEY), "{error}");
+        error
+    }
+
+    #[track_caller]
+    pub(crate) fn check_error(self, kind: ModelErrorKind) {
+        let error = self.error();
+        assert_eq!(error.kind, kind, "{error}");
+    }
+}
+
+pub(crate) fn ask(endpoint: Endpoint, request: &Request) -> Said {
+    ask_and(endpoint, request, &mut |_| {})
+}
+
+/// Asks, and does something with every piece of the reply.
+pub(crate) fn ask_and(
+    endpoint: Endpoint,
+    request: &Request,
+    each: &mut dyn FnMut(&Cancel),
+) -> Said {
+    let model = chat(endpoint);
+    let cancel = Cancel::default();
+    let (mut words, mut tries) = (String::new(), Vec::new());
+    let mut tell = |progress| match progress {
+        Progress::Words(delta) => {
+            if delta.channel == Channel::Text {
+                words.push_str(&delta.text);
+                each(&cancel);
+            }
+        }
+        Progress::Again(again) => {
+            tries.push(again);
+            words.clear();
+        }
+    };
+    let end = model.reply(request, &mut Memo::default(), &mut tell, &Deadline::whenever(&cancel));
+    Said { end, words, tries }
+}
+
+/// The arguments of the one call, if they are whole.
+#[track_caller]
+fn parsed(reply: &Reply) -> Option<Json> {
+    let [call] = reply.tool_calls.as_slice() else { panic!("not one call: {reply:?}") };
+    serde_json::from_str(call.arguments.inline().unwrap()).ok()
+}
+
+/// The arguments of the one call, which may be executed.
+#[track_caller]
+pub(crate) fn arguments(reply: &Reply) -> Json {
+    parsed(reply).filter(Json::is_object).unwrap_or_else(|| panic!("a broken call: {reply:?}"))
+}
+
+/// The one call broke off, and nobody mended it: it cannot be taken for a whole one.
+#[track_caller]
+pub(crate) fn check_cut(reply: &Reply) {
+    assert_eq!(parsed(reply), None, "{reply:?}");
+}
