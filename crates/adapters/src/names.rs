@@ -7,12 +7,12 @@ use thiserror::Error;
 
 use crate::chat::{Chat, Client};
 use crewagent_engine::doctor::Check;
-use crewagent_engine::model::replay::Replay;
-use crewagent_engine::model::scripted::{ScenarioError, Scripted};
 use crewagent_engine::model::{Model, ModelError};
 use crewagent_engine::store::{
     ChosenModel, RunError, SecretError, Store, Surroundings, UnknownModel,
 };
+use crewagent_scenario::replay::Replay;
+use crewagent_scenario::scripted::{ScenarioError, Scripted};
 
 /// What a name means.
 #[derive(Debug)]

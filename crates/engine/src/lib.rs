@@ -21,7 +21,6 @@ pub mod model;
 pub mod mounts;
 pub mod pack;
 pub mod runtime;
-pub mod sample;
 pub mod session;
 pub mod source;
 pub mod store;

@@ -1,8 +1,6 @@
 //! The model, behind one small port: a request goes in, a whole and valid reply comes out.
 
 mod endpoint;
-pub mod replay;
-pub mod scripted;
 
 use std::any::Any;
 use std::sync::Arc;

@@ -18,8 +18,8 @@ use etcetera::BaseStrategy;
 use thiserror::Error;
 
 pub use self::conversations::{Conversation, ConversationListing, Conversations, Searched};
+pub(crate) use self::ids::random;
 pub use self::ids::{BadId, ProjectId, RunId};
-pub(crate) use self::ids::{dice, random};
 pub use self::packages::{
     Damaged, FindError, Found, Harm, ImportError, Imported, Installed, Listing, NeededBy, Outcome,
     Packages, Prepared,
@@ -34,8 +34,8 @@ pub use self::runs::{
 pub use self::secrets::{FoundKey, SecretError, Secrets, key_of};
 pub use self::servers::{KnownServers, KnownServersError, RemovedServer, ServerState, stored_name};
 pub use self::settings::{
-    Changes, ChosenModel, Cost, FsSettings, ImportedServer, Key, KeySource, McpSettings, McpTable,
-    Missing, ModelSettings, PolicySettings, ProfileSettings, RunDefaults, ServerSettings,
+    Changes, ChosenModel, Cost, FsSettings, ImportedServer, Key, KeySource, MEASURED, McpSettings,
+    McpTable, Missing, ModelSettings, PolicySettings, ProfileSettings, RunDefaults, ServerSettings,
     ServerWay, ServersFile, Settings, SettingsError, SettingsFile, Surroundings, Template, Timeout,
     UnknownModel, import_servers,
 };

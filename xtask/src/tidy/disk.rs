@@ -9,12 +9,12 @@ const RUN_SOURCES: [&str; 10] = [
     "crates/engine/src/control",
     "crates/engine/src/drive",
     "crates/engine/src/journal",
-    "crates/engine/src/model/replay",
     "crates/engine/src/runtime",
     "crates/engine/src/store/projects",
     "crates/engine/src/store/runs",
     "crates/engine/src/tools",
     "crates/engine/src/turn",
+    "crates/scenario/src/replay",
 ];
 
 /// Functions that open, change or look at files by themselves; an open `File` as a value is no harm.

@@ -7,11 +7,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::run::settings::RunSettings;
+use crewagent_engine::author;
 use crewagent_engine::control::Control;
-use crewagent_engine::model::scripted::{Pace, Scripted};
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::{Settings, SettingsFile, Store};
-use crewagent_engine::{author, sample};
+use crewagent_scenario::sample;
+use crewagent_scenario::scripted::{Pace, Scripted};
 
 use super::run::voice;
 use super::session::{Answers, Parting, Session};

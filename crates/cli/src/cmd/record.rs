@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use crewagent_core::integrity::Digest;
-use crewagent_engine::model::scripted::record::{RecordError, scenario};
 use crewagent_engine::store::{RunId, RunPackage, RunRecord, Store};
+use crewagent_scenario::record::{RecordError, scenario};
 
 use crate::again::Again;
 use crate::args::Recording;

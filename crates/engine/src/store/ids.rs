@@ -88,7 +88,7 @@ fn is_id(text: &str) -> bool {
 }
 
 /// A random number, from the seed that the standard library draws for its maps.
-pub(crate) fn dice() -> u64 {
+fn dice() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 

@@ -4,10 +4,10 @@ use std::fs;
 
 use crewagent_core::event::{Fact, Phase};
 use crewagent_core::run::settings::RunSettings;
-use crewagent_engine::model::scripted::Scripted;
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::Store;
 use crewagent_engine::tool_server::ToolServers;
+use crewagent_scenario::scripted::Scripted;
 use serde_json::Map;
 
 use crate::stage::{drive, ticking};

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crewagent_engine::author;
 use crewagent_engine::store::{self, Of, ProjectId, Status, Store};
-use crewagent_engine::{author, sample};
+use crewagent_scenario::sample;
 
 use super::Id;
 use crate::endpoint::{Asked, Endpoint, delete, get, post};

@@ -7,8 +7,8 @@
 use crewagent_core::event::{Event, Fact, Reply};
 use crewagent_core::tool::call::canonical;
 use crewagent_engine::disk::Disk;
-use crewagent_engine::model::scripted::Scripted;
-use crewagent_engine::model::scripted::record::scenario;
+use crewagent_scenario::record::scenario;
+use crewagent_scenario::scripted::Scripted;
 use serde_json::Value as Json;
 
 use crate::stage::{Played, Stage, tree};

@@ -3,10 +3,10 @@
 use crewagent_core::context::tokens_of;
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::Message;
-use crewagent_engine::model::scripted::record;
 use crewagent_engine::runtime::{PastRequest, Runtime};
 use crewagent_engine::store::{RunId, RunPackage};
 use crewagent_engine::tool_server::ToolServers;
+use crewagent_scenario::record;
 
 use crate::api::{Id, Turn};
 use crate::endpoint::Asked;

@@ -12,8 +12,10 @@ use crewagent_core::message::{Message, ToolCall};
 use serde_json::{Map, Value as Json, json};
 
 use super::Scripted;
-use crate::cancel::{Cancel, Deadline};
-use crate::model::{Delta, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request};
+use crewagent_engine::cancel::{Cancel, Deadline};
+use crewagent_engine::model::{
+    Delta, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
+};
 
 /// A request at a node, with what came before it.
 fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {

@@ -5,7 +5,7 @@ use crewagent_core::message::{Message, ToolCall};
 use serde_json::{Map, json};
 
 use super::*;
-use crate::model::Place;
+use crewagent_engine::model::Place;
 
 const BRIEF: &str = "NODE_BRIEF\n- currentNodeId: a\n- outputs:\n  - artifacts/a.md";
 

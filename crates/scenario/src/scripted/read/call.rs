@@ -3,8 +3,8 @@
 use crewagent_core::syntax::{Entry, Tree, Value};
 use serde_json::{Map, Value as Json};
 
-use crate::model::scripted::reading::Reading;
-use crate::model::scripted::scenario::{Arguments, Call, Shape};
+use crate::scripted::reading::Reading;
+use crate::scripted::scenario::{Arguments, Call, Shape};
 
 const LONG: [&str; 5] = ["tool", "arguments", "raw", "id", "times"];
 

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 
 use super::*;
-use crate::model::scripted::record::{RecordError, scenario};
+use crate::record::{RecordError, scenario};
 
 const RUN: &str = "20261115-094946-2q38e";
 

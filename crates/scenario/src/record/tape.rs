@@ -8,7 +8,7 @@ use crewagent_core::run::settings::RunSettings;
 use crewagent_core::run::trail::Trail;
 use crewagent_core::state::standing::Standing;
 
-use super::super::COMPLETE;
+use crate::scripted::COMPLETE;
 
 /// What a run was, and everything that was said in it.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::pace::Pace;
 use super::template::Template;
 use super::when::When;
-use crate::model::ModelErrorKind;
+use crewagent_engine::model::ModelErrorKind;
 
 /// A whole file.
 #[derive(Debug, Default)]

@@ -7,7 +7,6 @@ mod error;
 mod pace;
 mod read;
 mod reading;
-pub mod record;
 mod render;
 mod scenario;
 mod template;
@@ -24,8 +23,8 @@ use crewagent_core::event::{Channel, Reply};
 use self::pace::Teller;
 use self::scenario::{Fault, Line, Scenario, Turn};
 use self::view::View;
-use super::{Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request};
-use crate::cancel::Deadline;
+use crewagent_engine::cancel::Deadline;
+use crewagent_engine::model::{Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request};
 
 pub use self::error::{Problem, ScenarioError};
 pub use self::pace::Pace;
@@ -34,7 +33,7 @@ pub use self::pace::Pace;
 const MAX_BYTES: u64 = 4 << 20;
 
 /// What stands for a node where a workflow that was called is complete and has not returned.
-const COMPLETE: &str = "complete";
+pub(crate) const COMPLETE: &str = "complete";
 
 /// A model that answers from a scenario.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ macro_rules! example {
 
 macro_rules! golden {
     ($path:literal) => {
-        include_str!(concat!("../tests/golden/001-create-story-micro/", $path))
+        include_str!(concat!("../../engine/tests/golden/001-create-story-micro/", $path))
     };
 }
 

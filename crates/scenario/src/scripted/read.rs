@@ -14,7 +14,7 @@ use super::pace::Pace;
 use super::reading::Reading;
 use super::scenario::{Choice, Fault, Line, Scenario, Turn};
 use super::when::When;
-use crate::model::ModelErrorKind;
+use crewagent_engine::model::ModelErrorKind;
 
 const FILE: [&str; 6] = ["scenario", "pace", "nodes", "complete", "chat", "otherwise"];
 const LINE: [&str; 7] = ["say", "think", "calls", "finish", "usage", "fault", "pace"];

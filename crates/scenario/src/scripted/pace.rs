@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crewagent_core::event::Channel;
 
-use crate::cancel::Deadline;
-use crate::model::{Delta, ModelError, ModelErrorKind, Progress};
+use crewagent_engine::cancel::Deadline;
+use crewagent_engine::model::{Delta, ModelError, ModelErrorKind, Progress};
 
 /// The longest time without a look at the deadline.
 const NAP: Duration = Duration::from_millis(5);

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::lines::difference;
 use super::{Blobs, Recording};
-use crate::model::Request;
+use crewagent_engine::model::Request;
 
 /// The first difference that a person can do something with. The journal keeps what the runtime wrote for a request
 /// and what models and tools answered, so those are compared; the request itself is not kept.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::scenario::{Arguments, Call, Line, Shape};
 use super::view::View;
-use crate::model::Request;
+use crewagent_engine::model::Request;
 
 /// The reply, or which template could not be filled.
 pub(super) fn reply(line: &Line, view: &View<'_>, request: &Request) -> Result<Reply, String> {

@@ -21,7 +21,7 @@ use thiserror::Error;
 use self::reply::Scribe;
 use self::tape::{Start, Tape};
 use self::write::{Layout, Node, Texts};
-use super::Scripted;
+use crate::scripted::Scripted;
 
 /// Finds the text of a payload.
 type Words<'w> = dyn Fn(&Payload) -> Result<Arc<str>, RecordError> + 'w;

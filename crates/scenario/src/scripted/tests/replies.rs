@@ -5,7 +5,7 @@ use crewagent_core::payload::Payload;
 use crewagent_core::run::usage::Usage;
 
 use super::*;
-use crate::model::scripted::Pace;
+use crate::scripted::Pace;
 
 const TWO_NODES: &str = r#"
 scenario: two nodes

@@ -1,7 +1,7 @@
 //! What is said about scenario files that are wrong.
 
 use super::*;
-use crate::model::scripted::ScenarioError;
+use crate::scripted::ScenarioError;
 
 fn check_wrong(text: &str, expected: &[&str]) {
     let error = Scripted::parse("s.yaml", text).unwrap_err().to_string();

@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn the_scenarios_of_the_golden_runs_can_be_read() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/tests/golden");
     let mut read = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path().join("scenario.yaml");

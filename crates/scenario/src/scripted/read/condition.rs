@@ -3,8 +3,8 @@
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::syntax::{Entry, Tree, Value};
 
-use crate::model::scripted::reading::Reading;
-use crate::model::scripted::when::{Answers, Pattern, When};
+use crate::scripted::reading::Reading;
+use crate::scripted::when::{Answers, Pattern, When};
 
 const KEYS: [&str; 7] =
     ["input", "turn", "nodeTurn", "variables", "refused", "answers", "contains"];

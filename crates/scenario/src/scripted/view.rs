@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crewagent_core::message::Message;
 use serde_json::Value as Json;
 
-use crate::model::{Place, Request};
+use crewagent_engine::model::{Place, Request};
 
 /// The request through the eyes of a scenario.
 pub(super) struct View<'r> {

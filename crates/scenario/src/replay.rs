@@ -13,8 +13,8 @@ use crewagent_core::event::{Channel, Event, Fact, Reply, RequestFacts};
 use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 
-use super::{Delta, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
-use crate::cancel::Deadline;
+use crewagent_engine::cancel::Deadline;
+use crewagent_engine::model::{Delta, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
 
 /// Finds a text by its digest.
 type Blobs = Box<dyn Fn(Digest) -> Option<Arc<str>> + Send + Sync>;
