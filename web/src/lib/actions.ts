@@ -1,8 +1,9 @@
 /** What shortcuts and the palette do. */
 
+import { isScreen } from './screens';
 import { files } from './state/files.svelte';
 import { prefs, setPref } from './state/prefs.svelte';
-import { go, projectHere, projectOf, route, type Route } from './state/route.svelte';
+import { go, projectHere, projectOf, route, routeTo, type Route } from './state/route.svelte';
 import { shell } from './state/shell.svelte';
 import { works } from './works';
 
@@ -85,6 +86,8 @@ export function act(id: string): void {
   const project = projectHere();
   const tab = /^tab-(\d)$/.exec(id)?.[1];
   if (tab) showTab(Number(tab));
+  const screen = isScreen(id) ? routeTo(id, project) : undefined;
+  if (screen) go(screen);
   switch (id) {
     case 'palette':
       shell.palette = shell.palette ? null : 'all';
@@ -116,18 +119,6 @@ export function act(id: string): void {
     case 'works':
     case 'files':
       if (project) showSide(id);
-      break;
-    case 'packages':
-      if (project) go({ name: 'packages', project, package: undefined });
-      break;
-    case 'runs':
-      if (project) go({ name: 'runs', project });
-      break;
-    case 'settings':
-      go({ name: 'settings', section: 'models' });
-      break;
-    case 'start':
-      go({ name: 'start' });
       break;
     case 'replay':
       if (shell.work?.run) shell.work.replay = shell.work.replay === null ? shell.work.run.view.seq : null;

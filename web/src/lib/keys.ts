@@ -1,6 +1,7 @@
 /** Shortcuts: what they are called, what they are by default, and what was pressed. */
 
 import type { Key } from './i18n/index.svelte';
+import { SCREEN_NAMES, SCREENS } from './screens';
 
 export interface Shortcut {
   id: string;
@@ -8,6 +9,11 @@ export interface Shortcut {
   /** `mod` is Ctrl, or the command key on a Mac. Two keys with a space between them are pressed one after the other. */
   keys: string[];
 }
+
+const ofScreens = SCREEN_NAMES.flatMap((id): Shortcut[] => {
+  const { key } = SCREENS[id];
+  return key ? [{ id, name: `keys.${id}` as Key, keys: [key] }] : [];
+});
 
 export const SHORTCUTS: Shortcut[] = [
   { id: 'palette', name: 'keys.palette', keys: ['mod+k'] },
@@ -21,10 +27,7 @@ export const SHORTCUTS: Shortcut[] = [
   { id: 'next', name: 'keys.next', keys: ['mod+]'] },
   { id: 'works', name: 'keys.works', keys: ['g w'] },
   { id: 'files', name: 'keys.files', keys: ['g f'] },
-  { id: 'packages', name: 'keys.packages', keys: ['g p'] },
-  { id: 'runs', name: 'keys.runs', keys: ['g r'] },
-  { id: 'settings', name: 'keys.settings', keys: ['g s'] },
-  { id: 'start', name: 'keys.start', keys: ['g h'] },
+  ...ofScreens,
   { id: 'replay', name: 'keys.replay', keys: ['g t'] },
   { id: 'regions', name: 'keys.regions', keys: ['F6'] },
   { id: 'regionsBack', name: 'keys.regionsBack', keys: ['shift+F6'] },

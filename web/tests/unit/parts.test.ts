@@ -16,7 +16,6 @@ import { changeOf, readDiff } from '../../src/lib/patch';
 import { reduce } from '../../src/lib/reduce';
 import { emptyView } from '../../src/lib/view';
 import { group, merge } from '../../src/lib/rows';
-import { href, parse, type Route } from '../../src/lib/state/route.svelte';
 import { journal } from './journals';
 
 /** What the page makes of a text. */
@@ -188,31 +187,6 @@ describe('lists', () => {
     const merged = merge([odd ?? [], even ?? []]);
     expect(merged.length).toBe((odd?.length ?? 0) + (even?.length ?? 0));
     expect(merged.map((row) => row.time)).toEqual(merged.map((row) => row.time).toSorted());
-  });
-});
-
-describe('addresses', () => {
-  const routes: Route[] = [
-    { name: 'start' },
-    { name: 'import' },
-    { name: 'settings', section: 'looks' },
-    { name: 'project', project: 'p 1' },
-    { name: 'conversation', project: 'p', id: '20261115-094946-2q38e' },
-    { name: 'run', project: 'p', id: 'r' },
-    { name: 'runs', project: 'p' },
-    { name: 'packages', project: 'p', package: 'tiny@0.1.0' },
-    { name: 'launch', project: 'p', package: undefined, workflow: 'workflow.md' },
-  ];
-  it.each(routes)('$name is read as it was written', (route) => {
-    const url = new URL(href(route), 'http://127.0.0.1');
-    expect(parse(url)).toEqual(route);
-    // The server takes a path with a dot for a file.
-    expect(url.pathname).not.toContain('.');
-  });
-
-  it('that are not well formed lead nowhere, and break nothing', () => {
-    expect(parse(new URL('http://127.0.0.1/%E0%A4%A'))).toEqual({ name: 'unknown', path: '/%E0%A4%A' });
-    expect(parse(new URL('http://127.0.0.1/project/%'))).toEqual({ name: 'project', project: '%' });
   });
 });
 

@@ -1,19 +1,22 @@
-/** Where in the app this tab is, as an address that can be reloaded and shared with oneself. */
+/** The route of this tab, as an address that survives a reload. */
 
-export type Route =
-  | { name: 'start' }
-  | { name: 'import' }
-  | { name: 'settings'; section: string }
-  | { name: 'project'; project: string }
-  | { name: 'conversation'; project: string; id: string }
-  | { name: 'run'; project: string; id: string }
-  | { name: 'runs'; project: string }
-  | { name: 'packages'; project: string; package: string | undefined }
-  | { name: 'launch'; project: string; package: string | undefined; workflow: string | undefined }
-  | { name: 'unknown'; path: string };
+import { SCREENS, SCREEN_NAMES, type ScreenName, type ScreenRoute } from '../screens';
 
-/** A part of a path. One that is not well formed names nothing that is here. */
-function decoded(part: string): string {
+export type Route = ScreenRoute | { name: 'unknown'; path: string };
+
+type Params = Record<string, string | undefined>;
+
+/** Splits the path of a screen into parts and names of its query. */
+function pattern(name: ScreenName): { parts: string[]; query: string[] } {
+  const [path = '', query = ''] = SCREENS[name].path.split('?');
+  return { parts: path.split('/').filter(Boolean), query: query.split('&').filter(Boolean) };
+}
+
+/** Returns the name of the parameter that a part of a pattern stands for. */
+const paramIn = (part: string): string | undefined => (part.startsWith(':') ? part.slice(1) : undefined);
+
+/** Decodes a part of a path. A malformed one stays as it is, and names nothing. */
+function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -21,53 +24,45 @@ function decoded(part: string): string {
   }
 }
 
+/** Reads the parameters of a screen from an address; none if the address is another screen's. */
+function match(name: ScreenName, given: readonly string[], fields: URLSearchParams): Params | undefined {
+  const { parts, query } = pattern(name);
+  if (given.length > parts.length) return undefined;
+  const params: Params = {};
+  for (const [at, part] of parts.entries()) {
+    const param = paramIn(part);
+    const value = given[at] ?? (param && SCREENS[name].defaults?.[param]);
+    if (value === undefined || (param === undefined && value !== part)) return undefined;
+    if (param !== undefined) params[param] = value;
+  }
+  for (const field of query) params[field] = fields.get(field) ?? undefined;
+  return params;
+}
+
 export function parse(url: URL): Route {
-  const [first, second, third, fourth] = url.pathname.split('/').filter(Boolean).map(decoded);
-  const query = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
-  if (first === undefined) return { name: 'start' };
-  if (first === 'import') return { name: 'import' };
-  if (first === 'settings') return { name: 'settings', section: second ?? 'models' };
-  if (first === 'project' && second) {
-    if (third === undefined) return { name: 'project', project: second };
-    if (third === 'work' && fourth) return { name: 'conversation', project: second, id: fourth };
-    if (third === 'run' && fourth) return { name: 'run', project: second, id: fourth };
-    if (third === 'runs') return { name: 'runs', project: second };
-    if (third === 'packages') return { name: 'packages', project: second, package: query('package') };
-    if (third === 'launch') {
-      return { name: 'launch', project: second, package: query('package'), workflow: query('workflow') };
-    }
+  const given = url.pathname.split('/').filter(Boolean).map(decode);
+  for (const name of SCREEN_NAMES) {
+    const params = match(name, given, url.searchParams);
+    if (params) return { name, ...params } as Route;
   }
   return { name: 'unknown', path: url.pathname };
 }
 
 export function href(route: Route): string {
-  const id = encodeURIComponent;
-  const query = (fields: Record<string, string | undefined>): string => {
-    const pairs = Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined);
-    return pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : '';
-  };
-  switch (route.name) {
-    case 'start':
-      return '/';
-    case 'import':
-      return '/import';
-    case 'settings':
-      return `/settings/${id(route.section)}`;
-    case 'project':
-      return `/project/${id(route.project)}`;
-    case 'conversation':
-      return `/project/${id(route.project)}/work/${id(route.id)}`;
-    case 'run':
-      return `/project/${id(route.project)}/run/${id(route.id)}`;
-    case 'runs':
-      return `/project/${id(route.project)}/runs`;
-    case 'packages':
-      return `/project/${id(route.project)}/packages${query({ package: route.package })}`;
-    case 'launch':
-      return `/project/${id(route.project)}/launch${query({ package: route.package, workflow: route.workflow })}`;
-    case 'unknown':
-      return route.path;
-  }
+  if (route.name === 'unknown') return route.path;
+  const params: Params = { ...route };
+  const { parts, query } = pattern(route.name);
+  const path = parts.map((part) => encodeURIComponent(params[paramIn(part) ?? ''] ?? part));
+  const pairs = query.flatMap((field): [string, string][] => (params[field] === undefined ? [] : [[field, params[field]]]));
+  return `/${path.join('/')}${pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : ''}`;
+}
+
+/** Returns the route of a screen that needs nothing but the project; none where the project or more is missing. */
+export function routeTo(name: ScreenName, project: string | undefined): Route | undefined {
+  const known: Params = { ...SCREENS[name].defaults, project };
+  const params = pattern(name).parts.map(paramIn).filter((param) => param !== undefined);
+  if (params.some((param) => known[param] === undefined)) return undefined;
+  return { name, ...Object.fromEntries(params.map((param) => [param, known[param]])) } as Route;
 }
 
 export const projectOf = (route: Route): string | undefined => ('project' in route ? route.project : undefined);
