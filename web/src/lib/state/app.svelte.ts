@@ -2,7 +2,7 @@
 
 import { api, faultOf, whenLocked } from '../api/client';
 import { type Link, nameOf, Stream } from '../api/stream';
-import { soon } from '../soon';
+import { soon } from '../paint';
 import type {
   AppFacts,
   Conversation,

@@ -3,7 +3,7 @@
 import { api, faultOf } from '../api/client';
 import type { Event, Fault, Journal } from '../api/types';
 import { reduce } from '../reduce';
-import { soon } from '../soon';
+import { soon } from '../paint';
 import { emptyView, type Live, type View } from '../view';
 
 export class JournalState {

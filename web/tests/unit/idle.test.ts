@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/lib/api/types';
-import { orderOf } from '../../src/lib/orders';
+import { orderOf } from '../../src/lib/slash';
 import { reduce } from '../../src/lib/reduce';
-import { restOf } from '../../src/lib/rest';
+import { restOf } from '../../src/lib/idle';
 import { emptyView } from '../../src/lib/view';
 
 const time = '2026-11-15T09:49:46.935Z';
