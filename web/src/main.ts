@@ -8,5 +8,5 @@ import { applyPrefs } from './lib/state/prefs.svelte';
 await applyPrefs();
 const target = document.getElementById('app');
 if (target) mount(App, { target });
-void import('./lib/focus').then(({ keepFocus }) => keepFocus());
+void import('./lib/focus').then(({ watchFocus }) => watchFocus());
 void app.begin();

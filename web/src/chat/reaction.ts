@@ -6,26 +6,26 @@ import { shell } from '../lib/state/shell.svelte';
 import { toast } from '../lib/state/toasts.svelte';
 import type { Work } from '../lib/state/work.svelte';
 
-export function tell(work: Work, came: Came): void {
+export function showReaction(work: Work, reaction: Came): void {
   const say = (message: string): void => toast({ tone: 'ok', message });
-  if (came.kind === 'help') shell.sheet = 'keys';
-  else if (came.kind === 'no-run') say(t('came.noRun'));
-  else if (came.kind === 'status') {
-    const { turns = 0, usage = { inputTokens: 0, outputTokens: 0 } } = work.speaker?.view ?? {};
-    say(t('came.status', { turns, tokens: compact(usage.inputTokens + usage.outputTokens) }));
-  } else if (came.kind === 'refused') toast({ tone: 'err', code: 'command', message: came.message });
-  else if (came.kind === 'agents') toast({ tone: 'wait', message: t('came.agents', { agents: came.agents.join(', ') }) });
-  else if (came.kind === 'resumed' || came.kind === 'started' || came.kind === 'left') void work.refresh().catch(() => undefined);
+  if (reaction.kind === 'help') shell.sheet = 'keys';
+  else if (reaction.kind === 'no-run') say(t('reaction.noRun'));
+  else if (reaction.kind === 'status') {
+    const { turns = 0, usage = { inputTokens: 0, outputTokens: 0 } } = work.recipient?.view ?? {};
+    say(t('reaction.status', { turns, tokens: compact(usage.inputTokens + usage.outputTokens) }));
+  } else if (reaction.kind === 'refused') toast({ tone: 'err', code: 'command', message: reaction.message });
+  else if (reaction.kind === 'agents') toast({ tone: 'wait', message: t('reaction.agents', { agents: reaction.agents.join(', ') }) });
+  else if (reaction.kind === 'resumed' || reaction.kind === 'started' || reaction.kind === 'left') void work.refresh().catch(() => undefined);
 }
 
 /** Does what a command says in a run that belongs to no conversation, or holds what is at work. */
-export function obey(work: Work, order: string): void {
+export function runCommand(work: Work, command: string): void {
   const say = (message: string): void => toast({ tone: 'wait', message });
-  if (order === 'help' || order === 'status') tell(work, { kind: order });
-  else if (order === 'pause' || order === 'stop') {
-    if (work.atWork) void work[order]();
-    else say(t('came.rests'));
-  } else if (order !== 'resume') say(t('came.alone', { command: `/${order}` }));
-  else if (work.canGoOn) void work.resume();
-  else say(t(work.atWork ? 'came.works' : 'came.noRun'));
+  if (command === 'help' || command === 'status') showReaction(work, { kind: command });
+  else if (command === 'pause' || command === 'stop') {
+    if (work.atWork) void work[command]();
+    else say(t('reaction.rests'));
+  } else if (command !== 'resume') say(t('reaction.alone', { command: `/${command}` }));
+  else if (work.canResume) void work.resume();
+  else say(t(work.atWork ? 'reaction.works' : 'reaction.noRun'));
 }

@@ -66,16 +66,16 @@ async function languageOf(path: string): Promise<Extension> {
 }
 
 /** Parts of every editor that change while it is open. */
-const [merge, language, breaks, spoken] = [new Compartment(), new Compartment(), new Compartment(), new Compartment()];
+const [merge, language, breaks, textCompartment] = [new Compartment(), new Compartment(), new Compartment(), new Compartment()];
 
 /** What is said about an editor: its name, how the keyboard leaves it, and words of its panels where they are not English. */
-export interface Said {
+export interface EditorTexts {
   label: string;
   help: string;
   phrases: Record<string, string>;
 }
 
-const saying = ({ label, help, phrases }: Said): Extension => [EditorView.contentAttributes.of({ 'aria-label': label, 'aria-description': help }), EditorState.phrases.of(phrases)];
+const textExtension = ({ label, help, phrases }: EditorTexts): Extension => [EditorView.contentAttributes.of({ 'aria-label': label, 'aria-description': help }), EditorState.phrases.of(phrases)];
 
 /** How the lines of a text end. Where they end in more than one way, a return belongs to its line. */
 export function endingOf(text: string): { ending: string; isMixed: boolean } {
@@ -84,9 +84,9 @@ export function endingOf(text: string): { ending: string; isMixed: boolean } {
 }
 
 /** What is kept of an editor that is not in front: text, undo, cursor, and the place that was looked at. */
-export interface Kept {
+export interface EditorSnapshot {
   state: EditorState;
-  place: StateEffect<unknown>;
+  scroll: StateEffect<unknown>;
 }
 
 export interface Editor {
@@ -95,12 +95,12 @@ export interface Editor {
   /** Shows the difference to another text, or none. */
   compare(other: string | null): void;
   focus(): void;
-  close(): Kept;
+  close(): EditorSnapshot;
 }
 
 export function edit(
   host: HTMLElement,
-  { path, text, said, kept, onchange, onsave }: { path: string; text: string; said: Said; kept: Kept | null; onchange: (text: string) => void; onsave: () => void },
+  { path, text, texts, snapshot, onchange, onsave }: { path: string; text: string; texts: EditorTexts; snapshot: EditorSnapshot | null; onchange: (text: string) => void; onsave: () => void },
 ): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
   root.replaceChildren();
@@ -124,7 +124,7 @@ export function edit(
         highlightSelectionMatches(),
         search({ top: true }),
         EditorView.lineWrapping,
-        spoken.of([]),
+        textCompartment.of([]),
         keymap.of([
           {
             key: 'Mod-s',
@@ -149,8 +149,8 @@ export function edit(
   const view = new EditorView({
     root,
     parent: frame,
-    state: kept?.state ?? fresh(),
-    ...(kept ? { scrollTo: kept.place } : {}),
+    state: snapshot?.state ?? fresh(),
+    ...(snapshot ? { scrollTo: snapshot.scroll } : {}),
     // Not a part of the state, which outlives this.
     dispatchTransactions(steps, own) {
       own.update(steps);
@@ -158,7 +158,7 @@ export function edit(
     },
   });
   // The page may speak another language than when it was left.
-  view.dispatch({ effects: spoken.reconfigure(saying(said)) });
+  view.dispatch({ effects: textCompartment.reconfigure(textExtension(texts)) });
   void languageOf(path).then((found) => view.dispatch({ effects: language.reconfigure(found) }));
   return {
     set(to) {
@@ -172,9 +172,9 @@ export function edit(
     },
     focus: () => view.focus(),
     close() {
-      const left = { state: view.state, place: view.scrollSnapshot() };
+      const snapshot = { state: view.state, scroll: view.scrollSnapshot() };
       view.destroy();
-      return left;
+      return snapshot;
     },
   };
 }

@@ -82,7 +82,7 @@ function walkRegions(by: 1 | -1): void {
   target.focus();
 }
 
-export function act(id: string): void {
+export function runAction(id: string): void {
   const project = projectHere();
   const tab = /^tab-(\d)$/.exec(id)?.[1];
   if (tab) showTab(Number(tab));

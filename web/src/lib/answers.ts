@@ -22,10 +22,10 @@ export function consentOf(answer: string): { consent: Consent; why: string } {
 }
 
 /** An answer as people read it: options by their labels, a form field by field. What is neither stays as it is. */
-export function inWords(question: Question, options: readonly { value: string; label?: string }[], answer: string): string {
+export function formatAnswer(question: Question, options: readonly { value: string; label?: string }[], answer: string): string {
   const fields = (question.schema as FormSchema | undefined)?.properties;
-  const given = fields && objectOf(answer);
-  if (given) return Object.entries(given).map(([name, value]) => `${fields[name]?.title ?? name}: ${String(value)}`).join('\n');
+  const values = fields && objectOf(answer);
+  if (values) return Object.entries(values).map(([name, value]) => `${fields[name]?.title ?? name}: ${String(value)}`).join('\n');
   const label = (word: string): string => options.find((one) => one.value === word)?.label ?? word;
   return question.multi ? answer.split(', ').map(label).join(', ') : label(answer);
 }

@@ -1,7 +1,7 @@
 /** Commands as people write and read them. They are never run by a shell. */
 
 /** The words of a line: quotes hold a word together, a backslash takes the next character as it is. */
-export function words(line: string): string[] {
+export function splitCommand(line: string): string[] {
   const found: string[] = [];
   let word: string | null = null;
   let quote = '';
@@ -17,7 +17,7 @@ export function words(line: string): string[] {
 }
 
 /** A line that shows exactly these words. */
-export function line(all: string[]): string {
+export function joinCommand(all: string[]): string {
   return all.map((word) => (/^[\w@%+=:,./~${}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 }
 

@@ -1,7 +1,7 @@
 /** The difference of two whole texts. */
 
 import { structuredPatch } from 'diff';
-import { counted, type Difference, type DiffLine } from './patch';
+import { countLines, type Difference, type DiffLine } from './patch';
 
 const CONTEXT = 3;
 
@@ -21,5 +21,5 @@ export function difference(before: string, after: string): Difference {
       }
     }
   });
-  return counted(lines);
+  return countLines(lines);
 }

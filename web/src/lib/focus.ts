@@ -10,11 +10,11 @@ let last: HTMLElement | null = null;
 /** Whether it came there by keyboard. Others need no field to type in, and on a phone it would bring up the keys. */
 let isKeyed = false;
 let around: Element[] = [];
-let lent: { from: HTMLElement; to: HTMLElement } | null = null;
+let borrowed: { from: HTMLElement; to: HTMLElement } | null = null;
 
 function remember(event: FocusEvent): void {
   if (!(event.target instanceof HTMLElement)) return;
-  if (event.target !== lent?.to) lent = null;
+  if (event.target !== borrowed?.to) borrowed = null;
   last = event.target;
   isKeyed = last.matches(':focus-visible');
   around = [];
@@ -23,10 +23,10 @@ function remember(event: FocusEvent): void {
 
 const isUsable = (element: HTMLElement): boolean => element.isConnected && !element.matches(':disabled') && element.getClientRects().length > 0;
 
-function keep(): void {
-  if (isAwaited) greet();
-  if (lent && document.activeElement === lent.to && isUsable(lent.from)) {
-    lent.from.focus({ preventScroll: true });
+function restoreFocus(): void {
+  if (isAwaited) focusHeading();
+  if (borrowed && document.activeElement === borrowed.to && isUsable(borrowed.from)) {
+    borrowed.from.focus({ preventScroll: true });
     return;
   }
   if (last === null || (document.activeElement !== document.body && document.activeElement !== null)) return;
@@ -38,7 +38,7 @@ function keep(): void {
   const inner = wanted ? home.querySelector<HTMLElement>(wanted) : null;
   const to = inner && isUsable(inner) ? inner : home;
   if (to === home && !home.hasAttribute('tabindex')) home.tabIndex = -1;
-  if (from.isConnected) lent = { from, to };
+  if (from.isConnected) borrowed = { from, to };
   to.focus({ preventScroll: true });
 }
 
@@ -46,7 +46,7 @@ function keep(): void {
 let isAwaited = false;
 
 /** The focus goes to the heading of a new screen, so that it is told and read from there; unless it is in the screen already. */
-function greet(): void {
+function focusHeading(): void {
   const main = document.querySelector('main');
   const heading = main?.querySelector<HTMLElement>('h1');
   if (!main || !heading) return;
@@ -60,11 +60,11 @@ function greet(): void {
 /** Somebody went to another screen. */
 export function expectScreen(): void {
   isAwaited = true;
-  greet();
+  focusHeading();
 }
 
 /** Watches over the focus of the page. */
-export function keepFocus(): void {
+export function watchFocus(): void {
   document.addEventListener('focusin', remember);
-  new MutationObserver(keep).observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ['disabled', 'class', 'open'] });
+  new MutationObserver(restoreFocus).observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ['disabled', 'class', 'open'] });
 }

@@ -83,12 +83,12 @@ export function initial(all: readonly Entry[]): FormValues {
 }
 
 /** A form as it was left: what was filled in, where that still is of the kind that the field has. */
-export function restored(values: FormValues, kept: Record<string, unknown> | undefined): FormValues {
+export function restore(values: FormValues, stored: Record<string, unknown> | undefined): FormValues {
   const isLike = (kind: unknown, value: unknown): value is FormValues[string] =>
     Array.isArray(kind) ? Array.isArray(value) && value.every((one) => typeof one === 'string') : typeof kind === typeof value;
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => {
-      const found = kept?.[name];
+      const found = stored?.[name];
       return [name, isLike(value, found) ? found : value];
     }),
   );
@@ -135,7 +135,7 @@ export function mistakes(all: readonly Entry[], values: FormValues): Record<stri
 }
 
 /** The answer as JSON. What is blank is left out. */
-export function filledIn(all: readonly Entry[], values: FormValues): string {
+export function toAnswer(all: readonly Entry[], values: FormValues): string {
   const answer: Record<string, unknown> = {};
   for (const { name, kind, choices } of all) {
     const value = values[name];

@@ -4,10 +4,10 @@ import { lookOfPhase, type Look } from './status';
 import type { View } from './view';
 
 /** Whether a limit holds it: it waits, but not for an answer. */
-export const isHeld = ({ phase, reason }: View): boolean => phase === 'WaitingUser' && /^(?:limit-|loop|empty-reply)/.test(reason ?? '');
+export const isAtLimit = ({ phase, reason }: View): boolean => phase === 'WaitingUser' && /^(?:limit-|loop|empty-reply)/.test(reason ?? '');
 
 /** One that ends at work was left by its process. Talk that asks nothing waits for nothing in particular. */
-export function restOf(view: View, isTalk: boolean): Look {
+export function idleLook(view: View, isConversation: boolean): Look {
   const look = lookOfPhase(view.phase === 'Running' ? 'Paused' : view.phase, view.question?.question.kind);
-  return isTalk && look === 'waiting' && !view.question && !isHeld(view) ? 'ready' : look;
+  return isConversation && look === 'waiting' && !view.question && !isAtLimit(view) ? 'ready' : look;
 }

@@ -37,7 +37,7 @@ export const SHORTCUTS: Shortcut[] = [
 export const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
 
 /** A key press in the words of the table. */
-export function pressed(event: KeyboardEvent): string {
+export function readKeys(event: KeyboardEvent): string {
   const mod = isMac ? event.metaKey : event.ctrlKey;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const parts: string[] = [];
@@ -48,7 +48,7 @@ export function pressed(event: KeyboardEvent): string {
 }
 
 /** For people: `⌘K`, `Ctrl K`, `G N`. */
-export function spelled(keys: string): string {
+export function formatKeys(keys: string): string {
   return keys
     .split(' ')
     .map((one) =>
@@ -74,7 +74,7 @@ export function keysOf(shortcut: Shortcut, own: Record<string, string>): string[
 }
 
 /** The shortcut that keys cannot be told apart from: the same ones, or those that it begins with. */
-export function rival(id: string, keys: string, own: Record<string, string>): Shortcut | undefined {
+export function conflictingShortcut(id: string, keys: string, own: Record<string, string>): Shortcut | undefined {
   const isNear = (other: string): boolean => other === keys || other.startsWith(`${keys} `) || keys.startsWith(`${other} `);
   return SHORTCUTS.find((one) => one.id !== id && keysOf(one, own).some(isNear));
 }
@@ -83,7 +83,7 @@ export function rival(id: string, keys: string, own: Record<string, string>): Sh
 export const isComposed = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;
 
 /** Whether the user is writing, so that single letters are letters. */
-export function isWriting(event: KeyboardEvent): boolean {
+export function isTyping(event: KeyboardEvent): boolean {
   const target = event.composedPath()[0];
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
@@ -96,9 +96,9 @@ export class KeyReader {
 
   read(event: KeyboardEvent, own: Record<string, string>): string | undefined {
     if (isComposed(event)) return undefined;
-    const now = pressed(event);
+    const now = readKeys(event);
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (isPlain && isWriting(event) && event.key.length === 1) return undefined;
+    if (isPlain && isTyping(event) && event.key.length === 1) return undefined;
     const pair = event.timeStamp - this.#since < 1200 ? `${this.#first} ${now}` : now;
     this.#first = now;
     this.#since = event.timeStamp;

@@ -16,7 +16,7 @@ export interface Difference {
   removed: number;
 }
 
-export function counted(lines: DiffLine[]): Difference {
+export function countLines(lines: DiffLine[]): Difference {
   const count = (kind: DiffLine['kind']): number => lines.filter((line) => line.kind === kind).length;
   return { lines, added: count('add'), removed: count('del') };
 }
@@ -37,9 +37,9 @@ export function readDiff(text: string): Difference {
     const line = all[at] ?? '';
     const isInside = goes > 0 || comes > 0;
     if (line.startsWith('@@')) {
-      const place = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?/.exec(line);
-      [old, now, numbered] = [Number(place?.[1] ?? 0), Number(place?.[3] ?? 0), place !== null];
-      [goes, comes] = place ? [Number(place[2] ?? 1), Number(place[4] ?? 1)] : [0, 0];
+      const header = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?/.exec(line);
+      [old, now, numbered] = [Number(header?.[1] ?? 0), Number(header?.[3] ?? 0), header !== null];
+      [goes, comes] = header ? [Number(header[2] ?? 1), Number(header[4] ?? 1)] : [0, 0];
       if (lines.length > 0) lines.push({ kind: 'gap', number: undefined, text: '' });
     } else if (isUnified && !isInside && isHead(all, at)) at += 1;
     else if (line.startsWith('+')) {
@@ -53,16 +53,16 @@ export function readDiff(text: string): Difference {
       [old, goes, comes] = [old + 1, goes - 1, comes - 1];
     }
   }
-  return counted(lines);
+  return countLines(lines);
 }
 
-function allOf(kind: 'add' | 'del', text: string, numbered: boolean): DiffLine[] {
+function wholeText(kind: 'add' | 'del', text: string, numbered: boolean): DiffLine[] {
   const lines = text.replace(/\n$/, '').split('\n');
   return lines.map((line, at) => ({ kind, number: numbered ? at + 1 : undefined, text: line }));
 }
 
 /** One piece of text in place of another: the lines that both begin and end with stay. */
-function replaced(before: string, after: string): DiffLine[] {
+function replacementLines(before: string, after: string): DiffLine[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const most = Math.min(old.length, now.length);
   let [start, end] = [0, 0];
@@ -82,14 +82,14 @@ export function changeOf(tool: string, args: Payload | undefined): Difference | 
   const object = objectOf(args);
   if (!object) return undefined;
   if (tool === 'fs.write' && typeof object.content === 'string') {
-    return counted(allOf('add', object.content, object.mode !== 'append'));
+    return countLines(wholeText('add', object.content, object.mode !== 'append'));
   }
   if (tool !== 'fs.apply_patch') return undefined;
   if (typeof object.diff === 'string') return readDiff(object.diff);
   if (!Array.isArray(object.edits)) return undefined;
   const lines = object.edits.flatMap((edit: { old?: unknown; new?: unknown }, at) => {
-    const own = replaced(String(edit.old ?? ''), String(edit.new ?? ''));
+    const own = replacementLines(String(edit.old ?? ''), String(edit.new ?? ''));
     return at > 0 ? [{ kind: 'gap' as const, number: undefined, text: '' }, ...own] : own;
   });
-  return counted(lines);
+  return countLines(lines);
 }

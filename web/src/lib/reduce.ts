@@ -4,7 +4,7 @@
  */
 
 import type { Caller, Event, Standing, StateChange, ToolCall, Usage } from './api/types';
-import { type AskRow, type Live, NO_USAGE, type NodeFacts, type NoteTopic, type RowHead, type ToolRow, type View } from './view';
+import { type AskRow, type Live, NO_USAGE, type NodeStats, type NoteTopic, type RowHead, type ToolRow, type View } from './view';
 
 /** The view after some more events. The given view is not changed. */
 export function reduce(view: View, events: readonly Event[]): View {
@@ -17,14 +17,14 @@ export function reduce(view: View, events: readonly Event[]): View {
   const next: View = {
     ...view,
     rows: view.rows.slice(),
-    standings: { ...view.standings },
+    states: { ...view.states },
     frames: view.frames.slice(),
     visits: view.visits.slice(),
     nodes: { ...view.nodes },
     artifacts: view.artifacts.slice(),
     usage: { ...view.usage },
     runs: view.runs.slice(),
-    place: { ...view.place },
+    position: { ...view.position },
     calls: { ...view.calls },
     open: { ...view.open },
   };
@@ -36,24 +36,24 @@ export function reduce(view: View, events: readonly Event[]): View {
 export const nodeKey = (nodeId: string, call: number | undefined): string => `${call ?? 0}/${nodeId}`;
 
 /** The call that is active: 0 for the run itself. */
-export const activeCall = (view: View): number => view.frames.findLast((frame) => !frame.over)?.call ?? 0;
+export const activeFrame = (view: View): number => view.frames.findLast((frame) => !frame.over)?.call ?? 0;
 
 function take(view: View, event: Event): void {
   if (event.type === 'assistant.delta') {
-    takePiece(view, event);
+    takeDelta(view, event);
     return;
   }
   // What was seen before is not seen twice.
   if (event.seq <= view.seq) return;
   view.seq = event.seq;
   view.time = event.time;
-  takeWhole(view, event);
+  takeEvent(view, event);
 }
 
-function takePiece(view: View, event: Extract<Event, { type: 'assistant.delta' }>): void {
+function takeDelta(view: View, event: Extract<Event, { type: 'assistant.delta' }>): void {
   const part = event.part ?? 0;
   if (event.seq <= view.seq || (view.live && view.live.turn === event.turn && part <= view.live.part)) return;
-  const live = view.live?.turn === event.turn ? view.live : newLive(view, event.turn, view.place.agentId);
+  const live = view.live?.turn === event.turn ? view.live : newLive(view, event.turn, view.position.agentId);
   const isThought = event.channel === 'thinking';
   view.live = {
     ...live,
@@ -76,7 +76,7 @@ function note(view: View, event: Event, topic: NoteTopic, subject = '', detail: 
   view.rows.push({ ...head(event), kind: 'note', topic, subject, detail });
 }
 
-function takeWhole(view: View, event: Event): void {
+function takeEvent(view: View, event: Event): void {
   switch (event.type) {
     case 'run.started':
       view.started = {
@@ -88,7 +88,7 @@ function takeWhole(view: View, event: Event): void {
       };
       view.agentId = event.agentId;
       view.settings = event.settings;
-      stand(view, event, event.state, event.forkedFrom?.callers ?? []);
+      setPosition(view, event, event.state, event.forkedFrom?.callers ?? []);
       if (event.forkedFrom) note(view, event, 'forked', event.forkedFrom.run, [event.state.currentNodeId]);
       else note(view, event, 'started', event.workflow, [event.package]);
       break;
@@ -102,11 +102,11 @@ function takeWhole(view: View, event: Event): void {
       };
       view.agentId = event.agentId;
       view.settings = event.settings;
-      view.place.agentId = event.agentId;
+      view.position.agentId = event.agentId;
       break;
     case 'session.agent':
       view.agentId = event.agentId;
-      view.place.agentId = event.agentId;
+      view.position.agentId = event.agentId;
       note(view, event, event.agentId ? 'agent' : 'dismissed', event.agentId ?? '');
       break;
     case 'command.resolved':
@@ -142,7 +142,7 @@ function takeWhole(view: View, event: Event): void {
       break;
     case 'workflow.entered':
       view.frames.push({ workflowId: event.workflowId, call: event.call, nodeId: event.nodeId, over: false });
-      view.standings[event.call] = event.state;
+      view.states[event.call] = event.state;
       visit(view, event, event.state.currentNodeId, event.call, undefined, undefined);
       note(view, event, 'entered', event.workflowId);
       break;
@@ -158,7 +158,7 @@ function takeWhole(view: View, event: Event): void {
       takeTurn(view, event);
       break;
     case 'model.retried':
-      view.live = newLive(view, event.turn, view.place.agentId);
+      view.live = newLive(view, event.turn, view.position.agentId);
       note(view, event, 'retried', event.message, [String(event.attempt), String(event.waitMs)]);
       break;
     case 'model.overflowed':
@@ -214,16 +214,16 @@ function takeResumed(view: View, event: Extract<Event, { type: 'run.resumed' }>)
   if (event.state) {
     // What was asked was asked elsewhere.
     dropQuestion(view);
-    stand(view, event, event.state, event.callers ?? []);
+    setPosition(view, event, event.state, event.callers ?? []);
   }
   note(view, event, event.fresh ? 'fresh' : 'resumed', '', event.notes ?? []);
 }
 
 /** The run stands here, with these workflows waiting. */
-function stand(view: View, event: Event, state: Standing, callers: readonly Caller[]): void {
+function setPosition(view: View, event: Event, state: Standing, callers: readonly Caller[]): void {
   const call = callers.at(-1)?.call ?? 0;
   callers.forEach((caller, at) => {
-    view.standings[at === 0 ? 0 : (callers[at - 1]?.call ?? 0)] = caller.state;
+    view.states[at === 0 ? 0 : (callers[at - 1]?.call ?? 0)] = caller.state;
   });
   const isOpen = (call: number): boolean => callers.some((caller) => caller.call === call);
   view.frames = view.frames.map((frame) => ({ ...frame, over: !isOpen(frame.call) }));
@@ -231,7 +231,7 @@ function stand(view: View, event: Event, state: Standing, callers: readonly Call
     const isKnown = view.frames.some((frame) => frame.call === number);
     if (!isKnown) view.frames.push({ workflowId, call: number, nodeId, over: false });
   }
-  view.standings[call] = state;
+  view.states[call] = state;
   visit(view, event, state.currentNodeId, call || undefined, undefined, undefined);
 }
 
@@ -240,7 +240,7 @@ function takeInput(view: View, event: Extract<Event, { type: 'user.input' }>): v
   const row = at === undefined ? undefined : view.rows[at];
   if (at !== undefined && row?.kind === 'ask') {
     view.rows[at] = { ...row, answer: event.text, refused: undefined };
-    view.asked = at;
+    view.lastAnswered = at;
     delete view.open[row.callId];
   } else {
     view.rows.push({ ...head(event), kind: 'user', text: event.text, nodeId: event.forNodeId });
@@ -257,21 +257,21 @@ function dropQuestion(view: View): void {
 
 function takeTurn(view: View, event: Extract<Event, { type: 'turn.started' }>): void {
   dropQuestion(view);
-  const { place } = view;
-  if (event.nodeId !== undefined && (event.nodeId !== place.nodeId || event.call !== place.call || place.steps === 0)) {
-    const steps = place.steps + 1;
-    view.place = { nodeId: event.nodeId, agentId: event.agentId, call: event.call, steps, since: event.time };
+  const { position } = view;
+  if (event.nodeId !== undefined && (event.nodeId !== position.nodeId || event.call !== position.call || position.steps === 0)) {
+    const steps = position.steps + 1;
+    view.position = { nodeId: event.nodeId, agentId: event.agentId, call: event.call, steps, since: event.time };
     view.rows.push({ ...head(event), kind: 'step', number: steps, nodeId: event.nodeId, agentId: event.agentId, call: event.call });
   } else {
-    view.place = { ...place, nodeId: event.nodeId, agentId: event.agentId, call: event.call };
+    view.position = { ...position, nodeId: event.nodeId, agentId: event.agentId, call: event.call };
   }
   view.live = newLive(view, event.turn, event.agentId);
   view.phase = 'Running';
-  countNode(view, (facts) => ({ ...facts, turns: facts.turns + 1 }));
+  countNode(view, (stats) => ({ ...stats, turns: stats.turns + 1 }));
 }
 
 /** What models think is told under several names. */
-function thoughts(extra: Record<string, unknown> | undefined): string {
+function reasoningOf(extra: Record<string, unknown> | undefined): string {
   for (const name of ['reasoning_content', 'reasoning', 'reasoning_text']) {
     const text = extra?.[name];
     if (typeof text === 'string' && text) return text;
@@ -285,16 +285,16 @@ function takeReply(view: View, event: Extract<Event, { type: 'assistant.message'
   view.usage = sum(view.usage, event.usage ?? NO_USAGE);
   view.calls = Object.fromEntries((event.toolCalls ?? []).map((call: ToolCall) => [call.id, call.function.arguments]));
   const text = event.content ?? '';
-  const thinking = thoughts(event.extra);
+  const thinking = reasoningOf(event.extra);
   const cut = event.finish === 'length' || event.finish === 'filter' ? event.finish : undefined;
   if (text.trim() === '' && thinking === '' && cut === undefined) return;
   view.rows.push({
     ...head(event),
     key: keyOf(view, event.turn),
-    kind: 'said',
+    kind: 'reply',
     turn: event.turn,
-    agentId: view.place.agentId,
-    nodeId: view.place.nodeId,
+    agentId: view.position.agentId,
+    nodeId: view.position.nodeId,
     text,
     thinking,
     from: event.from,
@@ -332,7 +332,7 @@ function newTool(view: View, event: Extract<Event, { type: 'tool.started' | 'too
     files: [],
     moved: undefined,
     ended: undefined,
-    nodeId: view.place.nodeId,
+    nodeId: view.position.nodeId,
   };
 }
 
@@ -367,21 +367,21 @@ function takeToolEnd(view: View, event: Extract<Event, { type: 'tool.finished' }
   };
   if (at !== undefined && known?.kind === 'tool') view.rows[at] = row;
   else view.rows.push(row);
-  countNode(view, (facts) => ({
-    ...facts,
-    tools: facts.tools + 1,
-    refused: facts.refused + (event.refused === undefined ? 0 : 1),
+  countNode(view, (stats) => ({
+    ...stats,
+    tools: stats.tools + 1,
+    refused: stats.refused + (event.refused === undefined ? 0 : 1),
   }));
   for (const path of event.created ?? []) addArtifact(view, path, event.time);
 }
 
 function addArtifact(view: View, path: string, time: string): void {
   if (view.artifacts.some((artifact) => artifact.path === path)) return;
-  view.artifacts.push({ path, nodeId: view.place.nodeId, time });
+  view.artifacts.push({ path, nodeId: view.position.nodeId, time });
 }
 
 function takeChange(view: View, event: Event, change: StateChange): void {
-  view.standings[change.call ?? 0] = change.state;
+  view.states[change.call ?? 0] = change.state;
   for (const path of change.state.artifacts ?? []) addArtifact(view, path, event.time);
   if (!change.moved) return;
   leaveNode(view, event.time, change.moved.from, change.call);
@@ -406,20 +406,20 @@ function visit(
   view.visits.push({ nodeId, call, label, from, seq: event.seq, time: event.time });
 }
 
-const NO_FACTS: NodeFacts = { millis: 0, tools: 0, turns: 0, refused: 0 };
+const NO_STATS: NodeStats = { millis: 0, tools: 0, turns: 0, refused: 0 };
 
-function countNode(view: View, change: (facts: NodeFacts) => NodeFacts): void {
-  const { nodeId, call } = view.place;
+function countNode(view: View, change: (stats: NodeStats) => NodeStats): void {
+  const { nodeId, call } = view.position;
   if (nodeId === undefined) return;
   const key = nodeKey(nodeId, call);
-  view.nodes[key] = change(view.nodes[key] ?? NO_FACTS);
+  view.nodes[key] = change(view.nodes[key] ?? NO_STATS);
 }
 
 function leaveNode(view: View, time: string, nodeId: string, call: number | undefined): void {
-  if (view.place.nodeId !== nodeId || view.place.call !== call || !view.place.since) return;
-  const millis = Math.max(0, Date.parse(time) - Date.parse(view.place.since));
-  countNode(view, (facts) => ({ ...facts, millis: facts.millis + millis }));
-  view.place.since = '';
+  if (view.position.nodeId !== nodeId || view.position.call !== call || !view.position.since) return;
+  const millis = Math.max(0, Date.parse(time) - Date.parse(view.position.since));
+  countNode(view, (stats) => ({ ...stats, millis: stats.millis + millis }));
+  view.position.since = '';
 }
 
 function takeQuestion(view: View, event: Extract<Event, { type: 'question' }>): void {
@@ -432,8 +432,8 @@ function takeQuestion(view: View, event: Extract<Event, { type: 'question' }>): 
     moved: event.moved,
     answer: undefined,
     refused: undefined,
-    nodeId: view.place.nodeId,
-    agentId: view.place.agentId,
+    nodeId: view.position.nodeId,
+    agentId: view.position.agentId,
   };
   view.open[event.callId] = view.rows.length;
   view.rows.push(row);
@@ -456,7 +456,7 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
     closeCalls(view);
     takeFailure(view, event);
   }
-  else if (event.reason === 'question' && event.message) askAgain(view, event.message);
+  else if (event.reason === 'question' && event.message) reopenQuestion(view, event.message);
   else if (event.phase === 'WaitingUser' && !QUIET.has(event.reason ?? 'stop-point')) {
     note(view, event, 'waiting', event.reason ?? '', detail);
   }
@@ -471,10 +471,10 @@ function takeStopped(view: View, event: Extract<Event, { type: 'model.stopped' }
   view.rows.push({
     ...head(event),
     key,
-    kind: 'said',
+    kind: 'reply',
     turn: event.turn,
-    agentId: view.place.agentId,
-    nodeId: view.place.nodeId,
+    agentId: view.position.agentId,
+    nodeId: view.position.nodeId,
     text: event.partial,
     thinking: '',
     from: undefined,
@@ -484,12 +484,12 @@ function takeStopped(view: View, event: Extract<Event, { type: 'model.stopped' }
 }
 
 /** What was said is no answer: the question waits on, with the reason. */
-function askAgain(view: View, why: string): void {
-  const row = view.asked === undefined ? undefined : view.rows[view.asked];
-  if (view.asked === undefined || row?.kind !== 'ask' || row.answer === undefined) return;
+function reopenQuestion(view: View, why: string): void {
+  const row = view.lastAnswered === undefined ? undefined : view.rows[view.lastAnswered];
+  if (view.lastAnswered === undefined || row?.kind !== 'ask' || row.answer === undefined) return;
   view.question = { ...row, answer: undefined, refused: { text: row.answer, why } };
-  view.rows[view.asked] = view.question;
-  view.open[row.callId] = view.asked;
+  view.rows[view.lastAnswered] = view.question;
+  view.open[row.callId] = view.lastAnswered;
 }
 
 function takeFailure(view: View, event: Extract<Event, { type: 'phase.changed' }>): void {

@@ -53,32 +53,32 @@ export function regroup(before: Grouped, rows: readonly Row[], journal: string):
   if (before.rows === rows) return before;
   let same = 0;
   while (same < rows.length && before.rows[same] === rows[same]) same += 1;
-  let [kept, covered] = [before.shown.length, before.rows.length];
-  for (; kept > 0; kept -= 1) {
-    const last = before.shown[kept - 1];
+  let [reused, covered] = [before.shown.length, before.rows.length];
+  for (; reused > 0; reused -= 1) {
+    const last = before.shown[reused - 1];
     if (!last) break;
     // A call that only looked may be joined by the next one.
     if (covered <= same && last.kind !== 'group' && !isLook(last)) break;
     covered -= last.kind === 'group' ? last.tools.length : 1;
   }
-  return { rows, shown: before.shown.slice(0, kept).concat(group(rows.slice(covered), journal)) };
+  return { rows, shown: before.shown.slice(0, reused).concat(group(rows.slice(covered), journal)) };
 }
 
 /** One list of several, by time. Rows of one journal keep their order. */
 export function merge(lists: readonly Shown[][]): Shown[] {
   if (lists.length === 1) return lists[0] ?? [];
-  const places = lists.map(() => 0);
+  const offsets = lists.map(() => 0);
   const merged: Shown[] = [];
   for (;;) {
     let best = -1;
     for (let at = 0; at < lists.length; at += 1) {
-      const row = lists[at]?.[places[at] ?? 0];
-      const leader = best < 0 ? undefined : lists[best]?.[places[best] ?? 0];
+      const row = lists[at]?.[offsets[at] ?? 0];
+      const leader = best < 0 ? undefined : lists[best]?.[offsets[best] ?? 0];
       if (row && (!leader || row.time < leader.time)) best = at;
     }
-    const row = best < 0 ? undefined : lists[best]?.[places[best] ?? 0];
+    const row = best < 0 ? undefined : lists[best]?.[offsets[best] ?? 0];
     if (!row) return merged;
     merged.push(row);
-    places[best] = (places[best] ?? 0) + 1;
+    offsets[best] = (offsets[best] ?? 0) + 1;
   }
 }

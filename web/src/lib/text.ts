@@ -7,9 +7,9 @@ const TURNING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202
 export const visible = (text: string): string => text.replace(TURNING, '\ufffd');
 
 /** The same for everything in an answer that is only shown. */
-export function shown<T>(value: T): T {
+export function sanitize<T>(value: T): T {
   if (typeof value === 'string') return visible(value) as T;
-  if (Array.isArray(value)) return value.map(shown) as T;
+  if (Array.isArray(value)) return value.map(sanitize) as T;
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shown(inner)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, sanitize(inner)])) as T;
 }

@@ -55,8 +55,8 @@ export interface AskRow extends RowHead {
 /** Why a reply is not whole. */
 export type Cut = 'length' | 'filter' | StoppedBy;
 
-export interface SaidRow extends RowHead {
-  kind: 'said';
+export interface ReplyRow extends RowHead {
+  kind: 'reply';
   turn: number;
   agentId: string | undefined;
   nodeId: string | undefined;
@@ -96,7 +96,7 @@ export interface NoteRow extends RowHead {
 export type Row =
   | (RowHead & { kind: 'step'; number: number; nodeId: string; agentId: string | undefined; call: number | undefined })
   | (RowHead & { kind: 'user'; text: Payload; nodeId: string | undefined })
-  | SaidRow
+  | ReplyRow
   | ToolRow
   | AskRow
   | NoteRow
@@ -135,7 +135,7 @@ export interface Frame {
 }
 
 /** What is known about one node of one call. */
-export interface NodeFacts {
+export interface NodeStats {
   millis: number;
   tools: number;
   turns: number;
@@ -156,10 +156,10 @@ export interface View {
   message: string | undefined;
   question: AskRow | null;
   /** Where each call stands; the run itself under 0. */
-  standings: Record<number, Standing>;
+  states: Record<number, Standing>;
   frames: Frame[];
   visits: Visit[];
-  nodes: Record<string, NodeFacts>;
+  nodes: Record<string, NodeStats>;
   artifacts: { path: string; nodeId: string | undefined; time: string }[];
   turns: number;
   /** Replies that were given up. */
@@ -168,13 +168,13 @@ export interface View {
   runs: string[];
   activeRun: string | undefined;
   /** Where the model is at work. */
-  place: { nodeId: string | undefined; agentId: string | undefined; call: number | undefined; steps: number; since: string };
+  position: { nodeId: string | undefined; agentId: string | undefined; call: number | undefined; steps: number; since: string };
   /** Calls of the last reply that have not begun. */
   calls: Record<string, Payload>;
   /** Rows of calls that are not over, by their place in `rows`. */
   open: Record<string, number>;
   /** The place of the question that was answered last. */
-  asked: number | undefined;
+  lastAnswered: number | undefined;
 }
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -192,7 +192,7 @@ export function emptyView(): View {
     reason: undefined,
     message: undefined,
     question: null,
-    standings: {},
+    states: {},
     frames: [],
     visits: [],
     nodes: {},
@@ -202,9 +202,9 @@ export function emptyView(): View {
     usage: NO_USAGE,
     runs: [],
     activeRun: undefined,
-    place: { nodeId: undefined, agentId: undefined, call: undefined, steps: 0, since: '' },
+    position: { nodeId: undefined, agentId: undefined, call: undefined, steps: 0, since: '' },
     calls: {},
     open: {},
-    asked: undefined,
+    lastAnswered: undefined,
   };
 }

@@ -8,20 +8,20 @@ export interface WorkItem {
   id: string;
   to: Route;
   time: string;
-  talk?: Conversation;
+  conversation?: Conversation;
   run?: RunItem;
 }
 
-export const ofTalk = (project: string, talk: Conversation): WorkItem => ({
-  id: talk.id,
-  to: { name: 'conversation', project, id: talk.id },
-  time: talk.updated ?? talk.created,
-  talk,
+export const conversationItem = (project: string, conversation: Conversation): WorkItem => ({
+  id: conversation.id,
+  to: { name: 'conversation', project, id: conversation.id },
+  time: conversation.updated ?? conversation.created,
+  conversation,
 });
 
 /** In the order in which they are shown and walked through: the latest first. */
 export function works(project: string): WorkItem[] {
   const alone = app.runs.filter((run) => !run.conversation);
   const runs = alone.map((run): WorkItem => ({ id: run.id, to: { name: 'run', project, id: run.id }, time: run.updated ?? run.created, run }));
-  return [...app.conversations.map((talk) => ofTalk(project, talk)), ...runs].sort((one, other) => other.time.localeCompare(one.time));
+  return [...app.conversations.map((conversation) => conversationItem(project, conversation)), ...runs].sort((one, other) => other.time.localeCompare(one.time));
 }

@@ -2,7 +2,7 @@
 
 import type { Picture, PictureEdge, PictureNode, Standing } from '../lib/api/types';
 import { nodeKey } from '../lib/reduce';
-import type { NodeFacts, View } from '../lib/view';
+import type { NodeStats, View } from '../lib/view';
 import { type Look, lookOfPhase } from '../lib/status';
 
 export interface NodeLook {
@@ -11,7 +11,7 @@ export interface NodeLook {
   /** Can be moved to from here. */
   next: boolean;
   visits: number;
-  facts: NodeFacts | undefined;
+  stats: NodeStats | undefined;
 }
 
 export type EdgeLook = 'taken' | 'next' | 'plain' | 'skipped';
@@ -25,8 +25,8 @@ export interface GraphLook {
 }
 
 /** A graph that nobody has gone through yet. */
-export function untouched(picture: Picture): GraphLook {
-  const look: NodeLook = { look: 'ready', current: false, next: false, visits: 0, facts: undefined };
+export function previewLook(picture: Picture): GraphLook {
+  const look: NodeLook = { look: 'ready', current: false, next: false, visits: 0, stats: undefined };
   return { nodes: new Map(picture.nodes.map((node) => [node.id, look])), edges: picture.edges.map(() => 'plain'), done: 0, isPreview: true };
 }
 
@@ -34,19 +34,19 @@ export function untouched(picture: Picture): GraphLook {
  * The ways between nodes that were done before the first event: a fork is told what is done and in which order, not how it
  * went from one to the next.
  */
-function copied(standing: Standing, visited: ReadonlyMap<string, number>): Set<string> {
-  const way = [...standing.stepsCompleted, standing.currentNodeId];
-  return new Set(way.flatMap((node, at) => (at > 0 && !visited.has(way[at - 1] ?? '') ? [`${way[at - 1]}\n${node}`] : [])));
+function inheritedEdges(state: Standing, visited: ReadonlyMap<string, number>): Set<string> {
+  const path = [...state.stepsCompleted, state.currentNodeId];
+  return new Set(path.flatMap((node, at) => (at > 0 && !visited.has(path[at - 1] ?? '') ? [`${path[at - 1]}\n${node}`] : [])));
 }
 
-export function lookAt(picture: Picture, view: View, call: number, atWork: boolean): GraphLook {
-  const standing = view.standings[call];
-  if (!standing) return { ...untouched(picture), isPreview: false };
+export function graphLook(picture: Picture, view: View, call: number, atWork: boolean): GraphLook {
+  const state = view.states[call];
+  if (!state) return { ...previewLook(picture), isPreview: false };
   const own = view.visits.filter((visit) => (visit.call ?? 0) === call);
-  const done = new Set(standing.stepsCompleted);
+  const done = new Set(state.stepsCompleted);
   const isActive = view.frames.findLast((frame) => !frame.over)?.call === call || (call === 0 && view.frames.every((frame) => frame.over));
-  const here = standing.currentNodeId;
-  const isOver = standing.complete;
+  const here = state.currentNodeId;
+  const isOver = state.complete;
   const from = new Set(picture.edges.filter((edge) => edge.from === here && !isOver).map((edge) => edge.to));
   const phase = view.phase === 'Running' && !atWork ? 'Paused' : view.phase;
   const currentLook = (): Look => {
@@ -61,10 +61,10 @@ export function lookAt(picture: Picture, view: View, call: number, atWork: boole
     const current = node.id === here && !isOver;
     const skipped = isOver && visits === 0 && !done.has(node.id);
     const look = current ? currentLook() : done.has(node.id) ? 'done' : skipped ? 'skipped' : 'ready';
-    return { look, current, next: from.has(node.id) && !current && !done.has(node.id), visits, facts: view.nodes[nodeKey(node.id, call || undefined)] };
+    return { look, current, next: from.has(node.id) && !current && !done.has(node.id), visits, stats: view.nodes[nodeKey(node.id, call || undefined)] };
   };
   const taken = new Set(own.filter((visit) => visit.from !== undefined).map((visit) => `${visit.from}\n${visit.nodeId}\n${visit.label ?? ''}`));
-  const before = copied(standing, counts);
+  const before = inheritedEdges(state, counts);
   const edge = (one: PictureEdge): EdgeLook => {
     if (taken.has(`${one.from}\n${one.to}\n${one.label}`) || before.has(`${one.from}\n${one.to}`)) return 'taken';
     if (one.from === here && !isOver) return 'next';
@@ -74,9 +74,9 @@ export function lookAt(picture: Picture, view: View, call: number, atWork: boole
 }
 
 /** The same, with every node that did not change as the value it was: only others are drawn anew. */
-export function steady(next: GraphLook, before: GraphLook | undefined): GraphLook {
+export function reuseNodes(next: GraphLook, before: GraphLook | undefined): GraphLook {
   const isSame = (one: NodeLook, other: NodeLook): boolean =>
-    one.look === other.look && one.current === other.current && one.next === other.next && one.visits === other.visits && one.facts === other.facts;
+    one.look === other.look && one.current === other.current && one.next === other.next && one.visits === other.visits && one.stats === other.stats;
   for (const [id, one] of next.nodes) {
     const known = before?.nodes.get(id);
     if (known && isSame(one, known)) next.nodes.set(id, known);

@@ -2,7 +2,7 @@
 
 import type { Bounds, JsonValue, Mode } from '../lib/api/types';
 
-export interface Typed {
+export interface BoundsInput {
   mode: Mode;
   strict: boolean;
   askWrites: boolean;
@@ -14,7 +14,7 @@ export interface Typed {
   deny: string;
 }
 
-export const nothingTyped = (): Typed => ({
+export const emptyBounds = (): BoundsInput => ({
   mode: 'autopilot',
   strict: false,
   askWrites: false,
@@ -30,7 +30,7 @@ export const nothingTyped = (): Typed => ({
 const rules = (text: string): string[] => (text.match(/[^,\n(]+(\([^)\n]*\)?)?/g) ?? []).map((rule) => rule.trim()).filter(Boolean);
 
 /** A limit that was left empty is as the settings say. */
-export function boundsOf({ mode, strict, askWrites, turns, minutes, tokens, cost, ask, deny }: Typed): Bounds {
+export function boundsOf({ mode, strict, askWrites, turns, minutes, tokens, cost, ask, deny }: BoundsInput): Bounds {
   return {
     mode,
     strict,

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { boundsOf, nothingTyped, valueOf } from '../../src/screens/bounds';
+import { boundsOf, emptyBounds, valueOf } from '../../src/screens/bounds';
 
 describe('what a run is held to', () => {
   it('is as the settings say where nothing was typed', () => {
-    expect(boundsOf(nothingTyped())).toEqual({ mode: 'autopilot', strict: false, tools: { askWrites: false, ask: [], deny: [] } });
+    expect(boundsOf(emptyBounds())).toEqual({ mode: 'autopilot', strict: false, tools: { askWrites: false, ask: [], deny: [] } });
   });
 
   it('has each limit that was typed', () => {
-    const bounds = boundsOf({ ...nothingTyped(), mode: 'guided', turns: '7', minutes: '1.5', tokens: '9000', cost: '0.5' });
+    const bounds = boundsOf({ ...emptyBounds(), mode: 'guided', turns: '7', minutes: '1.5', tokens: '9000', cost: '0.5' });
     expect(bounds).toMatchObject({ mode: 'guided', maxTurns: 7, maxSeconds: 90, maxTokens: 9000, maxCost: 0.5 });
   });
 
   it('has rules between commas and in lines', () => {
-    const { tools } = boundsOf({ ...nothingTyped(), ask: 'fs.write,, mcp.github.*\n', deny: 'fs.*(@project/a, b), fs.search\nmcp.*' });
+    const { tools } = boundsOf({ ...emptyBounds(), ask: 'fs.write,, mcp.github.*\n', deny: 'fs.*(@project/a, b), fs.search\nmcp.*' });
     expect(tools?.ask).toEqual(['fs.write', 'mcp.github.*']);
     expect(tools?.deny).toEqual(['fs.*(@project/a, b)', 'fs.search', 'mcp.*']);
   });

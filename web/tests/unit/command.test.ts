@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isSecret, line, words } from '../../src/lib/command';
+import { isSecret, joinCommand, splitCommand } from '../../src/lib/command';
 
 it('splits a line as a shell would', () => {
-  expect(words('npx -y server')).toEqual(['npx', '-y', 'server']);
-  expect(words(`  a "b c" 'd "e' f\\ g "" `)).toEqual(['a', 'b c', 'd "e', 'f g', '']);
-  expect(words('')).toEqual([]);
+  expect(splitCommand('npx -y server')).toEqual(['npx', '-y', 'server']);
+  expect(splitCommand(`  a "b c" 'd "e' f\\ g "" `)).toEqual(['a', 'b c', 'd "e', 'f g', '']);
+  expect(splitCommand('')).toEqual([]);
 });
 
 it('shows exactly the words that it is given', () => {
-  expect(line(['npx', '-y', '@scope/server', '${HOME}', 'two words', "it's"])).toBe(`npx -y @scope/server \${HOME} 'two words' 'it'\\''s'`);
+  expect(joinCommand(['npx', '-y', '@scope/server', '${HOME}', 'two words', "it's"])).toBe(`npx -y @scope/server \${HOME} 'two words' 'it'\\''s'`);
   fc.assert(fc.property(fc.array(fc.string({ minLength: 1 })), (all) => {
-    expect(words(line(all))).toEqual(all);
+    expect(splitCommand(joinCommand(all))).toEqual(all);
   }));
 });
 

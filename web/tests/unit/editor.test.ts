@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { edit, endingOf, type Said } from '../../src/files/editor';
+import { edit, endingOf, type EditorTexts } from '../../src/files/editor';
 import { phrases } from '../../src/lib/i18n/editor/zh';
 
 // There is no layout here to measure.
@@ -7,20 +7,20 @@ beforeAll(() => {
   Range.prototype.getClientRects = () => [] as unknown as DOMRectList;
 });
 
-const said = (phrases: Record<string, string> = {}): Said => ({ label: 'a.txt', help: 'Escape, then Tab', phrases });
+const texts = (phrases: Record<string, string> = {}): EditorTexts => ({ label: 'a.txt', help: 'Escape, then Tab', phrases });
 
-function opened(text: string, kept: ReturnType<ReturnType<typeof edit>['close']> | null = null, words = said()): { editor: ReturnType<typeof edit>; heard: string[]; host: HTMLElement } {
-  const [host, heard] = [document.createElement('div'), [] as string[]];
+function opened(text: string, snapshot: ReturnType<ReturnType<typeof edit>['close']> | null = null, panelText = texts()): { editor: ReturnType<typeof edit>; changes: string[]; host: HTMLElement } {
+  const [host, changes] = [document.createElement('div'), [] as string[]];
   document.body.append(host);
-  return { editor: edit(host, { path: 'a.txt', text, said: words, kept, onchange: (now) => heard.push(now), onsave: () => undefined }), heard, host };
+  return { editor: edit(host, { path: 'a.txt', text, texts: panelText, snapshot, onchange: (now) => changes.push(now), onsave: () => undefined }), changes, host };
 }
 
 describe('the editor', () => {
   it.each(['one\r\ntwo\r\n', 'one\ntwo\n', 'one\r\ntwo\nthree\r\n', 'one\rtwo\n', ''])('keeps how lines end: %j', (text) => {
-    const { editor, heard } = opened('another\ntext');
+    const { editor, changes } = opened('another\ntext');
     editor.set(text);
-    expect(heard.at(-1) ?? text).toBe(text);
-    const { editor: second, heard: then } = opened(text);
+    expect(changes.at(-1) ?? text).toBe(text);
+    const { editor: second, changes: then } = opened(text);
     second.set(text);
     // It is what it was.
     expect(then).toEqual([]);
@@ -40,22 +40,22 @@ describe('the editor', () => {
   it('goes on where it was left', () => {
     const { editor } = opened('one');
     editor.set('two');
-    const kept = editor.close();
-    const { editor: again, heard } = opened('two', kept);
+    const snapshot = editor.close();
+    const { editor: again, changes } = opened('two', snapshot);
     again.set('two');
-    expect(heard).toEqual([]);
-    expect(kept.state.doc.toString()).toBe('two');
+    expect(changes).toEqual([]);
+    expect(snapshot.state.doc.toString()).toBe('two');
   });
 
   it('says how the keyboard leaves it, and speaks the language of the page, also when it was left in another', () => {
     const { editor } = opened('one');
-    const { host } = opened('one', editor.close(), said(phrases));
+    const { host } = opened('one', editor.close(), texts(phrases));
     const content = host.shadowRoot?.querySelector('.cm-content');
     expect([content?.getAttribute('aria-label'), content?.getAttribute('aria-description')]).toEqual(['a.txt', 'Escape, then Tab']);
     content?.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', ctrlKey: true, bubbles: true }));
     const panel = host.shadowRoot?.querySelector('.cm-search');
-    const words = [panel?.textContent, ...[...(panel?.querySelectorAll('[aria-label], [placeholder]') ?? [])].flatMap((one) => [one.getAttribute('aria-label'), one.getAttribute('placeholder')])].join('');
-    expect(words).toContain('查找');
-    expect(words).not.toMatch(/[a-z]/i);
+    const panelText = [panel?.textContent, ...[...(panel?.querySelectorAll('[aria-label], [placeholder]') ?? [])].flatMap((one) => [one.getAttribute('aria-label'), one.getAttribute('placeholder')])].join('');
+    expect(panelText).toContain('查找');
+    expect(panelText).not.toMatch(/[a-z]/i);
   });
 });

@@ -8,7 +8,7 @@ import servers from '../../../crates/engine/src/servers.rs?raw';
 import type { Fault as Problem, Reason } from '../../src/lib/api/types';
 import type { en } from '../../src/lib/i18n/en';
 import { faults } from '../../src/lib/i18n/faults/zh';
-import { speak, told } from '../../src/lib/i18n/index.svelte';
+import { setLanguage, translate } from '../../src/lib/i18n/index.svelte';
 import Fault from '../../src/ui/Fault.svelte';
 
 const known = Object.keys(faults);
@@ -16,7 +16,7 @@ const of = (topic: string): string[] => known.filter((key) => key.startsWith(`${
 const groups = (text: string, pattern: RegExp): string[][] => [...text.matchAll(pattern)].map((found) => found.slice(1));
 
 /** Every use of `what(name, …)` in a source, where the name may be the constant `NAME` above it. */
-function named(source: string, pattern: RegExp): string[][] {
+function labelFor(source: string, pattern: RegExp): string[][] {
   let name = '';
   return groups(source, pattern).flatMap(([constant, ...rest]) => {
     if (constant !== undefined) name = constant;
@@ -32,7 +32,7 @@ describe('the codes of the server', () => {
   });
 
   it('have words: every look of the doctor', () => {
-    const checks = named(doctor, /const NAME: &str = "(\w+)"|Check::(ok|warn|fail)\(\s*(NAME|"\w+")/g).map(([status, name]) => `doctor.${name}.${status}`);
+    const checks = labelFor(doctor, /const NAME: &str = "(\w+)"|Check::(ok|warn|fail)\(\s*(NAME|"\w+")/g).map(([status, name]) => `doctor.${name}.${status}`);
     // The version is only a number, and needs none.
     const wanted = new Set(checks.filter((check) => check !== 'doctor.version.ok'));
     expect(wanted.size).toBeGreaterThan(10);
@@ -47,7 +47,7 @@ describe('the codes of the server', () => {
   });
 
   it('have words: everything that is measured', () => {
-    const measured = named(probe, /const NAME: &str = "([\w ]+)"|self\.found\((NAME|"[\w ]+"), (None|Some\(\w+\))/g).flatMap(([name, found]) => {
+    const measured = labelFor(probe, /const NAME: &str = "([\w ]+)"|self\.found\((NAME|"[\w ]+"), (None|Some\(\w+\))/g).flatMap(([name, found]) => {
       const results = found === 'None' ? ['unknown'] : /true|false/.exec(found ?? '') ?? ['true', 'false'];
       return results.map((result) => `probe.${name}.${result}`);
     });
@@ -60,7 +60,7 @@ describe('the codes of the server', () => {
   });
 
   it('are told in whole sentences', () => {
-    for (const words of Object.values(faults)) expect(words).toMatch(/\p{Script=Han}.*。$/u);
+    for (const text of Object.values(faults)) expect(text).toMatch(/\p{Script=Han}.*。$/u);
   });
 });
 
@@ -78,14 +78,14 @@ describe('a fault', () => {
   const english = (page: HTMLElement): (string | null)[] => [...page.querySelectorAll('[lang=en]')].map((part) => part.textContent);
 
   describe('in English', () => {
-    beforeEach(() => speak('en'));
+    beforeEach(() => setLanguage('en'));
 
     it('is told by the server alone, also after Chinese was spoken', async () => {
-      await speak('zh');
-      await vi.waitFor(() => expect(told('fault.busy')).toBeDefined());
-      await speak('en');
-      expect(told('fault.busy')).toBeUndefined();
-      expect(told('reason.model')).toBeUndefined();
+      await setLanguage('zh');
+      await vi.waitFor(() => expect(translate('fault.busy')).toBeDefined());
+      await setLanguage('en');
+      expect(translate('fault.busy')).toBeUndefined();
+      expect(translate('reason.model')).toBeUndefined();
       expect(shown(BUSY).textContent?.trim()).toBe('The run r1 is at work Stop it first.');
       expect(english(shown(BUSY))).toEqual([]);
     });
@@ -93,8 +93,8 @@ describe('a fault', () => {
 
   describe('in Chinese', () => {
     beforeEach(async () => {
-      await speak('zh');
-      await vi.waitFor(() => expect(told('fault.busy')).toBeDefined());
+      await setLanguage('zh');
+      await vi.waitFor(() => expect(translate('fault.busy')).toBeDefined());
     });
 
     it('is told in Chinese, with the words of the server below', () => {
@@ -115,8 +115,8 @@ describe('a fault', () => {
     });
 
     it('of a run has the words of its reason', () => {
-      expect(told('reason.limit-turns')).toContain('轮数上限');
-      expect(told('reason.undefined')).toBeUndefined();
+      expect(translate('reason.limit-turns')).toContain('轮数上限');
+      expect(translate('reason.undefined')).toBeUndefined();
     });
   });
 });

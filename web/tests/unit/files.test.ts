@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { speak } from '../../src/lib/i18n/index.svelte';
+import { setLanguage } from '../../src/lib/i18n/index.svelte';
 import { files, OpenFile } from '../../src/lib/state/files.svelte';
 
 interface Asked {
@@ -12,7 +12,7 @@ interface Asked {
 let asked: Asked[];
 
 beforeEach(async () => {
-  await speak('en');
+  await setLanguage('en');
   asked = [];
   vi.stubGlobal('fetch', (_path: string, init: RequestInit) =>
     new Promise<Response>((done) => {
@@ -78,7 +78,7 @@ describe('an open file', () => {
     void file.look();
     await asked.shift()?.answer(null);
     expect([file.draft, file.fault?.code]).toEqual(['mine', 'not-found']);
-    void file.saveAnew();
+    void file.recreate();
     await settled();
     expect(asked[0]?.body).toMatchObject({ path: 'a.md', text: 'mine' });
     expect(asked[0]?.body.ifMatchSha256).toBeUndefined();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Picture } from '../../src/lib/api/types';
-import { KeyReader, rival } from '../../src/lib/keys';
+import { KeyReader, conflictingShortcut } from '../../src/lib/keys';
 import { reduce } from '../../src/lib/reduce';
 import { emptyView } from '../../src/lib/view';
-import { lookAt, neighbour, steady, untouched } from '../../src/run/nodes';
+import { graphLook, neighbour, reuseNodes, previewLook } from '../../src/run/nodes';
 import { journal } from './journals';
 
 /** hello-branch, as far as a look at it needs. */
@@ -34,7 +34,7 @@ describe('the look of a graph', () => {
   const view = reduce(emptyView(), journal('every-question'));
 
   it('says what is done, where the run is, and where it may go', () => {
-    const look = lookAt(picture(), view, 0, false);
+    const look = graphLook(picture(), view, 0, false);
     expect(look.nodes.get('step-01-intake')).toMatchObject({ look: 'done', current: false, visits: 1 });
     expect(look.nodes.get('decide-02-project-type')).toMatchObject({ look: 'waiting', current: true });
     expect(look.nodes.get('step-03a-greenfield')).toMatchObject({ look: 'ready', next: true });
@@ -43,34 +43,34 @@ describe('the look of a graph', () => {
   });
 
   it('shows branches that were not taken once the workflow is complete', () => {
-    const standing = { ...view.standings[0]!, currentNodeId: 'end-99', stepsCompleted: ['step-01-intake', 'decide-02-project-type', 'step-03a-greenfield', 'end-99'], complete: true };
-    const look = lookAt(picture(), { ...view, phase: 'Completed', standings: { 0: standing } }, 0, false);
+    const state = { ...view.states[0]!, currentNodeId: 'end-99', stepsCompleted: ['step-01-intake', 'decide-02-project-type', 'step-03a-greenfield', 'end-99'], complete: true };
+    const look = graphLook(picture(), { ...view, phase: 'Completed', states: { 0: state } }, 0, false);
     expect(look.nodes.get('end-99')).toMatchObject({ look: 'done', current: false });
     expect(look.nodes.get('step-03b-brownfield')?.look).toBe('skipped');
   });
 
   it('shows the way that a fork was given, and no other', () => {
-    const standing = { ...view.standings[0]!, currentNodeId: 'step-03a-greenfield', stepsCompleted: ['step-01-intake', 'decide-02-project-type'] };
+    const state = { ...view.states[0]!, currentNodeId: 'step-03a-greenfield', stepsCompleted: ['step-01-intake', 'decide-02-project-type'] };
     const visits = [{ nodeId: 'step-03a-greenfield', call: undefined, label: undefined, from: undefined, seq: 1, time: '' }];
-    const forked = { ...view, visits, standings: { 0: standing } };
-    expect(lookAt(picture(), forked, 0, false).edges).toEqual(['taken', 'taken', 'plain', 'next', 'plain']);
+    const forked = { ...view, visits, states: { 0: state } };
+    expect(graphLook(picture(), forked, 0, false).edges).toEqual(['taken', 'taken', 'plain', 'next', 'plain']);
   });
 
   it('says that a run is paused if its process was killed', () => {
-    const look = lookAt(picture(), { ...view, phase: 'Running' }, 0, false);
+    const look = graphLook(picture(), { ...view, phase: 'Running' }, 0, false);
     expect(look.nodes.get('decide-02-project-type')?.look).toBe('paused');
   });
 
   it('keeps the values of nodes that did not change', () => {
-    const before = lookAt(picture(), { ...view, phase: 'Running' }, 0, false);
-    const after = steady(lookAt(picture(), view, 0, false), before);
-    expect(after).toEqual(lookAt(picture(), view, 0, false));
+    const before = graphLook(picture(), { ...view, phase: 'Running' }, 0, false);
+    const after = reuseNodes(graphLook(picture(), view, 0, false), before);
+    expect(after).toEqual(graphLook(picture(), view, 0, false));
     expect(after.nodes.get('end-99')).toBe(before.nodes.get('end-99'));
     expect(after.nodes.get('decide-02-project-type')).not.toBe(before.nodes.get('decide-02-project-type'));
   });
 
   it('is plain for a call that is not known', () => {
-    expect(lookAt(picture(), view, 7, false)).toEqual({ ...untouched(picture()), isPreview: false });
+    expect(graphLook(picture(), view, 7, false)).toEqual({ ...previewLook(picture()), isPreview: false });
   });
 });
 
@@ -105,11 +105,11 @@ describe('shortcuts', () => {
   });
 
   it('have no rivals', () => {
-    expect(rival('palette', 'mod+b', {})?.id).toBe('side');
-    expect(rival('palette', 'g', {})?.id).toBe('new');
-    expect(rival('palette', 'g x', {})).toBeUndefined();
-    expect(rival('palette', 'mod+b', { side: 'g x' })).toBeUndefined();
-    expect(rival('palette', '? x', {})?.id).toBe('sheet');
+    expect(conflictingShortcut('palette', 'mod+b', {})?.id).toBe('side');
+    expect(conflictingShortcut('palette', 'g', {})?.id).toBe('new');
+    expect(conflictingShortcut('palette', 'g x', {})).toBeUndefined();
+    expect(conflictingShortcut('palette', 'mod+b', { side: 'g x' })).toBeUndefined();
+    expect(conflictingShortcut('palette', '? x', {})?.id).toBe('sheet');
   });
 
   it('can be changed, and are nothing while a word is composed', () => {

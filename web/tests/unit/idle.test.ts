@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/lib/api/types';
-import { orderOf } from '../../src/lib/slash';
+import { slashCommand } from '../../src/lib/slash';
 import { reduce } from '../../src/lib/reduce';
-import { restOf } from '../../src/lib/idle';
+import { idleLook } from '../../src/lib/idle';
 import { emptyView } from '../../src/lib/view';
 
 const time = '2026-11-15T09:49:46.935Z';
 
 /** How talk and a run look after these events. */
-function looks(...facts: object[]): string[] {
-  const view = reduce(emptyView(), facts.map((fact, at) => ({ ...fact, seq: at + 1, time }) as Event));
-  return [restOf(view, true), restOf(view, false)];
+function looks(...events: object[]): string[] {
+  const view = reduce(emptyView(), events.map((event, at) => ({ ...event, seq: at + 1, time }) as Event));
+  return [idleLook(view, true), idleLook(view, false)];
 }
 
-const rests = (phase: string, reason: string): object => ({ type: 'phase.changed', phase, reason });
+const phaseChanged = (phase: string, reason: string): object => ({ type: 'phase.changed', phase, reason });
 const asks = (kind: string): object => ({ type: 'question', callId: 'c', turn: 1, question: 'May I?', kind });
 
 describe('what rests', () => {
@@ -22,15 +22,15 @@ describe('what rests', () => {
   });
 
   it('waits for the user: talk only with a question, or where a limit holds it', () => {
-    expect(looks(rests('WaitingUser', 'stop-point'))).toEqual(['ready', 'waiting']);
-    expect(looks(rests('WaitingUser', 'limit-turns'))).toEqual(['waiting', 'waiting']);
-    expect(looks(asks('text'), rests('WaitingUser', 'question'))).toEqual(['waiting', 'waiting']);
-    expect(looks(asks('approval'), rests('WaitingUser', 'question'))).toEqual(['approval', 'approval']);
+    expect(looks(phaseChanged('WaitingUser', 'stop-point'))).toEqual(['ready', 'waiting']);
+    expect(looks(phaseChanged('WaitingUser', 'limit-turns'))).toEqual(['waiting', 'waiting']);
+    expect(looks(asks('text'), phaseChanged('WaitingUser', 'question'))).toEqual(['waiting', 'waiting']);
+    expect(looks(asks('approval'), phaseChanged('WaitingUser', 'question'))).toEqual(['approval', 'approval']);
   });
 
   it('has failed, was paused, or was left by its process', () => {
-    expect(looks(rests('Failed', 'model'))).toEqual(['failed', 'failed']);
-    expect(looks(rests('Paused', 'stopped'))).toEqual(['paused', 'paused']);
+    expect(looks(phaseChanged('Failed', 'model'))).toEqual(['failed', 'failed']);
+    expect(looks(phaseChanged('Paused', 'stopped'))).toEqual(['paused', 'paused']);
     expect(looks({ type: 'turn.started', turn: 1 })).toEqual(['paused', 'paused']);
   });
 });
@@ -48,6 +48,6 @@ it.each([
   ['/etc/hosts is missing', undefined],
   ['//menu', undefined],
   ['/', undefined],
-])('%j is the command %s', (text, order) => {
-  expect(orderOf(text)).toBe(order);
+])('%j is the command %s', (text, command) => {
+  expect(slashCommand(text)).toBe(command);
 });

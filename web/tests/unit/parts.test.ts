@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { choose, inWords } from '../../src/lib/answers';
+import { choose, formatAnswer } from '../../src/lib/answers';
 import { joinCursors } from '../../src/lib/api/stream';
 import type { Question } from '../../src/lib/api/types';
 import { en as pageEn } from '../../src/lib/i18n/en';
-import { words as settingsEn } from '../../src/lib/i18n/settings/en';
-import { words as settingsZh } from '../../src/lib/i18n/settings/zh';
+import { texts as settingsEn } from '../../src/lib/i18n/settings/en';
+import { texts as settingsZh } from '../../src/lib/i18n/settings/zh';
 import { zh as pageZh } from '../../src/lib/i18n/zh';
 import { flushSync, mount, unmount } from 'svelte';
 import { blocks } from '../../src/lib/md/read';
 import Markdown from '../../src/ui/Markdown.svelte';
 import { difference } from '../../src/lib/difference';
-import { entries, filledIn, initial, mistakes, restored } from '../../src/lib/form';
+import { entries, toAnswer, initial, mistakes, restore } from '../../src/lib/form';
 import { changeOf, readDiff } from '../../src/lib/patch';
 import { reduce } from '../../src/lib/reduce';
 import { emptyView } from '../../src/lib/view';
@@ -129,12 +129,12 @@ describe('answers', () => {
   it('are read by their labels', () => {
     const options = [{ value: 'new', label: 'A new one' }, { value: 'old' }];
     const choice: Question = { question: 'Which?', kind: 'choice', options };
-    expect(inWords(choice, options, 'new')).toBe('A new one');
-    expect(inWords(choice, options, 'something else')).toBe('something else');
-    expect(inWords({ ...choice, multi: true }, options, 'new, old')).toBe('A new one, old');
+    expect(formatAnswer(choice, options, 'new')).toBe('A new one');
+    expect(formatAnswer(choice, options, 'something else')).toBe('something else');
+    expect(formatAnswer({ ...choice, multi: true }, options, 'new, old')).toBe('A new one, old');
     const form: Question = { question: 'Who?', kind: 'form', schema: { properties: { name: { type: 'string', title: 'Name' } } } };
-    expect(inWords(form, [], '{"name":"Ana","age":3}')).toBe('Name: Ana\nage: 3');
-    expect(inWords(form, [], 'just words')).toBe('just words');
+    expect(formatAnswer(form, [], '{"name":"Ana","age":3}')).toBe('Name: Ana\nage: 3');
+    expect(formatAnswer(form, [], 'just words')).toBe('just words');
   });
 
   const question: Question = { question: '?', kind: 'choice', options: [{ value: 'a' }, { value: 'b, c' }, { value: 'd' }] };
@@ -150,10 +150,10 @@ describe('answers', () => {
       required: ['name', 'many'],
       properties: { name: { type: 'string', minLength: 2 }, many: { type: 'integer', minimum: 1 }, on: { type: 'boolean' }, tags: { type: 'array', items: { enum: ['x', 'y'] } } },
     });
-    expect(restored(initial(all), { name: 'kept', many: ['no text'], other: 'x' })).toEqual({ ...initial(all), name: 'kept' });
+    expect(restore(initial(all), { name: 'kept', many: ['no text'], other: 'x' })).toEqual({ ...initial(all), name: 'kept' });
     expect(mistakes(all, initial(all))).toEqual({ name: 'missing', many: 'missing' });
     expect(mistakes(all, { ...initial(all), name: 'a', many: '1.5' })).toEqual({ name: 'length', many: 'integer' });
-    expect(JSON.parse(filledIn(all, { name: 'ab', many: '3', on: false, tags: ['x'] }))).toEqual({ name: 'ab', many: 3, on: false, tags: ['x'] });
+    expect(JSON.parse(toAnswer(all, { name: 'ab', many: '3', on: false, tags: ['x'] }))).toEqual({ name: 'ab', many: 3, on: false, tags: ['x'] });
   });
 
   it('say what a number may be', () => {
@@ -166,10 +166,10 @@ describe('answers', () => {
 
   it('of a choice with titles are its values, and too few of them are a mistake', () => {
     const titled = [{ const: 'new', title: 'A new one' }, { const: 2, title: 'The second' }];
-    const all = entries({ properties: { one: { oneOf: titled }, some: { type: 'array', items: { anyOf: titled }, minItems: 2 }, named: { enum: ['x', null], enumNames: ['An x', ''] } } });
+    const all = entries({ properties: { one: { oneOf: titled }, some: { type: 'array', items: { anyOf: titled }, minItems: 2 }, labelFor: { enum: ['x', null], enumNames: ['An x', ''] } } });
     expect(all.map((entry) => entry.choices.map((choice) => choice.label))).toEqual([['A new one', 'The second'], ['A new one', 'The second'], ['An x']]);
     expect(mistakes(all, { one: '2', some: ['new'] })).toEqual({ some: 'count' });
-    expect(JSON.parse(filledIn(all, { one: '2', some: ['new', '2'], named: 'x' }))).toEqual({ one: 2, some: ['new', 2], named: 'x' });
+    expect(JSON.parse(toAnswer(all, { one: '2', some: ['new', '2'], labelFor: 'x' }))).toEqual({ one: 2, some: ['new', 2], labelFor: 'x' });
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/lib/api/types';
-import { activeCall, reduce } from '../../src/lib/reduce';
+import { activeFrame, reduce } from '../../src/lib/reduce';
 import { group, type Grouped, regroup } from '../../src/lib/rows';
 import { emptyView, type View } from '../../src/lib/view';
 import { journal, NAMES } from './journals';
@@ -11,9 +11,9 @@ const whole = (events: Event[]): Event[] => events.filter((event) => event.type 
 
 /** The events in as many pieces as the cuts say. */
 function inPieces(events: Event[], cuts: number[]): View {
-  const places = [...new Set(cuts.map((cut) => cut % (events.length + 1)))].sort((one, other) => one - other);
+  const offsets = [...new Set(cuts.map((cut) => cut % (events.length + 1)))].sort((one, other) => one - other);
   let [view, from] = [emptyView(), 0];
-  for (const to of [...places, events.length]) {
+  for (const to of [...offsets, events.length]) {
     view = reduce(view, events.slice(from, to));
     from = to;
   }
@@ -47,7 +47,7 @@ describe.each(NAMES)('the view of %s', (name) => {
           expect(grouped.shown).toEqual(group(view.rows, 'run'));
           for (const row of grouped.shown.slice(0, -1)) {
             const own = view.rows.find((one) => one.key === row.key);
-            if (row.kind === 'said' && own && kept.has(own)) expect(row).toBe(seen.get(row.id));
+            if (row.kind === 'reply' && own && kept.has(own)) expect(row).toBe(seen.get(row.id));
           }
         }
       }),
@@ -135,9 +135,9 @@ describe('rows', () => {
     const stop = { ...reply, type: 'model.stopped', turn: 1, by: 'user', partial: 'I look' } as unknown as Event;
     const stopped = reduce(reduce(emptyView(), [...before, piece]), [stop]);
     expect(stopped.live).toBeNull();
-    expect(stopped.rows.at(-1)).toMatchObject({ kind: 'said', text: 'I look', cut: 'user', turn: 1 });
+    expect(stopped.rows.at(-1)).toMatchObject({ kind: 'reply', text: 'I look', cut: 'user', turn: 1 });
     const on = reduce(stopped, [{ ...reply, seq: reply.seq + 1 } as Event]);
-    expect(on.rows.filter((row) => row.kind === 'said').map((row) => row.cut)).toEqual(['user', undefined]);
+    expect(on.rows.filter((row) => row.kind === 'reply').map((row) => row.cut)).toEqual(['user', undefined]);
     expect(new Set(on.rows.map((row) => row.key)).size).toBe(on.rows.length);
   });
 
@@ -145,15 +145,15 @@ describe('rows', () => {
     const events = journal('every-question');
     const asked = reduce(emptyView(), events.slice(0, events.findIndex((event) => event.type === 'user.input')));
     const next = { seq: asked.seq + 1, time: asked.time };
-    const standing = asked.standings[0];
+    const state = asked.states[0];
 
     it.each([
       ['something else was chosen from the menu', { type: 'session.instructed', subject: 'prompt #idea', texts: ['Do it.'] }],
       ['the model is asked again', { type: 'turn.started', turn: 9 }],
-      ['the run stands elsewhere now', { type: 'run.resumed', state: standing }],
-    ])('waits for no answer: %s', (_, fact) => {
+      ['the run stands elsewhere now', { type: 'run.resumed', state }],
+    ])('waits for no answer: %s', (_, event) => {
       expect(asked.question).not.toBeNull();
-      const view = reduce(asked, [{ ...fact, ...next } as Event]);
+      const view = reduce(asked, [{ ...event, ...next } as Event]);
       expect([view.question, view.open]).toEqual([null, {}]);
       expect(view.rows.find((row) => row.kind === 'ask')).toMatchObject({ answer: undefined });
     });
@@ -165,8 +165,8 @@ describe('rows', () => {
   });
 
   it('thoughts and words of a reply are one row', () => {
-    const said = reduce(emptyView(), journal('every-question')).rows.find((row) => row.kind === 'said');
-    expect(said).toMatchObject({ thinking: expect.stringContaining('before I ask'), text: 'I look at what is there first.' });
+    const reply = reduce(emptyView(), journal('every-question')).rows.find((row) => row.kind === 'reply');
+    expect(reply).toMatchObject({ thinking: expect.stringContaining('before I ask'), text: 'I look at what is there first.' });
   });
 
   it('a refused call says so, and a move is told with the call that made it', () => {
@@ -179,11 +179,11 @@ describe('rows', () => {
     const events = journal('called-workflow');
     const entered = events.findIndex((event) => event.type === 'workflow.entered');
     const inside = reduce(emptyView(), events.slice(0, entered + 1));
-    expect(activeCall(inside)).toBe(1);
-    expect(inside.standings[1]?.currentNodeId).toBe('step-01-read');
+    expect(activeFrame(inside)).toBe(1);
+    expect(inside.states[1]?.currentNodeId).toBe('step-01-read');
     const after = reduce(emptyView(), events);
     expect(after.frames[0]?.over).toBe(true);
-    expect(after.standings[0]?.stepsCompleted.length).toBeGreaterThan(0);
+    expect(after.states[0]?.stepsCompleted.length).toBeGreaterThan(0);
   });
 
   it('a reply in progress is void when the request is made again', () => {
@@ -211,8 +211,8 @@ describe('a run that goes on from another one', () => {
     const inside = { ...started.state, currentNodeId: 'step-01-read' };
     const caller = { workflowId: 'document-review', nodeId: 'call-02-review-notes', call: 1, state: started.state };
     const view = reduce(emptyView(), [{ ...started, state: inside, forkedFrom: { run: 'other', event: 11, callers: [caller], calls: 1 } }]);
-    expect(activeCall(view)).toBe(1);
-    expect([view.standings[0], view.standings[1]]).toEqual([started.state, inside]);
+    expect(activeFrame(view)).toBe(1);
+    expect([view.states[0], view.states[1]]).toEqual([started.state, inside]);
     expect(view.visits.map(({ nodeId, call }) => [nodeId, call])).toEqual([['step-01-read', 1]]);
     expect(view.rows).toMatchObject([{ kind: 'note', topic: 'forked', subject: 'other' }]);
   });

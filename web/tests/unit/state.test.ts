@@ -17,10 +17,10 @@ describe('a package', () => {
 });
 
 describe('preferences', () => {
-  const kept = (): Record<string, unknown> => JSON.parse(localStorage.getItem('crewagent.prefs') ?? '{}') as Record<string, unknown>;
+  const stored = (): Record<string, unknown> => JSON.parse(localStorage.getItem('crewagent.prefs') ?? '{}') as Record<string, unknown>;
   /** What another tab does. */
   function setElsewhere(values: object): void {
-    localStorage.setItem('crewagent.prefs', JSON.stringify({ ...kept(), ...values }));
+    localStorage.setItem('crewagent.prefs', JSON.stringify({ ...stored(), ...values }));
     dispatchEvent(new StorageEvent('storage', { key: 'crewagent.prefs' }));
   }
 
@@ -31,7 +31,7 @@ describe('preferences', () => {
     localStorage.setItem('crewagent.prefs', JSON.stringify({ keys: { palette: 'alt+k' } }));
     // It is not known here yet, and stays.
     setPref('side', 300);
-    expect(kept()).toMatchObject({ side: 300, keys: { palette: 'alt+k' } });
+    expect(stored()).toMatchObject({ side: 300, keys: { palette: 'alt+k' } });
     setElsewhere({ theme: 'dark', language: 'zh' });
     expect([prefs.theme, prefs.keys, document.documentElement.dataset.theme]).toEqual(['dark', { palette: 'alt+k' }, 'dark']);
     await vi.waitFor(() => expect(language()).toBe('zh'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ago, speak } from '../../src/lib/i18n/index.svelte';
+import { ago, setLanguage } from '../../src/lib/i18n/index.svelte';
 import { shown, visible } from '../../src/lib/text';
 
 describe('texts of others', () => {
@@ -19,7 +19,7 @@ describe('texts of others', () => {
 
 describe('ages', () => {
   it('are never in the future', async () => {
-    await speak('en');
+    await setLanguage('en');
     const now = Date.parse('2026-01-01T12:00:00Z');
     expect(ago('2026-01-01T11:00:00Z', now)).toMatch(/1 hr?\. ago|1 hour ago/);
     expect(ago('2026-01-01T19:00:00Z', now)).toBe('now');

@@ -38,7 +38,7 @@ import type {
   StartedRun,
   Words,
 } from './types';
-import { shown } from '../text';
+import { sanitize } from '../text';
 
 /** Why a request was not granted. */
 export class Problem extends Error {
@@ -69,9 +69,9 @@ function withQuery(path: string, query: Query): string {
 let onLocked: (fault: Fault) => void = () => undefined;
 
 /** Calls back when the server does not let this browser in any more. */
-export const whenLocked = (tell: (fault: Fault) => void): void => void (onLocked = tell);
+export const whenLocked = (listener: (fault: Fault) => void): void => void (onLocked = listener);
 
-async function parsed(response: Response): Promise<unknown> {
+async function parseJson(response: Response): Promise<unknown> {
   try {
     return JSON.parse(await response.text());
   } catch {
@@ -98,17 +98,17 @@ export async function send(method: string, path: string, body?: unknown): Promis
     });
   }
   if (response.ok) return response;
-  const fault = (await parsed(response)) as Fault;
+  const fault = (await parseJson(response)) as Fault;
   if (fault.code === 'unauthorized') onLocked(fault);
   throw new Problem(fault);
 }
 
-export const request = async <T>(method: string, path: string, body?: unknown): Promise<T> => (await parsed(await send(method, path, body))) as T;
+export const request = async <T>(method: string, path: string, body?: unknown): Promise<T> => (await parseJson(await send(method, path, body))) as T;
 
 export const get = <T>(path: string, query: Query = {}): Promise<T> => request('GET', withQuery(path, query));
 export const post = <T>(path: string, body: unknown = {}): Promise<T> => request('POST', path, body);
 const id = encodeURIComponent;
-const shelf = (journal: Journal): string => `/api/${journal.kind}s/${id(journal.id)}`;
+const journalPath = (journal: Journal): string => `/api/${journal.kind}s/${id(journal.id)}`;
 
 export const api = {
   app: () => get<AppFacts>('/api/app'),
@@ -128,7 +128,7 @@ export const api = {
     request<FileText>('PUT', `/api/projects/${id(project)}/file`, { path, text, ifMatchSha256 }),
 
   packages: () => get<Packages>('/api/packages'),
-  package: (reference: string) => get<PackageContent>(`/api/packages/${id(reference)}`).then(shown),
+  package: (reference: string) => get<PackageContent>(`/api/packages/${id(reference)}`).then(sanitize),
   /** Names it by its content: several may be called the same. */
   removePackage: (sha256: string, confirm: boolean) =>
     request<RemovedPackage>('DELETE', withQuery(`/api/packages/${id(sha256)}`, { confirm })),
@@ -136,7 +136,7 @@ export const api = {
     (typeof from === 'string'
       ? post<Report>('/api/packages/inspect', { path: from })
       : request<Report>('POST', '/api/packages/inspect-file', from)
-    ).then(shown),
+    ).then(sanitize),
   import: (from: string | Blob) =>
     typeof from === 'string'
       ? post<ImportedPackage>('/api/packages/import', { path: from })
@@ -146,7 +146,7 @@ export const api = {
   conversations: (query: ConversationQuery) =>
     get<ConversationList>('/api/conversations', query),
   beginConversation: (body: NewConversation) => post<StartedConversation>('/api/conversations', body),
-  conversation: (conversation: string) => get<ConversationDetail>(`/api/conversations/${id(conversation)}`).then(shown),
+  conversation: (conversation: string) => get<ConversationDetail>(`/api/conversations/${id(conversation)}`).then(sanitize),
   renameConversation: (conversation: string, title: string) =>
     request<Conversation>('PATCH', `/api/conversations/${id(conversation)}`, { title }),
   removeConversation: (conversation: string) =>
@@ -160,15 +160,15 @@ export const api = {
   runs: (query: RunQuery) =>
     get<RunList>('/api/runs', query),
   startRun: (body: NewRun) => post<StartedRun>('/api/runs', body),
-  run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`).then(shown),
+  run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`).then(sanitize),
   removeRun: (run: string) => request('DELETE', `/api/runs/${id(run)}`),
   events: (journal: Journal, after: number, limit = 5000) =>
-    get<EventPage>(`${shelf(journal)}/events`, { after, limit }),
-  blob: (journal: Journal, sha256: string) => get<FileText>(`${shelf(journal)}/blobs/${id(sha256)}`),
-  say: (journal: Journal, words: Words) => post<Came>(`${shelf(journal)}/say`, words),
-  resume: (journal: Journal, body: GoOn = {}) => post<Came>(`${shelf(journal)}/resume`, body),
-  pause: (journal: Journal) => post<Halting>(`${shelf(journal)}/pause`),
-  stop: (journal: Journal) => post<Halting>(`${shelf(journal)}/stop`),
+    get<EventPage>(`${journalPath(journal)}/events`, { after, limit }),
+  blob: (journal: Journal, sha256: string) => get<FileText>(`${journalPath(journal)}/blobs/${id(sha256)}`),
+  say: (journal: Journal, words: Words) => post<Came>(`${journalPath(journal)}/say`, words),
+  resume: (journal: Journal, body: GoOn = {}) => post<Came>(`${journalPath(journal)}/resume`, body),
+  pause: (journal: Journal) => post<Halting>(`${journalPath(journal)}/pause`),
+  stop: (journal: Journal) => post<Halting>(`${journalPath(journal)}/stop`),
 
   models: () => get<Models>('/api/models'),
 

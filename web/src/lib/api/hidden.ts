@@ -3,30 +3,30 @@
  * none gives its stream up, and goes on behind the last frame when it is seen again.
  */
 
-const PLACES = ['crewagent-hidden-0', 'crewagent-hidden-1'];
+const SLOTS = ['crewagent-hidden-0', 'crewagent-hidden-1'];
 
-let leave: (() => void) | null = null;
+let release: (() => void) | null = null;
 
 /** Holds a place until the page is seen, if it is free. */
-function take(place: string): Promise<boolean> {
+function take(slot: string): Promise<boolean> {
   return new Promise((done) => {
-    const held = navigator.locks.request(place, { ifAvailable: true }, (lock) => {
+    const held = navigator.locks.request(slot, { ifAvailable: true }, (lock) => {
       done(lock !== null);
-      return lock && document.hidden ? new Promise<void>((seen) => (leave = seen)) : undefined;
+      return lock && document.hidden ? new Promise<void>((seen) => (release = seen)) : undefined;
     });
     held.catch(() => done(true));
   });
 }
 
-async function change(rest: () => void): Promise<void> {
-  leave?.();
-  leave = null;
+async function change(suspend: () => void): Promise<void> {
+  release?.();
+  release = null;
   if (!document.hidden) return;
-  for (const place of PLACES) if (await take(place)) return;
-  if (document.hidden) rest();
+  for (const slot of SLOTS) if (await take(slot)) return;
+  if (document.hidden) suspend();
 }
 
 /** Lets the stream rest while the page is hidden and others have the places. */
-export function shareConnections(rest: () => void): void {
-  if ('locks' in navigator) document.addEventListener('visibilitychange', () => void change(rest));
+export function shareConnections(suspend: () => void): void {
+  if ('locks' in navigator) document.addEventListener('visibilitychange', () => void change(suspend));
 }

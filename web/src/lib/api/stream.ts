@@ -21,14 +21,14 @@ export const nameOf = (journal: Journal): string => `${journal.kind}/${journal.i
 
 /** Joins cursors of the form `run/a=1.2.0,conversation/b=1.4.0`; of two for one journal the later argument wins. */
 export function joinCursors(...cursors: string[]): string {
-  const places = new Map<string, string>();
+  const positions = new Map<string, string>();
   for (const cursor of cursors) {
-    for (const place of cursor.split(',')) {
-      const [name, position] = place.split('=');
-      if (name && position) places.set(name, position);
+    for (const entry of cursor.split(',')) {
+      const [name, position] = entry.split('=');
+      if (name && position) positions.set(name, position);
     }
   }
-  return [...places].map(([name, position]) => `${name}=${position}`).join(',');
+  return [...positions].map(([name, position]) => `${name}=${position}`).join(',');
 }
 
 export class Stream {
@@ -55,7 +55,7 @@ export class Stream {
     if (!this.#watched.delete(name)) return;
     this.#cursor = this.#cursor
       .split(',')
-      .filter((place) => !place.startsWith(`${name}=`))
+      .filter((entry) => !entry.startsWith(`${name}=`))
       .join(',');
     this.#reopen();
   }
@@ -103,7 +103,7 @@ export class Stream {
   }
 
   /** Gives the connection up until it is opened again. */
-  rest(): void {
+  suspend(): void {
     this.close();
     this.#listener.link('lost');
   }

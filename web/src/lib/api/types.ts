@@ -1,13 +1,8 @@
 /** What goes over the wire: the server's own types, and the few that its journal keeps as plain JSON. */
 
-import type { Code, Event, Fault as Refused, MenuErrorCode } from './generated/types';
+import type { Code, Fault as Refused, MenuErrorCode } from './generated/types';
 
 export type * from './generated/types';
-
-type Each<T> = T extends unknown ? Omit<T, 'seq' | 'part' | 'time' | 'runId' | 'key'> : never;
-
-/** What an event says, without its number and time. */
-export type Fact = Each<Event>;
 
 /**
  * Why something was not done: the server refused it or could not be reached, a menu led nowhere, a command was refused, a run

@@ -2,10 +2,10 @@
 
 import { visible } from '../text';
 import type { en } from './en';
-import type { words as settings } from './settings/en';
+import type { texts as settings } from './settings/en';
 
 export type Key = keyof typeof en | keyof typeof settings;
-export type Words = Record<Key, string>;
+export type Texts = Record<Key, string>;
 export type Language = 'en' | 'zh';
 type Fill = Record<string, string | number>;
 
@@ -15,7 +15,7 @@ export const LANGUAGES: { id: Language; name: string }[] = [
 ];
 
 // The page is shown once its words are there.
-let words = $state.raw({} as Words);
+let texts = $state.raw({} as Texts);
 let current = $state<Language>('en');
 
 let hasSettings = false;
@@ -23,61 +23,61 @@ let hasSettings = false;
 /** What codes of the server mean; in English the server says it itself. */
 let faults = $state.raw<Record<string, string>>({});
 
-async function fetched(language: Language): Promise<Words> {
+async function fetchTexts(language: Language): Promise<Texts> {
   const isChinese = language === 'zh';
   const base = isChinese ? (await import('./zh')).zh : (await import('./en')).en;
-  const rest = hasSettings && (isChinese ? await import('./settings/zh') : await import('./settings/en')).words;
-  return { ...base, ...rest } as Words;
+  const rest = hasSettings && (isChinese ? await import('./settings/zh') : await import('./settings/en')).texts;
+  return { ...base, ...rest } as Texts;
 }
 
 /** Fetches the words of the settings, too. */
-export async function speakOfSettings(): Promise<void> {
+export async function loadSettingsTexts(): Promise<void> {
   hasSettings = true;
-  words = await fetched(current);
+  texts = await fetchTexts(current);
 }
 
 /** Whether they are there. */
-export const speaksOfSettings = (): boolean => 'mcp.add' in words;
+export const hasSettingsTexts = (): boolean => 'mcp.add' in texts;
 
 /** Changes the language without loading the page anew. */
-export async function speak(language: Language): Promise<void> {
-  words = await fetched(language);
+export async function setLanguage(language: Language): Promise<void> {
+  texts = await fetchTexts(language);
   current = language;
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
   // The page does not wait for them. Without them the server's words stand alone.
-  if (language === 'zh') void import('./faults/zh').then((came) => (faults = came.faults), () => undefined);
+  if (language === 'zh') void import('./faults/zh').then((module) => (faults = module.faults), () => undefined);
 }
 
 export const language = (): Language => current;
 
-function filled(text: string, fill: Fill): string {
+function fillIn(text: string, fill: Fill): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => visible(String(fill[name] ?? whole)));
 }
 
 /** The words for a key, with what belongs into them. */
 export function t(key: Key, fill: Fill = {}): string {
-  return filled(words[key], fill);
+  return fillIn(texts[key], fill);
 }
 
 /** The words for a count: `key.one` where the language has a form of its own for one. */
 export function count(key: Counted, n: number, fill: Fill = {}): string {
   const isOne = current === 'en' && n === 1;
-  return filled(words[(isOne ? `${key}.one` : key) as Key], { n: number(n), ...fill });
+  return fillIn(texts[(isOne ? `${key}.one` : key) as Key], { n: number(n), ...fill });
 }
 
 /** Keys that have a form for one. */
 export type Counted = { [K in Key]: `${K}.one` extends Key ? K : never }[Key];
 
 /** Words for something that the server names; its own name if there are none. */
-export function named(prefix: string, name: string | undefined): string {
+export function labelFor(prefix: string, name: string | undefined): string {
   if (name === undefined) return '';
   const key = `${prefix}.${name}`;
-  return key in words ? words[key as Key] : name;
+  return key in texts ? texts[key as Key] : name;
 }
 
 /** What something means that the server says in English, such as `fault.busy`; nothing where the page speaks English, too. */
-export function told(code: string): string | undefined {
-  return current === 'en' ? undefined : (faults[code] ?? words[code as Key]);
+export function translate(code: string): string | undefined {
+  return current === 'en' ? undefined : (faults[code] ?? texts[code as Key]);
 }
 
 const locale = (): string => (current === 'zh' ? 'zh-CN' : 'en');

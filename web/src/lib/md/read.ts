@@ -15,7 +15,7 @@ const LONGEST_RUN = 8000;
 /** What is behind so many characters is shown as it is written. */
 const LONGEST = 400_000;
 
-const asWritten = (raw: string): Tokens.Text => ({ type: 'text', raw, text: raw, escaped: false });
+const textToken = (raw: string): Tokens.Text => ({ type: 'text', raw, text: raw, escaped: false });
 
 /** A lexer that no text can lead astray, however deep or long. */
 class Reader extends Lexer {
@@ -29,13 +29,13 @@ class Reader extends Lexer {
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
     if (src.length <= LONGEST_RUN) return this.#deeper(src, tokens, () => super.inlineTokens(src, tokens));
-    tokens.push(asWritten(src));
+    tokens.push(textToken(src));
     return tokens;
   }
 
   #deeper(src: string, tokens: Token[], read: () => Token[]): Token[] {
     if (this.#depth >= DEEPEST) {
-      tokens.push(asWritten(src));
+      tokens.push(textToken(src));
       return tokens;
     }
     this.#depth += 1;
@@ -51,9 +51,9 @@ function read(text: string, most: number): Token[] {
   const rest = text.slice(most);
   try {
     const tokens: Token[] = new Reader({ gfm: true }).lex(text.slice(0, most));
-    return rest ? [...tokens, asWritten(rest)] : tokens;
+    return rest ? [...tokens, textToken(rest)] : tokens;
   } catch {
-    return [asWritten(text)];
+    return [textToken(text)];
   }
 }
 
@@ -73,17 +73,17 @@ const isSeen = (token: Token): boolean => token.type !== 'space' && token.type !
 /** The blocks of a text. Those of the text before stay, if it only grew, but for the last ones. */
 export function blocks(given: string, before?: Blocks): Blocks {
   const text = given.replace(/\r\n?/g, '\n');
-  let kept = 0;
+  let settledCount = 0;
   if (before && text.startsWith(before.text)) {
     // An empty line parts what is before it from what is behind it.
     let behind = 0;
-    for (let at = before.all.length - 1; at >= 0 && kept === 0; at -= 1) {
+    for (let at = before.all.length - 1; at >= 0 && settledCount === 0; at -= 1) {
       const token = before.all[at];
-      if (token?.type === 'space' && behind >= UNSETTLED) kept = at + 1;
+      if (token?.type === 'space' && behind >= UNSETTLED) settledCount = at + 1;
       else if (token && isSeen(token)) behind += 1;
     }
   }
-  const settled = before?.all.slice(0, kept) ?? [];
+  const settled = before?.all.slice(0, settledCount) ?? [];
   const from = settled.reduce((sum, token) => sum + token.raw.length, 0);
   const all = [...settled, ...read(text.slice(from), LONGEST - from)];
   return { text, all, shown: all.filter(isSeen) };
@@ -99,7 +99,7 @@ export const linkOf = (target: string): string | undefined => (LINK.test(target.
 export const pictureOf = (source: string): string | undefined => (PICTURE.test(source.trim()) ? source.trim() : undefined);
 
 /** Text in which characters may be written as `&amp;`. */
-export function decoded(text: string): string {
+export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   // The content of such an element is text and nothing else.
   const reader = document.createElement('textarea');

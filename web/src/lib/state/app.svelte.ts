@@ -2,7 +2,7 @@
 
 import { api, faultOf, whenLocked } from '../api/client';
 import { type Link, nameOf, Stream } from '../api/stream';
-import { soon } from '../paint';
+import { nextPaint } from '../paint';
 import type {
   AppFacts,
   Conversation,
@@ -36,29 +36,26 @@ class AppState {
   /** Older runs of the project that are not in the list. */
   olderRuns = $state(0);
   /** Whether there are older conversations than those in the list. */
-  hasOlderTalks = $state(false);
+  hasOlderConversations = $state(false);
   /** Whether the lists of the project are known; one that was not fetched yet is not empty. */
   listed = $state(false);
   project = $state.raw<Project | null>(null);
   link = $state<Link>('connecting');
-  /** When something was last told by the server. */
-  heard = $state('');
   fault = $state.raw<Fault | null>(null);
   ready = $state(false);
   #sinks = new Map<string, Sink>();
   #contents = new Map<string, Promise<PackageContent | null>>();
   #listeners = new Set<(notice: Notice | null) => void>();
-  #noticed: Notice[] = [];
+  #pendingNotices: Notice[] = [];
   #wanted: string | undefined;
   #refresh: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
     event: (journal, event) => {
-      this.heard = event.time;
       this.#sinks.get(nameOf(journal))?.take(event);
     },
     rewind: (journal, seq) => this.#sinks.get(nameOf(journal))?.rewind(seq),
     notice: (notice) => this.#notice(notice),
-    hello: () => void this.#anew(),
+    hello: () => void this.#resync(),
     link: (link) => {
       this.link = link;
       // The stream does not say why it was refused; a request does.
@@ -76,7 +73,7 @@ class AppState {
       await Promise.all([this.refreshFacts(), this.refreshProjects(), this.refreshPackages()]);
       this.fault = null;
       this.#stream.open();
-      void import('../api/hidden').then(({ shareConnections }) => shareConnections(() => this.#stream.rest()));
+      void import('../api/hidden').then(({ shareConnections }) => shareConnections(() => this.#stream.suspend()));
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }
@@ -88,13 +85,13 @@ class AppState {
   }
 
   /** The network is gone. The server is on this computer and may be there all the same: that is tried out. */
-  doubt(): void {
+  recheckConnection(): void {
     if (this.ready && !this.fault) this.reconnect();
   }
 
   /** The computer woke up, or the network is back: nobody waits for the next try. */
-  wake(): void {
-    if (this.link !== 'open' && !document.hidden) this.doubt();
+  reconnectIfLost(): void {
+    if (this.link !== 'open' && !document.hidden) this.recheckConnection();
   }
 
   async refreshFacts(): Promise<void> {
@@ -142,13 +139,13 @@ class AppState {
   async refreshLists(): Promise<void> {
     const project = this.project?.id;
     if (project === undefined) return;
-    const [talks, runs] = await Promise.all([api.conversations({ project }), api.runs({ project })]);
+    const [conversations, runs] = await Promise.all([api.conversations({ project }), api.runs({ project })]);
     if (project !== this.project?.id) return;
-    this.conversations = talks.conversations;
+    this.conversations = conversations.conversations;
     this.runs = runs.runs;
     // Those that cannot be read are counted, too.
     this.olderRuns = runs.total - runs.runs.length - runs.damaged.length;
-    this.hasOlderTalks = talks.more;
+    this.hasOlderConversations = conversations.more;
     this.listed = true;
   }
 
@@ -186,18 +183,17 @@ class AppState {
   }
 
   #notice(notice: Notice): void {
-    this.heard = notice.time;
-    this.#noticed.push(notice);
-    if (this.#noticed.length === 1) soon(() => this.#takeNotice());
+    this.#pendingNotices.push(notice);
+    if (this.#pendingNotices.length === 1) nextPaint(() => this.#applyNotices());
   }
 
   /** Many runs may change at once: the lists change once. */
-  #takeNotice(): void {
-    const fresh = this.#noticed;
-    this.#noticed = [];
+  #applyNotices(): void {
+    const fresh = this.#pendingNotices;
+    this.#pendingNotices = [];
     const about = (kind: Journal['kind'], id: string): Notice[] => fresh.filter(({ journal }) => journal.kind === kind && journal.id === id);
-    this.runs = this.runs.map((run) => about('run', run.id).reduce(noticed, run));
-    this.conversations = this.conversations.map((talk) => about('conversation', talk.id).reduce((one, { atWork, phase, asks }) => ({ ...one, atWork, phase, asks }), talk));
+    this.runs = this.runs.map((run) => about('run', run.id).reduce(applyNotice, run));
+    this.conversations = this.conversations.map((conversation) => about('conversation', conversation.id).reduce((one, { atWork, phase, asks }) => ({ ...one, atWork, phase, asks }), conversation));
     for (const notice of fresh) for (const listener of this.#listeners) listener(notice);
     // New ones, titles and times come with the lists; many notices are one request.
     this.#refresh ??= setTimeout(() => {
@@ -207,7 +203,7 @@ class AppState {
   }
 
   /** A stream began. What happened before it was not told. */
-  async #anew(): Promise<void> {
+  async #resync(): Promise<void> {
     await this.refreshLists().catch(() => undefined);
     for (const listener of this.#listeners) listener(null);
   }
@@ -221,7 +217,7 @@ const STATUS: Record<string, Status> = {
   Failed: 'failed',
 };
 
-function noticed(run: RunItem, notice: Notice): RunItem {
+function applyNotice(run: RunItem, notice: Notice): RunItem {
   return {
     ...run,
     atWork: notice.atWork,

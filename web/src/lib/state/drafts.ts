@@ -6,10 +6,10 @@
 const name = (key: string): string => `crewagent.draft.${key}`;
 
 /** What was kept under this key, if it is of the kind that is expected there. */
-export function draft<T>(key: string, isKind: (kept: unknown) => kept is T): T | undefined {
+export function draft<T>(key: string, isKind: (stored: unknown) => stored is T): T | undefined {
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(name(key)) ?? 'null');
-    return isKind(kept) ? kept : undefined;
+    const stored: unknown = JSON.parse(sessionStorage.getItem(name(key)) ?? 'null');
+    return isKind(stored) ? stored : undefined;
   } catch {
     return undefined;
   }
@@ -38,6 +38,6 @@ export function hasQueue(): boolean {
   }
 }
 
-export const isText = (kept: unknown): kept is string => typeof kept === 'string';
-export const isRecord = (kept: unknown): kept is Record<string, unknown> => typeof kept === 'object' && kept !== null && !Array.isArray(kept);
-export const isTexts = (kept: unknown): kept is string[] => Array.isArray(kept) && kept.every(isText);
+export const isText = (stored: unknown): stored is string => typeof stored === 'string';
+export const isRecord = (stored: unknown): stored is Record<string, unknown> => typeof stored === 'object' && stored !== null && !Array.isArray(stored);
+export const isTexts = (stored: unknown): stored is string[] => Array.isArray(stored) && stored.every(isText);

@@ -1,7 +1,7 @@
 /** Files that are open in tabs, with what was typed and not saved. */
 
 import { api, faultOf, Problem } from '../api/client';
-import type { Kept } from '../../files/editor';
+import type { EditorSnapshot } from '../../files/editor';
 import type { Fault } from '../api/types';
 import { t } from '../i18n/index.svelte';
 import { visible } from '../text';
@@ -22,7 +22,7 @@ export class OpenFile {
   /** Grows when the draft is replaced from outside. */
   stamp = $state(0);
   /** Its editor, while another tab is in front. */
-  kept: Kept | null = null;
+  snapshot: EditorSnapshot | null = null;
   /** How it is shown, if somebody chose. */
   chosen = $state<'preview' | 'source' | null>(null);
   #turn = 0;
@@ -67,7 +67,7 @@ export class OpenFile {
   }
 
   /** Makes the file anew of what is here, where it is gone from the disk. */
-  saveAnew(): Promise<void> {
+  recreate(): Promise<void> {
     this.#saved = this.#saved.then(() => this.#write(undefined));
     return this.#saved;
   }

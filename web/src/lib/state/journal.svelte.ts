@@ -3,7 +3,7 @@
 import { api, faultOf } from '../api/client';
 import type { Event, Fault, Journal } from '../api/types';
 import { reduce } from '../reduce';
-import { soon } from '../paint';
+import { nextPaint } from '../paint';
 import { emptyView, type Live, type View } from '../view';
 
 export class JournalState {
@@ -56,7 +56,7 @@ export class JournalState {
     this.#waiting.push(event);
     if (this.#isDue) return;
     this.#isDue = true;
-    soon(() => this.#flush());
+    nextPaint(() => this.#flush());
   }
 
   /** Forgets what never became part of the journal. */

@@ -1,11 +1,11 @@
 /** What this browser remembers: looks, sizes, shortcuts. Nothing of it is sent anywhere. */
 
-import { type Language, language, speak } from '../i18n/index.svelte';
+import { type Language, language, setLanguage } from '../i18n/index.svelte';
 
 export type Theme = 'system' | 'light' | 'dark' | 'contrast';
 export type Density = 'comfortable' | 'compact';
 
-interface Kept {
+interface Prefs {
   theme: Theme;
   language: Language | 'system';
   density: Density;
@@ -19,7 +19,7 @@ interface Kept {
   keys: Record<string, string>;
 }
 
-export const DEFAULTS: Kept = {
+export const DEFAULTS: Prefs = {
   theme: 'system',
   language: 'system',
   density: 'comfortable',
@@ -35,17 +35,17 @@ export const DEFAULTS: Kept = {
 
 const NAME = 'crewagent.prefs';
 
-function load(): Kept {
+function load(): Prefs {
   try {
-    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Kept>) };
+    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Prefs>) };
   } catch {
     return { ...DEFAULTS };
   }
 }
 
-export const prefs = $state<Kept>(load());
+export const prefs = $state<Prefs>(load());
 
-export function setPref<K extends keyof Kept>(name: K, value: Kept[K]): void {
+export function setPref<K extends keyof Prefs>(name: K, value: Prefs[K]): void {
   prefs[name] = value;
   try {
     // Another tab may have set others meanwhile.
@@ -53,23 +53,23 @@ export function setPref<K extends keyof Kept>(name: K, value: Kept[K]): void {
   } catch {
     // A browser that keeps nothing forgets this too.
   }
-  if (name === 'theme' || name === 'density') show();
-  if (name === 'language') void speak(spoken());
+  if (name === 'theme' || name === 'density') applyLooks();
+  if (name === 'language') void setLanguage(preferredLanguage());
 }
 
-export const spoken = (): Language => {
+export const preferredLanguage = (): Language => {
   if (prefs.language !== 'system') return prefs.language;
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en';
 };
 
-const darkWish = matchMedia('(prefers-color-scheme: dark)');
-const contrastWish = matchMedia('(prefers-contrast: more)');
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+const prefersContrast = matchMedia('(prefers-contrast: more)');
 
-function show(): void {
+function applyLooks(): void {
   const root = document.documentElement;
-  const wished = contrastWish.matches ? 'contrast' : darkWish.matches ? 'dark' : 'light';
-  root.dataset.theme = prefs.theme === 'system' ? wished : prefs.theme;
-  root.dataset.scheme = darkWish.matches ? 'dark' : 'light';
+  const preferred = prefersContrast.matches ? 'contrast' : prefersDark.matches ? 'dark' : 'light';
+  root.dataset.theme = prefs.theme === 'system' ? preferred : prefs.theme;
+  root.dataset.scheme = prefersDark.matches ? 'dark' : 'light';
   root.dataset.density = prefs.density;
 }
 
@@ -78,11 +78,11 @@ export async function applyPrefs(): Promise<void> {
   addEventListener('storage', ({ key }) => {
     if (key !== NAME && key !== null) return;
     Object.assign(prefs, load());
-    show();
-    if (spoken() !== language()) void speak(spoken());
+    applyLooks();
+    if (preferredLanguage() !== language()) void setLanguage(preferredLanguage());
   });
-  darkWish.addEventListener('change', show);
-  contrastWish.addEventListener('change', show);
-  show();
-  await speak(spoken());
+  prefersDark.addEventListener('change', applyLooks);
+  prefersContrast.addEventListener('change', applyLooks);
+  applyLooks();
+  await setLanguage(preferredLanguage());
 }

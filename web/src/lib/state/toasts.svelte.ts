@@ -18,25 +18,25 @@ const SECONDS = 5;
 
 let last = 0;
 let shown = $state.raw<Toast[]>([]);
-let said = $state('');
+let text = $state('');
 
 /** Where messages can be shown, the one in front last. Behind an open dialog nobody could use them. */
-let places = $state.raw<symbol[]>([]);
+let hosts = $state.raw<symbol[]>([]);
 
 export const toasts = (): Toast[] => shown;
-export const isFront = (place: symbol): boolean => places.at(-1) === place;
+export const isFront = (host: symbol): boolean => hosts.at(-1) === host;
 
 /** Makes a place the one in front, until it goes. */
-export function showAt(place: symbol): () => void {
-  places = [...places, place];
-  return () => (places = places.filter((one) => one !== place));
+export function showAt(host: symbol): () => void {
+  hosts = [...hosts, host];
+  return () => (hosts = hosts.filter((one) => one !== host));
 }
-export const announced = (): string => said;
+export const announcement = (): string => text;
 
 /** Tells a screen reader that something changed. */
-export function announce(words: string): void {
+export function announce(message: string): void {
   // The same words once more are heard only if they differ.
-  said = words === said ? `${words}\u00a0` : words;
+  text = message === text ? `${message}\u00a0` : message;
 }
 
 export function toast(one: Omit<Toast, 'id'>): void {

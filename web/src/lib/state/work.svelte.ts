@@ -4,10 +4,10 @@ import { tick, untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { api, faultOf } from '../api/client';
 import type { Came, ConversationDetail, Fault, Journal, Notice, PackageContent, Picture, RunDetail, Words } from '../api/types';
-import { activeCall } from '../reduce';
+import { activeFrame } from '../reduce';
 import type { View } from '../view';
-import { orderOf } from '../slash';
-import { isHeld, restOf } from '../idle';
+import { slashCommand } from '../slash';
+import { isAtLimit, idleLook } from '../idle';
 import type { Look } from '../status';
 import { type Grouped, merge, regroup, type Shown } from '../rows';
 import { app } from './app.svelte';
@@ -40,12 +40,12 @@ function orNull(thrown: unknown): null {
 }
 
 /** Works whose screen was left before what waits was said. */
-const left = new Map<string, Work>();
+const background = new Map<string, Work>();
 
 /** A work as it was left, or a fresh one. */
 export function workOf(journal: Journal): Work {
-  let work = left.get(journal.id);
-  left.delete(journal.id);
+  let work = background.get(journal.id);
+  background.delete(journal.id);
   if (work) return work;
   // What it derives and does does not end with the screen that is open now.
   const end = $effect.root(() => {
@@ -61,14 +61,14 @@ export class Work {
   readonly journal: Journal;
   main = $state.raw<JournalState | null>(null);
   runs = $state.raw<JournalState[]>([]);
-  talk = $state.raw<ConversationDetail | null>(null);
+  conversation = $state.raw<ConversationDetail | null>(null);
   detail = $state.raw<RunDetail | null>(null);
   content = $state.raw<PackageContent | null>(null);
   fault = $state.raw<Fault | null>(null);
   /** The node that was clicked, of a call. */
   selected = $state.raw<{ nodeId: string; call: number } | null>(null);
   /** The call whose graph is looked at; the active one when none was chosen. */
-  chosenCall = $state<number | null>(null);
+  chosenFrame = $state<number | null>(null);
   /** The step that is to be forked, or whose files are to be taken back; known by an event in it, or by its node. */
   step = $state.raw<Step | null>(null);
   /** The event that a replay stands at. */
@@ -85,7 +85,7 @@ export class Work {
   /** What was said while the model is at work. */
   queued = $state.raw<readonly Queued[]>([]);
   /** Whether it goes out by itself when the model rests. What was found on coming back, or not heard, waits for the user. */
-  owed = $state(false);
+  autoSend = $state(false);
   /** Rows that were opened or closed by hand. */
   readonly open = new SvelteMap<string, boolean>();
   /** Runs that were removed. */
@@ -119,13 +119,13 @@ export class Work {
   });
 
   /** Whom the user's words go to. */
-  readonly speaker = $derived.by((): JournalState | null => {
+  readonly recipient = $derived.by((): JournalState | null => {
     const active = this.main?.view.activeRun;
     return active !== undefined && !this.removed.has(active) ? this.run : this.main;
   });
 
   /** What they are asked. */
-  readonly question = $derived(this.speaker?.view.question ?? null);
+  readonly question = $derived(this.recipient?.view.question ?? null);
 
   readonly rows = $derived.by((): Shown[] => {
     const main = this.#rowsOf(this.main);
@@ -144,8 +144,8 @@ export class Work {
   readonly atWork = $derived.by((): boolean => {
     const { id, kind } = this.journal;
     if (kind === 'conversation') {
-      const own = app.conversations.find((talk) => talk.id === id);
-      return own?.atWork ?? this.speaker?.view.phase === 'Running';
+      const own = app.conversations.find((conversation) => conversation.id === id);
+      return own?.atWork ?? this.recipient?.view.phase === 'Running';
     }
     const own = app.runs.find((run) => run.id === id);
     return own?.atWork ?? this.main?.view.phase === 'Running';
@@ -157,28 +157,28 @@ export class Work {
   /** Whether nothing can be said or answered at the moment: words that come too fast are not for what comes next. */
   readonly busy = $derived.by((): boolean => {
     const given = this.#given;
-    const isUnheard = given !== null && given.callId === this.question?.callId && given.seq === this.speaker?.view.seq;
+    const isUnheard = given !== null && given.callId === this.question?.callId && given.seq === this.recipient?.view.seq;
     return this.atWork || this.sending || isUnheard;
   });
 
   readonly look = $derived.by((): Look => {
-    const view = this.speaker?.view;
+    const view = this.recipient?.view;
     if (!view) return 'ready';
     if (this.atWork) return 'running';
-    return restOf(view, this.speaker?.journal.kind === 'conversation');
+    return idleLook(view, this.recipient?.journal.kind === 'conversation');
   });
 
   /** Whether it rests, and its journal ends at work: its process was ended. */
-  readonly wasCut = $derived(this.look === 'paused' && this.speaker?.view.phase === 'Running');
+  readonly wasCut = $derived(this.look === 'paused' && this.recipient?.view.phase === 'Running');
 
-  readonly call = $derived(this.chosenCall ?? (this.runView ? activeCall(this.runView) : 0));
+  readonly frame = $derived(this.chosenFrame ?? (this.runView ? activeFrame(this.runView) : 0));
 
-  readonly blocked = $derived(this.talk?.blocked ?? this.detail?.blocked);
+  readonly blocked = $derived(this.conversation?.blocked ?? this.detail?.blocked);
 
   /** Whether Resume helps. */
-  readonly canGoOn = $derived.by((): boolean => {
-    const view = this.speaker?.view;
-    const isHalted = this.look === 'paused' || this.look === 'failed' || (view !== undefined && isHeld(view));
+  readonly canResume = $derived.by((): boolean => {
+    const view = this.recipient?.view;
+    const isHalted = this.look === 'paused' || this.look === 'failed' || (view !== undefined && isAtLimit(view));
     return isHalted && !this.atWork && this.replay === null && !this.blocked;
   });
 
@@ -219,9 +219,9 @@ export class Work {
       this.#follow(this.main);
       await this.followRuns();
       const started = this.run?.view.started ?? this.main.view.started;
-      const reference = started?.sha256 ?? this.talk?.package;
+      const reference = started?.sha256 ?? this.conversation?.package;
       if (reference) this.content = await app.content(reference);
-      this.owed ||= this.atWork;
+      this.autoSend ||= this.atWork;
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }
@@ -242,8 +242,8 @@ export class Work {
 
   async refresh(): Promise<void> {
     if (this.journal.kind === 'conversation') {
-      this.talk = await api.conversation(this.journal.id);
-      const run = this.talk.activeRun ?? this.talk.runs.at(-1);
+      this.conversation = await api.conversation(this.journal.id);
+      const run = this.conversation.activeRun ?? this.conversation.runs.at(-1);
       // One that was removed does not take the conversation with it.
       this.detail = run ? await api.run(run).catch(orNull) : null;
     } else this.detail = await api.run(this.journal.id);
@@ -277,14 +277,14 @@ export class Work {
   /** Does what follows from events and notices until it is closed. */
   watch(): void {
     const atWork = new Map<string, boolean>();
-    const heard = (notice: Notice | null): void => {
+    const onNotice = (notice: Notice | null): void => {
       const isOwn = !notice || notice.journal.id === this.journal.id || this.runs.some((run) => run.journal.id === notice.journal.id);
       // From step to step nothing changes that the journal does not say.
       const isSame = notice?.atWork === true && atWork.get(notice.journal.id) === true;
       if (notice) atWork.set(notice.journal.id, notice.atWork);
       if (isOwn && !isSame) void this.#settle();
     };
-    $effect(() => app.onNotice(heard));
+    $effect(() => app.onNotice(onNotice));
     // A view is new with every word that comes; what follows from it is done when that changed.
     const started = $derived(this.main?.view.runs.length);
     $effect(() => {
@@ -293,7 +293,7 @@ export class Work {
     });
     // Words that wait were not sent while something was not known yet.
     $effect(() => {
-      if (this.speaker?.view.seq) void untrack(() => this.sayQueued());
+      if (this.recipient?.view.seq) void untrack(() => this.sayQueued());
     });
   }
 
@@ -302,18 +302,18 @@ export class Work {
     await this.refresh().catch(() => undefined);
     await this.followRuns();
     await this.sayQueued();
-    if (left.get(this.journal.id) === this) this.leave();
+    if (background.get(this.journal.id) === this) this.leave();
   }
 
   /** Nobody looks at it any more. It stays as long as something waits that goes out by itself. */
   leave(): void {
     this.replay = null;
-    if (this.owed && this.queued.length > 0) left.set(this.journal.id, this);
+    if (this.autoSend && this.queued.length > 0) background.set(this.journal.id, this);
     else this.close();
   }
 
   close(): void {
-    if (left.get(this.journal.id) === this) left.delete(this.journal.id);
+    if (background.get(this.journal.id) === this) background.delete(this.journal.id);
     this.#end();
     this.#isGone = true;
     for (const one of this.main ? [this.main, ...this.runs] : this.runs) app.leave(one.journal, one);
@@ -323,7 +323,7 @@ export class Work {
   async say(text: string): Promise<Came | 'queued' | undefined> {
     if (this.atWork) {
       this.#setQueue([...this.queued, { text, model: this.model }]);
-      this.owed = true;
+      this.autoSend = true;
       return 'queued';
     }
     if (this.busy) return undefined;
@@ -342,29 +342,29 @@ export class Work {
   }
 
   async #send(words: Words): Promise<Came | undefined> {
-    const seq = this.speaker?.view.seq ?? 0;
+    const seq = this.recipient?.view.seq ?? 0;
     [this.sending, this.#isHalting] = [true, false];
-    const came = await attempt(() => api.say(this.journal, words));
+    const reaction = await attempt(() => api.say(this.journal, words));
     this.sending = false;
-    this.owed = came !== undefined;
-    if (came && words.answers !== undefined) this.#given = { callId: words.answers, seq };
+    this.autoSend = reaction !== undefined;
+    if (reaction && words.answers !== undefined) this.#given = { callId: words.answers, seq };
     // What it needs may be gone.
-    if (!came) await this.refresh().catch(() => undefined);
-    return came;
+    if (!reaction) await this.refresh().catch(() => undefined);
+    return reaction;
   }
 
   /** The question that words answer. A command answers none. */
   #asked(text: string): string | undefined {
-    return orderOf(text) ? undefined : this.question?.callId;
+    return slashCommand(text) ? undefined : this.question?.callId;
   }
 
   /** Says the first that waits, if the model rests and asks nothing. */
   async sayQueued(): Promise<void> {
     const [next] = this.queued;
-    if (!next || !this.owed || this.busy || this.question || !this.speaker) return;
+    if (!next || !this.autoSend || this.busy || this.question || !this.recipient) return;
     this.sending = true;
     // What is not known here yet may be a question; this is tried again when it is.
-    const { journal, view } = this.speaker;
+    const { journal, view } = this.recipient;
     const isKnown = await api.events(journal, view.seq, 1).then((page) => page.events.length === 0, () => false);
     this.sending = false;
     if (isKnown && !this.atWork && !this.question) await this.release(next);
@@ -373,11 +373,11 @@ export class Work {
   /** Says one that waits now, to whatever is asked. It waits on if it was not heard. */
   async release(one: Queued): Promise<void> {
     if (this.busy || !this.queued.includes(one)) return;
-    const came = await this.#send({ ...one, answers: this.#asked(one.text) });
-    if (came?.kind === 'refused') {
-      this.owed = false;
-      toast({ tone: 'err', code: 'command', message: came.message });
-    } else if (came) this.unqueue(one);
+    const reaction = await this.#send({ ...one, answers: this.#asked(one.text) });
+    if (reaction?.kind === 'refused') {
+      this.autoSend = false;
+      toast({ tone: 'err', code: 'command', message: reaction.message });
+    } else if (reaction) this.unqueue(one);
   }
 
   unqueue(one: Queued): void {
@@ -391,12 +391,12 @@ export class Work {
 
   /** What waits to be said stays where it is: whoever stops does not want to go on by that. */
   stop(): Promise<unknown> {
-    this.owed = false;
+    this.autoSend = false;
     return attempt(() => api.stop(this.journal));
   }
 
   async pause(): Promise<void> {
-    [this.owed, this.#isHalting] = [false, true];
+    [this.autoSend, this.#isHalting] = [false, true];
     if (!(await attempt(() => api.pause(this.journal)))) this.#isHalting = false;
   }
 

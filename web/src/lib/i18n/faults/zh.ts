@@ -2,14 +2,14 @@
 
 import type { Code, MenuErrorCode, RefusalCode } from '../../api/generated/types';
 
-type Way = 'url' | 'dns' | 'tcp' | 'tls' | 'endpoint' | 'key' | 'model' | 'streaming' | 'tools' | 'settings' | 'start' | 'handshake' | 'list';
+type CheckName = 'url' | 'dns' | 'tcp' | 'tls' | 'endpoint' | 'key' | 'model' | 'streaming' | 'tools' | 'settings' | 'start' | 'handshake' | 'list';
 type Topic = 'answer' | 'blocked' | 'model' | 'project' | 'run';
 
 /** Codes that are types must all be here. A test compares the others, which are plain texts on the wire, with the server's source. */
-type Typed = `fault.${Code | MenuErrorCode | 'command'}` | `refusal.${RefusalCode}` | `step.${Way}.${'ok' | 'failed'}` | 'step.skipped' | `about.${Topic}`;
+type TypedKey = `fault.${Code | MenuErrorCode | 'command'}` | `refusal.${RefusalCode}` | `step.${CheckName}.${'ok' | 'failed'}` | 'step.skipped' | `about.${Topic}`;
 type Plain = `finding.BM${number}` | `doctor.${string}.${'ok' | 'warn' | 'fail'}` | `probe.${string}.${boolean | 'unknown'}`;
 
-export const faults: Record<Typed, string> & Record<Plain, string> = {
+export const faults: Record<TypedKey, string> & Record<Plain, string> = {
   'fault.invalid': '请求无效，原因如下。',
   'fault.unauthorized': '此浏览器尚未获得访问授权。请在终端运行 `crewagent`，从新链接进入。',
   'fault.forbidden': '请求不是由本页面发出的，已拒绝。请刷新页面后重试。',

@@ -1,5 +1,5 @@
 /** Words that the settings alone need. */
-export const words = {
+export const texts = {
   'settings.mcpLead': 'Tools of MCP servers reach beyond files. They are off until you switch them on.',
   'settings.limits': 'Limits of imports',
   'settings.limitsLead': 'A package above these limits is turned away.',
@@ -160,9 +160,9 @@ export const words = {
   'mcp.removeText': 'Its settings and its stored secrets are removed. The program itself stays where it is.',
   'mcp.nameHint': 'Letters, digits, - and _. Its tools are called mcp.NAME.tool.',
   'mcp.taken': 'There is already a server with this name.',
-  'mcp.way': 'How it is reached',
-  'mcp.wayStdio': 'A program on this computer',
-  'mcp.wayHttp': 'An address (streamable HTTP)',
+  'mcp.transport': 'How it is reached',
+  'mcp.transportStdio': 'A program on this computer',
+  'mcp.transportHttp': 'An address (streamable HTTP)',
   'mcp.command': 'Program',
   'mcp.split': 'Use the rest as arguments',
   'mcp.args': 'Arguments',

@@ -1,7 +1,7 @@
-import type { words as en } from './en';
+import type { texts as en } from './en';
 
 /** Words that the settings alone need. */
-export const words: Record<keyof typeof en, string> = {
+export const texts: Record<keyof typeof en, string> = {
   'settings.mcpLead': 'MCP 服务器的工具可触及文件之外的资源，默认关闭。',
   'settings.limits': '导入限制',
   'settings.limitsLead': '超出限制的包会被拒绝。',
@@ -162,9 +162,9 @@ export const words: Record<keyof typeof en, string> = {
   'mcp.removeText': '将移除它的设置和已保存的密钥。程序本身不受影响。',
   'mcp.nameHint': '字母、数字、- 和 _。其工具名为 mcp.名称.工具。',
   'mcp.taken': '已有同名服务器。',
-  'mcp.way': '连接方式',
-  'mcp.wayStdio': '本机上的程序',
-  'mcp.wayHttp': '网络地址（streamable HTTP）',
+  'mcp.transport': '连接方式',
+  'mcp.transportStdio': '本机上的程序',
+  'mcp.transportHttp': '网络地址（streamable HTTP）',
   'mcp.command': '程序',
   'mcp.split': '将其余部分作为参数',
   'mcp.args': '参数',
