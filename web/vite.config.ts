@@ -1,7 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
-/** What every page needs. */
+/** Modules that every page needs. */
 const BASE =
   /node_modules\/(svelte|clsx|esm-env)\/|preload-helper|src\/lib\/(api\/(client|stream)|state\/(app|prefs|route|shell|toasts|drop|files)\.|i18n\/index|keys|actions|names|payload|screens|status)|src\/ui\/(Icon|StateIcon|Pill|Fault|Ticks|ServerText|Split|Waiting|Toasts)\.svelte/;
 
@@ -9,13 +9,13 @@ export default defineConfig({
   plugins: [svelte()],
   build: {
     target: 'es2022',
-    // The page may run no inline script, so nothing is inlined.
+    // The content security policy forbids inline scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',
     rolldownOptions: {
       output: {
-        // Small files that the first page needs anyway are one file.
+        // One chunk for the small modules that the first page needs.
         codeSplitting: { groups: [{ name: 'base', test: BASE }] },
       },
     },
@@ -24,7 +24,7 @@ export default defineConfig({
   server: {
     // `crewagent ui --port 4747 --no-open` serves the API while the page is developed.
     proxy: { '/api': 'http://127.0.0.1:4747', '/enter': 'http://127.0.0.1:4747' },
-    // Tests compare words with the codes in the source of the server.
+    // Tests compare translations with the codes in the source of the server.
     fs: process.env.VITEST ? { allow: ['..'] } : {},
   },
   test: { include: ['tests/unit/**/*.test.ts'], environment: 'jsdom' },

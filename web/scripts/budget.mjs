@@ -1,4 +1,4 @@
-/** Checks how much a browser has to fetch, as gzip: `npm run budget` after `npm run build`. */
+/** Checks the gzipped size of what a browser fetches: `npm run budget` after `npm run build`. */
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 const dist = join(dirname(fileURLToPath(import.meta.url)), '../dist');
 const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8'));
 
-/** Everything that comes with a chunk by itself. */
+/** Returns a chunk with all its static imports. */
 function closure(name, found = new Set()) {
   if (found.has(name)) return found;
   found.add(name);
@@ -27,11 +27,11 @@ const markdown = closure('node_modules/@codemirror/lang-markdown/dist/index.js')
 
 const budgets = [
   ['base', size(base), 40],
-  ['words (en)', size(closure('src/lib/i18n/en.ts')), 10],
-  ['words (zh)', size(closure('src/lib/i18n/zh.ts')), 10],
-  ['words of faults (zh)', size(closure('src/lib/i18n/faults/zh.ts')), 8],
-  ['words of settings (en)', size(closure('src/lib/i18n/settings/en.ts')), 6],
-  ['words of settings (zh)', size(closure('src/lib/i18n/settings/zh.ts')), 6],
+  ['texts (en)', size(closure('src/lib/i18n/en.ts')), 10],
+  ['texts (zh)', size(closure('src/lib/i18n/zh.ts')), 10],
+  ['texts of faults (zh)', size(closure('src/lib/i18n/faults/zh.ts')), 8],
+  ['texts of settings (en)', size(closure('src/lib/i18n/settings/en.ts')), 6],
+  ['texts of settings (zh)', size(closure('src/lib/i18n/settings/zh.ts')), 6],
   ['chat', size(without(chat, base)), 45],
   ['graph and inspector', size(without(graph, base, chat)), 25],
   ['editor with Markdown', size(without(new Set([...editor, ...markdown]), base, chat)), 220],

@@ -1,4 +1,4 @@
-/** Checks the lock: every platform's rolldown is in it, and no address of a registry. `npm ci` fails elsewhere without. */
+/** Checks that the lock holds rolldown for every platform and no address of a registry; else `npm ci` fails on other machines. */
 
 import { readFileSync } from 'node:fs';
 

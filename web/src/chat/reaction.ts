@@ -1,4 +1,4 @@
-/** What came of a command, told to whoever typed it; and what commands do where no conversation takes them. */
+/** Slash commands: display of the server's reaction, and commands that the page runs itself. */
 
 import type { Came } from '../lib/api/types';
 import { compact, t } from '../lib/i18n/index.svelte';
@@ -18,7 +18,7 @@ export function showReaction(work: Work, reaction: Came): void {
   else if (reaction.kind === 'resumed' || reaction.kind === 'started' || reaction.kind === 'left') void work.refresh().catch(() => undefined);
 }
 
-/** Does what a command says in a run that belongs to no conversation, or holds what is at work. */
+/** Runs a command in a run outside of a conversation, or while the model is at work. */
 export function runCommand(work: Work, command: string): void {
   const say = (message: string): void => toast({ tone: 'wait', message });
   if (command === 'help' || command === 'status') showReaction(work, { kind: command });

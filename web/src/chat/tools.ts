@@ -1,4 +1,4 @@
-/** What a call of a tool is called in the conversation. */
+/** Labels of tool calls in the conversation. */
 
 import type { Key } from '../lib/i18n/index.svelte';
 import { objectOf } from '../lib/payload';
@@ -16,7 +16,7 @@ const VERBS: Record<string, Key> = {
   'runtime.update_state': 'tool.state',
 };
 
-/** What a call wants that did nothing yet, or never will. */
+/** Labels of calls that are not done, or were refused. */
 const WANTED: Record<string, Key> = {
   'fs.read': 'wanted.read',
   'fs.list': 'wanted.list',
@@ -28,7 +28,7 @@ const WANTED: Record<string, Key> = {
 const isState = (row: ToolRow): boolean =>
   row.subject?.startsWith('@state/') === true || objectOf(row.args)?.path === '@state/workflow.md';
 
-/** The key of the verb; none for a tool that we do not know. */
+/** Returns the text key of the verb; none for an unknown tool. */
 export function verbOf(row: ToolRow): Key | undefined {
   if (isState(row)) return row.status === 'refused' ? 'tool.stateRefused' : 'tool.state';
   return (row.status !== 'ok' && WANTED[row.tool]) || VERBS[row.tool];
@@ -40,7 +40,7 @@ export function pathOf(row: ToolRow): string {
   return visible(row.subject ?? (typeof args?.path === 'string' ? args.path : ''));
 }
 
-/** Codes of calls that went wrong by themselves; the others were refused by a rule. */
+/** Codes of calls that failed; a rule refused the others. */
 const FAILED = /^E(?:[A-Z]+|_(?:TIMEOUT|TOOL_FAILED|INTERNAL|UNKNOWN_OUTCOME))$/;
 
 export interface Refusal {
@@ -51,7 +51,7 @@ export interface Refusal {
   allowed: string[];
 }
 
-/** Why a call was refused, as the model was told. */
+/** Parses the refusal that the model received. */
 export function refusalOf(row: ToolRow): Refusal | undefined {
   if (row.refused === undefined) return undefined;
   const error = objectOf(row.result)?.error as Record<string, unknown> | undefined;

@@ -1,6 +1,6 @@
 /**
- * The editor. It lives in a shadow root, because there its styles are adopted sheets, which the policy of the page
- * allows, and not `style` elements, which it does not.
+ * Text editor. It lives in a shadow root, where its styles are adopted sheets; the content security policy of the page forbids
+ * `style` elements.
  */
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
@@ -40,7 +40,7 @@ const colours = HighlightStyle.define([
   { tag: tags.strong, fontWeight: '650' },
 ]);
 
-/** The language of a file, fetched when a file has it. */
+/** Loads the syntax of a file on demand. */
 async function languageOf(path: string): Promise<Extension> {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
   switch (ending) {
@@ -65,10 +65,10 @@ async function languageOf(path: string): Promise<Extension> {
   }
 }
 
-/** Parts of every editor that change while it is open. */
+/** Settings that change while an editor is open. */
 const [merge, language, breaks, textCompartment] = [new Compartment(), new Compartment(), new Compartment(), new Compartment()];
 
-/** What is said about an editor: its name, how the keyboard leaves it, and words of its panels where they are not English. */
+/** Texts of an editor: its label, how the keyboard leaves it, and translations of its panels. */
 export interface EditorTexts {
   label: string;
   help: string;
@@ -77,22 +77,22 @@ export interface EditorTexts {
 
 const textExtension = ({ label, help, phrases }: EditorTexts): Extension => [EditorView.contentAttributes.of({ 'aria-label': label, 'aria-description': help }), EditorState.phrases.of(phrases)];
 
-/** How the lines of a text end. Where they end in more than one way, a return belongs to its line. */
+/** Detects the line ending of a text. In a mixed text a carriage return belongs to its line. */
 export function endingOf(text: string): { ending: string; isMixed: boolean } {
   const isWindows = /\r\n/.test(text) && !/\r(?!\n)|(?<!\r)\n/.test(text);
   return { ending: isWindows ? '\r\n' : '\n', isMixed: !isWindows && text.includes('\r') };
 }
 
-/** What is kept of an editor that is not in front: text, undo, cursor, and the place that was looked at. */
+/** State of an editor that is not in front: text, undo history, selection and scroll position. */
 export interface EditorSnapshot {
   state: EditorState;
   scroll: StateEffect<unknown>;
 }
 
 export interface Editor {
-  /** Replaces the text from outside. */
+  /** Replaces the text. */
   set(text: string): void;
-  /** Shows the difference to another text, or none. */
+  /** Shows the difference to another text; `null` ends it. */
   compare(other: string | null): void;
   focus(): void;
   close(): EditorSnapshot;
@@ -134,7 +134,7 @@ export function edit(
               return true;
             },
           },
-          // Escape, then Tab, leaves the editor by keyboard, and it says so.
+          // Escape, then Tab, leaves the editor; its description says so.
           indentWithTab,
           ...searchKeymap,
           ...historyKeymap,
@@ -151,13 +151,13 @@ export function edit(
     parent: frame,
     state: snapshot?.state ?? fresh(),
     ...(snapshot ? { scrollTo: snapshot.scroll } : {}),
-    // Not a part of the state, which outlives this.
+    // Outside of the state, which outlives this view.
     dispatchTransactions(steps, own) {
       own.update(steps);
       if (steps.some((step) => step.docChanged)) onchange(read(own.state));
     },
   });
-  // The page may speak another language than when it was left.
+  // The language may have changed since the snapshot.
   view.dispatch({ effects: textCompartment.reconfigure(textExtension(texts)) });
   void languageOf(path).then((found) => view.dispatch({ effects: language.reconfigure(found) }));
   return {

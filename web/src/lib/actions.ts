@@ -1,4 +1,4 @@
-/** What shortcuts and the palette do. */
+/** Actions of shortcuts and the palette. */
 
 import { isScreen } from './screens';
 import { files } from './state/files.svelte';
@@ -31,26 +31,26 @@ export function toggleInspector(): void {
   else shell.overlay = shell.overlay === 'inspector' ? null : 'inspector';
 }
 
-/** Shows the inspector, where there is room for it or over the page. */
+/** Shows the inspector beside the page, or over it in a narrow window. */
 export function showInspector(): void {
   if (roomy()) setPref('inspectorOpen', true);
   else shell.overlay = 'inspector';
 }
 
-/** Goes to a work, or to where one begins. It is in front of the files that are open. */
+/** Goes to a work or to the start of one, and brings it in front of open files. */
 export function visit(to: Route): void {
   files.current = null;
   go(to);
 }
 
-/** Files open as tabs of the work, or of the project where no work is open. */
+/** Opens a file as a tab of the open work, or of the project. */
 export function openFile(project: string, path: string): void {
   files.show(project, path);
   shell.overlay = null;
   if (!shell.work) go({ name: 'project', project });
 }
 
-/** The work before or after this one in the list. */
+/** Goes to the previous or next work of the list. */
 function neighbour(by: 1 | -1): void {
   const project = projectOf(route());
   const id = shell.work?.journal.id;
@@ -61,7 +61,7 @@ function neighbour(by: 1 | -1): void {
   if (next) visit(next.to);
 }
 
-/** Brings a tab of the work or the project to the front; the first is not a file. */
+/** Selects a tab of the work or the project; the first one is not a file. */
 function showTab(n: number): void {
   if (!['project', 'conversation', 'run'].includes(route().name)) return;
   const file = files.open[n - 2];
@@ -69,7 +69,7 @@ function showTab(n: number): void {
   else if (file) files.current = file.path;
 }
 
-/** Walks through the regions of the page. One lies within another: the inner is where the focus is. */
+/** Moves the focus to the next or previous region. Of nested regions the inner one has the focus. */
 function walkRegions(by: 1 | -1): void {
   const all = [...document.querySelectorAll<HTMLElement>('[data-region]')].filter((one) => one.offsetParent !== null);
   const at = all.findLastIndex((one) => one.contains(document.activeElement));

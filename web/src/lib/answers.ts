@@ -1,9 +1,9 @@
-/** Answers as the runtime reads them. */
+/** Conversions between answers of the page and the text that the runtime reads. */
 
 import type { FormSchema, Question } from './api/types';
 import { objectOf } from './payload';
 
-/** What chooses these options: their values, or their numbers where a value has a comma of its own. */
+/** Formats the answer that chooses these options: their values, or their numbers if a value contains a comma. */
 export function choose(question: Question, values: readonly string[]): string {
   const options = question.options ?? [];
   const isPlain = values.every((value) => !/[,，、;；\n]/.test(value));
@@ -13,7 +13,7 @@ export function choose(question: Question, values: readonly string[]): string {
 
 export type Consent = 'once' | 'run' | 'deny';
 
-/** What was said to a call that waited for leave, and why. What is no consent is a refusal. */
+/** Parses the answer to an approval. Anything that is not a consent is a refusal. */
 export function consentOf(answer: string): { consent: Consent; why: string } {
   const [, word = '', why = ''] = /^([^\s:：,，]*)[\s:：,，]*([^]*)$/.exec(answer.trim()) ?? [];
   if (!why && /^(once|o|yes|y|是)$/i.test(word)) return { consent: 'once', why };
@@ -21,7 +21,7 @@ export function consentOf(answer: string): { consent: Consent; why: string } {
   return { consent: 'deny', why: /^(deny|d|no|n|否)$/i.test(word) ? why : answer };
 }
 
-/** An answer as people read it: options by their labels, a form field by field. What is neither stays as it is. */
+/** Formats an answer for the user: options by label, a form field by field, other text unchanged. */
 export function formatAnswer(question: Question, options: readonly { value: string; label?: string }[], answer: string): string {
   const fields = (question.schema as FormSchema | undefined)?.properties;
   const values = fields && objectOf(answer);

@@ -1,6 +1,6 @@
-/** Commands as people write and read them. They are never run by a shell. */
+/** Command lines as users write them. No shell ever runs them. */
 
-/** The words of a line: quotes hold a word together, a backslash takes the next character as it is. */
+/** Splits a command line into arguments: quotes group, a backslash escapes the next character. */
 export function splitCommand(line: string): string[] {
   const found: string[] = [];
   let word: string | null = null;
@@ -16,11 +16,11 @@ export function splitCommand(line: string): string[] {
   return word === null ? found : [...found, word];
 }
 
-/** A line that shows exactly these words. */
+/** Quotes and joins arguments, so that `splitCommand` returns the same ones. */
 export function joinCommand(all: string[]): string {
   return all.map((word) => (/^[\w@%+=:,./~${}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 }
 
-/** Whether a value of this name is stored apart from the settings and never shown again. The server decides; this is for the eye. */
+/** Returns true if a value of this name looks secret. Only a display hint: the server decides what it stores as a secret. */
 export const isSecret = (name: string): boolean =>
   /(^|[^a-z0-9])(keys?|apikey|token|secret|password|passwd|pat|auth|authorization|cookie|credentials)([^a-z0-9]|$)/i.test(name);

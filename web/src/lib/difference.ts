@@ -1,4 +1,4 @@
-/** The difference of two whole texts. */
+/** Line difference of two whole texts. */
 
 import { structuredPatch } from 'diff';
 import { countLines, type Difference, type DiffLine } from './patch';

@@ -1,13 +1,13 @@
 /**
- * The focus is never lost. What has it may go away or be disabled: a question that was answered, a screen that was left.
- * Then it goes to the nearest place around that is still there, and back to what was disabled once that can be used again.
+ * Keeps the focus on the page. When the focused element is removed or disabled (an answered question, a screen that was
+ * left), the focus moves to the nearest enclosing region, and back to the element once that is enabled again.
  */
 
-/** Where the focus may rest; a part of the page can name a better place inside of it. */
+/** Elements that may take the focus; `data-focus` names a better descendant. */
 const HOME = 'dialog[open], [data-region], [data-focus]';
 
 let last: HTMLElement | null = null;
-/** Whether it came there by keyboard. Others need no field to type in, and on a phone it would bring up the keys. */
+/** True if the keyboard moved the focus there. After a touch, focusing a field would open the keyboard of a phone. */
 let isKeyed = false;
 let around: Element[] = [];
 let borrowed: { from: HTMLElement; to: HTMLElement } | null = null;
@@ -42,10 +42,10 @@ function restoreFocus(): void {
   to.focus({ preventScroll: true });
 }
 
-/** Whether a screen is on its way, whose heading is to have the focus. */
+/** True while a new screen loads, whose heading will take the focus. */
 let isAwaited = false;
 
-/** The focus goes to the heading of a new screen, so that it is told and read from there; unless it is in the screen already. */
+/** Focuses the heading of a new screen, so that a screen reader starts there; not if the focus is in the screen already. */
 function focusHeading(): void {
   const main = document.querySelector('main');
   const heading = main?.querySelector<HTMLElement>('h1');
@@ -57,13 +57,13 @@ function focusHeading(): void {
   heading.focus({ preventScroll: true });
 }
 
-/** Somebody went to another screen. */
+/** Announces that the user went to another screen. */
 export function expectScreen(): void {
   isAwaited = true;
   focusHeading();
 }
 
-/** Watches over the focus of the page. */
+/** Starts to restore the focus whenever it is lost. */
 export function watchFocus(): void {
   document.addEventListener('focusin', remember);
   new MutationObserver(restoreFocus).observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ['disabled', 'class', 'open'] });

@@ -1,8 +1,8 @@
-/** Forms: what a schema asks for, and whether it is filled in. Loaded with the first form. */
+/** Forms: fields of a schema, their validation, and the answer. Loaded with the first form. */
 
 import type { FormField, FormSchema } from './api/types';
 
-/** A value that can be chosen: as a field of the page holds it, as it is read, and as it is sent. */
+/** Option of a field: `key` for the DOM, `label` for the user, `value` for the answer. */
 export interface Choice {
   key: string;
   label: string;
@@ -48,14 +48,14 @@ function kindOf(field: FormField): Entry['kind'] {
   }
 }
 
-/** What a number may be, in signs that every language has. */
+/** Formats the bounds of a number in signs that need no translation. */
 function range({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: FormField): string {
   if (minimum !== undefined && maximum !== undefined) return `${minimum} – ${maximum}`;
   const signs = { '≥': minimum, '>': exclusiveMinimum, '≤': maximum, '<': exclusiveMaximum };
   return Object.entries(signs).flatMap(([sign, bound]) => (bound === undefined ? [] : `${sign} ${bound}`)).join(', ');
 }
 
-/** The fields of a form, in the order of its schema. */
+/** Lists the fields of a form in the order of its schema. */
 export function entries(schema: FormSchema): Entry[] {
   const required = new Set(schema.required ?? []);
   return Object.entries(schema.properties ?? {}).map(([name, field]) => ({
@@ -71,7 +71,7 @@ export function entries(schema: FormSchema): Entry[] {
 
 export type FormValues = Record<string, string | boolean | string[]>;
 
-/** What a form shows before anything is typed. */
+/** Returns the values of an untouched form. */
 export function initial(all: readonly Entry[]): FormValues {
   const value = ({ kind, field }: Entry): string | boolean | string[] => {
     const given = field.default;
@@ -82,7 +82,7 @@ export function initial(all: readonly Entry[]): FormValues {
   return Object.fromEntries(all.map((entry) => [entry.name, value(entry)]));
 }
 
-/** A form as it was left: what was filled in, where that still is of the kind that the field has. */
+/** Applies a stored draft where its values still have the type of their fields. */
 export function restore(values: FormValues, stored: Record<string, unknown> | undefined): FormValues {
   const isLike = (kind: unknown, value: unknown): value is FormValues[string] =>
     Array.isArray(kind) ? Array.isArray(value) && value.every((one) => typeof one === 'string') : typeof kind === typeof value;
@@ -116,7 +116,7 @@ function mistakeIn(entry: Entry, value: string | boolean | string[] | undefined)
   return undefined;
 }
 
-/** Whether a pattern is found; one that this browser cannot read is left to the server. */
+/** Returns true if a pattern matches. The server checks a pattern that this browser cannot compile. */
 function matches(pattern: string, value: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(value);
@@ -134,7 +134,7 @@ export function mistakes(all: readonly Entry[], values: FormValues): Record<stri
   return found;
 }
 
-/** The answer as JSON. What is blank is left out. */
+/** Formats the answer as JSON, without blank fields. */
 export function toAnswer(all: readonly Entry[], values: FormValues): string {
   const answer: Record<string, unknown> = {};
   for (const { name, kind, choices } of all) {

@@ -1,12 +1,12 @@
-/** How a journal rests that nobody is at work on. */
+/** State of a journal that no worker is driving. */
 
 import { lookOfPhase, type Look } from './status';
 import type { View } from './view';
 
-/** Whether a limit holds it: it waits, but not for an answer. */
+/** Returns true if a limit stopped the run: it waits, but not for an answer. */
 export const isAtLimit = ({ phase, reason }: View): boolean => phase === 'WaitingUser' && /^(?:limit-|loop|empty-reply)/.test(reason ?? '');
 
-/** One that ends at work was left by its process. Talk that asks nothing waits for nothing in particular. */
+/** Returns the look of an idle journal. One that ends while running lost its process; a conversation without a question is ready. */
 export function idleLook(view: View, isConversation: boolean): Look {
   const look = lookOfPhase(view.phase === 'Running' ? 'Paused' : view.phase, view.question?.question.kind);
   return isConversation && look === 'waiting' && !view.question && !isAtLimit(view) ? 'ready' : look;

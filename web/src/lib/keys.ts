@@ -1,4 +1,4 @@
-/** Shortcuts: what they are called, what they are by default, and what was pressed. */
+/** Shortcuts: names, default keys, and the reading of key presses. */
 
 import type { Key } from './i18n/index.svelte';
 import { SCREEN_NAMES, SCREENS } from './screens';
@@ -6,7 +6,7 @@ import { SCREEN_NAMES, SCREENS } from './screens';
 export interface Shortcut {
   id: string;
   name: Key;
-  /** `mod` is Ctrl, or the command key on a Mac. Two keys with a space between them are pressed one after the other. */
+  /** `mod` is Ctrl, or Command on a Mac. A space separates keys that are pressed in sequence. */
   keys: string[];
 }
 
@@ -36,7 +36,7 @@ export const SHORTCUTS: Shortcut[] = [
 
 export const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
 
-/** A key press in the words of the table. */
+/** Returns a key press in the notation of the table. */
 export function readKeys(event: KeyboardEvent): string {
   const mod = isMac ? event.metaKey : event.ctrlKey;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -47,7 +47,7 @@ export function readKeys(event: KeyboardEvent): string {
   return [...parts, key].join('+');
 }
 
-/** For people: `⌘K`, `Ctrl K`, `G N`. */
+/** Formats keys for the user: `⌘K`, `Ctrl K`, `G N`. */
 export function formatKeys(keys: string): string {
   return keys
     .split(' ')
@@ -67,29 +67,29 @@ export function formatKeys(keys: string): string {
     .join(' ');
 }
 
-/** The keys of a shortcut, with what the user has set in front. */
+/** Returns the keys of a shortcut: those that the user set, or the defaults. */
 export function keysOf(shortcut: Shortcut, own: Record<string, string>): string[] {
   const set = own[shortcut.id];
   return set ? [set] : shortcut.keys;
 }
 
-/** The shortcut that keys cannot be told apart from: the same ones, or those that it begins with. */
+/** Finds another shortcut with the same keys, or of which one is a prefix of the other. */
 export function conflictingShortcut(id: string, keys: string, own: Record<string, string>): Shortcut | undefined {
   const isNear = (other: string): boolean => other === keys || other.startsWith(`${keys} `) || keys.startsWith(`${other} `);
   return SHORTCUTS.find((one) => one.id !== id && keysOf(one, own).some(isNear));
 }
 
-/** Whether a key belongs to an input method that is at work. Some browsers only say 229. */
+/** Returns true if an input method handles the key. Some browsers only report key code 229. */
 export const isComposed = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;
 
-/** Whether the user is writing, so that single letters are letters. */
+/** Returns true if the user is typing text, so that a letter is no shortcut. */
 export function isTyping(event: KeyboardEvent): boolean {
   const target = event.composedPath()[0];
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-/** Finds the shortcut of a key press. Keeps the first of two keys for a moment. */
+/** Reader of key presses. Remembers the first key of a sequence for 1.2 seconds. */
 export class KeyReader {
   #first = '';
   #since = 0;
@@ -103,7 +103,7 @@ export class KeyReader {
     this.#first = now;
     this.#since = event.timeStamp;
     const find = (keys: string): Shortcut | undefined => SHORTCUTS.find((one) => keysOf(one, own).includes(keys));
-    // Browsers keep some of them to themselves, so there are two ways to each tab.
+    // Browsers reserve some of these keys, so each tab has two shortcuts.
     const tab = /^(?:mod|alt)\+([1-9])$/.exec(now)?.[1];
     return (find(pair) ?? find(now))?.id ?? (tab && `tab-${tab}`);
   }

@@ -1,4 +1,4 @@
-/** Does something with the next frame, so that what comes fast is shown once. A page that is not seen gets no frames. */
+/** Runs a callback once before the next paint, to batch updates. The timer covers hidden pages, which do not paint. */
 export function nextPaint(work: () => void): void {
   let isDone = false;
   const once = (): void => {

@@ -5,7 +5,7 @@ import { objectOf } from './payload';
 
 export interface DiffLine {
   kind: 'same' | 'add' | 'del' | 'gap';
-  /** The number of the line in the file after, or before if it went away. */
+  /** Line number in the new file, or in the old one for a deleted line. */
   number: number | undefined;
   text: string;
 }
@@ -21,17 +21,17 @@ export function countLines(lines: DiffLine[]): Difference {
   return { lines, added: count('add'), removed: count('del') };
 }
 
-/** Whether the names of a file stand here. Inside of a hunk the same characters are a line that goes and one that comes. */
+/** Returns true if a file header starts here. Inside a hunk the same characters are a deleted and an added line. */
 const isHead = (all: readonly string[], at: number): boolean =>
   all[at]?.startsWith('--- ') === true && all[at + 1]?.startsWith('+++ ') === true && all[at + 2]?.startsWith('@@') === true;
 
-/** Reads a unified diff or the `*** Begin Patch` form, loosely: it is shown, not applied. No line of a hunk is left out. */
+/** Parses a unified diff or the `*** Begin Patch` form leniently, for display only. Keeps every line of a hunk. */
 export function readDiff(text: string): Difference {
   const lines: DiffLine[] = [];
   const all = text.split('\n');
   const isUnified = !text.startsWith('*** ');
   let [old, now, numbered] = [0, 0, false];
-  // How many lines of both files the hunk still has.
+  // Lines that the hunk still has in the old and the new file.
   let [goes, comes] = [0, 0];
   for (let at = 0; at < all.length; at += 1) {
     const line = all[at] ?? '';
@@ -61,7 +61,7 @@ function wholeText(kind: 'add' | 'del', text: string, numbered: boolean): DiffLi
   return lines.map((line, at) => ({ kind, number: numbered ? at + 1 : undefined, text: line }));
 }
 
-/** One piece of text in place of another: the lines that both begin and end with stay. */
+/** Lists the lines of a replacement. The common lines at both ends are unchanged. */
 function replacementLines(before: string, after: string): DiffLine[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const most = Math.min(old.length, now.length);
@@ -77,7 +77,7 @@ function replacementLines(before: string, after: string): DiffLine[] {
   ];
 }
 
-/** What a call of a file tool says that it changes; none when it is another tool or a long text kept elsewhere. */
+/** Returns the change that the arguments of a file tool describe; none for other tools, or if the arguments are a blob. */
 export function changeOf(tool: string, args: Payload | undefined): Difference | undefined {
   const object = objectOf(args);
   if (!object) return undefined;

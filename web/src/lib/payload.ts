@@ -1,13 +1,13 @@
-/** Texts of events, and the JSON in them. */
+/** Payloads of events: plain texts, JSON, references to blobs. */
 
 import type { Payload } from './api/types';
 import { bytes } from './i18n/index.svelte';
 
-/** The text, if it stands in the event itself. */
+/** Returns the text if the event holds it inline. */
 export const textOf = (payload: Payload | null | undefined): string | undefined =>
   typeof payload === 'string' ? payload : undefined;
 
-/** The JSON object in a text; none when it is something else. */
+/** Parses a JSON object; none if the text is anything else. */
 export function objectOf(payload: Payload | null | undefined): Record<string, unknown> | undefined {
   const text = textOf(payload);
   if (text === undefined) return undefined;
@@ -19,7 +19,7 @@ export function objectOf(payload: Payload | null | undefined): Record<string, un
   }
 }
 
-/** JSON with line breaks, or the text as it is. */
+/** Indents JSON, and returns other text unchanged. */
 export function pretty(payload: Payload | null | undefined): string {
   if (payload === undefined || payload === null) return '';
   if (typeof payload !== 'string') return `(${bytes(payload.bytes)})`;

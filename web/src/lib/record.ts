@@ -1,4 +1,4 @@
-/** Downloads of what is known about a run. */
+/** Downloads of a run: its scenario, or everything recorded. */
 
 import { get, send } from './api/client';
 import type { TextFile } from './api/generated/types';
@@ -14,13 +14,13 @@ function download(name: string, content: Blob): void {
   toast({ tone: 'ok', message: t('export.done', { name }) });
 }
 
-/** The run as a scenario, which the scripted model plays again. */
+/** Downloads the run as a scenario for the scripted model. */
 export async function recordRun(run: string): Promise<void> {
   const { name, text } = await get<TextFile>(`/api/runs/${encodeURIComponent(run)}/scenario`);
   download(name, new Blob([text], { type: 'application/yaml' }));
 }
 
-/** Everything that is recorded about a run, without keys. */
+/** Downloads everything recorded about a run, without secrets. */
 export async function exportRun(run: string): Promise<void> {
   const answer = await send('GET', `/api/runs/${encodeURIComponent(run)}/export`);
   download(`crewagent-${run}.zip`, await answer.blob());

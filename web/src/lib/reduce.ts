@@ -1,15 +1,15 @@
 /**
- * Events become a view. The same function serves a live journal, one that is read from the disk, and a replay up to some
- * event: the view depends on the events alone, not on how they were cut into pieces or how often they came.
+ * Fold of events into a view. It serves a live journal, one that is loaded, and a replay up to some event: the view depends on
+ * the events alone, not on batches or repeated delivery.
  */
 
 import type { Caller, Event, Standing, StateChange, ToolCall, Usage } from './api/types';
 import { type AskRow, type Live, NO_USAGE, type NodeStats, type NoteTopic, type RowHead, type ToolRow, type View } from './view';
 
-/** The view after some more events. The given view is not changed. */
+/** Returns the view after more events. The given view does not change. */
 export function reduce(view: View, events: readonly Event[]): View {
   if (events.every((event) => event.type === 'assistant.delta')) {
-    // Only the reply that is being written changes; everything else stays the same value.
+    // Deltas change only the reply in progress; everything else stays the same value.
     const next = { ...view };
     for (const event of events) take(next, event);
     return next;
@@ -32,10 +32,10 @@ export function reduce(view: View, events: readonly Event[]): View {
   return next;
 }
 
-/** The part of the graph that a node belongs to, as a key. */
+/** Returns the key of a node of one frame. */
 export const nodeKey = (nodeId: string, call: number | undefined): string => `${call ?? 0}/${nodeId}`;
 
-/** The call that is active: 0 for the run itself. */
+/** Returns the id of the active frame: 0 for the run itself. */
 export const activeFrame = (view: View): number => view.frames.findLast((frame) => !frame.over)?.call ?? 0;
 
 function take(view: View, event: Event): void {
@@ -43,7 +43,7 @@ function take(view: View, event: Event): void {
     takeDelta(view, event);
     return;
   }
-  // What was seen before is not seen twice.
+  // Events may be delivered twice.
   if (event.seq <= view.seq) return;
   view.seq = event.seq;
   view.time = event.time;
@@ -63,7 +63,7 @@ function takeDelta(view: View, event: Extract<Event, { type: 'assistant.delta' }
   };
 }
 
-/** The same while a reply is written and afterwards, so that it stays in its place; another one for a reply that is given up. */
+/** Returns the key of a reply, the same in progress and complete, so that its row stays. A stopped reply has another one. */
 const keyOf = (view: View, turn: number): string => `t${turn}.${view.stops}`;
 
 const newLive = (view: View, turn: number, agentId: string | undefined): Live => ({ key: keyOf(view, turn), turn, agentId, part: 0, text: '', thinking: '' });
@@ -194,7 +194,7 @@ function takeEvent(view: View, event: Event): void {
       view.rows.push({ ...head(event), kind: 'error', message: event.message, partial: event.partial ?? '', reason: undefined });
       break;
     case 'run.finished':
-      // Work that nobody saw the end of is over now, too.
+      // A reply without an end is over with the run.
       view.live = null;
       view.phase = event.phase;
       view.turns = Math.max(view.turns, event.turns);
@@ -202,7 +202,7 @@ function takeEvent(view: View, event: Event): void {
     case 'assistant.delta':
       break;
     default:
-      // Kinds that a later version adds are not shown, but they count.
+      // Unknown events of a later version advance `seq` and show nothing.
       break;
   }
 }
@@ -212,14 +212,14 @@ function takeResumed(view: View, event: Extract<Event, { type: 'run.resumed' }>)
   closeCalls(view);
   if (event.settings) view.settings = event.settings;
   if (event.state) {
-    // What was asked was asked elsewhere.
+    // The question belonged to the position before.
     dropQuestion(view);
     setPosition(view, event, event.state, event.callers ?? []);
   }
   note(view, event, event.fresh ? 'fresh' : 'resumed', '', event.notes ?? []);
 }
 
-/** The run stands here, with these workflows waiting. */
+/** Moves the view to a position: a state, and the frames of its callers. */
 function setPosition(view: View, event: Event, state: Standing, callers: readonly Caller[]): void {
   const call = callers.at(-1)?.call ?? 0;
   callers.forEach((caller, at) => {
@@ -248,7 +248,7 @@ function takeInput(view: View, event: Extract<Event, { type: 'user.input' }>): v
   view.question = null;
 }
 
-/** Nobody waits for the answer any more. Its row stays, without one. */
+/** Closes the open question. Its row stays without an answer. */
 function dropQuestion(view: View): void {
   if (!view.question) return;
   delete view.open[view.question.callId];
@@ -270,7 +270,7 @@ function takeTurn(view: View, event: Extract<Event, { type: 'turn.started' }>): 
   countNode(view, (stats) => ({ ...stats, turns: stats.turns + 1 }));
 }
 
-/** What models think is told under several names. */
+/** Returns the reasoning of a reply. Providers use several names for it. */
 function reasoningOf(extra: Record<string, unknown> | undefined): string {
   for (const name of ['reasoning_content', 'reasoning', 'reasoning_text']) {
     const text = extra?.[name];
@@ -337,11 +337,11 @@ function newTool(view: View, event: Extract<Event, { type: 'tool.started' | 'too
 }
 
 function takeToolStart(view: View, event: Extract<Event, { type: 'tool.started' }>): void {
-  // A question is a row of its own.
+  // The event `question` makes the row of a question.
   if (event.tool === 'ui.ask_user') return;
   const row = { ...newTool(view, event), subject: event.subject, files: event.intent?.files ?? [] };
   const at = view.open[event.callId];
-  // A process that takes over announces again what the one before it did not finish.
+  // A process that resumes the run starts unfinished calls again.
   if (at !== undefined && view.rows[at]?.kind === 'tool') {
     view.rows[at] = { ...row, key: view.rows[at].key };
     return;
@@ -354,7 +354,7 @@ function takeToolEnd(view: View, event: Extract<Event, { type: 'tool.finished' }
   const at = view.open[event.callId];
   const known = at === undefined ? undefined : view.rows[at];
   delete view.open[event.callId];
-  // The answer to a question is shown with the question.
+  // The row of the question shows the answer.
   if (event.tool === 'ui.ask_user' && event.refused === undefined) return;
   const begun = known?.kind === 'tool' ? known : newTool(view, event);
   const row: ToolRow = {
@@ -440,7 +440,7 @@ function takeQuestion(view: View, event: Extract<Event, { type: 'question' }>): 
   view.question = row;
 }
 
-/** Reasons that the rows around them explain already. */
+/** Reasons that other rows explain already. */
 const QUIET = new Set(['question', 'stop-point']);
 
 function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>): void {
@@ -450,7 +450,7 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
   if (event.phase !== 'Running') view.live = null;
   const detail = event.message ? [event.message] : [];
   if (event.phase === 'Completed') note(view, event, 'completed', '', detail);
-  // Who did it knows why.
+  // The user who paused it needs no reason.
   else if (event.phase === 'Paused') note(view, event, event.reason === 'stopped' ? 'stopped' : 'paused');
   else if (event.phase === 'Failed') {
     closeCalls(view);
@@ -462,7 +462,7 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
   }
 }
 
-/** What had come of a reply when it was given up stays; the next request writes a reply of its own. */
+/** Keeps the partial text of a stopped reply; the next request starts a new reply. */
 function takeStopped(view: View, event: Extract<Event, { type: 'model.stopped' }>): void {
   view.live = null;
   const key = keyOf(view, event.turn);
@@ -483,7 +483,7 @@ function takeStopped(view: View, event: Extract<Event, { type: 'model.stopped' }
   });
 }
 
-/** What was said is no answer: the question waits on, with the reason. */
+/** Reopens the question whose answer was refused, with the reason. */
 function reopenQuestion(view: View, why: string): void {
   const row = view.lastAnswered === undefined ? undefined : view.rows[view.lastAnswered];
   if (view.lastAnswered === undefined || row?.kind !== 'ask' || row.answer === undefined) return;
@@ -494,7 +494,7 @@ function reopenQuestion(view: View, why: string): void {
 
 function takeFailure(view: View, event: Extract<Event, { type: 'phase.changed' }>): void {
   const last = view.rows.at(-1);
-  // The error that made it fail is told just before.
+  // The event before it holds the error.
   if (last?.kind === 'error' && (!event.message || last.message === event.message)) {
     view.rows[view.rows.length - 1] = { ...last, reason: event.reason };
     return;
@@ -502,13 +502,13 @@ function takeFailure(view: View, event: Extract<Event, { type: 'phase.changed' }
   view.rows.push({ ...head(event), kind: 'error', message: event.message ?? '', partial: '', reason: event.reason });
 }
 
-/** What had begun will not be finished by this process. */
+/** Marks calls in progress as unfinished: their process has ended. */
 function closeCalls(view: View): void {
   for (const [callId, at] of Object.entries(view.open)) {
     const row = view.rows[at];
     if (row?.kind === 'tool') {
       view.rows[at] = { ...row, status: 'unfinished' };
-      // The next process may take it up again under the same id.
+      // The next process may start it again under the same id.
       view.open[callId] = at;
     }
   }

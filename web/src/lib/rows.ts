@@ -1,8 +1,8 @@
-/** What a conversation shows, made of the rows of its journals: runs of reads are one line, journals are one list. */
+/** The list of a conversation: consecutive reads become one row, and the rows of all its journals one list. */
 
 import type { Row, ToolRow } from './view';
 
-/** Several calls that only looked. */
+/** Consecutive calls that only read. */
 export interface GroupRow {
   kind: 'group';
   key: string;
@@ -11,14 +11,14 @@ export interface GroupRow {
   tools: ToolRow[];
 }
 
-/** `id` is the same for the life of the row, and no other row has it. */
+/** Row of the list. Its `id` is unique and stable. */
 export type Shown = (Row | GroupRow) & { journal: string; id: string };
 
 const LOOKS = new Set(['fs.read', 'fs.list', 'fs.search']);
 
 const isLook = (row: Row): row is ToolRow => row.kind === 'tool' && LOOKS.has(row.tool) && row.status === 'ok';
 
-/** Joins neighbouring calls that only looked. */
+/** Groups consecutive calls that only read. */
 export function group(rows: readonly Row[], journal: string): Shown[] {
   const shown: Shown[] = [];
   let tools: ToolRow[] = [];
@@ -42,13 +42,13 @@ export function group(rows: readonly Row[], journal: string): Shown[] {
   return shown;
 }
 
-/** Rows, and what is shown of them. */
+/** Rows of a journal with the list that they give. */
 export interface Grouped {
   rows: readonly Row[];
   shown: Shown[];
 }
 
-/** Groups rows of which most were grouped before. What did not change stays the same value, and costs nothing. */
+/** Groups rows incrementally. Unchanged rows stay the same values, so that the page does not render them again. */
 export function regroup(before: Grouped, rows: readonly Row[], journal: string): Grouped {
   if (before.rows === rows) return before;
   let same = 0;
@@ -57,14 +57,14 @@ export function regroup(before: Grouped, rows: readonly Row[], journal: string):
   for (; reused > 0; reused -= 1) {
     const last = before.shown[reused - 1];
     if (!last) break;
-    // A call that only looked may be joined by the next one.
+    // The next call may join a call that only read.
     if (covered <= same && last.kind !== 'group' && !isLook(last)) break;
     covered -= last.kind === 'group' ? last.tools.length : 1;
   }
   return { rows, shown: before.shown.slice(0, reused).concat(group(rows.slice(covered), journal)) };
 }
 
-/** One list of several, by time. Rows of one journal keep their order. */
+/** Merges lists by time. Rows of one journal keep their order. */
 export function merge(lists: readonly Shown[][]): Shown[] {
   if (lists.length === 1) return lists[0] ?? [];
   const offsets = lists.map(() => 0);

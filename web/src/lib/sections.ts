@@ -1,4 +1,4 @@
-/** The pages of the settings. */
+/** Sections of the settings. */
 
 import type { Key } from './i18n/index.svelte';
 

@@ -1,4 +1,4 @@
-/** The nine states that everything is shown in: icon, word and colour are the same everywhere. */
+/** The nine states of the page. Each has the same icon, text and colour everywhere. */
 
 import type { Phase, QuestionKind, RunItem, Status } from './api/types';
 
@@ -30,7 +30,7 @@ export function lookOfPhase(phase: Phase | null, question?: QuestionKind): Look 
   }
 }
 
-/** How a run looks in a list. */
+/** Returns the state that a list shows for a run. */
 export const lookOfRun = ({ atWork, status, asks }: Pick<RunItem, 'atWork' | 'status' | 'asks'>): Look =>
   atWork ? 'running' : status === 'waiting-user' && asks === 'approval' ? 'approval' : lookOfStatus(status);
 
@@ -52,5 +52,5 @@ function lookOfStatus(status: Status): Look {
   }
 }
 
-/** Whether a run rests in a way that Resume helps against. */
+/** Returns true if the user can resume the run. */
 export const canResume = (run: RunItem): boolean => !run.atWork && !run.heldBy && ['paused', 'interrupted', 'failed'].includes(run.status);

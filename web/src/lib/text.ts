@@ -1,12 +1,12 @@
-/** Texts that others wrote, on their way into the page. */
+/** Sanitising of text from packages, models and files. */
 
-/** Controls, and what turns letters around. Joiners stay: emoji and some scripts need them. */
+/** Control and bidi characters. Joiners are allowed: emoji and some scripts need them. */
 const TURNING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A name as it is, not as it wants to look. */
+/** Replaces characters that would disguise a name or reorder its neighbours. */
 export const visible = (text: string): string => text.replace(TURNING, '\ufffd');
 
-/** The same for everything in an answer that is only shown. */
+/** Applies `visible` to every string of a response that is only displayed. */
 export function sanitize<T>(value: T): T {
   if (typeof value === 'string') return visible(value) as T;
   if (Array.isArray(value)) return value.map(sanitize) as T;

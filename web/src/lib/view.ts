@@ -1,4 +1,4 @@
-/** What a page shows of one journal: rows, the reply in progress, where the run stands. `reduce` makes it from events. */
+/** View of one journal: rows, the reply in progress, the position of the run. `reduce` folds events into it. */
 
 import type {
   MenuError,
@@ -13,9 +13,9 @@ import type {
   Usage,
 } from './api/types';
 
-/** Who a row belongs to, and when it came. */
+/** Fields that all rows have. */
 export interface RowHead {
-  /** Stays the same for the life of the row. */
+  /** Stable for the life of the row. */
   key: string;
   seq: number;
   time: string;
@@ -46,13 +46,13 @@ export interface AskRow extends RowHead {
   question: Question;
   moved: Moved | undefined;
   answer: Payload | undefined;
-  /** Words that were no answer, and why. Said once more, they are. */
+  /** Text that the runtime did not accept as an answer, and the reason. */
   refused: { text: Payload; why: string } | undefined;
   nodeId: string | undefined;
   agentId: string | undefined;
 }
 
-/** Why a reply is not whole. */
+/** Reason why a reply is incomplete. */
 export type Cut = 'length' | 'filter' | StoppedBy;
 
 export interface ReplyRow extends RowHead {
@@ -104,7 +104,7 @@ export type Row =
   | (RowHead & { kind: 'run'; runId: string })
   | (RowHead & { kind: 'error'; message: string; partial: string; reason: string | undefined });
 
-/** The reply that is being written. */
+/** Reply in progress. */
 export interface Live {
   key: string;
   turn: number;
@@ -114,27 +114,26 @@ export interface Live {
   thinking: string;
 }
 
-/** A node that was entered. */
 export interface Visit {
   nodeId: string;
   call: number | undefined;
   label: string | undefined;
-  /** The node it was entered from, along an edge. */
+  /** Node at the other end of the edge that was taken. */
   from: string | undefined;
   seq: number;
   time: string;
 }
 
-/** A called workflow. */
+/** Sub-workflow in progress or completed. */
 export interface Frame {
   workflowId: string;
   call: number;
-  /** The node of the caller. */
+  /** Node of the caller. */
   nodeId: string;
   over: boolean;
 }
 
-/** What is known about one node of one call. */
+/** Statistics of one node in one frame. */
 export interface NodeStats {
   millis: number;
   tools: number;
@@ -143,7 +142,7 @@ export interface NodeStats {
 }
 
 export interface View {
-  /** The last whole event. */
+  /** Last event that is not a delta. */
   seq: number;
   time: string;
   started: { time: string; package: string | undefined; sha256: string | undefined; workflow: string | undefined; project: string } | null;
@@ -155,25 +154,25 @@ export interface View {
   reason: string | undefined;
   message: string | undefined;
   question: AskRow | null;
-  /** Where each call stands; the run itself under 0. */
+  /** State of each frame; the run itself has 0. */
   states: Record<number, Standing>;
   frames: Frame[];
   visits: Visit[];
   nodes: Record<string, NodeStats>;
   artifacts: { path: string; nodeId: string | undefined; time: string }[];
   turns: number;
-  /** Replies that were given up. */
+  /** Number of stopped replies. */
   stops: number;
   usage: Usage;
   runs: string[];
   activeRun: string | undefined;
-  /** Where the model is at work. */
+  /** Node, agent and frame of the current turn. */
   position: { nodeId: string | undefined; agentId: string | undefined; call: number | undefined; steps: number; since: string };
-  /** Calls of the last reply that have not begun. */
+  /** Arguments of the calls of the last reply, by call id. */
   calls: Record<string, Payload>;
-  /** Rows of calls that are not over, by their place in `rows`. */
+  /** Index in `rows` of each open call. */
   open: Record<string, number>;
-  /** The place of the question that was answered last. */
+  /** Index in `rows` of the question that was answered last. */
   lastAnswered: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The works of a project: conversations, and runs that belong to none. */
+/** Works of a project: conversations, and runs outside of conversations. */
 
 import type { Conversation, RunItem } from './api/types';
 import { app } from './state/app.svelte';
@@ -19,7 +19,7 @@ export const conversationItem = (project: string, conversation: Conversation): W
   conversation,
 });
 
-/** In the order in which they are shown and walked through: the latest first. */
+/** Lists the works of a project, latest first, as the side panel and the shortcuts order them. */
 export function works(project: string): WorkItem[] {
   const alone = app.runs.filter((run) => !run.conversation);
   const runs = alone.map((run): WorkItem => ({ id: run.id, to: { name: 'run', project, id: run.id }, time: run.updated ?? run.created, run }));

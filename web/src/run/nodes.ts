@@ -1,4 +1,4 @@
-/** How the nodes and edges of a graph are, as a run has gone. */
+/** Looks of nodes and edges in the graph of a run. */
 
 import type { Picture, PictureEdge, PictureNode, Standing } from '../lib/api/types';
 import { nodeKey } from '../lib/reduce';
@@ -8,7 +8,7 @@ import { type Look, lookOfPhase } from '../lib/status';
 export interface NodeLook {
   look: Look;
   current: boolean;
-  /** Can be moved to from here. */
+  /** The run can move to it from the current node. */
   next: boolean;
   visits: number;
   stats: NodeStats | undefined;
@@ -20,19 +20,19 @@ export interface GraphLook {
   nodes: Map<string, NodeLook>;
   edges: EdgeLook[];
   done: number;
-  /** Whether it is a workflow to look at, and no run. */
+  /** True for a workflow without a run. */
   isPreview: boolean;
 }
 
-/** A graph that nobody has gone through yet. */
+/** Returns the look of a workflow without a run. */
 export function previewLook(picture: Picture): GraphLook {
   const look: NodeLook = { look: 'ready', current: false, next: false, visits: 0, stats: undefined };
   return { nodes: new Map(picture.nodes.map((node) => [node.id, look])), edges: picture.edges.map(() => 'plain'), done: 0, isPreview: true };
 }
 
 /**
- * The ways between nodes that were done before the first event: a fork is told what is done and in which order, not how it
- * went from one to the next.
+ * Returns the edges between steps that were done before the first event: a fork inherits the order of its steps, not the edges
+ * that were taken.
  */
 function inheritedEdges(state: Standing, visited: ReadonlyMap<string, number>): Set<string> {
   const path = [...state.stepsCompleted, state.currentNodeId];
@@ -73,7 +73,7 @@ export function graphLook(picture: Picture, view: View, call: number, atWork: bo
   return { nodes: new Map(picture.nodes.map((node) => [node.id, of(node)])), edges: picture.edges.map(edge), done: done.size, isPreview: false };
 }
 
-/** The same, with every node that did not change as the value it was: only others are drawn anew. */
+/** Reuses the values of unchanged nodes, so that only changed ones render again. */
 export function reuseNodes(next: GraphLook, before: GraphLook | undefined): GraphLook {
   const isSame = (one: NodeLook, other: NodeLook): boolean =>
     one.look === other.look && one.current === other.current && one.next === other.next && one.visits === other.visits && one.stats === other.stats;
@@ -91,7 +91,7 @@ export interface Box {
   height: number;
 }
 
-/** The box around an edge with its words. */
+/** Returns the bounding box of an edge with its label. */
 export function boxOf({ points, labelBox }: PictureEdge): Box {
   const [wide, tall] = [labelBox.width / 2, labelBox.height / 2];
   const xs = [...points.map((point) => point.x), labelBox.x - wide, labelBox.x + wide];
@@ -100,14 +100,14 @@ export function boxOf({ points, labelBox }: PictureEdge): Box {
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }
 
-/** The box around some others. */
+/** Returns the bounding box of several boxes. */
 export function around(boxes: readonly Box[]): Box {
   const [left, top] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
   const [right, bottom] = [Math.max(...boxes.map((box) => box.x + box.width)), Math.max(...boxes.map((box) => box.y + box.height))];
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** The node in a direction: along edges down and up, to neighbours left and right. */
+/** Finds the node for an arrow key: along edges for up and down, on the same level for left and right. */
 export function neighbour(picture: Picture, id: string, key: string): string | undefined {
   const at = picture.nodes.find((node) => node.id === id);
   if (!at) return picture.nodes[0]?.id;

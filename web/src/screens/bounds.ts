@@ -1,4 +1,4 @@
-/** What a run is held to, as somebody typed it. */
+/** Bounds of a run, from the fields of the form. */
 
 import type { Bounds, JsonValue, Mode } from '../lib/api/types';
 
@@ -26,10 +26,10 @@ export const emptyBounds = (): BoundsInput => ({
   deny: '',
 });
 
-/** Rules stand in lines or between commas; a folder in brackets may have a comma in its name. */
+/** Splits rules at lines and commas. A folder in brackets may contain a comma. */
 const rules = (text: string): string[] => (text.match(/[^,\n(]+(\([^)\n]*\)?)?/g) ?? []).map((rule) => rule.trim()).filter(Boolean);
 
-/** A limit that was left empty is as the settings say. */
+/** Converts the input to bounds. The settings decide limits that are left empty. */
 export function boundsOf({ mode, strict, askWrites, turns, minutes, tokens, cost, ask, deny }: BoundsInput): Bounds {
   return {
     mode,
@@ -42,7 +42,7 @@ export function boundsOf({ mode, strict, askWrites, turns, minutes, tokens, cost
   };
 }
 
-/** A variable: JSON where it is JSON, else the text. A number that JSON would write otherwise, such as 1.10, stays a text. */
+/** Parses a variable: JSON, or plain text. A number that would not round-trip, such as 1.10, stays text. */
 export function valueOf(text: string): JsonValue {
   try {
     const value = JSON.parse(text) as JsonValue;

@@ -4,7 +4,7 @@ import { count, t } from '../lib/i18n/index.svelte';
 import { app } from '../lib/state/app.svelte';
 import { attempt } from '../lib/state/toasts.svelte';
 
-/** Removes a package, if the user agrees: once, and again when something cannot go on without it. */
+/** Removes a package after confirmation; asks a second time if unfinished runs need it. */
 export async function removePackage({ reference: name, sha256 }: Package): Promise<boolean> {
   if (!confirm(t('package.removeSure', { name }))) return false;
   let answer = await attempt(() => api.removePackage(sha256, false));

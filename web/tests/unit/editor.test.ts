@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { edit, endingOf, type EditorTexts } from '../../src/files/editor';
 import { phrases } from '../../src/lib/i18n/editor/zh';
 
-// There is no layout here to measure.
+// jsdom has no layout to measure.
 beforeAll(() => {
   Range.prototype.getClientRects = () => [] as unknown as DOMRectList;
 });
@@ -22,7 +22,7 @@ describe('the editor', () => {
     expect(changes.at(-1) ?? text).toBe(text);
     const { editor: second, changes: then } = opened(text);
     second.set(text);
-    // It is what it was.
+    // The text is unchanged.
     expect(then).toEqual([]);
     second.set(`${text}more`);
     expect(then).toEqual([`${text}more`]);

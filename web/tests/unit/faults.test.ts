@@ -15,7 +15,7 @@ const known = Object.keys(faults);
 const of = (topic: string): string[] => known.filter((key) => key.startsWith(`${topic}.`)).sort();
 const groups = (text: string, pattern: RegExp): string[][] => [...text.matchAll(pattern)].map((found) => found.slice(1));
 
-/** Every use of `what(name, …)` in a source, where the name may be the constant `NAME` above it. */
+/** Finds every use of `what(name, …)` in a source; the name may be the constant `NAME` above it. */
 function labelFor(source: string, pattern: RegExp): string[][] {
   let name = '';
   return groups(source, pattern).flatMap(([constant, ...rest]) => {
@@ -33,7 +33,7 @@ describe('the codes of the server', () => {
 
   it('have words: every look of the doctor', () => {
     const checks = labelFor(doctor, /const NAME: &str = "(\w+)"|Check::(ok|warn|fail)\(\s*(NAME|"\w+")/g).map(([status, name]) => `doctor.${name}.${status}`);
-    // The version is only a number, and needs none.
+    // The version is a number and needs no translation.
     const wanted = new Set(checks.filter((check) => check !== 'doctor.version.ok'));
     expect(wanted.size).toBeGreaterThan(10);
     expect(of('doctor')).toEqual([...wanted].sort());

@@ -8,7 +8,7 @@ interface Asked {
   answer: (text: string | null) => Promise<void>;
 }
 
-/** Requests that wait for their answers, in the order in which they were made. */
+/** Pending requests in order. */
 let asked: Asked[];
 
 beforeEach(async () => {

@@ -4,7 +4,7 @@ const ROOT = 'https://src/';
 const files = import.meta.glob<string>('../../src/**/*.svelte', { query: '?raw', import: 'default', eager: true });
 const sources = new Map(Object.entries(files).map(([path, text]) => [path.replace('../../src/', ROOT), text]));
 
-/** The buttons without a type that a piece of a part has, with those of every part that it is made of. */
+/** Finds buttons without a type in a fragment and in every component that it uses. */
 function unsure(file: string, markup: string, seen: Set<string>): string[] {
   const used = [...(sources.get(file) ?? '').matchAll(/import (\w+)[^;]* from '([^']+\.svelte)'|import\('([^']+\.svelte)'\) then \{ default: (\w+) \}/g)];
   const parts = used.filter(([, one, , , other]) => markup.includes(`<${one ?? other} `)).map(([, , one, other]) => new URL(one ?? other ?? '', file).href);

@@ -6,7 +6,7 @@ import { emptyView } from '../../src/lib/view';
 import { graphLook, neighbour, reuseNodes, previewLook } from '../../src/run/nodes';
 import { journal } from './journals';
 
-/** hello-branch, as far as a look at it needs. */
+/** Returns the picture of hello-branch, reduced to what the tests need. */
 function picture(): Picture {
   const node = (id: string, x: number, y: number) => ({ id, kind: 'step', title: id, agent: null, calls: null, lines: [id], x, y, width: 100, height: 50 });
   const edge = (from: string, to: string, label: string) => ({

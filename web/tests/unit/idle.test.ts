@@ -7,7 +7,7 @@ import { emptyView } from '../../src/lib/view';
 
 const time = '2026-11-15T09:49:46.935Z';
 
-/** How talk and a run look after these events. */
+/** Returns the looks of a conversation and of a run after these events. */
 function looks(...events: object[]): string[] {
   const view = reduce(emptyView(), events.map((event, at) => ({ ...event, seq: at + 1, time }) as Event));
   return [idleLook(view, true), idleLook(view, false)];

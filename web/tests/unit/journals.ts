@@ -1,4 +1,4 @@
-/** Recorded runs. `crewagent run … --json` wrote them; what the runtime added to the prompts was taken out. */
+/** Recorded runs, written by `crewagent run … --json`, without what the runtime added to the prompts. */
 
 import type { Event } from '../../src/lib/api/types';
 

@@ -18,7 +18,7 @@ import { emptyView } from '../../src/lib/view';
 import { group, merge } from '../../src/lib/rows';
 import { journal } from './journals';
 
-/** What the page makes of a text. */
+/** Renders a text as Markdown. */
 function shown(text: string): HTMLElement {
   const target = document.createElement('div');
   const part = mount(Markdown, { target, props: { text } });
@@ -196,7 +196,7 @@ describe('words', () => {
   const pairs = Object.entries(en).map(([key, text]) => [key, text, zh[key as keyof typeof en]] as const);
 
   it('have the same holes in both languages', () => {
-    // A form for one says the number itself.
+    // A singular contains the number itself.
     for (const [key, text, other] of pairs) if (!key.endsWith('.one')) expect([key, holes(other)]).toEqual([key, holes(text)]);
   });
 

@@ -9,7 +9,7 @@ import { journal, NAMES } from './journals';
 const SEED = { seed: 7, numRuns: 60 };
 const whole = (events: Event[]): Event[] => events.filter((event) => event.type !== 'assistant.delta');
 
-/** The events in as many pieces as the cuts say. */
+/** Splits the events at the cuts. */
 function inPieces(events: Event[], cuts: number[]): View {
   const offsets = [...new Set(cuts.map((cut) => cut % (events.length + 1)))].sort((one, other) => one - other);
   let [view, from] = [emptyView(), 0];
@@ -76,7 +76,7 @@ describe.each(NAMES)('the view of %s', (name) => {
     fc.assert(
       fc.property(fc.nat(events.length), (cut) => {
         const before = reduce(emptyView(), events.slice(0, cut));
-        // The page is loaded anew: the journal up to here, then everything behind it.
+        // A reload: the journal up to here, then everything after it.
         const fresh = reduce(emptyView(), whole(events.slice(0, cut)));
         const rest = events.filter((event) => event.seq > fresh.seq);
         expect(reduce(fresh, rest)).toEqual(at_once);

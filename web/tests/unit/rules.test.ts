@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { folderOf, rule } from '../../src/screens/settings/rules';
 
-/** A server that has settings, and the lists it had after each change. */
+/** Fake server with settings, which records its lists after each change. */
 let lists: Record<string, string[]>;
 let seen: Record<string, string[]>[];
 let refused: string | null;

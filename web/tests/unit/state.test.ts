@@ -18,7 +18,7 @@ describe('a package', () => {
 
 describe('preferences', () => {
   const stored = (): Record<string, unknown> => JSON.parse(localStorage.getItem('crewagent.prefs') ?? '{}') as Record<string, unknown>;
-  /** What another tab does. */
+  /** Changes preferences in another tab. */
   function setElsewhere(values: object): void {
     localStorage.setItem('crewagent.prefs', JSON.stringify({ ...stored(), ...values }));
     dispatchEvent(new StorageEvent('storage', { key: 'crewagent.prefs' }));
@@ -29,7 +29,7 @@ describe('preferences', () => {
     const { applyPrefs, prefs, setPref } = await import('../../src/lib/state/prefs.svelte');
     await applyPrefs();
     localStorage.setItem('crewagent.prefs', JSON.stringify({ keys: { palette: 'alt+k' } }));
-    // It is not known here yet, and stays.
+    // This tab does not know the value yet, and keeps it.
     setPref('side', 300);
     expect(stored()).toMatchObject({ side: 300, keys: { palette: 'alt+k' } });
     setElsewhere({ theme: 'dark', language: 'zh' });

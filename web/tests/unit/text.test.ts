@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ago, setLanguage } from '../../src/lib/i18n/index.svelte';
-import { shown, visible } from '../../src/lib/text';
+import { sanitize, visible } from '../../src/lib/text';
 
 describe('texts of others', () => {
   it('cannot turn letters around or hide', () => {
@@ -13,7 +13,7 @@ describe('texts of others', () => {
   });
 
   it('are cleaned wherever they stand in an answer', () => {
-    expect(shown({ a: ['\u202E'], b: { c: 'x\u202E' }, d: 1, e: null, f: true })).toEqual({ a: ['\uFFFD'], b: { c: 'x\uFFFD' }, d: 1, e: null, f: true });
+    expect(sanitize({ a: ['\u202E'], b: { c: 'x\u202E' }, d: 1, e: null, f: true })).toEqual({ a: ['\uFFFD'], b: { c: 'x\uFFFD' }, d: 1, e: null, f: true });
   });
 });
 

@@ -1,4 +1,4 @@
-/** Requests to the server of this computer. Every failure is a `Problem` that says what happened and what to do. */
+/** Requests to the local server. Every failure is a `Problem` that says what happened and what to do. */
 
 import { t } from '../i18n/index.svelte';
 import type {
@@ -40,7 +40,7 @@ import type {
 } from './types';
 import { sanitize } from '../text';
 
-/** Why a request was not granted. */
+/** Error of a request: a refusal by the server, or a server that cannot be reached. */
 export class Problem extends Error {
   readonly code: Fault['code'];
   readonly hint: string | undefined;
@@ -52,7 +52,7 @@ export class Problem extends Error {
   }
 }
 
-/** What anything that was thrown means, for people. */
+/** Returns the fault to show for anything that was thrown. */
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof Problem) return { code: thrown.code, message: thrown.message, hint: thrown.hint };
   return { code: 'internal', message: thrown instanceof Error ? thrown.message : String(thrown) };
@@ -68,7 +68,7 @@ function withQuery(path: string, query: Query): string {
 
 let onLocked: (fault: Fault) => void = () => undefined;
 
-/** Calls back when the server does not let this browser in any more. */
+/** Registers the listener for a request that the server answers with `unauthorized`. */
 export const whenLocked = (listener: (fault: Fault) => void): void => void (onLocked = listener);
 
 async function parseJson(response: Response): Promise<unknown> {
@@ -79,7 +79,7 @@ async function parseJson(response: Response): Promise<unknown> {
   }
 }
 
-/** Sends a request, and has its answer once it was granted. */
+/** Sends a request and returns a successful response; throws a `Problem` otherwise. */
 export async function send(method: string, path: string, body?: unknown): Promise<Response> {
   const isFile = body instanceof Blob;
   const init: RequestInit = { method, credentials: 'same-origin' };
@@ -129,7 +129,7 @@ export const api = {
 
   packages: () => get<Packages>('/api/packages'),
   package: (reference: string) => get<PackageContent>(`/api/packages/${id(reference)}`).then(sanitize),
-  /** Names it by its content: several may be called the same. */
+  /** Identifies the package by digest, because several may share a reference. */
   removePackage: (sha256: string, confirm: boolean) =>
     request<RemovedPackage>('DELETE', withQuery(`/api/packages/${id(sha256)}`, { confirm })),
   inspect: (from: string | Blob) =>

@@ -1,13 +1,13 @@
 /**
- * A browser gives all pages of a host six connections. Pages that nobody sees share two of them for their streams: who gets
- * none gives its stream up, and goes on behind the last frame when it is seen again.
+ * A browser gives all pages of a host six connections. Hidden pages share two of them for their streams: a page without a
+ * slot closes its stream, and resumes after the last frame when it is visible again.
  */
 
 const SLOTS = ['crewagent-hidden-0', 'crewagent-hidden-1'];
 
 let release: (() => void) | null = null;
 
-/** Holds a place until the page is seen, if it is free. */
+/** Holds a slot until the page is visible. Returns false if another page holds it. */
 function take(slot: string): Promise<boolean> {
   return new Promise((done) => {
     const held = navigator.locks.request(slot, { ifAvailable: true }, (lock) => {
@@ -26,7 +26,7 @@ async function change(suspend: () => void): Promise<void> {
   if (document.hidden) suspend();
 }
 
-/** Lets the stream rest while the page is hidden and others have the places. */
+/** Suspends the stream while the page is hidden and other pages hold the slots. */
 export function shareConnections(suspend: () => void): void {
   if ('locks' in navigator) document.addEventListener('visibilitychange', () => void change(suspend));
 }

@@ -1,4 +1,4 @@
-/** Requests that looking closer at a run makes: its state, what its model was asked, what it changed, and ways back. */
+/** Requests of the inspector: state, model requests, changes, reverts and forks of a run. */
 
 import { get, post } from './client';
 import type {

@@ -1,4 +1,4 @@
-/** Requests that the settings alone make: models, MCP servers, what tools may do, how the program is. */
+/** Requests of the settings: models, MCP servers, tool policy, diagnosis. */
 
 import { get, post, request } from './client';
 import type {

@@ -1,6 +1,6 @@
 /**
- * The stream of events of this tab. There is one at a time; when other journals are to be followed it is opened anew and
- * goes on behind the last frame that was seen, so nothing is lost and nothing comes twice.
+ * The event stream of this tab. Only one is open at a time; to follow other journals it reconnects and resumes after the last
+ * frame, so that no event is lost or delivered twice.
  */
 
 import type { Event, Journal, Notice } from './types';
@@ -9,17 +9,17 @@ export type Link = 'connecting' | 'open' | 'lost';
 
 export interface Listener {
   event(journal: Journal, event: Event): void;
-  /** What was told behind `seq` never became part of the journal. */
+  /** Events after `seq` were delivered but never became durable. */
   rewind(journal: Journal, seq: number): void;
   notice(notice: Notice): void;
-  /** A stream began: lists are to be fetched anew. */
+  /** A stream began: the lists must be fetched again. */
   hello(): void;
   link(link: Link): void;
 }
 
 export const nameOf = (journal: Journal): string => `${journal.kind}/${journal.id}`;
 
-/** Joins cursors of the form `run/a=1.2.0,conversation/b=1.4.0`; of two for one journal the later argument wins. */
+/** Merges cursors of the form `run/a=1.2.0,conversation/b=1.4.0`; of two for one journal the later argument wins. */
 export function joinCursors(...cursors: string[]): string {
   const positions = new Map<string, string>();
   for (const cursor of cursors) {
@@ -70,7 +70,7 @@ export class Stream {
     });
   }
 
-  /** Opens the stream, or opens it anew. */
+  /** Opens the stream, or reconnects it. */
   open(): void {
     this.close();
     const query = new URLSearchParams();
@@ -97,12 +97,12 @@ export class Stream {
     source.onerror = () => {
       if (this.#source !== source) return;
       this.#listener.link(source.readyState === EventSource.CLOSED ? 'lost' : 'connecting');
-      // The browser comes back by itself unless the answer was an error.
+      // The browser reconnects by itself unless the response was an error.
       if (source.readyState === EventSource.CLOSED) this.#retry = setTimeout(() => this.open(), 2000);
     };
   }
 
-  /** Gives the connection up until it is opened again. */
+  /** Closes the connection until `open` is called. */
   suspend(): void {
     this.close();
     this.#listener.link('lost');

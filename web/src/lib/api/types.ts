@@ -1,16 +1,15 @@
-/** What goes over the wire: the server's own types, and the few that its journal keeps as plain JSON. */
+/** Wire types: those generated from the server, and the few that a journal stores as plain JSON. */
 
 import type { Code, Fault as Refused, MenuErrorCode } from './generated/types';
 
 export type * from './generated/types';
 
 /**
- * Why something was not done: the server refused it or could not be reached, a menu led nowhere, a command was refused, a run
- * has failed. What the page itself found (`page`) it says in its own language, as with `offline` and `run`.
+ * Failure of a request, a menu item, a command or a run. The page words `page`, `offline` and `run` itself, in its own language.
  */
 export type Fault = Omit<Refused, 'code'> & { code: Code | MenuErrorCode | 'command' | 'offline' | 'run' | 'page' };
 
-/** A field of the form that a question asks for: a part of JSON Schema. */
+/** Field of a form that a question asks for: a subset of JSON Schema. */
 export interface FormField {
   type?: string | string[];
   title?: string;

@@ -1,4 +1,4 @@
-/** The words of the page in English. Their keys are the type of every other language. */
+/** English texts of the page. Their keys are the type of every other language. */
 export const en = {
   'time.seconds': '{n} s',
   'time.now': 'now',

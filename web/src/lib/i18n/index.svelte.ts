@@ -1,4 +1,4 @@
-/** Words of the page. Each language is a file of its own, fetched when it is asked for; so are those of the settings. */
+/** Texts of the page. Each language is a file that is fetched on demand; the texts of the settings are a second one. */
 
 import { visible } from '../text';
 import type { en } from './en';
@@ -14,13 +14,13 @@ export const LANGUAGES: { id: Language; name: string }[] = [
   { id: 'zh', name: '简体中文' },
 ];
 
-// The page is shown once its words are there.
+// The page mounts after its texts are loaded.
 let texts = $state.raw({} as Texts);
 let current = $state<Language>('en');
 
 let hasSettings = false;
 
-/** What codes of the server mean; in English the server says it itself. */
+/** Translations of the server's codes. English needs none: the server sends English. */
 let faults = $state.raw<Record<string, string>>({});
 
 async function fetchTexts(language: Language): Promise<Texts> {
@@ -30,21 +30,21 @@ async function fetchTexts(language: Language): Promise<Texts> {
   return { ...base, ...rest } as Texts;
 }
 
-/** Fetches the words of the settings, too. */
+/** Fetches the texts of the settings. */
 export async function loadSettingsTexts(): Promise<void> {
   hasSettings = true;
   texts = await fetchTexts(current);
 }
 
-/** Whether they are there. */
+/** Returns true once the texts of the settings are loaded. */
 export const hasSettingsTexts = (): boolean => 'mcp.add' in texts;
 
-/** Changes the language without loading the page anew. */
+/** Changes the language without a reload of the page. */
 export async function setLanguage(language: Language): Promise<void> {
   texts = await fetchTexts(language);
   current = language;
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
-  // The page does not wait for them. Without them the server's words stand alone.
+  // The page does not wait for translations: until they come it shows the server's English alone.
   if (language === 'zh') void import('./faults/zh').then((module) => (faults = module.faults), () => undefined);
 }
 
@@ -54,40 +54,40 @@ function fillIn(text: string, fill: Fill): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => visible(String(fill[name] ?? whole)));
 }
 
-/** The words for a key, with what belongs into them. */
+/** Returns the text of a key with its placeholders filled in. */
 export function t(key: Key, fill: Fill = {}): string {
   return fillIn(texts[key], fill);
 }
 
-/** The words for a count: `key.one` where the language has a form of its own for one. */
+/** Returns the text for a count: `key.one` if the language has a singular. */
 export function count(key: Counted, n: number, fill: Fill = {}): string {
   const isOne = current === 'en' && n === 1;
   return fillIn(texts[(isOne ? `${key}.one` : key) as Key], { n: number(n), ...fill });
 }
 
-/** Keys that have a form for one. */
+/** Keys that have a singular. */
 export type Counted = { [K in Key]: `${K}.one` extends Key ? K : never }[Key];
 
-/** Words for something that the server names; its own name if there are none. */
+/** Returns the label of a name from the server, or the name itself if there is none. */
 export function labelFor(prefix: string, name: string | undefined): string {
   if (name === undefined) return '';
   const key = `${prefix}.${name}`;
   return key in texts ? texts[key as Key] : name;
 }
 
-/** What something means that the server says in English, such as `fault.busy`; nothing where the page speaks English, too. */
+/** Returns the translation of a code such as `fault.busy`; nothing if the page is in English like the server. */
 export function translate(code: string): string | undefined {
   return current === 'en' ? undefined : (faults[code] ?? texts[code as Key]);
 }
 
 const locale = (): string => (current === 'zh' ? 'zh-CN' : 'en');
 
-/** Making one takes long, so each is made once. */
+/** Formatters are slow to construct, so each is made once. */
 const plain: Record<Language, Intl.NumberFormat> = { en: new Intl.NumberFormat('en'), zh: new Intl.NumberFormat('zh-CN') };
 
 export const number = (value: number): string => plain[current].format(value);
 
-/** A count that need not be exact, such as `18.4k`. */
+/** Formats an approximate count, such as `18.4k`. */
 export const compact = (value: number): string =>
   new Intl.NumberFormat(locale(), { notation: 'compact', maximumFractionDigits: 1 }).format(value);
 
@@ -109,7 +109,7 @@ export function date(time: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(time));
 }
 
-/** How long ago, such as `3 minutes ago`. What is still to come, by a clock that goes wrong, is now. */
+/** Formats an age, such as `3 minutes ago`. A time in the future, by a clock that is wrong, counts as now. */
 export function ago(time: string, now: number): string {
   const seconds = Math.min(0, Math.round((Date.parse(time) - now) / 1000));
   const steps: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400], ['hour', 3600], ['minute', 60]];
@@ -120,7 +120,7 @@ export function ago(time: string, now: number): string {
   return t('time.now');
 }
 
-/** A span of time, such as `0:42` or `1.2 s`. */
+/** Formats a duration, such as `0:42` or `1.2 s`. */
 export function span(millis: number): string {
   if (millis < 10_000) return t('time.seconds', { n: (millis / 1000).toFixed(1) });
   const seconds = Math.round(millis / 1000);

@@ -1,4 +1,4 @@
-/** The words of the page in Chinese. */
+/** Chinese texts of the page. */
 import type { en } from './en';
 
 export const zh: Record<keyof typeof en, string> = {

@@ -1,23 +1,22 @@
 /**
- * Markdown of models and files. It is cut into blocks, so that a text that grows renders its last block anew and no
- * other. No HTML is ever made of it: the page builds its elements from the tokens, so there is nothing to sanitise. What
- * stands there as HTML is shown as the text it is.
+ * Markdown of models and files, as blocks of tokens: while a text grows, only its last blocks render again. The page builds
+ * elements from the tokens and never parses HTML, so there is nothing to sanitise. HTML in a text shows as text.
  */
 
 import { Lexer, type Token, type Tokens, type TokensList } from 'marked';
 
 export type { Token, Tokens };
 
-/** What is nested deeper is shown as it is written. */
+/** Nesting limit: deeper text stays raw. */
 const DEEPEST = 12;
-/** So much of one paragraph is looked through for marks, because the time that takes grows with its square. */
+/** Longest inline text in characters that is parsed, because the time grows quadratically. */
 const LONGEST_RUN = 8000;
-/** What is behind so many characters is shown as it is written. */
+/** Longest text in characters that is parsed; the rest stays raw. */
 const LONGEST = 400_000;
 
 const textToken = (raw: string): Tokens.Text => ({ type: 'text', raw, text: raw, escaped: false });
 
-/** A lexer that no text can lead astray, however deep or long. */
+/** Lexer with limits on depth and length. */
 class Reader extends Lexer {
   #depth = 0;
 
@@ -57,25 +56,25 @@ function read(text: string, most: number): Token[] {
   }
 }
 
-/** A text and its blocks, for the text that it grows to. */
+/** Text and its blocks, kept to parse the text that it grows to. */
 export interface Blocks {
   text: string;
   all: Token[];
-  /** Those that are seen. */
+  /** Blocks that render something. */
   shown: Token[];
 }
 
-/** Behind so many blocks nothing that comes later changes them. */
+/** Number of blocks at the end that later text can still change. */
 const UNSETTLED = 2;
 
 const isSeen = (token: Token): boolean => token.type !== 'space' && token.type !== 'def';
 
-/** The blocks of a text. Those of the text before stay, if it only grew, but for the last ones. */
+/** Parses a text into blocks. If it only grew, the settled blocks of the text before are reused. */
 export function blocks(given: string, before?: Blocks): Blocks {
   const text = given.replace(/\r\n?/g, '\n');
   let settledCount = 0;
   if (before && text.startsWith(before.text)) {
-    // An empty line parts what is before it from what is behind it.
+    // Blocks before an empty line do not depend on the text after it.
     let behind = 0;
     for (let at = before.all.length - 1; at >= 0 && settledCount === 0; at -= 1) {
       const token = before.all[at];
@@ -92,20 +91,20 @@ export function blocks(given: string, before?: Blocks): Blocks {
 const LINK = /^(https?:\/\/|mailto:)/i;
 const PICTURE = /^data:image\/(png|gif|jpe?g|webp);base64,[a-z0-9+/=]+$/i;
 
-/** Where a link may lead: to other sites and to mail. Anything else is only words. */
+/** Returns the target of a link to a site or to mail; other links stay text. */
 export const linkOf = (target: string): string | undefined => (LINK.test(target.trim()) ? target.trim() : undefined);
 
-/** A picture that is in the text itself. Others are not fetched. */
+/** Returns the source of an inline picture. Others are never fetched. */
 export const pictureOf = (source: string): string | undefined => (PICTURE.test(source.trim()) ? source.trim() : undefined);
 
-/** Text in which characters may be written as `&amp;`. */
+/** Decodes character references such as `&amp;`. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
-  // The content of such an element is text and nothing else.
+  // A textarea parses its content as text only.
   const reader = document.createElement('textarea');
   reader.innerHTML = text.replaceAll('<', '&lt;');
   return reader.value;
 }
 
-/** The text of a Markdown line without its marks, for titles. */
+/** Strips the marks from a line of Markdown, for titles. */
 export const plain = (text: string): string => text.replace(/[*_`#>]+/g, '').trim();

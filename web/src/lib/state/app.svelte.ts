@@ -1,4 +1,4 @@
-/** What the whole app knows: the program, projects, packages, lists of works and runs, and the stream that keeps them true. */
+/** State of the app: the program, projects, packages, lists of works, and the stream that keeps them current. */
 
 import { api, faultOf, whenLocked } from '../api/client';
 import { type Link, nameOf, Stream } from '../api/stream';
@@ -19,7 +19,7 @@ import type {
   Status,
 } from '../api/types';
 
-/** Somebody who follows a journal. */
+/** Subscriber of a journal. */
 export interface Sink {
   take(event: Event): void;
   rewind(seq: number): void;
@@ -33,11 +33,10 @@ class AppState {
   models = $state.raw<Models>({ models: [], profiles: [] });
   conversations = $state.raw<Conversation[]>([]);
   runs = $state.raw<RunItem[]>([]);
-  /** Older runs of the project that are not in the list. */
+  /** Number of older runs of the project that are not in the list. */
   olderRuns = $state(0);
-  /** Whether there are older conversations than those in the list. */
   hasOlderConversations = $state(false);
-  /** Whether the lists of the project are known; one that was not fetched yet is not empty. */
+  /** True once the lists of the project were fetched. */
   listed = $state(false);
   project = $state.raw<Project | null>(null);
   link = $state<Link>('connecting');
@@ -58,12 +57,12 @@ class AppState {
     hello: () => void this.#resync(),
     link: (link) => {
       this.link = link;
-      // The stream does not say why it was refused; a request does.
+      // An EventSource hides the status of a refusal; a request shows it.
       if (link === 'lost') void api.app().catch(() => undefined);
     },
   });
 
-  /** Gets to know the program; the stream begins then. */
+  /** Loads the lists, then opens the stream. */
   async begin(): Promise<void> {
     whenLocked((fault) => {
       this.#stream.close();
@@ -84,12 +83,12 @@ class AppState {
     this.#stream.open();
   }
 
-  /** The network is gone. The server is on this computer and may be there all the same: that is tried out. */
+  /** Reconnects after the network was lost: the server on this computer may still be reachable. */
   recheckConnection(): void {
     if (this.ready && !this.fault) this.reconnect();
   }
 
-  /** The computer woke up, or the network is back: nobody waits for the next try. */
+  /** Reconnects at once after sleep, or when the network is back. */
   reconnectIfLost(): void {
     if (this.link !== 'open' && !document.hidden) this.recheckConnection();
   }
@@ -106,11 +105,11 @@ class AppState {
 
   async refreshPackages(): Promise<void> {
     this.packages = (await api.packages()).packages;
-    // One may have been imported anew, with other content.
+    // A package may have been imported again with other content.
     this.#contents.clear();
   }
 
-  /** Makes a project the one that lists are about. */
+  /** Loads the lists of a project. */
   async enter(project: string | undefined): Promise<void> {
     this.#wanted = project;
     if (project === this.project?.id) return;
@@ -123,13 +122,13 @@ class AppState {
     try {
       await this.refreshLists();
     } catch (thrown) {
-      // It can be entered again.
+      // The next call tries again.
       if (this.project === found) this.project = null;
       throw thrown;
     }
   }
 
-  /** Looks whether the folder and the package of the project are there now. */
+  /** Checks again whether the folder and the package of the project exist. */
   async refreshProject(): Promise<void> {
     const id = this.project?.id;
     const found = id === undefined ? undefined : await api.project(id);
@@ -143,27 +142,27 @@ class AppState {
     if (project !== this.project?.id) return;
     this.conversations = conversations.conversations;
     this.runs = runs.runs;
-    // Those that cannot be read are counted, too.
+    // `total` includes damaged runs.
     this.olderRuns = runs.total - runs.runs.length - runs.damaged.length;
     this.hasOlderConversations = conversations.more;
     this.listed = true;
   }
 
-  /** Tells a sink what happens in a journal behind this place. */
+  /** Subscribes a sink to a journal after a cursor. */
   follow(journal: Journal, sink: Sink, cursor: string): void {
     this.#sinks.set(nameOf(journal), sink);
     this.#stream.follow(journal, cursor);
   }
 
-  /** Nobody looks at it any more. */
+  /** Unsubscribes a sink. */
   leave(journal: Journal, sink: Sink): void {
-    // The next one may be there already.
+    // Another sink may have replaced it.
     if (this.#sinks.get(nameOf(journal)) !== sink) return;
     this.#sinks.delete(nameOf(journal));
     this.#stream.unfollow(journal);
   }
 
-  /** What is in a package, asked for once while the packages stay as they are. */
+  /** Returns the content of a package; cached until the packages change. */
   content(reference: string): Promise<PackageContent | null> {
     let content = this.#contents.get(reference);
     if (!content) {
@@ -176,7 +175,7 @@ class AppState {
     return content;
   }
 
-  /** Calls back when a run or a conversation comes to rest or goes on; without a notice when some may have been missed. */
+  /** Registers a listener for notices. It gets `null` when notices may have been missed. */
   onNotice(listener: (notice: Notice | null) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -187,7 +186,7 @@ class AppState {
     if (this.#pendingNotices.length === 1) nextPaint(() => this.#applyNotices());
   }
 
-  /** Many runs may change at once: the lists change once. */
+  /** Applies pending notices to the lists in one update. */
   #applyNotices(): void {
     const fresh = this.#pendingNotices;
     this.#pendingNotices = [];
@@ -195,14 +194,14 @@ class AppState {
     this.runs = this.runs.map((run) => about('run', run.id).reduce(applyNotice, run));
     this.conversations = this.conversations.map((conversation) => about('conversation', conversation.id).reduce((one, { atWork, phase, asks }) => ({ ...one, atWork, phase, asks }), conversation));
     for (const notice of fresh) for (const listener of this.#listeners) listener(notice);
-    // New ones, titles and times come with the lists; many notices are one request.
+    // New entries, titles and times come with the lists; one request serves many notices.
     this.#refresh ??= setTimeout(() => {
       this.#refresh = undefined;
       void this.refreshLists().catch(() => undefined);
     }, 400);
   }
 
-  /** A stream began. What happened before it was not told. */
+  /** Refreshes after a stream began, because earlier notices were missed. */
   async #resync(): Promise<void> {
     await this.refreshLists().catch(() => undefined);
     for (const listener of this.#listeners) listener(null);

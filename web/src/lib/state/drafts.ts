@@ -1,11 +1,11 @@
 /**
- * What was typed or chosen and not sent yet, by the journal or the question it is for. It outlives the part of the page it
- * was typed in, which goes when it is scrolled away, and a reload of the tab; it goes with the tab.
+ * Unsent input, by the journal or the question it is for. A draft survives the unmounting of its component, which happens on
+ * scrolling, and a reload; it ends with the tab.
  */
 
 const name = (key: string): string => `crewagent.draft.${key}`;
 
-/** What was kept under this key, if it is of the kind that is expected there. */
+/** Reads the draft of a key, if it has the expected type. */
 export function draft<T>(key: string, isKind: (stored: unknown) => stored is T): T | undefined {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(name(key)) ?? 'null');
@@ -15,21 +15,21 @@ export function draft<T>(key: string, isKind: (stored: unknown) => stored is T):
   }
 }
 
-/** Keeps it; nothing is kept of what is empty. */
+/** Stores a draft; removes it if it is empty. */
 export function keepDraft(key: string, value: string | readonly unknown[] | Record<string, unknown>): void {
   const isEmpty = (Array.isArray(value) || typeof value === 'string' ? value : Object.keys(value)).length === 0;
   try {
     if (isEmpty) sessionStorage.removeItem(name(key));
     else sessionStorage.setItem(name(key), JSON.stringify(value));
   } catch {
-    // A browser that keeps nothing forgets this too.
+    // Storage may be blocked: the draft is lost with the page then.
   }
 }
 
-/** Words that wait to be said are kept under this key. */
+/** Returns the key of the queue of a journal. */
 export const queueOf = (journal: string): string => `${journal}/queue`;
 
-/** Whether words wait anywhere. */
+/** Returns true if any journal has queued messages. */
 export function hasQueue(): boolean {
   try {
     return Object.keys(sessionStorage).some((key) => key.startsWith(name('')) && key.endsWith(queueOf('')));

@@ -1,2 +1,2 @@
-/** A file that was dropped on a page, for the page that takes it. */
+/** File that was dropped anywhere, for the import screen. */
 export const drop = $state<{ file: File | null }>({ file: null });

@@ -1,4 +1,4 @@
-/** Files that are open in tabs, with what was typed and not saved. */
+/** Files open in tabs, with their unsaved text. */
 
 import { api, faultOf, Problem } from '../api/client';
 import type { EditorSnapshot } from '../../files/editor';
@@ -10,20 +10,20 @@ import { toast } from './toasts.svelte';
 export class OpenFile {
   readonly project: string;
   readonly path: string;
-  /** What the disk had when it was last looked at. */
+  /** Content on disk at the last load or save. */
   base = $state.raw<{ text: string; sha256: string } | null>(null);
   draft = $state('');
-  /** What the disk has now, if both sides changed. */
+  /** Content on disk, if it changed while the draft is unsaved. */
   theirs = $state.raw<{ text: string; sha256: string } | null>(null);
   fault = $state.raw<Fault | null>(null);
   bytes = $state(0);
   isText = $state(true);
   loaded = $state(false);
-  /** Grows when the draft is replaced from outside. */
+  /** Increases when the draft is replaced from disk. */
   stamp = $state(0);
-  /** Its editor, while another tab is in front. */
+  /** Editor state, while another tab is in front. */
   snapshot: EditorSnapshot | null = null;
-  /** How it is shown, if somebody chose. */
+  /** View that the user chose. */
   chosen = $state<'preview' | 'source' | null>(null);
   #turn = 0;
   #saved: Promise<void> = Promise.resolve();
@@ -39,12 +39,12 @@ export class OpenFile {
     return visible(this.path.slice(this.path.lastIndexOf('/') + 1));
   }
 
-  /** Looks at the disk. What was typed stays; if the disk changed too, both are kept. */
+  /** Reloads the file. Unsaved text stays; if the disk changed too, both versions are kept. */
   async look(): Promise<void> {
     const turn = this.#next();
     try {
       const file = await api.file(this.project, this.path);
-      // What began later knows better, and so does a save that came between.
+      // A later load or save supersedes this one.
       if (turn !== this.#turn) return;
       this.fault = null;
       this.bytes = file.bytes;
@@ -60,20 +60,20 @@ export class OpenFile {
     }
   }
 
-  /** Saves what there is now, after what is being saved. */
+  /** Saves the draft after any save in progress. */
   save(): Promise<void> {
     this.#saved = this.#saved.then(() => (this.dirty ? this.#write(this.base?.sha256) : undefined));
     return this.#saved;
   }
 
-  /** Makes the file anew of what is here, where it is gone from the disk. */
+  /** Writes the draft to a file that was deleted from disk. */
   recreate(): Promise<void> {
     this.#saved = this.#saved.then(() => this.#write(undefined));
     return this.#saved;
   }
 
   async #write(over: string | undefined): Promise<void> {
-    // What is typed meanwhile is not saved by this.
+    // The draft may change while the request runs.
     const sent = this.draft;
     try {
       const file = await api.writeFile(this.project, this.path, sent, over);
@@ -93,7 +93,7 @@ export class OpenFile {
     return this.#turn;
   }
 
-  /** What was typed shall be the file. */
+  /** Overwrites the version on disk. */
   async keepMine(): Promise<void> {
     if (!this.theirs) return;
     this.base = this.theirs;
@@ -115,17 +115,17 @@ export class OpenFile {
 
 class Files {
   open = $state.raw<OpenFile[]>([]);
-  /** The path of the tab in front; none when it is the conversation. */
+  /** Path of the tab in front; none for the conversation. */
   current = $state<string | null>(null);
-  /** Grows when somebody else wrote something. */
+  /** Increases when an agent wrote files. */
   writes = $state(0);
   #project = '';
-  /** Tabs of the other projects that were open here. */
+  /** Tabs of other projects. */
   #others = new Map<string, { open: OpenFile[]; current: string | null }>();
 
   readonly front = $derived(this.open.find((file) => file.path === this.current) ?? null);
 
-  /** Tabs belong to a project, and are there again when it is. */
+  /** Switches to the tabs of a project. */
   enter(project: string): void {
     if (project === this.#project) return;
     this.#others.set(this.#project, { open: this.open, current: this.current });
@@ -136,7 +136,7 @@ class Files {
     for (const file of open) void file.look();
   }
 
-  /** Whether something would be lost with the page. */
+  /** True if any tab has unsaved text. */
   get isDirty(): boolean {
     return [this.open, ...[...this.#others.values()].map((other) => other.open)].flat().some((file) => file.dirty);
   }
@@ -157,11 +157,11 @@ class Files {
     const file = this.open[at];
     if (file?.dirty && !confirm(t('files.closeDirty', { name: file.name }))) return;
     this.open = this.open.filter((one) => one.path !== path);
-    // The next one moves up to its place.
+    // The next tab takes its position.
     if (this.current === path) this.current = (this.open[at] ?? this.open[at - 1])?.path ?? null;
   }
 
-  /** Somebody else wrote these files. */
+  /** Reloads open files that an agent wrote. */
   touched(paths: readonly string[]): void {
     this.writes += 1;
     for (const file of this.open) if (paths.includes(file.path)) void file.look();

@@ -1,4 +1,4 @@
-/** One journal that is looked at: its events and the view they give. Pieces that come fast are shown once a frame. */
+/** State of one followed journal: its events and their view. Updates are batched per paint. */
 
 import { api, faultOf } from '../api/client';
 import type { Event, Fault, Journal } from '../api/types';
@@ -8,18 +8,18 @@ import { emptyView, type Live, type View } from '../view';
 
 export class JournalState {
   readonly journal: Journal;
-  /** Whole events, in their order. */
+  /** Events without deltas, in order. */
   events: Event[] = [];
-  /** What the whole events give. Pieces of a reply do not touch it, so nothing that hangs on it is made anew for them. */
+  /** View of these events. Deltas do not touch it, so they invalidate nothing that depends on it. */
   view = $state.raw<View>(emptyView());
-  /** The reply that is being written. */
+  /** Reply in progress. */
   live = $state.raw<Live | null>(null);
-  /** Grows with every change of `events`. */
+  /** Increases with every change of `events`. */
   version = $state(0);
   loaded = $state(false);
   fault = $state.raw<Fault | null>(null);
   cursor = '';
-  /** Called when events are missing. */
+  /** Called when the sequence of events has a gap. */
   ongap: () => void = () => undefined;
   #isRead = false;
   #waiting: Event[] = [];
@@ -29,7 +29,7 @@ export class JournalState {
     this.journal = journal;
   }
 
-  /** Reads what the journal has so far. */
+  /** Loads the journal page by page. */
   async load(): Promise<void> {
     this.fault = null;
     this.#isRead = false;
@@ -51,7 +51,7 @@ export class JournalState {
   }
 
   take(event: Event): void {
-    // What comes while the journal is read comes again behind it.
+    // The stream delivers these events again after the cursor of the load.
     if (!this.#isRead) return;
     this.#waiting.push(event);
     if (this.#isDue) return;
@@ -59,14 +59,14 @@ export class JournalState {
     nextPaint(() => this.#flush());
   }
 
-  /** Forgets what never became part of the journal. */
+  /** Drops events that never became durable. */
   rewind(seq: number): void {
     this.#waiting = [];
     this.events = this.events.filter((event) => event.seq <= seq);
     this.#show(reduce(emptyView(), this.events));
   }
 
-  /** The view as it was after some event. */
+  /** Returns the view after some event. */
   at(seq: number): View {
     return reduce(emptyView(), this.events.filter((event) => event.seq <= seq));
   }
@@ -87,7 +87,7 @@ export class JournalState {
     else this.live = next.live;
   }
 
-  /** Events are numbered without a gap. */
+  /** Returns true if a sequence number is missing. */
   #hasGap(fresh: readonly Event[]): boolean {
     let last = this.events.at(-1)?.seq ?? 0;
     for (const { part, seq } of fresh) {

@@ -1,4 +1,4 @@
-/** What this browser remembers: looks, sizes, shortcuts. Nothing of it is sent anywhere. */
+/** Preferences stored in this browser: appearance, sizes, shortcuts. They are never sent. */
 
 import { type Language, language, setLanguage } from '../i18n/index.svelte';
 
@@ -51,7 +51,7 @@ export function setPref<K extends keyof Prefs>(name: K, value: Prefs[K]): void {
     // Another tab may have set others meanwhile.
     localStorage.setItem(NAME, JSON.stringify({ ...load(), [name]: value }));
   } catch {
-    // A browser that keeps nothing forgets this too.
+    // Storage may be blocked: the preference lasts until the page closes then.
   }
   if (name === 'theme' || name === 'density') applyLooks();
   if (name === 'language') void setLanguage(preferredLanguage());
@@ -73,7 +73,7 @@ function applyLooks(): void {
   root.dataset.density = prefs.density;
 }
 
-/** Shows the page as it was left, and follows the system where that is wished, and the other tabs. */
+/** Applies the preferences, and follows changes of the system and of other tabs. */
 export async function applyPrefs(): Promise<void> {
   addEventListener('storage', ({ key }) => {
     if (key !== NAME && key !== null) return;

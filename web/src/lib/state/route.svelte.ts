@@ -69,23 +69,23 @@ export const projectOf = (route: Route): string | undefined => ('project' in rou
 
 let current = $state.raw<Route>(parse(new URL(location.href)));
 let last: Route | null = null;
-/** Each entry of the history keeps it, so that the settings know it after a reload, too. */
+/** Current or last project. Each entry of the history stores it, so that the settings have it after a reload. */
 let project = projectOf(current) ?? (history.state as string | null) ?? undefined;
-/** Where this tab is, or was before it came to the settings. */
+/** Last route outside of the settings. */
 let outside: Route = current.name !== 'settings' ? current : project ? { name: 'project', project } : { name: 'start' };
 
 export const route = (): Route => current;
 
-/** Where this tab was before. */
+/** Returns the route before the current one. */
 export const before = (): Route | null => last;
 
-/** The project that this tab is in, or was in last. */
+/** Returns the current or last project of this tab. */
 export const lastProject = (): string | undefined => project;
 
-/** Where the settings lead back to. */
+/** Returns the route that the settings lead back to. */
 export const backFromSettings = (): Route => outside;
 
-/** The project that the bars are about: the settings do not leave it. */
+/** Returns the project that the bars show: the settings do not leave it. */
 export const projectHere = (): string | undefined => projectOf(current) ?? (current.name === 'settings' ? project : undefined);
 
 function arrive(at: Route): void {
@@ -107,7 +107,7 @@ addEventListener('popstate', () => {
   arrive(parse(new URL(location.href)));
 });
 
-/** For links: follows them inside the app, unless they are to be opened elsewhere. */
+/** Handles a click on a link inside the app, unless the user opens it in another tab. */
 export function follow(event: MouseEvent, to: Route, how: (to: Route) => void = go): void {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();

@@ -1,18 +1,18 @@
-/** The settings of the server. Whoever shows or changes some of them has the same list. */
+/** Settings of the server, shared by all components that show or change them. */
 
 import { api } from '../api/client';
 import type { Setting, SettingList } from '../api/types';
 
 class Settings {
   all = $state.raw<Setting[] | null>(null);
-  /** The file that they are in. */
+  /** Path of the settings file. */
   path = $state('');
 
   async load(): Promise<void> {
     this.#take(await api.settings());
   }
 
-  /** Nothing as a value is what holds when nobody says anything. */
+  /** Sets a value; `undefined` restores the default. */
   async set(key: string, value: unknown): Promise<void> {
     this.#take(await api.set(key, value));
   }

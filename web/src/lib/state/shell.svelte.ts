@@ -1,15 +1,14 @@
-/** What the frame around the screens shows. */
+/** State of the bars and panels around the screens. */
 
 import type { Work } from './work.svelte';
 
 class Shell {
-  /** The work that is open, for the bars. */
+  /** Open work. */
   work = $state.raw<Work | null>(null);
-  /** Which list the side panel has. */
   side = $state<'works' | 'files'>('works');
-  /** What lies over the page where there is no room beside it. */
+  /** Panel that covers the page on a narrow window. */
   overlay = $state<'side' | 'inspector' | null>(null);
-  /** What the palette finds, while it is open. */
+  /** Scope of the open palette. */
   palette = $state<'all' | 'files' | null>(null);
   sheet = $state<'keys' | null>(null);
 }

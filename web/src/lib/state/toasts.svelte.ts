@@ -1,4 +1,4 @@
-/** Short messages in the corner, and words for screen readers. */
+/** Toasts, and announcements for screen readers. */
 
 import { faultOf } from '../api/client';
 import type { Fault } from '../api/types';
@@ -6,7 +6,7 @@ import type { Fault } from '../api/types';
 export interface Toast {
   id: number;
   tone: 'ok' | 'err' | 'wait';
-  /** Which kind of fault, where it is one. */
+  /** Code of a fault. */
   code?: Fault['code'];
   message: string;
   hint?: string;
@@ -20,29 +20,29 @@ let last = 0;
 let shown = $state.raw<Toast[]>([]);
 let text = $state('');
 
-/** Where messages can be shown, the one in front last. Behind an open dialog nobody could use them. */
+/** Containers of toasts, the front one last: the user cannot reach toasts behind an open dialog. */
 let hosts = $state.raw<symbol[]>([]);
 
 export const toasts = (): Toast[] => shown;
 export const isFront = (host: symbol): boolean => hosts.at(-1) === host;
 
-/** Makes a place the one in front, until it goes. */
+/** Puts a container in front. Returns the function that removes it. */
 export function showAt(host: symbol): () => void {
   hosts = [...hosts, host];
   return () => (hosts = hosts.filter((one) => one !== host));
 }
 export const announcement = (): string => text;
 
-/** Tells a screen reader that something changed. */
+/** Announces a message to screen readers. */
 export function announce(message: string): void {
-  // The same words once more are heard only if they differ.
+  // Screen readers skip a repeated text unless it differs.
   text = message === text ? `${message}\u00a0` : message;
 }
 
 export function toast(one: Omit<Toast, 'id'>): void {
   last += 1;
   const id = last;
-  // Errors stay until they are dismissed. The same one again is still one.
+  // Errors stay until the user dismisses them. A repeated error replaces the first.
   const before = shown.filter((old) => old.tone !== 'err' || one.tone !== 'err' || old.message !== one.message);
   const all = [...before, { ...one, id }];
   const errors = all.filter((each) => each.tone === 'err').length;
@@ -55,7 +55,7 @@ export function dismiss(id: number): void {
   shown = shown.filter((one) => one.id !== id);
 }
 
-/** Does something, and shows why it failed if it does. */
+/** Runs an operation and shows a toast if it fails. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

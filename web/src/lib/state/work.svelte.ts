@@ -1,4 +1,4 @@
-/** One work that is open: a conversation with the runs it started, or a run by itself. */
+/** State of an open work: a conversation with its runs, or a run by itself. */
 
 import { tick, untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
@@ -25,13 +25,13 @@ export interface Step {
   call?: number;
 }
 
-/** Words that wait, with the model that was chosen for them. */
+/** Message that waits until the model is idle, with the model chosen for it. */
 export interface Queued {
   text: string;
   model?: string | undefined;
 }
 
-/** A run that was not found so often was removed. */
+/** Attempts after which a run that is not found counts as removed. */
 const TRIES = 4;
 
 function orNull(thrown: unknown): null {
@@ -39,15 +39,15 @@ function orNull(thrown: unknown): null {
   throw thrown;
 }
 
-/** Works whose screen was left before what waits was said. */
+/** Works without a screen that still have messages to send. */
 const background = new Map<string, Work>();
 
-/** A work as it was left, or a fresh one. */
+/** Returns the work of a journal: one that still sends its queue, or a new one. */
 export function workOf(journal: Journal): Work {
   let work = background.get(journal.id);
   background.delete(journal.id);
   if (work) return work;
-  // What it derives and does does not end with the screen that is open now.
+  // Its effects outlive the screen that opened it.
   const end = $effect.root(() => {
     work = new Work(journal, () => end());
     work.watch();
@@ -65,37 +65,36 @@ export class Work {
   detail = $state.raw<RunDetail | null>(null);
   content = $state.raw<PackageContent | null>(null);
   fault = $state.raw<Fault | null>(null);
-  /** The node that was clicked, of a call. */
+  /** Node that the user selected in the graph. */
   selected = $state.raw<{ nodeId: string; call: number } | null>(null);
-  /** The call whose graph is looked at; the active one when none was chosen. */
+  /** Frame that the user chose for the graph; none follows the active one. */
   chosenFrame = $state<number | null>(null);
-  /** The step that is to be forked, or whose files are to be taken back; known by an event in it, or by its node. */
+  /** Step to fork or to revert, identified by an event in it or by its node. */
   step = $state.raw<Step | null>(null);
-  /** The event that a replay stands at. */
+  /** Event that the replay shows. */
   replay = $state<number | null>(null);
-  /** Brings a row into view, while there is a list of them. */
+  /** Scrolls a row into view; set while the list is mounted. */
   reveal: ((seq: number, journal: string) => void) | null = null;
-  /** Something that was said is on its way. Nothing else is said until it was heard. */
+  /** A message is being sent. No other one is sent before the response. */
   sending = $state(false);
-  /** The model that hears what is said; the one as before when none was chosen. */
+  /** Model for the next message; none keeps the current one. */
   model = $state<string | undefined>(undefined);
-  /** The answer that was given last, and how far its journal was: the next event tells what came of it. */
+  /** Last answer, and the `seq` of its journal then: the next event shows its effect. */
   #given = $state.raw<{ callId: string; seq: number } | null>(null);
   #isHalting = $state(false);
-  /** What was said while the model is at work. */
+  /** Messages written while the model is at work. */
   queued = $state.raw<readonly Queued[]>([]);
-  /** Whether it goes out by itself when the model rests. What was found on coming back, or not heard, waits for the user. */
+  /** True if the queue is sent when the model is idle. A queue restored from storage, or refused, waits for the user. */
   autoSend = $state(false);
-  /** Rows that were opened or closed by hand. */
+  /** Rows that the user opened or closed. */
   readonly open = new SvelteMap<string, boolean>();
-  /** Runs that were removed. */
   readonly removed = new SvelteSet<string>();
   #isGone = false;
   readonly #end: () => void;
   #followed = new Set<string>();
-  /** How often a run was not found. */
+  /** Failed attempts to find a run. */
   #missed = new Map<string, number>();
-  /** What was shown of each journal last. */
+  /** Last list of each journal. */
   #grouped = new WeakMap<JournalState, Grouped>();
 
   constructor(journal: Journal, end: () => void) {
@@ -104,7 +103,7 @@ export class Work {
     this.queued = draft(queueOf(journal.id), isQueue) ?? [];
   }
 
-  /** The run that the inspector is about. */
+  /** Run that the inspector shows. */
   readonly run = $derived.by((): JournalState | null => {
     if (this.journal.kind === 'run') return this.main;
     const { activeRun, runs = [] } = this.main?.view ?? {};
@@ -112,19 +111,19 @@ export class Work {
     return this.runs.find((run) => run.journal.id === wanted) ?? null;
   });
 
-  /** That run as it is, or as it was where the replay stands. */
+  /** View of that run: current, or at the event of the replay. */
   readonly runView = $derived.by((): View | null => {
     if (!this.run) return null;
     return this.replay === null ? this.run.view : this.run.at(this.replay);
   });
 
-  /** Whom the user's words go to. */
+  /** Journal that receives the user's messages. */
   readonly recipient = $derived.by((): JournalState | null => {
     const active = this.main?.view.activeRun;
     return active !== undefined && !this.removed.has(active) ? this.run : this.main;
   });
 
-  /** What they are asked. */
+  /** Question that the next message answers. */
   readonly question = $derived(this.recipient?.view.question ?? null);
 
   readonly rows = $derived.by((): Shown[] => {
@@ -151,10 +150,10 @@ export class Work {
     return own?.atWork ?? this.main?.view.phase === 'Running';
   });
 
-  /** It was asked to pause, and ends the call in hand first. */
+  /** True between the request to pause and the end of the current call. */
   readonly pausing = $derived(this.#isHalting && this.atWork);
 
-  /** Whether nothing can be said or answered at the moment: words that come too fast are not for what comes next. */
+  /** True while no message can be sent, so that a fast second one does not answer the next question. */
   readonly busy = $derived.by((): boolean => {
     const given = this.#given;
     const isUnheard = given !== null && given.callId === this.question?.callId && given.seq === this.recipient?.view.seq;
@@ -168,21 +167,21 @@ export class Work {
     return idleLook(view, this.recipient?.journal.kind === 'conversation');
   });
 
-  /** Whether it rests, and its journal ends at work: its process was ended. */
+  /** True if the process ended in the middle of the run. */
   readonly wasCut = $derived(this.look === 'paused' && this.recipient?.view.phase === 'Running');
 
   readonly frame = $derived(this.chosenFrame ?? (this.runView ? activeFrame(this.runView) : 0));
 
   readonly blocked = $derived(this.conversation?.blocked ?? this.detail?.blocked);
 
-  /** Whether Resume helps. */
+  /** True if the user can resume it. */
   readonly canResume = $derived.by((): boolean => {
     const view = this.recipient?.view;
     const isHalted = this.look === 'paused' || this.look === 'failed' || (view !== undefined && isAtLimit(view));
     return isHalted && !this.atWork && this.replay === null && !this.blocked;
   });
 
-  /** The graph of a call. */
+  /** Returns the graph of a frame. */
   graphOf(call: number): Picture | undefined {
     const view = this.runView;
     if (call === 0) {
@@ -209,7 +208,7 @@ export class Work {
   }
 
   async load(): Promise<void> {
-    // It was left, and others may have followed its journals since.
+    // It was in the background, and another work may have followed its journals since.
     if (this.main) return [this.main, ...this.runs].forEach((one) => this.#follow(one));
     try {
       await this.refresh();
@@ -233,7 +232,7 @@ export class Work {
     return state;
   }
 
-  /** Follows a journal from where it was read to; from there again, if a part of it was missed. */
+  /** Follows a journal from the end of what was loaded; loads it again after a gap. */
   #follow(state: JournalState): void {
     if (state.fault) return;
     app.follow(state.journal, state, state.cursor);
@@ -244,12 +243,12 @@ export class Work {
     if (this.journal.kind === 'conversation') {
       this.conversation = await api.conversation(this.journal.id);
       const run = this.conversation.activeRun ?? this.conversation.runs.at(-1);
-      // One that was removed does not take the conversation with it.
+      // The conversation stays usable without a removed run.
       this.detail = run ? await api.run(run).catch(orNull) : null;
     } else this.detail = await api.run(this.journal.id);
   }
 
-  /** Follows the runs that the conversation has started by now. */
+  /** Follows the runs that the conversation has started so far. */
   async followRuns(): Promise<void> {
     const ids = this.main?.view.runs ?? [];
     const missing = ids.filter((id) => !this.#followed.has(id) && !this.removed.has(id));
@@ -262,7 +261,7 @@ export class Work {
       if (!fault) continue;
       this.#followed.delete(journal.id);
       if (fault.code !== 'not-found') continue;
-      // One that was announced a moment ago may not be there yet.
+      // The event may arrive before the run is readable.
       const tries = (this.#missed.get(journal.id) ?? 0) + 1;
       this.#missed.set(journal.id, tries);
       if (tries >= TRIES) this.removed.add(journal.id);
@@ -274,30 +273,30 @@ export class Work {
     await this.refresh().catch(() => undefined);
   }
 
-  /** Does what follows from events and notices until it is closed. */
+  /** Reacts to events and notices until it is closed. */
   watch(): void {
     const atWork = new Map<string, boolean>();
     const onNotice = (notice: Notice | null): void => {
       const isOwn = !notice || notice.journal.id === this.journal.id || this.runs.some((run) => run.journal.id === notice.journal.id);
-      // From step to step nothing changes that the journal does not say.
+      // While it stays at work, the journal says everything that changes.
       const isSame = notice?.atWork === true && atWork.get(notice.journal.id) === true;
       if (notice) atWork.set(notice.journal.id, notice.atWork);
       if (isOwn && !isSame) void this.#settle();
     };
     $effect(() => app.onNotice(onNotice));
-    // A view is new with every word that comes; what follows from it is done when that changed.
+    // The view changes with every event; this effect depends on the number of runs alone.
     const started = $derived(this.main?.view.runs.length);
     $effect(() => {
       void started;
       void untrack(() => this.followRuns());
     });
-    // Words that wait were not sent while something was not known yet.
+    // The queue was held back while events were missing here.
     $effect(() => {
       if (this.recipient?.view.seq) void untrack(() => this.sayQueued());
     });
   }
 
-  /** It came to rest, or went on. */
+  /** Refreshes after the worker became idle or started. */
   async #settle(): Promise<void> {
     await this.refresh().catch(() => undefined);
     await this.followRuns();
@@ -305,7 +304,7 @@ export class Work {
     if (background.get(this.journal.id) === this) this.leave();
   }
 
-  /** Nobody looks at it any more. It stays as long as something waits that goes out by itself. */
+  /** Detaches the screen. The work stays in the background while its queue is being sent. */
   leave(): void {
     this.replay = null;
     if (this.autoSend && this.queued.length > 0) background.set(this.journal.id, this);
@@ -319,7 +318,7 @@ export class Work {
     for (const one of this.main ? [this.main, ...this.runs] : this.runs) app.leave(one.journal, one);
   }
 
-  /** Says something now, or as soon as the model rests. */
+  /** Sends a message, or queues it while the model is at work. */
   async say(text: string): Promise<Came | 'queued' | undefined> {
     if (this.atWork) {
       this.#setQueue([...this.queued, { text, model: this.model }]);
@@ -330,12 +329,12 @@ export class Work {
     return this.#send({ text, model: this.model, answers: this.#asked(text) });
   }
 
-  /** Answers a question, and no other one that may have come since it was shown. */
+  /** Answers this question, and no later one. */
   async answer(callId: string, text: string): Promise<void> {
     if (!this.busy) await this.#send({ text, model: this.model, answers: callId });
   }
 
-  /** Gives a command to the conversation. */
+  /** Sends a slash command to the conversation. */
   async command(text: string): Promise<void> {
     if (!this.busy) await this.#send({ text });
     await this.refresh().catch(() => undefined);
@@ -348,29 +347,29 @@ export class Work {
     this.sending = false;
     this.autoSend = reaction !== undefined;
     if (reaction && words.answers !== undefined) this.#given = { callId: words.answers, seq };
-    // What it needs may be gone.
+    // Its package or project may be gone.
     if (!reaction) await this.refresh().catch(() => undefined);
     return reaction;
   }
 
-  /** The question that words answer. A command answers none. */
+  /** Returns the call id of the question that a text answers. A command answers none. */
   #asked(text: string): string | undefined {
     return slashCommand(text) ? undefined : this.question?.callId;
   }
 
-  /** Says the first that waits, if the model rests and asks nothing. */
+  /** Sends the first queued message, if the model is idle and asks nothing. */
   async sayQueued(): Promise<void> {
     const [next] = this.queued;
     if (!next || !this.autoSend || this.busy || this.question || !this.recipient) return;
     this.sending = true;
-    // What is not known here yet may be a question; this is tried again when it is.
+    // An event that has not arrived yet may be a question; the next event tries again.
     const { journal, view } = this.recipient;
     const isKnown = await api.events(journal, view.seq, 1).then((page) => page.events.length === 0, () => false);
     this.sending = false;
     if (isKnown && !this.atWork && !this.question) await this.release(next);
   }
 
-  /** Says one that waits now, to whatever is asked. It waits on if it was not heard. */
+  /** Sends a queued message now, as the answer to an open question. It stays queued if it is refused. */
   async release(one: Queued): Promise<void> {
     if (this.busy || !this.queued.includes(one)) return;
     const reaction = await this.#send({ ...one, answers: this.#asked(one.text) });
@@ -389,7 +388,7 @@ export class Work {
     keepDraft(queueOf(this.journal.id), queued);
   }
 
-  /** What waits to be said stays where it is: whoever stops does not want to go on by that. */
+  /** Stops the run and holds the queue: sending it would resume the run. */
   stop(): Promise<unknown> {
     this.autoSend = false;
     return attempt(() => api.stop(this.journal));
@@ -405,13 +404,13 @@ export class Work {
     return attempt(() => api.resume(this.journal));
   }
 
-  /** The user's words go to one of its runs again, which goes on. */
+  /** Makes one of its runs the active one again and resumes it. */
   async enter(run: string): Promise<void> {
     await attempt(() => api.enterRun(this.journal.id, run));
     await this.refresh().catch(() => undefined);
   }
 
-  /** Shows a row of the conversation, which a file or the inspector may lie over. */
+  /** Shows a row of the conversation, in front of a file or the inspector. */
   showRow(seq: number, journal: string): void {
     [files.current, shell.overlay] = [null, null];
     void tick().then(() => this.reveal?.(seq, journal));

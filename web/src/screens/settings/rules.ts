@@ -1,4 +1,4 @@
-/** How the rule for a tool changes. */
+/** Changes of policy rules for tools. */
 
 import type { Verdict } from '../../lib/api/generated/types';
 import { settings } from '../../lib/state/settings.svelte';
@@ -13,21 +13,21 @@ async function write(verdict: Verdict, rules: string[]): Promise<void> {
 const without = (verdict: Verdict, pattern: string): string[] => settings.list(`policy.${verdict}`).filter((rule) => rule !== pattern);
 
 /**
- * Gives a pattern one verdict. The lists are changed one after the other, and any change may fail: the new rule is there
- * before the old one goes, so that nothing is allowed on the way from one to the other. The stricter of two rules holds.
+ * Gives a pattern one verdict. Each list is a request that may fail: the new rule is written before the old one is removed, so
+ * that nothing is allowed in between. The stricter of two rules holds.
  */
 export async function rule(pattern: string, to: Verdict): Promise<void> {
-  // Somebody else may have changed them.
+  // Another client may have changed the rules.
   await settings.load();
-  // To allow is to have no rule, where that is enough.
+  // No rule means allowed, unless a wider rule says otherwise.
   if (to !== 'allow') await write(to, [...without(to, pattern), pattern]);
   for (const verdict of VERDICTS) if (verdict !== to || to === 'allow') await write(verdict, without(verdict, pattern));
 }
 
-/** Allows a pattern by name, where rules for more than it do not. */
+/** Allows a pattern explicitly, against a wider rule. */
 export const allow = (pattern: string): Promise<void> => write('allow', [...without('allow', pattern), pattern]);
 
-/** The folder of a rule that is an exception for a tool which writes; none when the rule is not about it. */
+/** Returns the folder of a rule that is an exception for a writing tool; none if the rule is about something else. */
 export function folderOf(pattern: string, tool: string): string | undefined {
   const [, name, folder] = /^(.+)\((.+)\)$/.exec(pattern) ?? [];
   const isWriter = tool === 'fs.write' || tool === 'fs.apply_patch';

@@ -1,4 +1,4 @@
-/** The editor's own words, by what they are in English. */
+/** Texts of the editor, by their English original. */
 export const phrases: Record<string, string> = {
   Find: '查找',
   Replace: '替换为',

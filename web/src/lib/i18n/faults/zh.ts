@@ -1,11 +1,11 @@
-/** What the codes of the server mean, in Chinese. The server itself speaks English; its own words are shown below these. */
+/** Chinese translations of the server's codes. The page shows the server's English text below them. */
 
 import type { Code, MenuErrorCode, RefusalCode } from '../../api/generated/types';
 
 type CheckName = 'url' | 'dns' | 'tcp' | 'tls' | 'endpoint' | 'key' | 'model' | 'streaming' | 'tools' | 'settings' | 'start' | 'handshake' | 'list';
 type Topic = 'answer' | 'blocked' | 'model' | 'project' | 'run';
 
-/** Codes that are types must all be here. A test compares the others, which are plain texts on the wire, with the server's source. */
+/** Typed codes must all be here. A test compares the others, which are plain strings on the wire, with the server's source. */
 type TypedKey = `fault.${Code | MenuErrorCode | 'command'}` | `refusal.${RefusalCode}` | `step.${CheckName}.${'ok' | 'failed'}` | 'step.skipped' | `about.${Topic}`;
 type Plain = `finding.BM${number}` | `doctor.${string}.${'ok' | 'warn' | 'fail'}` | `probe.${string}.${boolean | 'unknown'}`;
 

@@ -1,4 +1,4 @@
-/** Words that the settings alone need. */
+/** Texts of the settings. */
 export const texts = {
   'settings.mcpLead': 'Tools of MCP servers reach beyond files. They are off until you switch them on.',
   'settings.limits': 'Limits of imports',

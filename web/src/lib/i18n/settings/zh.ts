@@ -1,6 +1,6 @@
 import type { texts as en } from './en';
 
-/** Words that the settings alone need. */
+/** Texts of the settings. */
 export const texts: Record<keyof typeof en, string> = {
   'settings.mcpLead': 'MCP 服务器的工具可触及文件之外的资源，默认关闭。',
   'settings.limits': '导入限制',
