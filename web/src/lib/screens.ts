@@ -43,6 +43,8 @@ type Checked<Rows extends Record<string, Screen>> = {
 };
 const checked = <const Rows extends Record<string, Screen>>(rows: Rows & Checked<Rows>): Rows => rows;
 
+/** Loads the chunk of all screens but those that a visit starts with. */
+const bundled = <Module>(file: string) => async (): Promise<Module> => (await import('../screens/bundle')).screens[`./${file}.svelte`] as Module;
 const loadWork = () => import('../screens/WorkScreen.svelte');
 
 /** Rows in the order of the shortcuts; the rail keeps it within one position. */
@@ -53,7 +55,7 @@ const rows = checked({
     icon: 'packages',
     rail: 'project',
     key: 'g p',
-    load: () => import('../screens/PackagesScreen.svelte'),
+    load: bundled<typeof import('../screens/PackagesScreen.svelte')>('PackagesScreen'),
   },
   runs: {
     path: '/project/:project/runs',
@@ -61,7 +63,7 @@ const rows = checked({
     icon: 'runs',
     rail: 'project',
     key: 'g r',
-    load: () => import('../screens/RunsScreen.svelte'),
+    load: bundled<typeof import('../screens/RunsScreen.svelte')>('RunsScreen'),
   },
   settings: {
     path: '/settings/:section',
@@ -70,7 +72,7 @@ const rows = checked({
     icon: 'settings',
     rail: 'last',
     key: 'g s',
-    load: () => import('../screens/SettingsScreen.svelte'),
+    load: bundled<typeof import('../screens/SettingsScreen.svelte')>('SettingsScreen'),
   },
   start: {
     path: '/',
@@ -85,14 +87,14 @@ const rows = checked({
     title: 'import.title',
     within: 'start',
     command: 'palette.import',
-    load: () => import('../screens/ImportScreen.svelte'),
+    load: bundled<typeof import('../screens/ImportScreen.svelte')>('ImportScreen'),
   },
   launch: {
     path: '/project/:project/launch?package&workflow',
     title: 'launch.title',
-    load: () => import('../screens/LaunchScreen.svelte'),
+    load: bundled<typeof import('../screens/LaunchScreen.svelte')>('LaunchScreen'),
   },
-  project: { path: '/project/:project', load: () => import('../screens/ProjectScreen.svelte') },
+  project: { path: '/project/:project', load: bundled<typeof import('../screens/ProjectScreen.svelte')>('ProjectScreen') },
   conversation: { path: '/project/:project/work/:id', load: loadWork },
   run: { path: '/project/:project/run/:id', load: loadWork },
 });

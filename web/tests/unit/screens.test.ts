@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { en } from '../../src/lib/i18n/en';
 import { SHORTCUTS } from '../../src/lib/keys';
 import { SCREEN_NAMES, SCREENS } from '../../src/lib/screens';
+import source from '../../src/lib/screens.ts?raw';
 import { href, parse, type Route, routeTo } from '../../src/lib/state/route.svelte';
 
 const at = (address: string): Route => parse(new URL(address, 'http://127.0.0.1'));
@@ -64,6 +65,12 @@ describe('screens', () => {
     expect([names('first'), names('project'), names('last')]).toEqual([['start'], ['packages', 'runs'], ['settings']]);
     const from = SHORTCUTS.findIndex((one) => one.id === 'files') + 1;
     expect(SHORTCUTS.slice(from, from + 5).map(({ id, keys }) => `${id} ${keys.join()}`)).toEqual(['packages g p', 'runs g r', 'settings g s', 'start g h', 'replay g t']);
+  });
+
+  it('are loaded from the file that types them', () => {
+    const files = [...source.matchAll(/import\('..\/screens\/(\w+)\.svelte'\)>\('(\w+)'\)/g)];
+    expect(files.length).toBeGreaterThan(5);
+    for (const [, typed, loaded] of files) expect(loaded).toBe(typed);
   });
 
   it('have a name for their shortcut', () => {
