@@ -1,10 +1,11 @@
 //! `cargo xtask test`: the named steps, each run whatever the others did, and a summary.
 
-use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
+use serde_json::json;
 
 use crate::shell::{self, cargo};
 use crate::{fuzz, mcp, tidy, web};
@@ -135,6 +136,8 @@ pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
         };
         println!("<== {}: {outcome}", step.name());
         summary.rows.push((step, outcome));
+        // After every step, so that a run that is cut short leaves its durations too.
+        summary.write_times(&shell::target_dir(root))?;
     }
     println!("\n{summary}");
     match summary.failed().as_slice() {
@@ -208,6 +211,28 @@ impl Summary {
         let failed = self.rows.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Failed(_)));
         failed.map(|(step, _)| step.name()).collect()
     }
+
+    /// Writes the outcome and the seconds of every step to `ci-times.json` in cargo's target folder.
+    fn write_times(&self, target: &Path) -> anyhow::Result<()> {
+        let step = |(step, outcome): &(Step, Outcome)| match outcome {
+            Outcome::Skipped => None,
+            Outcome::Passed(time) => Some((step.name(), "passed", time.as_secs_f64())),
+            Outcome::Failed(time) => Some((step.name(), "failed", time.as_secs_f64())),
+        };
+        let rows: Vec<_> = self.rows.iter().filter_map(step).collect();
+        let tenths = |seconds: f64| (seconds * 10.0).round() / 10.0;
+        let total: f64 = rows.iter().map(|(.., seconds)| seconds).sum();
+        let times = json!({
+            "seconds": tenths(total),
+            "steps": rows.iter().map(|(step, outcome, seconds)| {
+                json!({ "step": step, "outcome": outcome, "seconds": tenths(*seconds) })
+            }).collect::<Vec<_>>(),
+        });
+        let path = target.join("ci-times.json");
+        fs::create_dir_all(target)
+            .and_then(|()| fs::write(&path, format!("{times:#}\n")))
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
 }
 
 impl fmt::Display for Summary {
@@ -263,5 +288,25 @@ mod tests {
              steps: 1 passed, 1 failed, 1 skipped"
         );
         assert_eq!(summary.failed(), ["clippy"]);
+    }
+
+    #[test]
+    fn durations_of_the_steps_that_ran_are_kept() {
+        let rows = vec![
+            (Step::Fmt, Outcome::Passed(Duration::from_millis(1_240))),
+            (Step::Clippy, Outcome::Failed(Duration::from_secs(60))),
+            (Step::Doc, Outcome::Skipped),
+        ];
+        let target = tempfile::tempdir().unwrap();
+        Summary { rows }.write_times(target.path()).unwrap();
+        let text = fs::read_to_string(target.path().join("ci-times.json")).unwrap();
+        let expected = json!({
+            "seconds": 61.2,
+            "steps": [
+                { "step": "fmt", "outcome": "passed", "seconds": 1.2 },
+                { "step": "clippy", "outcome": "failed", "seconds": 60.0 },
+            ],
+        });
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), expected);
     }
 }
