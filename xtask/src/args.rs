@@ -14,8 +14,9 @@ Commands:
   test [--skip STEP]... [--only STEP]...  all checks, as CI runs them
                                           steps: fmt clippy test mcp web browser tidy
                                           doc deny fuzz
-  tidy [--shrink]                         what the architecture promises; --shrink lowers
-                                          xtask/size-exceptions.toml to the sizes found
+  tidy [--shrink | --list RULE]           the rules of the architecture; --shrink lowers the
+                                          lists of what is still allowed to what is found,
+                                          --list shows what is counted for a rule
   fuzz [TARGET]... [--seconds N]          fuzz each target of fuzz/ (default 60 seconds)
   real-models [NAME]...                   the chat adapter against real servers from PyPI; the
                                           first time takes a quarter of an hour
@@ -37,7 +38,7 @@ pub(crate) enum Command {
 impl Command {
     /// Reads the words after `cargo xtask`.
     pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> anyhow::Result<Self> {
-        let mut words = Words::new(words);
+        let mut words = Arguments::new(words);
         let Some(command) = words.next() else { bail!("no command") };
         match command.as_str() {
             "help" | "--help" | "-h" => Ok(Self::Help),
@@ -54,7 +55,7 @@ impl Command {
     }
 }
 
-fn test(mut words: Words) -> anyhow::Result<Selection> {
+fn test(mut words: Arguments) -> anyhow::Result<Selection> {
     let mut only = Vec::new();
     let mut skip = Vec::new();
     while let Some(word) = words.next() {
@@ -69,18 +70,19 @@ fn test(mut words: Words) -> anyhow::Result<Selection> {
     Ok(selection)
 }
 
-fn tidy(mut words: Words) -> anyhow::Result<Mode> {
+fn tidy(mut words: Arguments) -> anyhow::Result<Mode> {
     let mut mode = Mode::Check;
     while let Some(word) = words.next() {
         match word.as_str() {
             "--shrink" => mode = Mode::Shrink,
+            "--list" => mode = Mode::List(words.value_of(&word)?),
             _ => return unexpected(&word),
         }
     }
     Ok(mode)
 }
 
-fn fuzz(mut words: Words) -> anyhow::Result<Plan> {
+fn fuzz(mut words: Arguments) -> anyhow::Result<Plan> {
     let mut plan = Plan { targets: Vec::new(), seconds: fuzz::DEFAULT_SECONDS };
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -99,7 +101,7 @@ fn fuzz(mut words: Words) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-fn names(mut words: Words) -> anyhow::Result<Vec<String>> {
+fn names(mut words: Arguments) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     while let Some(word) = words.next() {
         if word.starts_with('-') {
@@ -115,9 +117,9 @@ fn unexpected<T>(word: &str) -> anyhow::Result<T> {
 }
 
 /// The words left to read; `--flag=value` counts as two.
-struct Words(std::vec::IntoIter<String>);
+struct Arguments(std::vec::IntoIter<String>);
 
-impl Words {
+impl Arguments {
     fn new(words: impl IntoIterator<Item = String>) -> Self {
         let split = words.into_iter().flat_map(|word| match word.split_once('=') {
             Some((flag, value)) if flag.starts_with("--") => vec![flag.into(), value.into()],
@@ -154,6 +156,7 @@ mod tests {
         assert_eq!(parse("test"), Ok(Command::Test(Selection::new(&[], &[]))));
         assert_eq!(parse("tidy"), Ok(Command::Tidy(Mode::Check)));
         assert_eq!(parse("tidy --shrink"), Ok(Command::Tidy(Mode::Shrink)));
+        assert_eq!(parse("tidy --list word"), Ok(Command::Tidy(Mode::List("word".into()))));
         assert_eq!(parse("real-models"), Ok(Command::RealModels(Vec::new())));
         assert_eq!(parse("real-models llama"), Ok(Command::RealModels(vec!["llama".into()])));
         assert_eq!(parse("advisories"), Ok(Command::Advisories));

@@ -45,7 +45,7 @@ fn run(command: Command, root: &Path) -> anyhow::Result<()> {
             Ok(())
         }
         Command::Test(selection) => steps::run(root, &selection),
-        Command::Tidy(mode) => tidy::run(root, mode),
+        Command::Tidy(mode) => tidy::run(root, &mode),
         Command::Fuzz(plan) => fuzz::run(root, &plan),
         Command::RealModels(words) => real_models::run(root, &words),
         Command::Advisories => steps::advisories(root),

@@ -18,7 +18,7 @@ const SOURCES: &str = "crates/adapters/tests/real";
 const LLAMA: &str = "llama";
 const LITELLM: &str = "litellm";
 /// What the models are likely to say; `tiny_gguf.py` explains them.
-const VOICES: [&str; 3] = ["caller", "endless", "talker"];
+const CHARACTERS: [&str; 3] = ["caller", "endless", "talker"];
 /// Tells the tests where everything is.
 const VARIABLE: &str = "CREWAGENT_REAL_MODELS";
 
@@ -30,16 +30,19 @@ pub(crate) fn run(root: &Path, words: &[String]) -> anyhow::Result<()> {
     let llama = Environment::new(&folder, LLAMA);
     llama.ensure(&sources)?;
     Environment::new(&folder, LITELLM).ensure(&sources)?;
-    for voice in VOICES {
+    for character in CHARACTERS {
         let mut write = Command::new(llama.python());
-        write.arg(sources.join("tiny_gguf.py")).arg(voice).arg(folder.join(model_file(voice)));
+        write
+            .arg(sources.join("tiny_gguf.py"))
+            .arg(character)
+            .arg(folder.join(model_file(character)));
         shell::run(&mut write)?;
     }
     shell::run(tests(root, words).env(VARIABLE, &folder))
 }
 
-fn model_file(voice: &str) -> String {
-    format!("{voice}.gguf")
+fn model_file(character: &str) -> String {
+    format!("{character}.gguf")
 }
 
 fn tests(root: &Path, words: &[String]) -> Command {

@@ -88,7 +88,7 @@ impl Step {
             Self::Mcp => mcp::run(root),
             Self::Web => web::check(root),
             Self::Browser => web::drive(root),
-            Self::Tidy => tidy::run(root, tidy::Mode::Check),
+            Self::Tidy => tidy::run(root, &tidy::Mode::Check),
             Self::Doc => shell::run(
                 cargo(root, &["doc", "--workspace", "--no-deps", "--locked"])
                     .env("RUSTDOCFLAGS", "-Dwarnings"),

@@ -1,18 +1,26 @@
 //! `cargo xtask tidy`: the rules of the architecture that neither the compiler nor clippy checks.
 
+mod commit;
+mod crates;
 mod dependencies;
 mod disk;
+mod docs;
 mod documents;
 mod exceptions;
 mod habits;
 mod header;
+mod knots;
+mod libraries;
 mod limits;
 mod machine_paths;
 mod names;
 mod purity;
+mod ratchet;
 mod repo;
+mod script;
 mod size;
 mod source;
+mod words;
 
 use std::fmt;
 use std::fs;
@@ -22,19 +30,22 @@ use anyhow::{Context as _, bail};
 
 use exceptions::Exceptions;
 use limits::Limits;
+use ratchet::Ratchet;
 use repo::Repo;
 use source::Sources;
+use words::Glossary;
 
 const LIMITS_PATH: &str = "xtask/tidy.toml";
 const EXCEPTIONS_PATH: &str = "xtask/size-exceptions.toml";
 
-/// What to do about size exceptions that are larger than they need to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What to do beside the checks.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Report them.
     Check,
-    /// Lower them in the file, then report the rest.
+    /// Lower the size exceptions and the ratchet to what is found first.
     Shrink,
+    /// Only list the findings that the ratchet counts for this rule.
+    List(String),
 }
 
 /// One broken promise, at one place.
@@ -62,6 +73,18 @@ enum Rule {
     Habit,
     Document,
     MachinePath,
+    Knot,
+    CrateSize,
+    Library,
+    Commit,
+    Binary,
+    Ratchet,
+    Word,
+    SharedName,
+    CrowdedName,
+    EventMatch,
+    Doc,
+    DocOpening,
 }
 
 impl Rule {
@@ -79,7 +102,24 @@ impl Rule {
             Self::Habit => "habit",
             Self::Document => "document",
             Self::MachinePath => "machine-path",
+            Self::Knot => "knot",
+            Self::CrateSize => "crate-size",
+            Self::Library => "library",
+            Self::Commit => "commit",
+            Self::Binary => "binary",
+            Self::Ratchet => "ratchet",
+            Self::Word => "word",
+            Self::SharedName => "shared-name",
+            Self::CrowdedName => "crowded-name",
+            Self::EventMatch => "event-match",
+            Self::Doc => "doc",
+            Self::DocOpening => "doc-opening",
         }
+    }
+
+    /// Returns true if findings of the rule are counted by the ratchet instead of reported.
+    fn is_counted(self) -> bool {
+        self >= Self::Word
     }
 
     fn at(self, path: &str, line: usize, message: impl Into<String>) -> Finding {
@@ -95,28 +135,52 @@ impl fmt::Display for Finding {
 }
 
 /// Runs every check and lists all findings at once; an error when there are any.
-pub(crate) fn run(root: &Path, mode: Mode) -> anyhow::Result<()> {
+pub(crate) fn run(root: &Path, mode: &Mode) -> anyhow::Result<()> {
     let repo = Repo::load(root)?;
-    let limits =
-        Limits::parse(repo.require(LIMITS_PATH)?).with_context(|| format!("in {LIMITS_PATH}"))?;
-    let mut exceptions = Exceptions::parse(repo.require(EXCEPTIONS_PATH)?)
-        .with_context(|| format!("in {EXCEPTIONS_PATH}"))?;
+    let limits = parse(&repo, LIMITS_PATH, Limits::parse)?;
+    let mut exceptions = parse(&repo, EXCEPTIONS_PATH, Exceptions::parse)?;
+    let mut ratchet = parse(&repo, ratchet::PATH, Ratchet::parse)?;
+    let glossary = parse(&repo, words::PATH, Glossary::parse)?;
     let (sources, mut findings) = Sources::parse(&repo);
-    let measured = size::measure(&sources);
-    if mode == Mode::Shrink {
-        exceptions = shrink(root, &exceptions, &measured, &limits)?;
+    findings.extend(glossary.check(&repo, &sources));
+    findings.extend(docs::check(&sources));
+    findings.extend(names::check(&sources));
+    findings.extend(habits::check(&sources));
+    let (counted, mut findings): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(|finding| finding.rule.is_counted());
+    if let Mode::List(rule) = mode {
+        return list(counted, rule);
     }
+    let counts = Ratchet::count(&counted);
+    let measured = size::measure(&sources);
+    if *mode == Mode::Shrink {
+        exceptions = shrink(root, &exceptions, &measured, &limits)?;
+        ratchet = ratchet.lowered(&counts);
+        write(root, ratchet::PATH, &ratchet.render()?)?;
+    }
+    findings.extend(ratchet.check(&counts));
     findings.extend(size::check(&measured, &limits, &exceptions));
     findings.extend(dependencies::check_trees(root, &limits));
     findings.extend(dependencies::check_manifests(&repo, &limits));
     findings.extend(dependencies::check_lock(&repo, &limits));
+    findings.extend(knots::check(&sources, &limits));
+    findings.extend(libraries::check(&repo, &sources));
     findings.extend(purity::check(&repo, &sources));
     findings.extend(disk::check(&sources));
     findings.extend(header::check(&repo));
-    findings.extend(names::check(&sources));
-    findings.extend(habits::check(&sources));
     findings.extend(documents::check(&repo, &limits));
     findings.extend(machine_paths::check(&repo));
+    findings.extend(commit::check(root));
+    let crates = crates::measure(&sources);
+    findings.extend(crates::check(&crates, &limits));
+    findings.extend(crates::check_binary(root, &limits));
+    println!("{}", crates::summary(&crates));
+    for (name, size) in knots::sizes(&sources) {
+        println!("{name}: {size} modules depend on each other");
+    }
+    for line in ratchet.summary(&counts) {
+        println!("{line}");
+    }
     findings.sort();
     for finding in &findings {
         println!("{finding}");
@@ -130,6 +194,43 @@ pub(crate) fn run(root: &Path, mode: Mode) -> anyhow::Result<()> {
     }
 }
 
+/// Parses a file of the repository that the checks need.
+fn parse<T>(
+    repo: &Repo,
+    path: &str,
+    parse: impl FnOnce(&str) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    parse(repo.require(path)?).with_context(|| format!("in {path}"))
+}
+
+/// Prints the findings of one rule.
+fn list(counted: Vec<Finding>, rule: &str) -> anyhow::Result<()> {
+    let mut listed: Vec<_> =
+        counted.into_iter().filter(|finding| finding.rule.name() == rule).collect();
+    listed.sort();
+    for finding in &listed {
+        println!("{finding}");
+    }
+    println!("{} findings", listed.len());
+    Ok(())
+}
+
+fn write(root: &Path, path: &str, text: &str) -> anyhow::Result<()> {
+    fs::write(root.join(path), text).with_context(|| format!("cannot write {path}"))
+}
+
+/// Returns the crate of a path: `core` of `crates/core/…`, else the first folder.
+fn area(path: &str) -> &str {
+    let inside = path.strip_prefix("crates/").unwrap_or(path);
+    inside.split('/').next().unwrap_or(inside)
+}
+
+/// Returns `core` and `a/b.rs` of `crates/core/src/a/b.rs`.
+fn crate_source(path: &str) -> Option<(&str, &str)> {
+    let (name, rest) = path.strip_prefix("crates/")?.split_once('/')?;
+    Some((name, rest.strip_prefix("src/")?))
+}
+
 fn shrink(
     root: &Path,
     exceptions: &Exceptions,
@@ -137,8 +238,7 @@ fn shrink(
     limits: &Limits,
 ) -> anyhow::Result<Exceptions> {
     let text = exceptions.shrink(measured, limits).render()?;
-    fs::write(root.join(EXCEPTIONS_PATH), &text)
-        .with_context(|| format!("cannot write {EXCEPTIONS_PATH}"))?;
+    write(root, EXCEPTIONS_PATH, &text)?;
     Exceptions::parse(&text)
 }
 
@@ -166,10 +266,21 @@ mod tests {
     }
 
     #[test]
-    fn our_own_limits_and_exceptions_parse() {
+    fn our_own_lists_parse() {
         let root = crate::shell::repo_root();
         Limits::parse(&fs::read_to_string(root.join(LIMITS_PATH)).unwrap()).unwrap();
         Exceptions::parse(&fs::read_to_string(root.join(EXCEPTIONS_PATH)).unwrap()).unwrap();
+        Ratchet::parse(&fs::read_to_string(root.join(ratchet::PATH)).unwrap()).unwrap();
+        Glossary::parse(&fs::read_to_string(root.join(words::PATH)).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_path_belongs_to_a_crate() {
+        assert_eq!(area("crates/core/src/a.rs"), "core");
+        assert_eq!(area("xtask/src/a.rs"), "xtask");
+        assert_eq!(crate_source("crates/core/src/a/b.rs"), Some(("core", "a/b.rs")));
+        assert_eq!(crate_source("crates/core/tests/a.rs"), None);
+        assert_eq!(crate_source("web/src/a.ts"), None);
     }
 
     #[test]

@@ -12,16 +12,44 @@ use crate::shell::{self, cargo};
 
 const DEPENDENCY_TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Asks cargo for the trees that must not hold certain crates.
+/// Asks cargo for the trees that must stay small or without certain crates.
 pub(super) fn check_trees(root: &Path, limits: &Limits) -> Vec<Finding> {
+    let list = |tree: &Tree, kinds| {
+        let args = ["tree", "--locked", "-p", &tree.package, "-e", kinds, "--prefix", "none"];
+        shell::capture(&mut cargo(root, &args))
+            .map_err(|error| Rule::Layers.at(&tree.manifest, 1, format!("no tree: {error:#}")))
+    };
     let check = |tree: &Tree| {
-        let args = ["tree", "--locked", "-p", &tree.package, "-e", "normal", "--prefix", "none"];
-        match shell::capture(&mut cargo(root, &args)) {
-            Ok(listing) => check_listing(tree, &listing),
-            Err(error) => vec![Rule::Layers.at(&tree.manifest, 1, format!("no tree: {error:#}"))],
+        let mut findings = list(tree, "normal")
+            .map_or_else(|finding| vec![finding], |listing| check_listing(tree, &listing));
+        if let Some(allowed) = tree.packages {
+            let listing = list(tree, "normal,build");
+            findings.extend(match listing {
+                Ok(listing) => check_package_count(tree, allowed, &listing),
+                Err(finding) => Some(finding),
+            });
         }
+        findings
     };
     limits.tree.iter().flat_map(check).collect()
+}
+
+/// Compares the number of packages, the crate's own among them, with the limit.
+fn check_package_count(tree: &Tree, allowed: usize, listing: &str) -> Option<Finding> {
+    let package = |line: &str| {
+        let words: Vec<_> = line.split_whitespace().take(2).collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    };
+    let packages: BTreeSet<_> = listing.lines().filter_map(package).collect();
+    let count = packages.len();
+    println!("{}: {count} packages to build, {allowed} allowed", tree.package);
+    (count > allowed).then(|| {
+        let message = format!(
+            "{} builds {count} packages, {allowed} are allowed; drop a dependency, or move it up a layer",
+            tree.package,
+        );
+        Rule::Layers.at(&tree.manifest, 1, message)
+    })
 }
 
 /// The listing has one crate a line: `name v1.2.3 (more)`.
@@ -88,17 +116,17 @@ fn line_of_key(text: &str, key: &str) -> usize {
     text.lines().position(is_it).map_or(1, |index| index + 1)
 }
 
-/// The ceiling on packages in the lock file.
+/// Checks the number of packages in the lock file that are not ours.
 pub(super) fn check_lock(repo: &Repo, limits: &Limits) -> Vec<Finding> {
     let Some(text) = repo.text("Cargo.lock") else {
         return vec![Rule::Lock.at("Cargo.lock", 1, "is missing; commit it")];
     };
-    let packages = text.lines().filter(|line| *line == "[[package]]").count();
+    let packages = text.lines().filter(|line| line.starts_with("source = ")).count();
     if packages <= limits.lock.packages {
         return Vec::new();
     }
     let message = format!(
-        "has {packages} packages, the ceiling in xtask/tidy.toml is {}; drop a dependency",
+        "has {packages} packages of others, the ceiling in xtask/tidy.toml is {}; drop a dependency",
         limits.lock.packages
     );
     vec![Rule::Lock.at("Cargo.lock", 1, message)]
@@ -114,6 +142,7 @@ mod tests {
             package: "crewagent-core".into(),
             manifest: "crates/core/Cargo.toml".into(),
             without: names.iter().map(|name| name.to_string()).collect(),
+            packages: None,
         }
     }
 
@@ -130,6 +159,14 @@ mod tests {
     #[test]
     fn a_crate_whose_name_only_starts_alike_is_no_finding() {
         assert_places(&check_listing(&core_without(&["tokio"]), LISTING), &[]);
+    }
+
+    #[test]
+    fn a_tree_with_too_many_packages_is_found() {
+        let tree = core_without(&[]);
+        assert_eq!(check_package_count(&tree, 3, LISTING), None);
+        let finding = check_package_count(&tree, 2, LISTING).unwrap();
+        assert!(finding.message.contains("builds 3 packages"), "{finding}");
     }
 
     #[test]
@@ -169,7 +206,8 @@ mod tests {
     }
 
     fn check_lock_of(packages: usize, expected: &[&str]) {
-        let lock = "[[package]]\nname = \"a\"\n\n".repeat(packages);
+        let own = "[[package]]\nname = \"a\"\n\n";
+        let lock = own.to_owned() + &format!("{own}source = \"b\"\n").repeat(packages);
         assert_places(
             &check_lock(&Repo::of(&[("Cargo.lock", &lock)]), &Limits::for_test()),
             expected,

@@ -1,4 +1,4 @@
-//! Documents a reader meets first: README stays short, and no relative link leads nowhere.
+//! Documents a reader meets first: README and ARCHITECTURE stay short, and no relative link leads nowhere.
 
 use super::limits::Limits;
 use super::repo::Repo;
@@ -6,13 +6,16 @@ use super::{Finding, Rule};
 
 pub(super) fn check(repo: &Repo, limits: &Limits) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let readme_lines = repo.text("README.md").unwrap_or_default().lines().count();
-    if readme_lines > limits.sizes.readme_lines {
-        let message = format!(
-            "has {readme_lines} lines, {} are allowed; move detail to docs/",
-            limits.sizes.readme_lines
-        );
-        findings.push(Rule::Document.at("README.md", limits.sizes.readme_lines + 1, message));
+    let sizes = &limits.sizes;
+    for (path, allowed, remedy) in [
+        ("README.md", sizes.readme_lines, "move detail to docs/"),
+        ("ARCHITECTURE.md", sizes.architecture_lines, "move reasons to docs/design/"),
+    ] {
+        let lines = repo.text(path).unwrap_or_default().lines().count();
+        if lines > allowed {
+            let message = format!("has {lines} lines, {allowed} are allowed; {remedy}");
+            findings.push(Rule::Document.at(path, allowed + 1, message));
+        }
     }
     for (path, text) in repo.texts_ending(".md").filter(|(path, _)| is_ours(path)) {
         for (line, target) in links(text) {
@@ -179,10 +182,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_readme_is_found() {
+    fn a_long_first_document_is_found() {
         check_in("README.md", &"line\n".repeat(120), &[]);
         check_in("README.md", &"line\n".repeat(121), &["README.md:121"]);
         check_in("docs/long.md", &"line\n".repeat(121), &[]);
+        check_in("ARCHITECTURE.md", &"line\n".repeat(301), &["ARCHITECTURE.md:301"]);
     }
 
     #[test]

@@ -1,10 +1,13 @@
-//! Small habits: no `mod.rs`, no ignored or sleeping test, no unfinished code.
+//! Small habits: no `mod.rs`, no ignored or sleeping test, no unfinished code, no event matched by `if let`.
 
 use super::source::{Source, Sources, Token};
 use super::{Finding, Rule};
 
 /// Macros that stand for work not done.
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
+
+/// The type of events; a reader that picks one of them skips a new one silently.
+const EVENT_TYPES: [&str; 2] = ["EventKind", "Fact"];
 
 pub(super) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -21,6 +24,10 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
         for line in sleeping_tests(source).filter(|_| !is_bench) {
             let message = "sleeps in a test; wait for the event itself, or make the clock a port";
             findings.push(Rule::Habit.at(path, line, message));
+        }
+        for line in event_matches(&source.tokens).filter(|line| !source.is_test(*line)) {
+            let message = "picks an event by `if let`; match all of its group";
+            findings.push(Rule::EventMatch.at(path, line, message));
         }
         for (line, name) in unfinished(&source.tokens) {
             findings.push(Rule::Habit.at(
@@ -54,6 +61,19 @@ fn ignored_tests(tokens: &[Token]) -> Vec<usize> {
 
 fn sleeping_tests(source: &Source) -> impl Iterator<Item = usize> {
     source.lines_naming("thread", "sleep").into_iter().filter(|line| source.is_test(*line))
+}
+
+/// Lines of `if let` and `&& let` whose pattern names a variant of the type of events.
+fn event_matches(tokens: &[Token]) -> impl Iterator<Item = usize> {
+    tokens.windows(2).enumerate().filter_map(|(index, window)| {
+        let [before, word] = window else { return None };
+        if !word.is_word("let") || !(before.is_word("if") || before.is_mark('&')) {
+            return None;
+        }
+        let mut pattern = tokens[index + 2..].iter().take_while(|token| !token.is_mark('='));
+        let is_event = |token: &Token| EVENT_TYPES.iter().any(|name| token.is_word(name));
+        pattern.any(is_event).then_some(word.line)
+    })
 }
 
 fn unfinished(tokens: &[Token]) -> Vec<(usize, &'static str)> {
@@ -125,6 +145,18 @@ mod tests {
             &["a.rs:2", "a.rs:4"],
         );
         check_habits("a.rs", "fn f() { vec![dbg!(1)]; }", &["a.rs:1"]);
+    }
+
+    #[test]
+    fn an_event_that_is_picked_is_found() {
+        check_habits("a.rs", "fn f() { if let Fact::A(x) = y {} }", &["a.rs:1"]);
+        check_habits("a.rs", "fn f() { if a\n&& let Some(EventKind::A) = y {} }", &["a.rs:2"]);
+        check_habits(
+            "a.rs",
+            "fn f() { match y { Fact::A => 1, _ => 2 }; if let Some(x) = Fact::A {} }",
+            &[],
+        );
+        check_habits("tests/a.rs", "fn f() { if let Fact::A(x) = y {} }", &[]);
     }
 
     #[test]

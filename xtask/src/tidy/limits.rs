@@ -9,6 +9,13 @@ use serde::Deserialize;
 pub(super) struct Limits {
     pub(super) sizes: Sizes,
     pub(super) lock: Lock,
+    pub(super) binary: Binary,
+    /// Product lines of crates that are over `sizes.crate-lines`.
+    #[serde(default)]
+    pub(super) crate_lines: BTreeMap<String, usize>,
+    /// Crates whose modules depend on each other, with the size of the largest such set.
+    #[serde(default)]
+    pub(super) knots: BTreeMap<String, usize>,
     #[serde(default)]
     pub(super) tree: Vec<Tree>,
     /// A package, and the manifests that alone may name it.
@@ -21,7 +28,9 @@ pub(super) struct Limits {
 pub(super) struct Sizes {
     pub(super) file_lines: usize,
     pub(super) function_lines: usize,
+    pub(super) crate_lines: usize,
     pub(super) readme_lines: usize,
+    pub(super) architecture_lines: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -30,14 +39,24 @@ pub(super) struct Lock {
     pub(super) packages: usize,
 }
 
-/// What must not be in the tree of a package's normal dependencies.
+/// The release build of the program.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Binary {
+    pub(super) kilobytes: u64,
+}
+
+/// Limits of the tree of a package's dependencies.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tree {
     pub(super) package: String,
     /// Where a finding points.
     pub(super) manifest: String,
+    /// Crates that must not be among its normal dependencies.
     pub(super) without: Vec<String>,
+    /// How many packages its build may take, normal and build dependencies.
+    pub(super) packages: Option<usize>,
 }
 
 impl Limits {
@@ -49,8 +68,17 @@ impl Limits {
     #[cfg(test)]
     pub(super) fn for_test() -> Self {
         Self {
-            sizes: Sizes { file_lines: 500, function_lines: 80, readme_lines: 120 },
+            sizes: Sizes {
+                file_lines: 500,
+                function_lines: 80,
+                crate_lines: 25_000,
+                readme_lines: 120,
+                architecture_lines: 300,
+            },
             lock: Lock { packages: 3 },
+            binary: Binary { kilobytes: 1 },
+            crate_lines: BTreeMap::new(),
+            knots: BTreeMap::new(),
             tree: Vec::new(),
             only_in: BTreeMap::new(),
         }
@@ -61,8 +89,18 @@ impl Limits {
 mod tests {
     use super::*;
 
-    const SMALL: &str =
-        "[sizes]\nfile-lines = 1\nfunction-lines = 2\nreadme-lines = 3\n[lock]\npackages = 4\n";
+    const SMALL: &str = "\
+[sizes]
+file-lines = 1
+function-lines = 2
+crate-lines = 3
+readme-lines = 4
+architecture-lines = 5
+[lock]
+packages = 6
+[binary]
+kilobytes = 7
+";
 
     #[test]
     fn the_lists_may_be_left_out() {

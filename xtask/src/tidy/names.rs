@@ -1,19 +1,27 @@
-//! No type, module or file is named by a word that says nothing: `Manager`, `Util` and their kin.
+//! Names: no type, module or file is named `Manager`, `Util` or alike, and few types share a name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use syn::visit::{self, Visit};
 
-use super::source::Sources;
+use super::source::{Source, Sources};
 use super::{Finding, Rule};
 
+/// More definitions of one name than this make it mean nothing.
+const MAX_DEFINITIONS: usize = 3;
 const BANNED: [&str; 6] = ["Manager", "Handler", "Helper", "Util", "Service", "Info"];
 
 pub(super) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut folders = BTreeSet::new();
+    let mut definitions = Definitions::new();
     for (path, source) in sources.iter() {
-        let mut finder = DeclarationFinder { path, findings: &mut findings };
+        let mut finder = DeclarationFinder {
+            path,
+            source,
+            findings: &mut findings,
+            definitions: &mut definitions,
+        };
         finder.visit_file(&source.tree);
         let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
         let stem = file.strip_suffix(".rs").unwrap_or(file);
@@ -25,6 +33,28 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
         let name = folder.rsplit_once('/').map_or(folder, |(_, name)| name);
         Some(found(folder, 1, name, banned_word(name)?))
     }));
+    findings.extend(shared(&definitions));
+    findings
+}
+
+/// Where each type name is defined outside tests: path and line.
+type Definitions<'a> = BTreeMap<String, Vec<(&'a str, usize)>>;
+
+/// Returns a finding for every definition of a shared name, and one more for a name with many of them.
+fn shared(definitions: &Definitions<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (name, places) in definitions.iter().filter(|(_, places)| places.len() > 1) {
+        let count = places.len();
+        for (path, line) in places {
+            let message = format!("`{name}` is defined {count} times; name each by what it is");
+            findings.push(Rule::SharedName.at(path, *line, message));
+        }
+        if let Some((path, line)) = places.first().filter(|_| count > MAX_DEFINITIONS) {
+            let message =
+                format!("`{name}` is defined {count} times, {MAX_DEFINITIONS} are allowed");
+            findings.push(Rule::CrowdedName.at(path, *line, message));
+        }
+    }
     findings
 }
 
@@ -46,43 +76,53 @@ fn banned_word(name: &str) -> Option<&'static str> {
     BANNED.into_iter().find(|word| is(last, word) || is(singular, word))
 }
 
-struct DeclarationFinder<'a> {
-    path: &'a str,
+struct DeclarationFinder<'a, 'b> {
+    path: &'b str,
+    source: &'b Source,
     findings: &'a mut Vec<Finding>,
+    definitions: &'a mut Definitions<'b>,
 }
 
-impl DeclarationFinder<'_> {
+impl DeclarationFinder<'_, '_> {
     fn add(&mut self, name: &syn::Ident) {
         let text = name.to_string();
         if let Some(word) = banned_word(&text) {
             self.findings.push(found(self.path, name.span().start().line, &text, word));
         }
     }
+
+    fn add_type(&mut self, name: &syn::Ident) {
+        self.add(name);
+        let line = name.span().start().line;
+        if !self.source.is_test(line) {
+            self.definitions.entry(name.to_string()).or_default().push((self.path, line));
+        }
+    }
 }
 
-impl<'ast> Visit<'ast> for DeclarationFinder<'_> {
+impl<'ast> Visit<'ast> for DeclarationFinder<'_, '_> {
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
-        self.add(&item.ident);
+        self.add_type(&item.ident);
         visit::visit_item_struct(self, item);
     }
 
     fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
-        self.add(&item.ident);
+        self.add_type(&item.ident);
         visit::visit_item_enum(self, item);
     }
 
     fn visit_item_union(&mut self, item: &'ast syn::ItemUnion) {
-        self.add(&item.ident);
+        self.add_type(&item.ident);
         visit::visit_item_union(self, item);
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
-        self.add(&item.ident);
+        self.add_type(&item.ident);
         visit::visit_item_trait(self, item);
     }
 
     fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
-        self.add(&item.ident);
+        self.add_type(&item.ident);
         visit::visit_item_type(self, item);
     }
 
@@ -122,6 +162,13 @@ mod tests {
         check_names("crates/a/src/run_manager.rs", "", &["crates/a/src/run_manager.rs:1"]);
         check_names("crates/a/src/utils/path.rs", "", &["crates/a/src/utils:1"]);
         check_names("tests/helpers.rs", "", &["tests/helpers.rs:1"]);
+    }
+
+    #[test]
+    fn a_shared_name_is_found_at_each_definition_and_a_crowded_one_once_more() {
+        check_names("a.rs", "struct A;\nmod b { struct A; }\nstruct C;", &["a.rs:1", "a.rs:2"]);
+        let crowd = "struct A;\nmod b { enum A {} }\nmod c { trait A {} }\nmod d { type A = u8; }";
+        check_names("a.rs", crowd, &["a.rs:1", "a.rs:2", "a.rs:3", "a.rs:4", "a.rs:1"]);
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn check_clippy(repo: &Repo) -> Vec<Finding> {
     let banned = banned_paths(&core);
     let missing = BANNED_IN_CLIPPY.into_iter().filter(|path| !banned.contains(path));
     let missing = missing.map(|path| at(format!("does not ban `{path}`; add it to a list")));
-    // Clippy reads the nearest file only, so the core's must say again what the root's says.
+    // Clippy reads the nearest file only, so the core's repeats the settings of the root's; its lists are its own.
     // The lists differ: the core bans the types whose methods the root bans.
     let settings = root.iter().filter(|(key, _)| !CLIPPY_LISTS.contains(&key.as_str()));
     let changed = settings.filter(|(key, value)| core.get(*key) != Some(*value));

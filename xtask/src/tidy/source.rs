@@ -63,10 +63,20 @@ pub(super) struct Source {
     pub(super) tree: syn::File,
     /// All tokens in order, without comments and documentation.
     pub(super) tokens: Vec<Token>,
+    /// Doc comments, neighbouring lines joined.
+    pub(super) docs: Vec<DocComment>,
+    line_count: usize,
     /// Lines that hold code, tests among them.
     code_lines: BTreeSet<usize>,
     is_test_file: bool,
     test_lines: Vec<RangeInclusive<usize>>,
+}
+
+/// The text of `///` or `//!` lines that follow each other, and the line of the first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct DocComment {
+    pub(super) text: String,
+    pub(super) line: usize,
 }
 
 /// A token and the line it starts on.
@@ -89,6 +99,14 @@ impl Token {
         matches!(&self.kind, TokenKind::Word(own) if own == word)
     }
 
+    /// Returns the text of a word.
+    pub(super) fn word(&self) -> Option<&str> {
+        match &self.kind {
+            TokenKind::Word(word) => Some(word),
+            TokenKind::Mark(_) | TokenKind::Literal => None,
+        }
+    }
+
     pub(super) fn is_mark(&self, mark: char) -> bool {
         self.kind == TokenKind::Mark(mark)
     }
@@ -105,7 +123,20 @@ impl Source {
         tests.visit_file(&tree);
         let is_test_file = is_test_path(path) || tree.attrs.iter().any(marks_test);
         let TokenReader { tokens, code_lines, .. } = reader;
-        Ok(Self { tree, tokens, code_lines, is_test_file, test_lines: tests.lines })
+        Ok(Self {
+            tree,
+            tokens,
+            docs: doc_comments(text),
+            line_count: text.lines().count(),
+            code_lines,
+            is_test_file,
+            test_lines: tests.lines,
+        })
+    }
+
+    /// Counts the lines that belong to no test, blank lines and comments among them.
+    pub(super) fn count_lines(&self) -> usize {
+        (1..=self.line_count).filter(|line| !self.is_test(*line)).count()
     }
 
     /// Whether the line belongs to a test.
@@ -129,10 +160,32 @@ impl Source {
             if next.is_word(child) {
                 lines.insert(next.line);
             } else if next.is_mark('{') {
-                lines.extend(heads_in_braces(&self.tokens[index + 4..], child));
+                let heads = Self::heads_in_braces(&self.tokens[index + 4..]).into_iter();
+                lines.extend(heads.filter(|(head, _)| *head == child).map(|(_, line)| line));
             }
         }
         lines
+    }
+
+    /// Returns the first word of each entry of a `{a, b::c}` list, with its line; the tokens start after `{`.
+    pub(super) fn heads_in_braces(tokens: &[Token]) -> Vec<(&str, usize)> {
+        let mut heads = Vec::new();
+        let mut depth = 0_usize;
+        let mut at_head = true;
+        for token in tokens {
+            if token.is_mark('{') {
+                depth += 1;
+            } else if token.is_mark('}') {
+                if depth == 0 {
+                    break;
+                }
+                depth -= 1;
+            } else if depth == 0 && at_head {
+                heads.extend(token.word().map(|word| (word, token.line)));
+            }
+            at_head = token.is_mark(',');
+        }
+        heads
     }
 
     fn test_modules(&self) -> impl Iterator<Item = String> {
@@ -144,25 +197,21 @@ impl Source {
     }
 }
 
-/// The lines where an entry of a `{a, b::c}` list starts with the word; the tokens start after `{`.
-fn heads_in_braces(tokens: &[Token], word: &str) -> Vec<usize> {
-    let mut lines = Vec::new();
-    let mut depth = 0_usize;
-    let mut at_head = true;
-    for token in tokens {
-        if token.is_mark('{') {
-            depth += 1;
-        } else if token.is_mark('}') {
-            if depth == 0 {
-                break;
-            }
-            depth -= 1;
-        } else if depth == 0 && at_head && token.is_word(word) {
-            lines.push(token.line);
+fn doc_comments(text: &str) -> Vec<DocComment> {
+    let mut docs: Vec<DocComment> = Vec::new();
+    let mut last_line = 0;
+    for (index, line) in text.lines().enumerate() {
+        let start = line.trim_start();
+        let Some(text) = start.strip_prefix("///").or_else(|| start.strip_prefix("//!")) else {
+            continue;
+        };
+        match docs.last_mut() {
+            Some(doc) if last_line == index => doc.text.push_str(text),
+            Some(_) | None => docs.push(DocComment { text: text.to_owned(), line: index + 1 }),
         }
-        at_head = token.is_mark(',');
+        last_line = index + 1;
     }
-    lines
+    docs
 }
 
 fn is_test_path(path: &str) -> bool {
@@ -345,6 +394,19 @@ mod tests {
         let tests = sources.iter().filter(|(_, source)| source.is_test_file);
         let paths: Vec<_> = tests.map(|(path, _)| path).collect();
         assert_eq!(paths, ["a/src/fixture.rs", "a/src/fixture/deep.rs", "a/src/real/cases.rs"]);
+    }
+
+    #[test]
+    fn neighbouring_doc_lines_are_one_comment() {
+        let docs = parse("a.rs", "//! One.\n\n/// Two,\n/// and on.\nfn f() {} // no\n").docs;
+        let docs: Vec<_> = docs.iter().map(|doc| (doc.line, doc.text.as_str())).collect();
+        assert_eq!(docs, [(1, " One."), (3, " Two, and on.")]);
+    }
+
+    #[test]
+    fn product_lines_are_all_lines_but_tests() {
+        let source = parse("a.rs", "//! A.\n\nfn f() {}\n#[cfg(test)]\nmod tests {\n}\n");
+        assert_eq!(source.count_lines(), 3);
     }
 
     #[test]
