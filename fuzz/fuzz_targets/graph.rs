@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crewagent_core::draw;
 use crewagent_core::package::{Files, check};
 use crewagent_core::path::PackagePath;
 use crewagent_core::scaffold::{Plan, Shape, files};
+use crewagent_draw::{self as draw, Diagram};
 use libfuzzer_sys::fuzz_target;
 
 struct Memory {
@@ -43,7 +43,7 @@ fuzz_target!(|text: &[u8]| {
     let checked = check(&memory, &semver::Version::new(0, 1, 0));
     assert_eq!(checked.package.is_some(), !checked.findings.has_errors());
     if let Some(package) = checked.package {
-        let diagram = package.workflows()[0].diagram(&package);
+        let diagram = Diagram::of(&package.workflows()[0], &package);
         for drawing in [
             draw::mermaid(&diagram),
             draw::dot(&diagram),

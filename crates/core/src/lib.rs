@@ -7,7 +7,6 @@ pub mod chat;
 pub mod condition;
 pub mod context;
 pub mod diagnostic;
-pub mod draw;
 pub mod event;
 pub mod frontmatter;
 pub mod id;

@@ -2,7 +2,6 @@
 
 pub mod agents;
 mod check;
-mod diagram;
 mod document;
 mod files;
 pub mod graph;

@@ -6,9 +6,9 @@ mod upload;
 use std::path::Path;
 
 use crewagent_core::diagnostic::{Code, Severity};
-use crewagent_core::draw::{self, Theme};
 use crewagent_core::package::{Package as CheckedPackage, check};
 use crewagent_core::scaffold::{self, Plan, Shape};
+use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::inspect::{Rejection, inspect};
 use crewagent_engine::pack::{Output, PackError, pack};
 use crewagent_engine::runtime_version;
@@ -107,7 +107,7 @@ fn graph(asked: Asked<Reference, DrawQuery>) -> Result<TextFile, Problem> {
         None => package.workflows().first(),
     };
     let workflow = workflow.ok_or_else(|| Problem::missing("there is no such workflow"))?;
-    let diagram = workflow.diagram(&package);
+    let diagram = Diagram::of(workflow, &package);
     let (ending, text) = match asked.query.format {
         DrawFormat::Mermaid => ("mmd", draw::mermaid(&diagram)),
         DrawFormat::Dot => ("dot", draw::dot(&diagram)),

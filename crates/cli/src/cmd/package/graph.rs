@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use crewagent_core::draw::{self, Theme};
 use crewagent_core::integrity::MANIFEST;
 use crewagent_core::package::{Package, Workflow};
 use crewagent_core::path::PackagePath;
+use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::store::Store;
 
 use super::Loaded;
@@ -110,7 +110,7 @@ fn ending(path: &Path) -> String {
 
 /// Draws a workflow.
 fn draw(workflow: &Workflow, package: &Package, format: GraphFormat, theme: GraphTheme) -> String {
-    let diagram = workflow.diagram(package);
+    let diagram = Diagram::of(workflow, package);
     match format {
         GraphFormat::Mermaid => draw::mermaid(&diagram),
         GraphFormat::Dot => draw::dot(&diagram),

@@ -2,8 +2,9 @@
 
 use crewagent_core::diagnostic::{Diagnostic, Findings, Severity, Sources};
 use crewagent_core::menu::{Surface, menu_of};
+use crewagent_core::package::agents;
 use crewagent_core::package::{self, Package};
-use crewagent_core::{draw, package::agents};
+use crewagent_draw::{self as draw, Diagram};
 use crewagent_engine::runtime::default_agent;
 
 use super::severity;
@@ -41,7 +42,7 @@ fn workflow(workflow: &package::Workflow, package: &Package) -> Workflow {
 
 /// The graph, laid out.
 pub(in crate::api) fn picture(workflow: &package::Workflow, package: &Package) -> Picture {
-    let drawn = draw::json(&workflow.diagram(package));
+    let drawn = draw::json(&Diagram::of(workflow, package));
     // What the core writes the wire reads; a test says so.
     serde_json::from_str(&drawn).unwrap_or_else(|_| Picture {
         title: String::new(),

@@ -1,6 +1,6 @@
 //! Pictures of a workflow graph: Mermaid and DOT text, a finished SVG, and JSON with positions for the web app.
 //!
-//! The way of a picture: [`Diagram`] → `graph` (clean indices, loops found) → `card` (the size of every node) →
+//! A picture is made in steps: [`Diagram`] → `graph` (clean indices, loops found) → `card` (the size of every node) →
 //! `place` (bands and columns; `stack` for large graphs) → `columns` (labels, and `lanes` for loops) → `levels`
 //! (heights) → `route` (ports and paths) → `svg` or `json`. Mermaid and DOT lay out for themselves and need only the
 //! `graph`. Everything is pure: the same diagram always gives the same bytes.
@@ -31,6 +31,7 @@ mod tests_geometry;
 mod text;
 mod uncross;
 mod words;
+mod workflow;
 
 /// A workflow graph, reduced to what a picture shows.
 ///

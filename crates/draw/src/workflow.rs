@@ -1,0 +1,54 @@
+//! The diagram of a checked workflow.
+
+use crewagent_core::package::graph::{Edge, Node, NodeKind};
+use crewagent_core::package::{Package, Workflow};
+
+use super::{Diagram, DiagramEdge, DiagramNode, NodeShape};
+
+impl Diagram {
+    /// Returns what a picture of `workflow` shows. The package knows the names of its agents.
+    pub fn of(workflow: &Workflow, package: &Package) -> Diagram {
+        let title = match (&workflow.display_name, &workflow.id) {
+            (Some(name), _) => name.clone(),
+            (None, Some(id)) => id.to_string(),
+            (None, None) => package.manifest().name.clone(),
+        };
+        let graph = &workflow.graph;
+        Diagram {
+            title,
+            entry: graph.entry().to_string(),
+            nodes: graph.nodes().iter().map(|node| diagram_node(node, workflow, package)).collect(),
+            edges: graph.edges().iter().map(diagram_edge).collect(),
+        }
+    }
+}
+
+fn diagram_node(node: &Node, workflow: &Workflow, package: &Package) -> DiagramNode {
+    let agent =
+        node.agent_id.as_ref().and_then(|id| package.agents().iter().find(|agent| agent.id == *id));
+    DiagramNode {
+        id: node.id.to_string(),
+        title: node.title.clone(),
+        kind: match node.kind {
+            NodeKind::Step => NodeShape::Step,
+            NodeKind::Decision => NodeShape::Decision,
+            NodeKind::Merge => NodeShape::Merge,
+            NodeKind::End => NodeShape::End,
+            NodeKind::Subworkflow => NodeShape::Subworkflow,
+        },
+        agent: agent.map(|agent| agent.metadata.name.clone()),
+        calls: workflow.calls.get(&node.id).map(|call| call.workflow.to_string()),
+    }
+}
+
+fn diagram_edge(edge: &Edge) -> DiagramEdge {
+    DiagramEdge {
+        from: edge.from.to_string(),
+        to: edge.to.to_string(),
+        label: edge.label.clone(),
+        is_default: edge.is_default,
+        condition: edge.condition_text.clone().or_else(|| {
+            edge.condition_expr.as_ref().map(|condition| condition.as_json().to_string())
+        }),
+    }
+}
