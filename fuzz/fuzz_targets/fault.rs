@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use crewagent_core::chat::fault::Fault;
-use crewagent_core::chat::retry::{backoff, retry_after};
+use crewagent_dialect::fault::Fault;
+use crewagent_dialect::retry::{backoff, retry_after};
 use crewagent_core::text::is_unsafe_char;
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;

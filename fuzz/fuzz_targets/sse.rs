@@ -4,11 +4,11 @@
 
 use std::convert::Infallible;
 
-use crewagent_core::chat::assemble::{Assembler, Flow, Limits, Piece};
-use crewagent_core::chat::fault::{Fault, FaultKind};
-use crewagent_core::chat::leak;
-use crewagent_core::chat::names::Names;
-use crewagent_core::chat::profile::{NameForm, Profile};
+use crewagent_dialect::assemble::{Assembler, Flow, Limits, Piece};
+use crewagent_dialect::fault::{Fault, FaultKind};
+use crewagent_core::tool::leaked;
+use crewagent_dialect::names::Names;
+use crewagent_dialect::profile::{NameForm, Profile};
 use crewagent_core::event::{Channel, Reply};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use libfuzzer_sys::fuzz_target;
@@ -59,7 +59,7 @@ fn check(reply: &Result<Reply, Fault>) {
             assert!(!reply.extra.values().any(serde_json::Value::is_null));
             if let Some(words) = &reply.content {
                 assert!(!words.trim().is_empty());
-                assert!(leak::calls(words).is_empty() || leak::detect(words));
+                assert!(leaked::calls(words).is_empty() || leaked::detect(words));
             }
         }
         Err(fault) => assert!(!fault.advice().is_empty()),

@@ -16,9 +16,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crewagent_adapters::chat::{Chat, Client};
-use crewagent_core::chat::profile::Profile;
 use crewagent_core::event::{Event, Phase};
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
+use crewagent_dialect::profile::Profile;
+use crewagent_dialect::profile::Profile;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::Model;
 use crewagent_engine::model::{Endpoint, Patience};

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use crewagent_adapters::chat::{Chat, Client};
 use crewagent_adapters::mcp::tool_servers;
-use crewagent_core::chat::profile::Profile;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
+use crewagent_dialect::profile::Profile;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::{Endpoint, Patience};
 use crewagent_engine::runtime::{Runtime, StartTalk};

@@ -1,6 +1,6 @@
 //! Models over the network: anything that speaks chat completions.
 //!
-//! What a request looks like and what an answer means is `crewagent_core::chat`; here is the way there and back: one
+//! What a request looks like and what an answer means is `crewagent_dialect`; here is the way there and back: one
 //! pool of connections, four clocks, and another try where that may help.
 
 mod checkup;
@@ -16,14 +16,14 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use crewagent_core::chat::body::{Body, Options};
-use crewagent_core::chat::fault::{Fault, FaultKind};
-use crewagent_core::chat::names::Names;
-use crewagent_core::chat::profile::endpoint as address;
-use crewagent_core::chat::retry::backoff;
-use crewagent_core::chat::usage::looks_cut;
 use crewagent_core::event::Reply;
 use crewagent_core::tool::schema::ToolSpec;
+use crewagent_dialect::body::{Body, Options};
+use crewagent_dialect::fault::{Fault, FaultKind};
+use crewagent_dialect::names::Names;
+use crewagent_dialect::profile::endpoint as address;
+use crewagent_dialect::retry::backoff;
+use crewagent_dialect::usage::looks_cut;
 
 pub use self::checkup::{Step, StepName, StepStatus, checkup};
 pub use self::client::Client;

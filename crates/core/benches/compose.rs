@@ -20,7 +20,7 @@ use crewagent_core::integrity::Digest;
 use crewagent_core::message::ToolCall;
 use crewagent_core::package::check;
 use crewagent_core::run::machine::{Cast, Input, Machine};
-use crewagent_core::run::settings::{Limits, RunSettings};
+use crewagent_core::settings::{Limits, RunSettings};
 use crewagent_core::state::standing::Standing;
 use crewagent_core::tool::schema;
 use crewagent_testkit::package::MemoryFiles;

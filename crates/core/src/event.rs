@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::fork::Fork;
 use crate::menu::{Confidence, MenuError};
 use crate::message::{Message, ToolCall};
 use crate::payload::Payload;
 use crate::question::Question;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::run::fork::Fork;
-use crate::run::settings::RunSettings;
-use crate::run::usage::{Usage, is_zero};
+use crate::settings::RunSettings;
 use crate::state::call::{Caller, Frame};
 use crate::state::standing::Standing;
+use crate::usage::{Usage, is_zero};
 
 /// One event. In the journal it is one line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

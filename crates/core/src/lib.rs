@@ -3,11 +3,11 @@
 //! This crate does no IO, reads no clock and draws no randomness. Everything it needs comes in as a value,
 //! everything it decides goes out as a value.
 
-pub mod chat;
 pub mod condition;
 pub mod context;
 pub mod diagnostic;
 pub mod event;
+pub mod fork;
 pub mod frontmatter;
 pub mod id;
 pub mod integrity;
@@ -23,10 +23,12 @@ pub mod refusal;
 pub mod run;
 pub mod scaffold;
 pub mod schema;
+pub mod settings;
 mod shape;
 pub mod state;
 pub mod syntax;
 pub mod text;
 pub mod tool;
+pub mod usage;
 pub mod version;
 pub mod vpath;

@@ -1,9 +1,6 @@
-//! A run: what it runs with, what it costs, and the machine that decides what comes next.
+//! A run: the machine that decides what comes next, and views of its past.
 
-pub mod fork;
 pub mod machine;
 pub mod moment;
-pub mod settings;
 pub mod trail;
-pub mod usage;
 pub mod visit;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crewagent_core::event::{Event, Fact, Reply};
 use crewagent_core::message::ToolCall;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::{Memo, Model, ModelError, ModelErrorKind, Progress, Request};

@@ -226,7 +226,7 @@ mod tests {
         let settings = "[run]\nmodel = \"scripted:/srv/demo/model.yaml\"\n";
         std::fs::write(home.path().join("config.toml"), settings).unwrap();
         let store = Store::open(Some(home.path().to_owned())).unwrap();
-        let mut settings = json!(crewagent_core::run::settings::RunSettings::default());
+        let mut settings = json!(crewagent_core::settings::RunSettings::default());
         settings["model"] = "scripted:/srv/ana/x y.yaml".into();
         let event: Event = serde_json::from_value(json!({
             "seq": 9,

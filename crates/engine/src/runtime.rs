@@ -11,7 +11,7 @@ mod talk;
 use std::path::PathBuf;
 
 use crewagent_core::policy::Policy;
-use crewagent_core::run::settings::{Mode, RunSettings};
+use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_core::vpath::VPath;
 use serde_json::{Map, Value as Json};
 

@@ -15,7 +15,7 @@ use crewagent_core::menu::{self, Confidence, MenuLine, Surface};
 use crewagent_core::package::Package;
 use crewagent_core::package::agents::Agent;
 use crewagent_core::run::machine::Rest;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use serde_json::{Map, Value as Json};
 
 pub use self::command::{COMMANDS, GlobalCommand};

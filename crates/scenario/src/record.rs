@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crewagent_core::event::Event;
 use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
-use crewagent_core::run::settings::{Mode, RunSettings};
+use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_core::syntax::yaml;
 use crewagent_core::text::is_unsafe_char;
 use serde_json::Value as Json;

@@ -6,17 +6,17 @@ mod reach;
 
 use std::time::{Duration, Instant};
 
-use crewagent_core::chat::fault::{Fault, FaultKind};
-use crewagent_core::chat::leak;
 use crewagent_core::event::{Finish, Reply};
+use crewagent_core::tool::leaked;
+use crewagent_dialect::fault::{Fault, FaultKind};
+use crewagent_engine::model::Endpoint;
+use crewagent_engine::model::ModelError;
 use serde::Serialize;
 
 use self::ask::{Asked, Question, ask};
 use self::models::Listed;
 use super::client::Client;
 use super::failure::{Failure, Layer, Timer};
-use crewagent_engine::model::Endpoint;
-use crewagent_engine::model::ModelError;
 
 /// What can be asked of a model that is tried out: whatever takes longer is no use for a run.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -172,8 +172,7 @@ impl Course<'_> {
     }
 
     fn url(&mut self, endpoint: &Endpoint) -> Result<reqwest::Url, Stopped> {
-        let address =
-            crewagent_core::chat::profile::endpoint(&endpoint.base_url, "chat/completions");
+        let address = crewagent_dialect::profile::endpoint(&endpoint.base_url, "chat/completions");
         let parsed =
             address.and_then(|url| reqwest::Url::parse(&url).map_err(|error| error.to_string()));
         match parsed {
@@ -322,7 +321,7 @@ impl Course<'_> {
                 &format!("it called a tool that is not there: {:?}", call.name),
                 Some(advice),
             ),
-            None if leak::detect(words) => self.fail(
+            None if leaked::detect(words) => self.fail(
                 StepName::Tools,
                 "it wrote the call into its text, where it is not executed",
                 Some("the server does not read the calls of this model: set its parser of tool calls or its chat template, or choose another model"),

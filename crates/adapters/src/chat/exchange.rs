@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use crewagent_core::chat::assemble::{Assembler, Flow, Limits, Piece};
-use crewagent_core::chat::fault::{Fault, FaultKind};
-use crewagent_core::chat::names::Names;
-use crewagent_core::chat::profile::Profile;
-use crewagent_core::chat::retry::retry_after;
 use crewagent_core::event::{Channel, Reply};
+use crewagent_dialect::assemble::{Assembler, Flow, Limits, Piece};
+use crewagent_dialect::fault::{Fault, FaultKind};
+use crewagent_dialect::names::Names;
+use crewagent_dialect::profile::Profile;
+use crewagent_dialect::retry::retry_after;
+use crewagent_engine::cancel::Deadline;
+use crewagent_engine::clock::Clock;
+use crewagent_engine::model::Endpoint;
 use futures_util::{Stream, StreamExt as _};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use secrecy::ExposeSecret as _;
@@ -20,9 +23,6 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::failure::{Failure, Timer};
 use super::meter::{Broken, Meter, Metered};
 use super::speaker::Speaker;
-use crewagent_engine::cancel::Deadline;
-use crewagent_engine::clock::Clock;
-use crewagent_engine::model::Endpoint;
 
 /// As much of an answer that is no reply is read.
 const COMPLAINT: usize = 64 << 10;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use crewagent_core::chat::fault::{Fault, FaultKind};
+use crewagent_dialect::fault::{Fault, FaultKind};
 use secrecy::ExposeSecret as _;
 
 use crewagent_engine::model::Endpoint;

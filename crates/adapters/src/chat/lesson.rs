@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crewagent_core::chat::fault::FaultKind;
-use crewagent_core::chat::profile::{NoWords, OutputLimit, Profile, ReasoningEcho, SystemRole};
+use crewagent_dialect::fault::FaultKind;
+use crewagent_dialect::profile::{NoWords, OutputLimit, Profile, ReasoningEcho, SystemRole};
+use crewagent_engine::model::Endpoint;
 
 use super::failure::Failure;
-use crewagent_engine::model::Endpoint;
 
 /// How requests are made.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,12 +4,12 @@
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use crewagent_core::chat::assemble::Piece;
 use crewagent_core::event::{Channel, Reply};
+use crewagent_dialect::assemble::Piece;
+use crewagent_engine::model::{Delta, Progress};
 use tokio::time::Instant;
 
 use super::exchange::Failed;
-use crewagent_engine::model::{Delta, Progress};
 
 /// Words are held back no longer than this.
 const BLINK: Duration = Duration::from_millis(25);

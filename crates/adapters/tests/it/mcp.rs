@@ -15,7 +15,7 @@ use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::event::{Event, Fact};
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::run::machine::Rest;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{Run, Runtime, StartTalk};

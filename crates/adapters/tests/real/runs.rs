@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crewagent_core::event::{Answer, Event, Fact, Reason, Reply};
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::run::machine::Rest;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::runtime::{Runtime, StartRun};

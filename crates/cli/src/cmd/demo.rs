@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use crewagent_adapters::mcp::tool_servers;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_engine::author;
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{Runtime, StartRun};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::event::{Event, Fact, Phase};
-use crewagent_core::run::settings::Mode;
+use crewagent_core::settings::Mode;
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::{Of, RunId, Store};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::policy::{Policy, Tightening};
-use crewagent_core::run::settings::{Mode, RunSettings};
+use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::{Runtime, StartRun};

@@ -9,7 +9,7 @@ use crewagent_core::event::{Event, Fact, Phase, Reason};
 use crewagent_core::package::{Package, check};
 use crewagent_core::question::Question;
 use crewagent_core::run::machine::Rest;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_engine::control::{Control, Wish};
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::Run;

@@ -10,7 +10,7 @@ use crewagent_core::event::Event;
 use crewagent_core::menu::Surface;
 use crewagent_core::package::{Package, check};
 use crewagent_core::run::machine::Rest;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::control::{Control, Wish};
 use crewagent_engine::model::Model;

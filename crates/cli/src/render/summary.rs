@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crewagent_core::event::{Phase, Reason};
-use crewagent_core::run::settings::Limits;
-use crewagent_core::run::usage::Usage;
+use crewagent_core::settings::Limits;
+use crewagent_core::usage::Usage;
 
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 

@@ -19,8 +19,6 @@ use jiff::Timestamp;
 
 use self::limits::Allowance;
 use self::questions::Pending;
-use super::settings::{Mode, RunSettings};
-use super::usage::Usage;
 use crate::context::{Context, Cut, Keep};
 use crate::event::{Answer, Fact, Moved, Phase, Reason, Reply, StateChange};
 use crate::id::AgentId;
@@ -32,10 +30,12 @@ use crate::policy::rules::Rule;
 use crate::prompt;
 use crate::question::Question;
 use crate::question::approval::Approval;
+use crate::settings::{Mode, RunSettings};
 use crate::state::call::{Caller, Frame};
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
 use crate::state::standing::Standing;
+use crate::usage::Usage;
 
 /// What is played, by whom.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::settings::RunSettings;
 use super::trail::Trail;
 use crate::event::{Event, Fact, FileIntent};
+use crate::settings::RunSettings;
 use crate::vpath::VPath;
 
 /// The call of a workflow whose document is meant; none for the run's own.

@@ -10,10 +10,10 @@ use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Cast, Effect, Input, Job, Machine, Moves, Rest, Whole};
-use crewagent_core::run::settings::{Limits, Mode, RunSettings};
-use crewagent_core::run::usage::Usage;
+use crewagent_core::settings::{Limits, Mode, RunSettings};
 use crewagent_core::state::guard::Confirmation;
 use crewagent_core::state::standing::Standing;
+use crewagent_core::usage::Usage;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 

@@ -7,7 +7,6 @@
     reason = "tests read real files and stop at the first surprise"
 )]
 
-mod chat;
 mod events;
 mod forms;
 mod hostile;

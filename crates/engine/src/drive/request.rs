@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crewagent_core::chat::names::Names;
-use crewagent_core::chat::profile::NameForm;
 use crewagent_core::context::tools_digest;
 use crewagent_core::event::{Fact, RequestFacts};
 use crewagent_core::integrity::Digest;
@@ -15,6 +13,8 @@ use crewagent_core::policy::rules::Verdict;
 use crewagent_core::run::machine::{Ask, Machine};
 use crewagent_core::tool::schema::{self, ToolSpec};
 use crewagent_core::tool::served::{ServedTool, ServerName, is_served};
+use crewagent_dialect::names::Names;
+use crewagent_dialect::profile::NameForm;
 
 use crate::blobs::{BlobError, Blobs};
 use crate::model::{Place, Request};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crewagent_core::chat::prices::Price;
-use crewagent_core::chat::profile::Profile;
+use crewagent_dialect::prices::Price;
+use crewagent_dialect::profile::Profile;
 use secrecy::SecretString;
 
 /// A model somewhere, and how to speak to it.

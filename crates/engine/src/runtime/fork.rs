@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::fork::Fork;
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::Message;
-use crewagent_core::run::fork::Fork;
 use crewagent_core::run::machine::{Cast, Whereabouts};
 use crewagent_core::run::moment::Moment;
-use crewagent_core::run::settings::RunSettings;
 use crewagent_core::run::visit::{Visit, visits};
+use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::StateDocument;
 use crewagent_core::vpath::VPath;
 

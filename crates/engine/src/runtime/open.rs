@@ -8,7 +8,7 @@ use crewagent_core::message::Message;
 use crewagent_core::package::Workflow;
 use crewagent_core::payload::Payload;
 use crewagent_core::run::machine::{Cast, Machine, Whereabouts};
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::STATE_FILE;
 use jiff::Timestamp;
 

@@ -7,12 +7,12 @@ use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::package::agents::Agent;
 use crewagent_core::package::{Package, Workflow};
 use crewagent_core::run::machine::{Effect, Machine, Rest};
-use crewagent_core::run::settings::RunSettings;
 use crewagent_core::run::trail;
-use crewagent_core::run::usage::Usage;
+use crewagent_core::settings::RunSettings;
 use crewagent_core::state::call::{Caller, Frame};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::standing::Standing;
+use crewagent_core::usage::Usage;
 use jiff::Timestamp;
 
 use crate::blobs::Blobs;

@@ -3,7 +3,7 @@
 use crewagent_core::event::Fact;
 use crewagent_core::menu::{self, Action, Command, MenuError, Routed};
 use crewagent_core::prompt;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_core::vpath::VPath;
 use serde_json::Map;
 

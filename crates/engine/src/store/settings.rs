@@ -14,8 +14,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crewagent_core::chat::prices::Prices;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
+use crewagent_dialect::prices::Prices;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crewagent_core::event::{Event, Fact, Phase, Reason};
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::store::{
     Installed, NewRun, Of, Project, ProjectError, ProjectId, RunError, RunFolder, RunId,

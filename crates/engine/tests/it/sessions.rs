@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use crewagent_core::event::{Event, Fact};
 use crewagent_core::menu::Surface;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_core::syntax::yaml;
 use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;

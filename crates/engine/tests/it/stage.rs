@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use crewagent_core::event::{Event, Phase, Reply};
 use crewagent_core::policy::rules::{RuleSet, Source, ToolPattern};
 use crewagent_core::run::machine::Rest;
-use crewagent_core::run::settings::{Mode, RunSettings};
+use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_core::syntax::yaml;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::clock::Clock;

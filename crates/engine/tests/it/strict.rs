@@ -3,7 +3,7 @@
 use std::fs;
 
 use crewagent_core::event::{Fact, Phase};
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::Store;
 use crewagent_engine::tool_server::ToolServers;

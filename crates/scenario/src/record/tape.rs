@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crewagent_core::event::{Answer, Event, Fact, Reason, Reply};
 use crewagent_core::payload::Payload;
-use crewagent_core::run::settings::RunSettings;
 use crewagent_core::run::trail::Trail;
+use crewagent_core::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
 
 use crate::scripted::COMPLETE;

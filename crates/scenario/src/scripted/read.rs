@@ -6,15 +6,15 @@ mod condition;
 use std::time::Duration;
 
 use crewagent_core::event::Finish;
-use crewagent_core::run::usage::Usage;
 use crewagent_core::syntax::{Entry, Tree, Value, json, yaml};
+use crewagent_core::usage::Usage;
+use crewagent_engine::model::ModelErrorKind;
 
 use super::error::Problem;
 use super::pace::Pace;
 use super::reading::Reading;
 use super::scenario::{Choice, Fault, Line, Scenario, Turn};
 use super::when::When;
-use crewagent_engine::model::ModelErrorKind;
 
 const FILE: [&str; 6] = ["scenario", "pace", "nodes", "complete", "chat", "otherwise"];
 const LINE: [&str; 7] = ["say", "think", "calls", "finish", "usage", "fault", "pace"];

@@ -2,12 +2,12 @@
 
 use crewagent_core::event::Reply;
 use crewagent_core::message::{Message, ToolCall};
-use crewagent_core::run::usage::Usage;
+use crewagent_core::usage::Usage;
+use crewagent_engine::model::Request;
 use serde_json::{Map, Value as Json};
 
 use super::scenario::{Arguments, Call, Line, Shape};
 use super::view::View;
-use crewagent_engine::model::Request;
 
 /// The reply, or which template could not be filled.
 pub(super) fn reply(line: &Line, view: &View<'_>, request: &Request) -> Result<Reply, String> {

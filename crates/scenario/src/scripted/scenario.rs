@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crewagent_core::event::Finish;
-use crewagent_core::run::usage::Usage;
+use crewagent_core::usage::Usage;
+use crewagent_engine::model::ModelErrorKind;
 use serde_json::Value as Json;
 
 use super::pace::Pace;
 use super::template::Template;
 use super::when::When;
-use crewagent_engine::model::ModelErrorKind;
 
 /// A whole file.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use crewagent_adapters::chat::{StepStatus, checkup, probe};
 use crewagent_adapters::names::NamedModel;
-use crewagent_core::chat::profile::Profile;
+use crewagent_dialect::profile::Profile;
 use crewagent_engine::store::MEASURED;
 use crewagent_engine::store::{
     ChosenModel, KeySource, SecretError, Settings, SettingsFile, Store, Surroundings, key_of,

@@ -6,7 +6,7 @@ mod fork;
 mod look;
 mod requests;
 
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{SettingsChange, StartRun};
 use crewagent_engine::store::{RunId, Store};

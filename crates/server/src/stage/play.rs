@@ -6,7 +6,7 @@ use crewagent_adapters::mcp::tool_servers;
 use crewagent_adapters::names::{NamedError, NamedModel};
 use crewagent_core::event::Event;
 use crewagent_core::menu::Surface;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange};
 use crewagent_engine::session::{Guest, Heard, Launch, Session};

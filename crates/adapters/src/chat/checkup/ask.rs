@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crewagent_core::chat::profile::Profile;
 use crewagent_core::event::Reply;
 use crewagent_core::message::Message;
 use crewagent_core::tool::schema::ToolSpec;
+use crewagent_dialect::profile::Profile;
+use crewagent_engine::cancel::Deadline;
+use crewagent_engine::model::Endpoint;
+use crewagent_engine::model::{ModelError, Place, Request};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value as Json, json};
@@ -16,9 +19,6 @@ use crate::chat::exchange::Failed;
 use crate::chat::failure::Failure;
 use crate::chat::lesson::Manner;
 use crate::chat::{Chat, Desk};
-use crewagent_engine::cancel::Deadline;
-use crewagent_engine::model::Endpoint;
-use crewagent_engine::model::{ModelError, Place, Request};
 
 /// A provider that wants us to wait longer is not waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);

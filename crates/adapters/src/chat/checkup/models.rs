@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use crewagent_core::chat::profile::endpoint as address;
+use crewagent_dialect::profile::endpoint as address;
+use crewagent_engine::model::Endpoint;
+use crewagent_engine::model::ModelError;
 use reqwest::header::ACCEPT;
 use secrecy::ExposeSecret as _;
 use serde_json::Value as Json;
 
 use crate::chat::client::Client;
 use crate::chat::failure::{Failure, Layer, Timer, causes};
-use crewagent_engine::model::Endpoint;
-use crewagent_engine::model::ModelError;
 
 /// For the whole list.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,12 +1,15 @@
 //! The experiments. Each is a question as a run would ask it; what is refused is asked in another way.
 
-use crewagent_core::chat::fault::FaultKind;
-use crewagent_core::chat::profile::{
-    IdForm, NameForm, NoWords, OutputLimit, Profile, ReasoningEcho, Systems,
-};
 use crewagent_core::event::{Finish, Reply};
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
+use crewagent_dialect::fault::FaultKind;
+use crewagent_dialect::profile::{
+    IdForm, NameForm, NoWords, OutputLimit, Profile, ReasoningEcho, Systems,
+};
+use crewagent_engine::model::Endpoint;
+use crewagent_engine::model::ModelError;
+use crewagent_engine::store::MEASURED;
 use serde_json::{Map, Value as Json};
 
 use super::{Finding, Probe};
@@ -14,9 +17,6 @@ use crate::chat::checkup::ask::{self, Asked, Question, TOOL, ask, system, user};
 use crate::chat::checkup::models;
 use crate::chat::client::Client;
 use crate::chat::failure::Failure;
-use crewagent_engine::model::Endpoint;
-use crewagent_engine::model::ModelError;
-use crewagent_engine::store::MEASURED;
 
 /// Room for the reply that shows whether a limit is kept.
 const LITTLE_ROOM: u64 = 16;

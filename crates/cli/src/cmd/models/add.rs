@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use crewagent_core::chat::profile::Profile;
+use crewagent_dialect::profile::Profile;
 use crewagent_engine::store::{
     KeySource, SecretError, Settings, SettingsError, SettingsFile, Store, Surroundings, key_of,
 };

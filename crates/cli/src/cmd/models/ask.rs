@@ -1,7 +1,7 @@
 //! Asks the person at the terminal for what no flag has said about a model.
 
 use anyhow::Context as _;
-use crewagent_core::chat::profile::{KeyRule, Profile, endpoint};
+use crewagent_dialect::profile::{KeyRule, Profile, endpoint};
 use crewagent_engine::store::{KeySource, Settings, Surroundings};
 use inquire::validator::Validation;
 use inquire::{InquireError, Password, PasswordDisplayMode, Select, Text};

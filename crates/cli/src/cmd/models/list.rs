@@ -1,7 +1,7 @@
 //! `crewagent models list`: one line a model.
 
 use anstyle::Style;
-use crewagent_core::chat::prices::Price;
+use crewagent_dialect::prices::Price;
 use crewagent_engine::store::{ChosenModel, ModelSettings, Store, Surroundings};
 use serde_json::{Value as Json, json};
 

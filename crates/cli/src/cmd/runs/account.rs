@@ -3,7 +3,7 @@
 use anstyle::Style;
 use crewagent_core::event::Fact;
 use crewagent_core::run::trail::Trail;
-use crewagent_core::run::usage::Usage;
+use crewagent_core::usage::Usage;
 use serde_json::{Value as Json, json};
 
 use crate::paint::{self, NAME, QUIET};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crewagent_core::event::{Event, Fact, Phase};
 use crewagent_core::question::Question;
-use crewagent_core::run::settings::Limits;
+use crewagent_core::settings::Limits;
 use crewagent_core::state::call::Frame;
 use crewagent_engine::store::{RunSummary, RunView, Status, Store};
 use jiff::Timestamp;

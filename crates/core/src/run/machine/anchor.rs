@@ -7,7 +7,7 @@ use crate::context::{Cut, Keep, tokens_of};
 use crate::event::{Fact, Phase, Reason};
 use crate::policy::StateTool;
 use crate::prompt::{self, Autopilot, CalledBy, Directive, Place, Protocol, StepText};
-use crate::run::settings::Mode;
+use crate::settings::Mode;
 use crate::state::call::Caller;
 
 pub(super) use crate::prompt::Intent;

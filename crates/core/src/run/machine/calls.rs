@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use super::anchor::{Intent, Told};
 use super::{Effect, Job, Machine, Moves, Stance, Whole, tell};
-use crate::chat::leak;
 use crate::context::Keep;
 use crate::event::{Answer, Fact, Finish, Phase, Reason, Reply, StateChange};
 use crate::integrity::Digest;
@@ -14,6 +13,7 @@ use crate::message::ToolCall;
 use crate::prompt;
 use crate::state::guard::Confirmation;
 use crate::state::project_path::ProjectPath;
+use crate::tool::leaked;
 
 /// A call that fails this many times in a row, with the same arguments, ends the turn.
 const MOST_FAILURES: u32 = 3;
@@ -80,7 +80,7 @@ impl Machine {
             .collect();
         self.context.reply(&reply, &|call| !broken.contains(&call.id.as_str()));
         let words = reply.content.as_deref().unwrap_or_default();
-        if reply.tool_calls.is_empty() && !is_nudged && leak::detect(words) {
+        if reply.tool_calls.is_empty() && !is_nudged && leaked::detect(words) {
             self.nudged = true;
             self.context.nudge(prompt::CALL_IN_WORDS.to_owned());
             self.ask_model(now, effects);

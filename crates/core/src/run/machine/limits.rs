@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::super::settings::Limits;
-use super::super::usage::Usage;
 use crate::event::Reason;
+use crate::settings::Limits;
+use crate::usage::Usage;
 
 /// What was used since the user's last word.
 #[derive(Clone, Copy, Debug, Default)]

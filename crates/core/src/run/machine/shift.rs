@@ -9,7 +9,7 @@ use crate::event::{Fact, Phase, Reason, StateChange};
 use crate::id::AgentId;
 use crate::package::Workflow;
 use crate::prompt;
-use crate::run::settings::RunSettings;
+use crate::settings::RunSettings;
 use crate::state::call::{Caller, DEEPEST, Frame};
 use crate::state::guard::Confirmation;
 

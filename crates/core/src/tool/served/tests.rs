@@ -3,8 +3,6 @@
 use serde_json::json;
 
 use super::*;
-use crate::chat::names::Names;
-use crate::chat::profile::NameForm;
 
 fn server(name: &str) -> ServerName {
     name.parse().unwrap()
@@ -57,23 +55,6 @@ fn hostile_names_are_left_out() {
     assert!(listed.tools.is_empty());
     assert_eq!(listed.left_out.len(), hostile.len());
     assert!(listed.left_out.iter().all(|why| !why.chars().any(is_unsafe_char)), "{listed:?}");
-}
-
-#[test]
-fn odd_names_travel_and_come_back() {
-    let odd = ["get.all", "get_all", "get all", "größe", &"x".repeat(128), "get-all"];
-    let listed = Listed::of(&server("s"), odd.map(offer).into(), None);
-    assert_eq!(listed.tools.len(), odd.len());
-    let specs: Vec<ToolSpec> = listed.tools.iter().map(ServedTool::spec).collect();
-    let names = Names::new(NameForm::Plain, &specs);
-    let mut wires = BTreeSet::new();
-    for spec in &specs {
-        let wire = names.wire(&spec.name).into_owned();
-        assert!(wire.len() <= 64 && wire.starts_with("mcp__s__"), "{wire}");
-        assert_eq!(names.canonical(&wire), spec.name);
-        wires.insert(wire);
-    }
-    assert_eq!(wires.len(), odd.len());
 }
 
 #[test]

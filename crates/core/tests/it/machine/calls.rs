@@ -2,7 +2,7 @@
 
 use crewagent_core::event::{Fact, Moved, Phase, Reason, StateChange};
 use crewagent_core::run::machine::{Effect, Input, Shift, Shifted, Whereabouts};
-use crewagent_core::run::settings::{Limits, RunSettings};
+use crewagent_core::settings::{Limits, RunSettings};
 use crewagent_core::state::standing::Standing;
 
 use super::{Play, check_asks, rest};

@@ -4,7 +4,7 @@ use crewagent_core::event::{Answer, Finish, Moved, Reply, StateChange};
 use crewagent_core::message::ToolCall;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::run::machine::{Effect, Input, Machine, Shift, Shifted, Whereabouts};
-use crewagent_core::run::settings::{Mode, RunSettings};
+use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_core::state::standing::Standing;
 use proptest::prelude::*;
 use serde_json::Map;

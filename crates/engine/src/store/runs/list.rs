@@ -2,8 +2,8 @@
 
 use crewagent_core::event::{Event, Fact, Phase, Reason};
 use crewagent_core::question::QuestionKind;
-use crewagent_core::run::usage::Usage;
 use crewagent_core::state::document::StateDocument;
+use crewagent_core::usage::Usage;
 use jiff::Timestamp;
 use serde::Serialize;
 

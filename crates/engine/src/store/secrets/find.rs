@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crewagent_core::chat::profile::KeyRule;
+use crewagent_dialect::profile::KeyRule;
 use secrecy::SecretString;
 
 use super::{SecretError, Secrets};

@@ -12,8 +12,8 @@ pub(super) use self::tests::EVERYTHING;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use crewagent_core::chat::prices::Price;
-use crewagent_core::chat::profile::Profile;
+use crewagent_dialect::prices::Price;
+use crewagent_dialect::profile::Profile;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value as Json};
 
@@ -91,7 +91,7 @@ fn some_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Er
 
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let url = String::deserialize(deserializer)?;
-    crewagent_core::chat::profile::endpoint(&url, "models").map_err(de::Error::custom)?;
+    crewagent_dialect::profile::endpoint(&url, "models").map_err(de::Error::custom)?;
     Ok(Some(url.trim().to_owned()))
 }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use crewagent_core::run::settings::{Limits, Mode, RunSettings};
+use crewagent_core::settings::{Limits, Mode, RunSettings};
 use crewagent_core::state::guard::MissingRule;
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crewagent_core::event::{Event, Fact, Phase, Reason};
 use crewagent_core::run::machine::Rest;
-use crewagent_core::run::settings::RunSettings;
+use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::StateDocument;
 use crewagent_engine::clock::Clock;
 use crewagent_engine::control::Control;

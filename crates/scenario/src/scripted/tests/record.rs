@@ -4,10 +4,10 @@ use crewagent_core::event::{Answer, Event, Fact, Finish, Intent, RequestFacts, S
 use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 use crewagent_core::refusal::RefusalCode;
-use crewagent_core::run::settings::RunSettings;
-use crewagent_core::run::usage::Usage;
+use crewagent_core::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
 use crewagent_core::tool::call::canonical;
+use crewagent_core::usage::Usage;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 

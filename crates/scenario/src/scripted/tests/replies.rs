@@ -2,7 +2,7 @@
 
 use crewagent_core::event::Finish;
 use crewagent_core::payload::Payload;
-use crewagent_core::run::usage::Usage;
+use crewagent_core::usage::Usage;
 
 use super::*;
 use crate::scripted::Pace;

@@ -4,8 +4,8 @@ use crewagent_core::event::{Event, Fact};
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::check;
 use crewagent_core::run::trail::Trail;
-use crewagent_core::run::usage::Usage;
 use crewagent_core::run::visit::{self, visits};
+use crewagent_core::usage::Usage;
 use crewagent_engine::journal::Reader;
 use crewagent_engine::runtime_version;
 use crewagent_engine::store::{Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Store};
@@ -256,9 +256,10 @@ pub(in crate::api) fn kept(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crewagent_engine::blobs::Blobs;
     use crewagent_engine::disk::{Disk, Folder};
+
+    use super::*;
 
     #[test]
     fn a_text_that_is_too_long_to_be_shown_is_not_read() {

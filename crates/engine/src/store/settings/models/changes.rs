@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crewagent_core::chat::profile::Profile;
+use crewagent_dialect::profile::Profile;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value as Json};
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crewagent_core::chat::prices::{Price, Prices};
-use crewagent_core::chat::profile::Profile;
+use crewagent_dialect::prices::{Price, Prices};
+use crewagent_dialect::profile::Profile;
 use thiserror::Error;
 
 use super::{Changes, KeySource, ModelSettings, profile};
@@ -247,7 +247,7 @@ impl Settings {
         surroundings: &Surroundings<'_>,
     ) -> Result<ChosenModel, UnknownModel> {
         let base_url = surroundings.get(variable).unwrap_or_default();
-        crewagent_core::chat::profile::endpoint(&base_url, "models")
+        crewagent_dialect::profile::endpoint(&base_url, "models")
             .map_err(|problem| UnknownModel::BadAddress { variable, problem })?;
         let profile_name = Profile::recognise(&base_url);
         let found = profile(&self.profiles, profile_name).unwrap_or_default();

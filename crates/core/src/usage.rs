@@ -1,0 +1,53 @@
+//! Tokens and money that a run has used.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Tokens, and money where the prices are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Usage {
+    /// Tokens that were sent.
+    pub input_tokens: u64,
+    /// Tokens that came back.
+    pub output_tokens: u64,
+    /// Those of the sent ones that the provider had at hand from an earlier request.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// Those of the returned ones that were thoughts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+    /// Whether some of the numbers are our own estimate, because the provider gave none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+    /// Money, in the currency of the price table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+impl Usage {
+    /// All tokens.
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+        self.estimated |= other.estimated;
+        self.cost = match (self.cost, other.cost) {
+            (None, None) => None,
+            (one, two) => Some(one.unwrap_or(0.0) + two.unwrap_or(0.0)),
+        };
+    }
+}
+
+/// Whether a count need not be written.
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

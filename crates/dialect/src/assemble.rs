@@ -1,0 +1,392 @@
+//! From the pieces of an answer to a reply.
+//!
+//! Servers disagree about nearly everything in a stream: what is missing here or there is no error, and what is said
+//! twice counts once. An answer is whole when its server says why it ended, or that it is done.
+
+mod budget;
+mod calls;
+mod ended;
+mod extra;
+#[cfg(test)]
+mod tests;
+mod think;
+
+use crewagent_core::event::{Channel, Finish, Reply};
+use crewagent_core::tool::leaked;
+use serde_json::{Map, Value as Json};
+
+use self::budget::Budget;
+use self::calls::Calls;
+use self::ended::Ended;
+use self::think::Splitter;
+use super::fault::{Fault, FaultKind};
+use super::json;
+use super::names::Names;
+use super::profile::Profile;
+use super::usage::Tally;
+
+/// The names under which thoughts come. If there are several, they are copies of each other.
+const THOUGHTS: &[&str] = &["reasoning_content", "reasoning", "reasoning_text"];
+/// How many characters of data that makes no sense are quoted.
+const QUOTED: usize = 200;
+
+/// How much of an answer is taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of words, thoughts, calls and everything else together.
+    pub reply_bytes: usize,
+    /// Calls.
+    pub calls: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { reply_bytes: 8 << 20, calls: 1024 }
+    }
+}
+
+/// Something to show while the answer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece<'p> {
+    /// Whom it is for.
+    pub channel: Channel,
+    /// The text; never empty.
+    pub text: &'p str,
+}
+
+/// Whether more is to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It may be.
+    More,
+    /// The server said that this is all.
+    Done,
+}
+
+/// An answer that is coming in.
+#[derive(Debug)]
+pub struct Assembler {
+    budget: Budget,
+    content: String,
+    splitter: Splitter,
+    calls: Calls,
+    extra: Map<String, Json>,
+    usage: Tally,
+    /// Why it ended, as far as we were told.
+    ended: Option<Ended>,
+    /// How many pieces said why it ended.
+    endings: u32,
+    /// Whether there was a piece of an answer at all.
+    has_begun: bool,
+    /// Whether the server said that it is done.
+    is_done: bool,
+    /// Data that could not be read. Only what follows tells what it was.
+    doubt: Option<Doubt>,
+}
+
+/// What a piece may hold beside words and calls. Most hold nothing else, and looking for it takes longer than reading
+/// them.
+struct Hints {
+    may_be_error: bool,
+    may_count: bool,
+}
+
+impl Hints {
+    fn of(data: &str) -> Self {
+        // A letter can be written as an escape, if somebody wants that.
+        let is_odd = data.contains("\\u00");
+        Self {
+            may_be_error: is_odd || data.contains("error") || data.contains("base_resp"),
+            may_count: is_odd || data.contains("usage"),
+        }
+    }
+}
+
+/// Data that could not be read.
+#[derive(Debug)]
+struct Doubt {
+    /// Whether it may be the beginning of something good.
+    is_cut: bool,
+    fault: Fault,
+}
+
+impl Assembler {
+    /// An answer of which nothing has come yet.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            budget: Budget::new(limits.reply_bytes),
+            content: String::new(),
+            splitter: Splitter::default(),
+            calls: Calls::new(limits.calls),
+            extra: Map::new(),
+            usage: Tally::default(),
+            ended: None,
+            endings: 0,
+            has_begun: false,
+            is_done: false,
+            doubt: None,
+        }
+    }
+
+    /// Takes one `data:` of the stream. `tell` gets words and thoughts as they come.
+    pub fn push(&mut self, data: &str, tell: &mut dyn FnMut(Piece<'_>)) -> Result<Flow, Fault> {
+        if self.is_done {
+            return Ok(Flow::Done);
+        }
+        let data = data.trim();
+        if data.is_empty() {
+            return Ok(Flow::More);
+        }
+        match self.doubt.take() {
+            // After its end, some say goodbye in words of their own.
+            Some(doubt) if self.ended.is_none() => return Err(doubt.fault),
+            Some(_) | None => {}
+        }
+        if data.eq_ignore_ascii_case("[done]") {
+            self.is_done = true;
+            return Ok(Flow::Done);
+        }
+        match json::parse_piece(data) {
+            Ok(event) => self.event(&event, &Hints::of(data), tell)?,
+            Err(error) => {
+                self.doubt = Some(Doubt { is_cut: error.is_eof(), fault: nonsense(data) })
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    /// The stream has ended. Without a reason to end and without `[DONE]`, it was cut off.
+    pub fn finish(mut self, names: &Names, profile: &Profile) -> Result<Reply, Fault> {
+        match self.doubt.take() {
+            // One ending is to be trusted; servers that say so all the time mean nothing by it.
+            Some(doubt) if doubt.is_cut && self.endings != 1 => {
+                return Err(Fault::new(FaultKind::CutOff));
+            }
+            Some(doubt) if self.ended.is_none() => return Err(doubt.fault),
+            Some(_) | None => {}
+        }
+        if !self.has_begun || (self.ended.is_none() && !self.is_done) {
+            return Err(Fault::new(FaultKind::CutOff));
+        }
+        let ended = self.ended.unwrap_or(Ended::Stop);
+        if let Ended::Failed(kind) = ended {
+            return Err(Fault::new(kind));
+        }
+        let mut content = std::mem::take(&mut self.content);
+        content.push_str(&self.splitter.rest());
+        if let Some((thoughts, words)) = think::closed_only(&content) {
+            extra::append(&mut self.extra, THOUGHTS[0], thoughts);
+            content = words.to_owned();
+        }
+        let mut found = self.calls.drafts();
+        if found.is_empty() && profile.calls_in_text {
+            let (words, leaked) = leaked::split(&content);
+            found.extend(
+                leaked.into_iter().map(|(name, arguments)| calls::Draft::whole(name, arguments)),
+            );
+            content = words;
+        }
+        let tool_calls = calls::named(found, names);
+        let content = Some(content).filter(|content| !content.trim().is_empty());
+        let finish = match ended {
+            Ended::Length => Finish::Length,
+            Ended::Filter if !tool_calls.is_empty() => Finish::Stop,
+            Ended::Filter if content.is_none() => return Err(Fault::new(FaultKind::Filter)),
+            Ended::Filter => Finish::Filter,
+            Ended::Stop | Ended::Failed(_) => Finish::Stop,
+        };
+        Ok(Reply {
+            content,
+            tool_calls,
+            broken_calls: Vec::new(),
+            finish,
+            usage: self.usage.usage(),
+            from: None,
+            extra: self.extra,
+        })
+    }
+
+    /// The words so far.
+    pub fn words(&self) -> &str {
+        &self.content
+    }
+
+    /// Reads an answer that came as a whole.
+    pub fn whole(
+        body: &[u8],
+        limits: Limits,
+        names: &Names,
+        profile: &Profile,
+    ) -> Result<Reply, Fault> {
+        let text = String::from_utf8_lossy(body);
+        let text = text.trim_start_matches('\u{feff}').trim();
+        let mut assembler = Self::new(limits);
+        let mut tell = |_: Piece<'_>| {};
+        if ["data:", "event:", "id:", ":"].iter().any(|start| text.starts_with(start)) {
+            // A stream although none was asked for.
+            for data in text.lines().filter_map(|line| line.strip_prefix("data:")) {
+                assembler.push(data, &mut tell)?;
+            }
+            return assembler.finish(names, profile);
+        }
+        let event = match json::parse(text) {
+            Ok(event) => event,
+            Err(error) if error.is_eof() => return Err(Fault::new(FaultKind::CutOff)),
+            Err(_) => return Err(Fault::of_response(200, None, None, body)),
+        };
+        assembler.event(&event, &Hints::of(text), &mut tell)?;
+        if !assembler.has_begun {
+            return Err(nonsense(text));
+        }
+        assembler.is_done = true;
+        assembler.finish(names, profile)
+    }
+
+    fn event(
+        &mut self,
+        event: &Json,
+        hints: &Hints,
+        tell: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), Fault> {
+        if let Json::Array(events) = event {
+            return events.iter().try_for_each(|event| self.event(event, hints, tell));
+        }
+        let choice = first_choice(event);
+        if (choice.is_none() || hints.may_be_error)
+            && let Some(fault) = Fault::in_stream(event)
+        {
+            return Err(fault);
+        }
+        if hints.may_count {
+            self.usage.take(event, choice);
+        }
+        let Some(choice) = choice else { return Ok(()) };
+        if let Some(ended) = Ended::of(&choice["finish_reason"]) {
+            self.ended = Some(ended.and(self.ended));
+            self.endings += 1;
+        }
+        if let Some(delta) = choice["delta"].as_object().filter(|delta| !delta.is_empty()) {
+            self.message(delta, tell)?;
+        } else if let Some(message) = choice["message"].as_object().filter(|_| self.is_empty()) {
+            // Some repeat all of it at the end.
+            self.message(message, tell)?;
+        }
+        self.has_begun = true;
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.content.is_empty()
+            && self.splitter.is_empty()
+            && self.calls.is_empty()
+            && self.extra.is_empty()
+    }
+
+    /// Takes a message, or a piece of one.
+    fn message(
+        &mut self,
+        message: &Map<String, Json>,
+        tell: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), Fault> {
+        let thought = |name: &str| message.get(name)?.as_str().filter(|text| !text.is_empty());
+        if let Some((name, text)) = THOUGHTS.iter().find_map(|name| Some((name, thought(name)?))) {
+            self.think(name, text, tell)?;
+        }
+        let calls = message.get("tool_calls").and_then(Json::as_array);
+        let has_calls = calls.is_some_and(|calls| !calls.is_empty());
+        for (key, value) in message {
+            match key.as_str() {
+                // Not the message's own; `from` is ours.
+                "role" | "usage" | "error" | "from" => {}
+                "content" | "refusal" => self.content(value, tell)?,
+                "tool_calls" => self.calls.take(value, &mut self.budget)?,
+                // The older way to call, and with some servers a copy.
+                "function_call" if !has_calls => self.calls.take_single(value, &mut self.budget)?,
+                "function_call" => {}
+                key if THOUGHTS.contains(&key) && value.is_string() => {}
+                key => extra::merge(&mut self.extra, key, value, &mut self.budget)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes words: a text, or a list of parts some of which may be thoughts.
+    fn content(&mut self, content: &Json, tell: &mut dyn FnMut(Piece<'_>)) -> Result<(), Fault> {
+        match content {
+            Json::String(text) => self.speak(text, tell),
+            Json::Array(parts) => parts.iter().try_for_each(|part| self.content(part, tell)),
+            Json::Object(part) => match part.get("type").and_then(Json::as_str) {
+                Some("thinking" | "reasoning") => {
+                    let inner = ["thinking", "reasoning", "text", "content"];
+                    let inner = inner.iter().find_map(|key| part.get(*key));
+                    inner.map_or(Ok(()), |inner| self.think_parts(inner, tell))
+                }
+                Some(_) | None => {
+                    let inner = ["text", "content", "refusal", "value"];
+                    let inner = inner.iter().find_map(|key| part.get(*key));
+                    inner.map_or(Ok(()), |inner| self.content(inner, tell))
+                }
+            },
+            Json::Null | Json::Bool(_) | Json::Number(_) => Ok(()),
+        }
+    }
+
+    fn think_parts(&mut self, parts: &Json, tell: &mut dyn FnMut(Piece<'_>)) -> Result<(), Fault> {
+        match parts {
+            Json::String(text) => self.think(THOUGHTS[0], text, tell),
+            Json::Array(parts) => parts.iter().try_for_each(|part| self.think_parts(part, tell)),
+            Json::Object(part) => {
+                part.get("text").map_or(Ok(()), |inner| self.think_parts(inner, tell))
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) => Ok(()),
+        }
+    }
+
+    fn think(
+        &mut self,
+        name: &str,
+        text: &str,
+        tell: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), Fault> {
+        self.budget.spend(text.len())?;
+        extra::append(&mut self.extra, name, text);
+        if !text.is_empty() {
+            tell(Piece { channel: Channel::Thinking, text });
+        }
+        Ok(())
+    }
+
+    fn speak(&mut self, text: &str, tell: &mut dyn FnMut(Piece<'_>)) -> Result<(), Fault> {
+        self.budget.spend(text.len())?;
+        let (content, extra) = (&mut self.content, &mut self.extra);
+        self.splitter.push(text, &mut |channel, text| {
+            match channel {
+                Channel::Text => content.push_str(text),
+                Channel::Thinking => extra::append(extra, THOUGHTS[0], text),
+            }
+            tell(Piece { channel, text });
+        });
+        Ok(())
+    }
+}
+
+/// The one choice that counts. Others are there only if somebody asked for several.
+fn first_choice(event: &Json) -> Option<&Json> {
+    let is_first = |choice: &&Json| match &choice["index"] {
+        Json::Number(index) => index.as_f64() == Some(0.0),
+        Json::String(index) => index == "0",
+        Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => choice.is_object(),
+    };
+    match &event["choices"] {
+        Json::Array(choices) => choices.iter().find(is_first),
+        choice @ Json::Object(_) => Some(choice).filter(is_first),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => None,
+    }
+}
+
+/// Data that no answer is made of.
+fn nonsense(data: &str) -> Fault {
+    let end = data.char_indices().nth(QUOTED).map_or(data.len(), |(end, _)| end);
+    let quoted = Fault::of_response(200, None, None, &data.as_bytes()[..end]).said;
+    Fault { said: quoted, ..Fault::new(FaultKind::Malformed) }
+}

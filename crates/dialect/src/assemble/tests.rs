@@ -1,0 +1,77 @@
+//! Answers in pieces. What many servers send is in `tests/corpus/`.
+
+use serde_json::json;
+
+use super::*;
+use crate::profile::NameForm;
+
+fn names() -> Names {
+    Names::new(NameForm::Plain, &[])
+}
+
+/// Pushes data, and finishes. What was told is in the second place.
+fn assembled(data: &[&str]) -> (Result<Reply, Fault>, String) {
+    let mut assembler = Assembler::new(Limits::default());
+    let mut told = String::new();
+    for data in data {
+        if let Err(fault) = assembler.push(data, &mut |piece| told.push_str(piece.text)) {
+            return (Err(fault), told);
+        }
+    }
+    (assembler.finish(&names(), &Profile::default()), told)
+}
+
+fn check_fault(data: &[&str], expected: FaultKind) {
+    assert_eq!(assembled(data).0.map_err(|fault| fault.kind), Err(expected), "{data:?}");
+}
+
+fn check_words(data: &[&str], expected: &str) {
+    let (reply, told) = assembled(data);
+    assert_eq!(reply.unwrap().content.as_deref(), Some(expected), "{data:?}");
+    assert_eq!(told, expected, "{data:?}");
+}
+
+const HELLO: &str = r#"{"choices":[{"delta":{"content":"Hello"}}]}"#;
+const STOP: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+const CUT: &str = r#"{"choices":[{"delta":{"content":"Hel"#;
+
+#[test]
+fn an_answer_is_whole_when_its_server_says_so() {
+    check_words(&[HELLO, STOP], "Hello");
+    check_words(&[HELLO, "[DONE]"], "Hello");
+    check_words(&[HELLO, STOP, "[DONE]", "[DONE]", HELLO, CUT], "Hello");
+    check_fault(&[HELLO], FaultKind::CutOff);
+    check_fault(&[], FaultKind::CutOff);
+    check_fault(&["[DONE]"], FaultKind::CutOff);
+}
+
+#[test]
+fn data_that_cannot_be_read_is_judged_by_what_follows() {
+    check_fault(&[HELLO, CUT], FaultKind::CutOff);
+    check_fault(&[HELLO, CUT, HELLO], FaultKind::Malformed);
+    check_fault(&[HELLO, CUT, "[DONE]"], FaultKind::Malformed);
+    check_fault(&[HELLO, "oops"], FaultKind::Malformed);
+    check_words(&[HELLO, STOP, CUT], "Hello");
+    check_words(&[HELLO, STOP, "oops"], "Hello");
+    check_words(&[HELLO, STOP, "oops", "[DONE]"], "Hello");
+    check_fault(&[HELLO, STOP, STOP, CUT], FaultKind::CutOff);
+}
+
+#[test]
+fn the_words_so_far_are_there_when_it_fails() {
+    let mut assembler = Assembler::new(Limits::default());
+    assembler.push(HELLO, &mut |_| {}).unwrap();
+    assert!(assembler.push(r#"{"error":"no"}"#, &mut |_| {}).is_err());
+    assert_eq!(assembler.words(), "Hello");
+}
+
+#[test]
+fn a_limit_holds_for_everything_together() {
+    let limits = Limits { reply_bytes: 12, calls: 9 };
+    let mut assembler = Assembler::new(limits);
+    assembler.push(HELLO, &mut |_| {}).unwrap();
+    let thought = json!({"choices": [{"delta": {"reasoning": "Hm."}}]}).to_string();
+    assembler.push(&thought, &mut |_| {}).unwrap();
+    let fault = assembler.push(HELLO, &mut |_| {}).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::TooLong);
+}

@@ -1,0 +1,128 @@
+//! The body of a request, which grows with its conversation.
+//!
+//! What was rendered stays. A request that begins with the messages of the one before is that one with its end taken
+//! off and the new messages put on, so `messages` come last in the body.
+
+mod head;
+#[cfg(test)]
+mod laws;
+mod object;
+mod speech;
+#[cfg(test)]
+mod tests;
+mod thread;
+
+use std::sync::Arc;
+
+use crewagent_core::message::Message;
+use crewagent_core::tool::schema::ToolSpec;
+
+use self::head::Tools;
+use self::speech::Speech;
+use self::thread::Thread;
+use super::names::Names;
+use super::profile::Profile;
+
+/// What a request is made with, besides its messages and tools.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'o> {
+    /// The model, as its provider calls it.
+    pub model: &'o str,
+    /// Who that is for us: `profile/model`, as in the messages that it sent.
+    pub source: &'o str,
+    /// How the provider wants to be spoken to: the profile as it is for this model.
+    pub profile: &'o Profile,
+    /// How many tokens the reply may have.
+    pub max_output: Option<u64>,
+    /// The temperature, where the profile sends one.
+    pub temperature: Option<f64>,
+    /// Whether the reply is streamed.
+    pub stream: bool,
+    /// Whether the model may call tools.
+    pub tools: bool,
+}
+
+/// A request body that grows with its conversation: what was rendered before is not rendered again.
+#[derive(Debug, Default)]
+pub struct Body {
+    /// Everything up to the first message, the messages, the end.
+    bytes: Vec<u8>,
+    /// So many bytes stand before the first message.
+    head: usize,
+    messages: Vec<Arc<Message>>,
+    thread: Thread,
+    manner: Option<Manner>,
+    tools: Tools,
+    is_lent: bool,
+}
+
+/// What the form of messages and tools depends on.
+#[derive(Debug, PartialEq)]
+struct Manner {
+    source: String,
+    profile: Profile,
+    names: Names,
+}
+
+impl Manner {
+    fn is(&self, options: &Options<'_>, names: &Names) -> bool {
+        self.source == options.source && self.profile == *options.profile && self.names == *names
+    }
+}
+
+impl Body {
+    /// The JSON of the request. Messages that are the same as last time are taken from there.
+    ///
+    /// Any list of messages gives a request that providers take: what cannot be sent is left out, and what must be
+    /// there is added.
+    pub fn render(
+        &mut self,
+        options: &Options<'_>,
+        names: &Names,
+        messages: &[Arc<Message>],
+        tools: &Arc<[ToolSpec]>,
+    ) -> &[u8] {
+        let is_same = self.manner.as_ref().is_some_and(|manner| manner.is(options, names));
+        if self.is_lent || !is_same {
+            *self = Self::default();
+            self.manner = Some(Manner {
+                source: options.source.to_owned(),
+                profile: options.profile.clone(),
+                names: names.clone(),
+            });
+        }
+        self.render_messages(&Speech::new(options, names), messages);
+        let called = self.thread.called();
+        let head = head::render(options, names, tools, called, &mut self.tools);
+        if self.bytes.get(..self.head) != Some(&head) {
+            self.bytes.splice(..self.head, head.iter().copied());
+            self.head = head.len();
+        }
+        &self.bytes
+    }
+
+    /// What was rendered last, to be sent without a copy.
+    pub fn lend(&mut self) -> Vec<u8> {
+        self.is_lent = true;
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// What was lent, unchanged. Without it the next request is rendered from its beginning.
+    pub fn give_back(&mut self, bytes: Vec<u8>) {
+        self.is_lent = false;
+        self.bytes = bytes;
+    }
+
+    fn render_messages(&mut self, speech: &Speech<'_>, messages: &[Arc<Message>]) {
+        let same = self.messages.iter().zip(messages);
+        let same = same.take_while(|(old, new)| Arc::ptr_eq(old, new) || old == new).count();
+        let next = self.thread.rewind(same, self.head, &mut self.bytes);
+        self.messages.truncate(same);
+        self.messages.extend(messages.iter().skip(same).cloned());
+        for (place, message) in messages.iter().enumerate().skip(next) {
+            self.thread.push(speech, place, message, &mut self.bytes);
+        }
+        self.thread.finish(speech, &mut self.bytes);
+        self.bytes.extend_from_slice(b"]}");
+    }
+}

@@ -1,0 +1,220 @@
+//! One message as it is sent.
+
+use std::borrow::Cow;
+
+use crewagent_core::context::holds_object;
+use crewagent_core::message::{Message, ToolCall};
+use crewagent_core::payload::Payload;
+use crewagent_core::prompt;
+use serde_json::{Map, Value as Json, json};
+
+use super::Options;
+use super::object::Object;
+use crate::ids::Ids;
+use crate::names::Names;
+use crate::profile::{NoWords, Profile, ReasoningEcho, SystemRole, Systems};
+
+/// The names under which thoughts come.
+const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
+/// Fields of a message that are never sent back as they came.
+const OURS: [&str; 5] = ["role", "content", "tool_calls", "tool_call_id", "refusal"];
+/// Fields of a call that are never sent back as they came. `index` is for streams.
+const OURS_IN_CALLS: [&str; 4] = ["id", "type", "function", "index"];
+
+/// How messages are written for one provider.
+pub(super) struct Speech<'o> {
+    pub(super) profile: &'o Profile,
+    source: &'o str,
+    names: &'o Names,
+}
+
+/// What the model said.
+#[derive(Clone, Copy)]
+pub(super) struct Said<'m> {
+    pub(super) words: Option<&'m str>,
+    pub(super) calls: &'m [ToolCall],
+    pub(super) from: Option<&'m str>,
+    pub(super) extra: Option<&'m Map<String, Json>>,
+}
+
+impl<'m> Said<'m> {
+    /// What a message of the model says.
+    pub(super) fn of(message: &'m Message) -> Self {
+        match message {
+            Message::Assistant { content, tool_calls, from, extra } => Self {
+                words: content.as_deref().filter(|words| !words.trim().is_empty()),
+                calls: tool_calls,
+                from: from.as_deref(),
+                extra: Some(extra),
+            },
+            Message::System { .. } | Message::User { .. } | Message::Tool { .. } => Self::words(""),
+        }
+    }
+
+    /// Words, and nothing with them.
+    pub(super) fn words(words: &'m str) -> Self {
+        Self { words: Some(words), calls: &[], from: None, extra: None }
+    }
+}
+
+impl<'o> Speech<'o> {
+    pub(super) fn new(options: &Options<'o>, names: &'o Names) -> Self {
+        Self { profile: options.profile, source: options.source, names }
+    }
+
+    /// Whether all system messages become one.
+    pub(super) fn has_one_system(&self) -> bool {
+        match self.profile.systems {
+            Systems::AsTheyStand => false,
+            Systems::OneInFront => true,
+        }
+    }
+
+    pub(super) fn system(&self, text: &str, out: &mut Vec<u8>) {
+        let role = match self.profile.system_role {
+            SystemRole::System => "system",
+            SystemRole::Developer => "developer",
+        };
+        plain(role, text, out);
+    }
+
+    pub(super) fn user(&self, text: &str, out: &mut Vec<u8>) {
+        plain("user", text, out);
+    }
+
+    /// Words and calls of the model. `ids` are those of the calls.
+    pub(super) fn assistant(&self, said: &Said<'_>, ids: &[String], out: &mut Vec<u8>) {
+        let is_ours = said.from.is_none_or(|from| from == self.source);
+        let extra = said.extra.filter(|_| is_ours);
+        let thoughts = self.thoughts(extra, !said.calls.is_empty());
+        let mut message = Object::new(out);
+        message.put("role", "assistant");
+        match (said.words, &thoughts) {
+            (words, Some(Thoughts::Part(text))) => message.put("content", &parts(text, words)),
+            (Some(words), _) => message.put("content", words),
+            (None, _) => match self.profile.no_words {
+                NoWords::Null => message.put("content", &Json::Null),
+                NoWords::Empty => message.put("content", ""),
+            },
+        }
+        let mut field = None;
+        if let Some(Thoughts::Field(name, text)) = &thoughts {
+            message.put(name, text);
+            field = Some(*name);
+        }
+        if !said.calls.is_empty() {
+            self.calls(said.calls, ids, is_ours, message.key("tool_calls"));
+        }
+        for key in &self.profile.echo {
+            let is_free = !OURS.contains(&key.as_str()) && field != Some(key.as_str());
+            let value = extra.and_then(|extra| extra.get(key));
+            if let Some(value) = value.filter(|value| is_free && !value.is_null()) {
+                message.put(key, value);
+            }
+        }
+        message.end();
+    }
+
+    fn calls(&self, calls: &[ToolCall], ids: &[String], is_ours: bool, out: &mut Vec<u8>) {
+        for (place, (call, id)) in calls.iter().zip(ids).enumerate() {
+            out.push(if place == 0 { b'[' } else { b',' });
+            let mut object = Object::new(out);
+            object.put("id", id);
+            object.put("type", "function");
+            let mut function = Object::new(object.key("function"));
+            function.put("name", &self.name(call));
+            function.put("arguments", arguments(call));
+            function.end();
+            let extra = match (is_ours, self.profile.echo_calls) {
+                (true, true) => Some(&call.extra),
+                (true, false) => None,
+                (false, _) => Some(&self.profile.foreign_call_extra),
+            };
+            for (key, value) in extra.into_iter().flatten() {
+                if !OURS_IN_CALLS.contains(&key.as_str()) && !value.is_null() {
+                    object.put(key, value);
+                }
+            }
+            object.end();
+        }
+        out.push(b']');
+    }
+
+    /// The answer to a call; without one, that there is none.
+    pub(super) fn answer(&self, id: &str, content: Option<&Payload>, out: &mut Vec<u8>) {
+        let mut message = Object::new(out);
+        message.put("role", "tool");
+        message.put("tool_call_id", id);
+        match content {
+            Some(content) => message.put("content", content.inline().map_or("", |text| text)),
+            None => message.put("content", &prompt::interrupted()),
+        }
+        message.end();
+    }
+
+    /// The name of the tool that is called.
+    pub(super) fn name<'c>(&'c self, call: &'c ToolCall) -> Cow<'c, str> {
+        self.names.wire(&call.name)
+    }
+
+    /// The ids of calls.
+    pub(super) fn ids(&self, calls: &[ToolCall], ids: &mut Ids) -> Vec<String> {
+        let next = |call: &ToolCall| ids.next(self.profile.ids, &call.id, &self.name(call));
+        calls.iter().map(next).collect()
+    }
+
+    fn thoughts<'m>(
+        &'m self,
+        extra: Option<&'m Map<String, Json>>,
+        has_calls: bool,
+    ) -> Option<Thoughts<'m>> {
+        let profile = self.profile;
+        let present = THOUGHTS.into_iter().find_map(|name| {
+            let text = extra?.get(name)?.as_str().filter(|text| !text.is_empty())?;
+            Some((name, text))
+        });
+        let field = |came: &'m str| profile.reasoning_field.as_deref().unwrap_or(came);
+        match (profile.reasoning, present) {
+            (ReasoningEcho::Never, _) => None,
+            (ReasoningEcho::AsPart, present) => present.map(|(_, text)| Thoughts::Part(text)),
+            (ReasoningEcho::Always | ReasoningEcho::WhenPresent, Some((name, text))) => {
+                Some(Thoughts::Field(field(name), text))
+            }
+            (ReasoningEcho::Always, None) if has_calls => {
+                let placeholder = profile.reasoning_placeholder.as_deref().unwrap_or_default();
+                Some(Thoughts::Field(field("reasoning_content"), placeholder))
+            }
+            (ReasoningEcho::Always | ReasoningEcho::WhenPresent, None) => None,
+        }
+    }
+}
+
+/// How thoughts go back.
+enum Thoughts<'m> {
+    /// As a field of the message.
+    Field(&'m str, &'m str),
+    /// As a part of the content.
+    Part(&'m str),
+}
+
+fn parts(thoughts: &str, words: Option<&str>) -> Json {
+    let mut parts =
+        vec![json!({ "type": "thinking", "thinking": [{ "type": "text", "text": thoughts }] })];
+    parts.extend(words.map(|words| json!({ "type": "text", "text": words })));
+    parts.into()
+}
+
+fn plain(role: &str, text: &str, out: &mut Vec<u8>) {
+    let mut message = Object::new(out);
+    message.put("role", role);
+    message.put("content", text);
+    message.end();
+}
+
+/// The arguments as they came, if they are what servers read back. Anything else makes them refuse every later request.
+fn arguments(call: &ToolCall) -> &str {
+    match call.arguments.inline() {
+        Some(text) if holds_object(call) => text,
+        Some(_) | None => "{}",
+    }
+}

@@ -1,0 +1,303 @@
+//! The messages of a request, one after the other, with what providers do not take mended.
+//!
+//! What becomes of a message follows from those before it and, as long as it is held back, from those after it. What
+//! is held back is written when its end is known, so what is written never changes.
+
+use std::sync::Arc;
+
+use crewagent_core::message::Message;
+use crewagent_core::payload::Payload;
+
+use super::speech::{Said, Speech};
+use crate::ids::Ids;
+
+/// What the user is taken to say who said nothing.
+const NOTHING: &str = "(nothing)";
+/// What is said to a model that would otherwise be asked nothing.
+const GO_ON: &str = "Go on.";
+/// What the model is taken to say between the answer of a tool and the user, where it must.
+const SEEN: &str = "I have seen the results.";
+/// What stands between texts that become one.
+const BETWEEN: &str = "\n\n";
+
+/// How far the messages are written.
+#[derive(Debug, Default)]
+pub(super) struct Thread {
+    /// Where the messages begin in what is written.
+    start: usize,
+    marks: Vec<Mark>,
+    last: Role,
+    held: Held,
+    /// The user said nothing, and nobody has spoken since.
+    is_silent: bool,
+    ids: Ids,
+    /// The tools that are called, by their wire names.
+    called: Vec<String>,
+}
+
+/// A place at which nothing is held back, so that writing can go on from there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    /// So many messages were looked at to get here.
+    seen: usize,
+    /// The message to go on with.
+    next: usize,
+    /// So many bytes are before it.
+    bytes: usize,
+    ids: usize,
+    called: usize,
+    last: Role,
+}
+
+/// Who spoke last in what is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Role {
+    #[default]
+    Nobody,
+    System,
+    User,
+    Assistant,
+    Tool,
+}
+
+/// What is held back until it is known how it goes on.
+#[derive(Debug, Default)]
+enum Held {
+    #[default]
+    Nothing,
+    /// System messages that become one.
+    Systems(String),
+    /// Words of the model, in one or more messages.
+    Words(Arc<Message>, Option<String>),
+    /// Calls, and the answers so far.
+    Calls(Arc<Message>, Vec<Option<Payload>>),
+}
+
+impl Thread {
+    /// The tools that are called, by their wire names.
+    pub(super) fn called(&self) -> &[String] {
+        &self.called
+    }
+
+    /// Goes back to the last place that follows from the first `same` messages alone, and gives the message to go on
+    /// with. The messages begin at `start` in `out`.
+    pub(super) fn rewind(&mut self, same: usize, start: usize, out: &mut Vec<u8>) -> usize {
+        self.start = start;
+        self.marks.truncate(self.marks.partition_point(|mark| mark.seen <= same));
+        let mark = self.marks.last().copied().unwrap_or_default();
+        self.ids.truncate(mark.ids);
+        self.called.truncate(mark.called);
+        self.last = mark.last;
+        self.held = Held::Nothing;
+        self.is_silent = false;
+        out.truncate(start + mark.bytes);
+        mark.next
+    }
+
+    /// Takes the next message.
+    pub(super) fn push(
+        &mut self,
+        speech: &Speech<'_>,
+        place: usize,
+        message: &Arc<Message>,
+        out: &mut Vec<u8>,
+    ) {
+        match &**message {
+            Message::System { content } => self.system(speech, place, content, out),
+            Message::User { content } if is_blank(content) => self.silence(),
+            Message::User { content } => self.user(speech, place, content, out),
+            Message::Assistant { tool_calls, .. } if !tool_calls.is_empty() => {
+                self.before_assistant(speech, place, out);
+                self.release(speech, place, out);
+                self.held = Held::Calls(message.clone(), vec![None; tool_calls.len()]);
+            }
+            Message::Assistant { content, .. } => {
+                if let Some(words) = content.as_deref().filter(|words| !is_blank(words)) {
+                    self.words(speech, place, message, words, out);
+                }
+            }
+            Message::Tool { tool_call_id, content } => {
+                self.answer(speech, tool_call_id, content, out)
+            }
+        }
+        self.mark(place + 1, place + 1, out);
+    }
+
+    /// Writes what is held back, and sees to it that there is something to answer.
+    pub(super) fn finish(&mut self, speech: &Speech<'_>, out: &mut Vec<u8>) {
+        self.write_held(speech, out);
+        match self.last {
+            Role::User | Role::Tool => {}
+            Role::Nobody | Role::System | Role::Assistant => {
+                let text = if self.is_silent { NOTHING } else { GO_ON };
+                self.write_user(speech, text, out);
+            }
+        }
+    }
+
+    fn system(&mut self, speech: &Speech<'_>, place: usize, text: &str, out: &mut Vec<u8>) {
+        if is_blank(text) {
+            return;
+        }
+        if !speech.has_one_system() {
+            self.release(speech, place, out);
+            self.next(Role::System, out);
+            return speech.system(text, out);
+        }
+        match &mut self.held {
+            Held::Systems(texts) => {
+                texts.push_str(BETWEEN);
+                texts.push_str(text);
+            }
+            Held::Nothing if self.last == Role::Nobody => {
+                self.held = Held::Systems(text.to_owned())
+            }
+            Held::Nothing | Held::Words(..) | Held::Calls(..) => {
+                self.user(speech, place, text, out)
+            }
+        }
+    }
+
+    /// The user said nothing. Between calls and their answers that is nothing at all.
+    fn silence(&mut self) {
+        self.is_silent |= !matches!(self.held, Held::Calls(..));
+    }
+
+    fn user(&mut self, speech: &Speech<'_>, place: usize, text: &str, out: &mut Vec<u8>) {
+        self.release(speech, place, out);
+        self.is_silent = false;
+        self.write_user(speech, text, out);
+    }
+
+    fn words(
+        &mut self,
+        speech: &Speech<'_>,
+        place: usize,
+        message: &Arc<Message>,
+        words: &str,
+        out: &mut Vec<u8>,
+    ) {
+        self.before_assistant(speech, place, out);
+        if let Held::Words(first, joined) = &mut self.held {
+            let joined =
+                joined.get_or_insert_with(|| Said::of(first).words.unwrap_or_default().to_owned());
+            joined.push_str(BETWEEN);
+            joined.push_str(words);
+            return;
+        }
+        self.release(speech, place, out);
+        self.held = Held::Words(message.clone(), None);
+    }
+
+    fn answer(&mut self, speech: &Speech<'_>, id: &str, content: &Payload, out: &mut Vec<u8>) {
+        let Held::Calls(message, answers) = &mut self.held else { return };
+        let mut open = Said::of(message).calls.iter().zip(answers.iter_mut());
+        let Some((_, answer)) = open.find(|(call, answer)| call.id == id && answer.is_none())
+        else {
+            return;
+        };
+        *answer = Some(content.clone());
+        if answers.iter().all(Option::is_some) {
+            self.write_held(speech, out);
+        }
+    }
+
+    /// A user who said nothing is heard before the model speaks, if it is the user's turn.
+    fn before_assistant(&mut self, speech: &Speech<'_>, place: usize, out: &mut Vec<u8>) {
+        if !self.is_silent {
+            return;
+        }
+        self.release(speech, place, out);
+        self.is_silent = false;
+        match self.last {
+            Role::User | Role::Tool => {}
+            Role::Nobody | Role::System | Role::Assistant => self.write_user(speech, NOTHING, out),
+        }
+    }
+
+    /// Writes what is held back before the message at `place`.
+    fn release(&mut self, speech: &Speech<'_>, place: usize, out: &mut Vec<u8>) {
+        if !matches!(self.held, Held::Nothing) {
+            self.write_held(speech, out);
+            self.mark(place + 1, place, out);
+        }
+    }
+
+    fn write_held(&mut self, speech: &Speech<'_>, out: &mut Vec<u8>) {
+        match std::mem::take(&mut self.held) {
+            Held::Nothing => {}
+            Held::Systems(text) => {
+                self.next(Role::System, out);
+                speech.system(&text, out);
+            }
+            Held::Words(message, joined) => {
+                self.next(Role::Assistant, out);
+                let said = match &joined {
+                    // What came with one of them is not about all of them.
+                    Some(words) => Said::words(words),
+                    None => Said::of(&message),
+                };
+                speech.assistant(&said, &[], out);
+            }
+            Held::Calls(message, answers) => self.write_calls(speech, &message, &answers, out),
+        }
+    }
+
+    fn write_calls(
+        &mut self,
+        speech: &Speech<'_>,
+        message: &Message,
+        answers: &[Option<Payload>],
+        out: &mut Vec<u8>,
+    ) {
+        let said = Said::of(message);
+        for call in said.calls {
+            let name = speech.name(call);
+            if !self.called.iter().any(|called| *called == name) {
+                self.called.push(name.into_owned());
+            }
+        }
+        let ids = speech.ids(said.calls, &mut self.ids);
+        self.next(Role::Assistant, out);
+        speech.assistant(&said, &ids, out);
+        for (id, answer) in ids.iter().zip(answers) {
+            self.next(Role::Tool, out);
+            speech.answer(id, answer.as_ref(), out);
+        }
+    }
+
+    fn write_user(&mut self, speech: &Speech<'_>, text: &str, out: &mut Vec<u8>) {
+        if self.last == Role::Tool && speech.profile.speaks_after_tools {
+            self.next(Role::Assistant, out);
+            speech.assistant(&Said::words(SEEN), &[], out);
+        }
+        self.next(Role::User, out);
+        speech.user(text, out);
+    }
+
+    /// Someone speaks.
+    fn next(&mut self, role: Role, out: &mut Vec<u8>) {
+        if self.last != Role::Nobody {
+            out.push(b',');
+        }
+        self.last = role;
+    }
+
+    /// Remembers this place if nothing is held back at it.
+    fn mark(&mut self, seen: usize, next: usize, out: &[u8]) {
+        if matches!(self.held, Held::Nothing) && !self.is_silent {
+            self.marks.push(Mark {
+                seen,
+                next,
+                bytes: out.len() - self.start,
+                ids: self.ids.len(),
+                called: self.called.len(),
+                last: self.last,
+            });
+        }
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}

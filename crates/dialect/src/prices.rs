@@ -1,0 +1,172 @@
+//! What tokens cost. The built-in table is data, in `prices.toml`; users may set their own.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use crewagent_core::usage::Usage;
+use serde::{Deserialize, Serialize};
+
+use super::profile::matches;
+
+/// What a million tokens cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Price {
+    /// Those that are sent.
+    #[serde(deserialize_with = "amount")]
+    pub input: f64,
+    /// Those that come back, thoughts included.
+    #[serde(deserialize_with = "amount")]
+    pub output: f64,
+    /// Those that are sent and were at hand; as much as the others if it is not given.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "optional_amount"
+    )]
+    pub cached: Option<f64>,
+}
+
+impl Price {
+    /// What this usage costs.
+    pub fn of(&self, usage: &Usage) -> f64 {
+        let cached = usage.cached_tokens.min(usage.input_tokens);
+        let fresh = usage.input_tokens - cached;
+        let sum = fresh as f64 * self.input
+            + cached as f64 * self.cached.unwrap_or(self.input)
+            + usage.output_tokens as f64 * self.output;
+        sum / 1_000_000.0
+    }
+}
+
+fn amount<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let amount = f64::deserialize(deserializer)?;
+    if amount.is_finite() && amount >= 0.0 {
+        Ok(amount)
+    } else {
+        Err(serde::de::Error::custom("a price is zero or more"))
+    }
+}
+
+fn optional_amount<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<f64>, D::Error> {
+    amount(deserializer).map(Some)
+}
+
+/// Prices by model. The names are `profile/model` or just the model; `*` stands for anything.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Prices(pub BTreeMap<String, Price>);
+
+impl Prices {
+    /// The list prices of some providers, as they were at [`Prices::as_of`].
+    pub fn built_in() -> &'static Self {
+        &table().prices
+    }
+
+    /// The day on which the built-in prices were true.
+    pub fn as_of() -> &'static str {
+        &table().as_of
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What a model costs: by the pattern that says most about it.
+    pub fn find(&self, profile: &str, model: &str) -> Option<Price> {
+        let whole = format!("{profile}/{model}");
+        let fits = |pattern: &str| matches(pattern, &whole) || matches(pattern, model);
+        let said = |pattern: &str| {
+            let stars = pattern.matches('*').count();
+            (stars == 0, pattern.len() - stars)
+        };
+        let fitting = self.0.iter().filter(|(pattern, _)| fits(pattern));
+        fitting.max_by_key(|(pattern, _)| said(pattern)).map(|(_, price)| *price)
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Table {
+    as_of: String,
+    prices: Prices,
+}
+
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    // A test reads the file, so there is no error to report.
+    TABLE.get_or_init(|| toml::from_str(include_str!("prices.toml")).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn price(input: f64) -> Price {
+        Price { input, output: 2.0 * input, cached: None }
+    }
+
+    #[test]
+    fn the_built_in_table_can_be_read() {
+        let table: Table = toml::from_str(include_str!("prices.toml")).unwrap();
+        assert_eq!(table.as_of.len(), "2025-01-01".len());
+        assert!(table.prices.0.len() > 10);
+        for (name, price) in &table.prices.0 {
+            let (profile, _) = name.split_once('/').unwrap();
+            assert!(super::super::profile::Profile::built_in(profile).is_some(), "{name}");
+            assert!(price.output >= price.input, "{name}");
+            assert!(price.cached.unwrap_or(0.0) <= price.input, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_pattern_that_says_most_counts() {
+        let prices = Prices(
+            [("*", 1.0), ("big-*", 2.0), ("big-model*", 3.0), ("there/big-model-2", 4.0)]
+                .map(|(pattern, input)| (pattern.to_owned(), price(input)))
+                .into(),
+        );
+        let found = |profile, model| prices.find(profile, model).unwrap().input;
+        assert_eq!(found("here", "small"), 1.0);
+        assert_eq!(found("here", "BIG-one"), 2.0);
+        assert_eq!(found("here", "big-model-2"), 3.0);
+        assert_eq!(found("there", "big-model-2"), 4.0);
+        assert_eq!(found("router", "there/big-model-2"), 4.0);
+        assert_eq!(Prices::default().find("a", "b"), None);
+    }
+
+    #[test]
+    fn a_model_is_priced_where_its_maker_serves_it() {
+        let built_in = Prices::built_in();
+        assert_eq!(built_in.find("openai", "gpt-4o").unwrap().output, 10.0);
+        assert_eq!(built_in.find("openai", "gpt-4o-2024-08-06").unwrap().output, 10.0);
+        assert_eq!(built_in.find("openai", "gpt-4o-audio-preview"), None);
+        assert_eq!(built_in.find("ollama", "gpt-4o"), None);
+        assert_eq!(built_in.find("generic", "gpt-4o"), None);
+    }
+
+    #[test]
+    fn what_was_at_hand_costs_less() {
+        let price = Price { input: 2.0, output: 8.0, cached: Some(0.5) };
+        let usage = Usage {
+            input_tokens: 1_000_000,
+            cached_tokens: 500_000,
+            output_tokens: 250_000,
+            ..Usage::default()
+        };
+        assert_eq!(price.of(&usage), 1.0 + 0.25 + 2.0);
+        let odd = Usage { input_tokens: 1, cached_tokens: 5, ..Usage::default() };
+        assert_eq!(price.of(&odd), 0.5 / 1_000_000.0);
+    }
+
+    #[test]
+    fn a_price_is_a_number_from_zero() {
+        assert!(toml::from_str::<Price>("input = 0\noutput = 0.0").is_ok());
+        assert!(toml::from_str::<Price>("input = -1\noutput = 0").is_err());
+        assert!(toml::from_str::<Price>("input = nan\noutput = 0").is_err());
+        assert!(toml::from_str::<Price>("input = 1").is_err());
+    }
+}
