@@ -19,7 +19,6 @@ use crewagent_adapters::chat::{Chat, Client};
 use crewagent_core::event::{Event, Phase};
 use crewagent_core::settings::RunSettings;
 use crewagent_dialect::profile::Profile;
-use crewagent_dialect::profile::Profile;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::Model;
 use crewagent_engine::model::{Endpoint, Patience};

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use crewagent_core::event::Reply;
-use crewagent_core::tool::schema::ToolSpec;
+use crewagent_core::tool::ToolSpec;
 use crewagent_dialect::body::{Body, Options};
 use crewagent_dialect::fault::{Fault, FaultKind};
 use crewagent_dialect::names::Names;

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crewagent_core::call::schema;
 use crewagent_core::context::tools_digest;
 use crewagent_core::event::{Answer, Reply};
 use crewagent_core::integrity::Digest;
@@ -22,7 +23,6 @@ use crewagent_core::package::check;
 use crewagent_core::run::machine::{Cast, Input, Machine};
 use crewagent_core::settings::{Limits, RunSettings};
 use crewagent_core::state::standing::Standing;
-use crewagent_core::tool::schema;
 use crewagent_testkit::package::MemoryFiles;
 use crewagent_testkit::report;
 use jiff::Timestamp;

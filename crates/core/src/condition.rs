@@ -254,12 +254,12 @@ fn unknown_operator(operator: &str, span: Span) -> ConditionError {
         "contains" => Some("in"),
         "gt" => Some(">"),
         "lt" => Some("<"),
-        _ => crate::shape::nearest(operator, OPERATORS.iter().map(|(name, ..)| *name)),
+        _ => crate::wording::nearest(operator, OPERATORS.iter().map(|(name, ..)| *name)),
     };
     let all = OPERATORS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(" ");
     ConditionError {
         span,
-        message: format!("{} is not a JSONLogic operator", crate::shape::quoted(operator)),
+        message: format!("{} is not a JSONLogic operator", crate::wording::quoted(operator)),
         help: meant.map_or_else(
             || format!("the operators are: {all}"),
             |meant| format!("did you mean `{meant}`?"),

@@ -1,34 +1,11 @@
 //! What is told to the author of a package: findings with a stable code, a place, a reason and a remedy.
 
-mod code;
 mod findings;
 
-use serde::Serialize;
-
-pub use code::Code;
 pub use findings::{Findings, Sources};
 
+pub use crate::code::{Code, Severity};
 use crate::text::{Position, Span};
-
-/// How bad a finding is. A package with an error is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// The package cannot be loaded.
-    Error,
-    /// The package loads, but probably does not do what its author meant.
-    Warning,
-}
-
-impl Severity {
-    /// The word a person reads.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
-    }
-}
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fork::Fork;
+pub use crate::intent::FileIntent;
 use crate::menu::{Confidence, MenuError};
 use crate::message::{Message, ToolCall};
 use crate::payload::Payload;
@@ -496,19 +497,6 @@ pub struct Intent {
     /// What becomes of the state, if its document is among the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateChange>,
-}
-
-/// One file of an intent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct FileIntent {
-    /// The mount path.
-    pub path: String,
-    /// The digest before; none when there is no file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<String>,
-    /// The digest after.
-    pub after: String,
 }
 
 /// What a tool answered.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 pub use edit::{Edit, EditError};
 
-use crate::diagnostic::Code;
+use crate::code::Code;
 use crate::syntax::{Entry, SyntaxError, Tree, Value, yaml};
 use crate::text::Span;
 

@@ -3,6 +3,8 @@
 //! This crate does no IO, reads no clock and draws no randomness. Everything it needs comes in as a value,
 //! everything it decides goes out as a value.
 
+pub mod call;
+pub mod code;
 pub mod condition;
 pub mod context;
 pub mod diagnostic;
@@ -11,6 +13,7 @@ pub mod fork;
 pub mod frontmatter;
 pub mod id;
 pub mod integrity;
+pub mod intent;
 pub mod menu;
 pub mod message;
 pub mod package;
@@ -32,3 +35,4 @@ pub mod tool;
 pub mod usage;
 pub mod version;
 pub mod vpath;
+pub mod wording;

@@ -7,7 +7,6 @@ mod error;
 mod fuzzy;
 mod resolve;
 mod route;
-mod words;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,33 +14,10 @@ use serde::{Deserialize, Serialize};
 pub use error::{MenuError, MenuErrorCode};
 pub use resolve::{Action, DataFormat, DataRef, resolve, started_by, validate};
 pub use route::route;
-pub(crate) use words::{Spot, exact_words, normalised};
 
-use crate::package::agents::{Agent, MenuItem, MenuTarget};
-
-/// Where a menu is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Surface {
-    /// A terminal or a desktop.
-    Ide,
-    /// A browser.
-    Web,
-}
-
-impl Surface {
-    /// All surfaces.
-    pub const ALL: [Self; 2] = [Self::Ide, Self::Web];
-
-    /// Whether an item can be seen here. One that is both `ide-only` and `web-only` is seen nowhere.
-    pub fn shows(self, item: &MenuItem) -> bool {
-        let hidden = match self {
-            Self::Ide => item.web_only,
-            Self::Web => item.ide_only,
-        };
-        hidden != Some(true)
-    }
-}
+pub use crate::package::agents::Surface;
+use crate::package::agents::words::{self, Phrase, Spot, exact_words, normalised};
+use crate::package::agents::{Agent, MenuItem, MenuTarget, Trigger};
 
 /// What a line of the user means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,7 +159,7 @@ pub fn words(agent: &Agent, surface: Surface) -> Vec<String> {
     visible(agent, surface)
         .flat_map(|(_, item)| {
             let own = typeable(item).into_iter().map(|(_, word)| word);
-            own.chain(words::handlers(item).filter_map(|handler| words::typeable(handler.word?)))
+            own.chain(handlers(item).filter_map(|handler| words::typeable(handler.word?)))
         })
         .filter(|word| seen.insert(normalised(word)))
         .map(str::to_owned)
@@ -200,4 +176,16 @@ fn visible(agent: &Agent, surface: Surface) -> impl Iterator<Item = (usize, &Men
 fn typeable(item: &MenuItem) -> Vec<(Spot, &str)> {
     let words = exact_words(item).into_iter();
     words.filter_map(|(spot, word)| Some((spot, words::typeable(word)?))).collect()
+}
+
+/// The handlers of an item that do something.
+fn able(item: &MenuItem) -> impl Iterator<Item = (&Trigger, Target)> {
+    let validate = item.validate_workflow.is_some();
+    let handlers = item.triggers.iter().filter(|trigger| trigger.is_handler());
+    handlers.filter_map(move |trigger| Some((trigger, Target::of(&trigger.target, validate)?)))
+}
+
+/// The texts that choose the handlers of an item.
+fn handlers(item: &MenuItem) -> impl Iterator<Item = Phrase<'_>> {
+    able(item).filter_map(|(trigger, _)| Some(Phrase::new(trigger.matches.as_deref()?)))
 }

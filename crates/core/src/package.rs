@@ -1,6 +1,7 @@
 //! A package: read whole, checked whole, and only then a value.
 
 pub mod agents;
+mod blank;
 mod check;
 mod document;
 mod files;
@@ -23,6 +24,7 @@ use crate::path::PackagePath;
 use crate::shape::{self, Reader, Tolerance};
 use crate::syntax::{Tree, Value};
 use crate::version::SchemaVersion;
+use crate::wording::quoted;
 use agents::Agent;
 use graph::Graph;
 use manifest::Manifest;
@@ -144,8 +146,7 @@ fn versioned(tree: &Tree, reader: &mut Reader<'_>) -> Option<SchemaVersion> {
     };
     let version = SchemaVersion::parse(&text);
     if version.is_none() {
-        let message =
-            format!("the format version {} is not one this runtime reads", shape::quoted(&text));
+        let message = format!("the format version {} is not one this runtime reads", quoted(&text));
         reader.report(
             Code::UnsupportedSchema,
             tree.span,

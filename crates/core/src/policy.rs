@@ -1,14 +1,17 @@
 //! The tool policy: one merged value that drives the prompt, the tool list and the enforcement alike.
 
 pub mod rules;
+pub mod survey;
 mod tightening;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::rules::{Decision, Rule, RuleSet};
+use self::rules::{Decision, Rule, RuleSet, Verdict};
 pub use self::tightening::Tightening;
 use crate::package::agents::AgentTools;
+use crate::tool::Tool;
+use crate::tool::served::ServerName;
 use crate::vpath::VPath;
 
 /// What a model may do with tools.
@@ -131,6 +134,24 @@ impl Policy {
         rules::outlook(&self.rules, tool)
     }
 
+    /// Returns true if a model may call the tool.
+    pub fn allows(&self, tool: Tool) -> bool {
+        match tool {
+            Tool::Read | Tool::List | Tool::Search | Tool::Write => {
+                self.fs.enabled && self.denial(tool).is_none()
+            }
+            Tool::Patch => self.fs.enabled && (self.patches_state || self.denial(tool).is_none()),
+            Tool::AskUser => true,
+            Tool::CompleteNode | Tool::UpdateState => self.strict,
+        }
+    }
+
+    /// Returns the rule that denies all of the tool, if there is one.
+    pub fn denial(&self, tool: Tool) -> Option<Rule> {
+        let outlook = self.outlook(tool.name());
+        outlook.rule.filter(|_| outlook.verdict == Verdict::Deny)
+    }
+
     /// The policy for an agent, which can only tighten: booleans AND, numbers min, lists intersect.
     #[must_use]
     pub fn tightened(&self, agent: Option<&AgentTools>) -> Self {
@@ -148,6 +169,14 @@ impl Policy {
                 both(policy.mcp.allowed_servers.take(), mcp.allowed_servers.as_ref());
         }
         policy
+    }
+}
+
+impl McpPolicy {
+    /// Returns true if models may use the server.
+    pub fn allows(&self, server: &ServerName) -> bool {
+        let is_listed = |servers: &Vec<String>| servers.iter().any(|name| name == server.as_str());
+        self.enabled && self.allowed_servers.as_ref().is_none_or(is_listed)
     }
 }
 
@@ -208,5 +237,15 @@ mod tests {
         let verdict = |tool| both.outlook(tool).verdict;
         let expected = [rules::Verdict::Deny, rules::Verdict::Deny, rules::Verdict::Allow];
         assert_eq!(["fs.read", "fs.list", "fs.write"].map(verdict), expected);
+    }
+
+    #[test]
+    fn a_policy_names_the_servers_that_may_be_used() {
+        let server = |name: &str| name.parse::<ServerName>().unwrap();
+        let all = McpPolicy { enabled: true, allowed_servers: None };
+        let some = McpPolicy { enabled: true, allowed_servers: Some(vec!["a".into()]) };
+        assert!(all.allows(&server("a")) && some.allows(&server("a")));
+        assert!(!some.allows(&server("b")));
+        assert!(!McpPolicy { enabled: false, ..some }.allows(&server("a")));
     }
 }

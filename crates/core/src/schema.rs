@@ -1,7 +1,5 @@
 //! JSON Schemas of the five file kinds and of the events of a run, generated from the types that read and write them.
 
-use std::marker::PhantomData;
-
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
@@ -13,41 +11,6 @@ use crate::package::graph::Graph;
 use crate::package::manifest::Manifest;
 use crate::package::step::StepFront;
 use crate::package::workflow::WorkflowFront;
-
-/// A text with something in it, for the schemas of lists and optional texts.
-pub(crate) struct NonBlank;
-
-impl JsonSchema for NonBlank {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "NonBlank".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> Schema {
-        schemars::json_schema!({ "type": "string", "pattern": r"\S" })
-    }
-}
-
-/// `T`, or a blank text where other tools write one for nothing.
-pub(crate) struct BlankOr<T>(PhantomData<T>);
-
-impl<T: JsonSchema> JsonSchema for BlankOr<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        format!("BlankOr{}", T::schema_name()).into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> Schema {
-        let value = generator.subschema_for::<T>();
-        schemars::json_schema!({ "anyOf": [value, { "type": "string", "pattern": r"^\s*$" }] })
-    }
-}
 
 /// The schemas by file name, as they are published in `spec/schemas/`.
 pub fn schemas() -> Vec<(&'static str, Json)> {

@@ -436,45 +436,6 @@ fn is_offset(text: &str) -> bool {
     }
 }
 
-/// A value as it is shown in a message: quoted, escaped, and cut when it is long.
-pub(crate) fn quoted(value: &str) -> String {
-    const SHOWN: usize = 60;
-    if value.chars().count() <= SHOWN {
-        return format!("{value:?}");
-    }
-    let head: String = value.chars().take(SHOWN).collect();
-    format!("{head:?}…")
-}
-
-/// The candidate that `word` is most likely a misspelling of. For long lists there is [`Findings::nearest`], which
-/// knows when to stop.
-pub(crate) fn nearest<'c>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
-    // Long words are not misspellings, and comparing them costs the product of their lengths.
-    const LONGEST: usize = 128;
-    if word.len() > LONGEST {
-        return None;
-    }
-    let lower = word.to_lowercase();
-    let length = lower.chars().count();
-    candidates
-        .into_iter()
-        .filter(|candidate| candidate.len() <= LONGEST)
-        .filter_map(|candidate| {
-            let other = candidate.to_lowercase();
-            let other_length = other.chars().count();
-            let allowed = length.max(other_length) / 3;
-            // Two words differ by at least what one is longer than the other.
-            (length.abs_diff(other_length) <= allowed).then_some(())?;
-            let distance = strsim::osa_distance(&lower, &other);
-            (distance <= allowed).then_some((distance, candidate))
-        })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -512,13 +473,5 @@ mod tests {
         ] {
             assert!(!is_rfc3339(bad), "{bad}");
         }
-    }
-
-    #[test]
-    fn the_nearest_word_is_a_likely_misspelling_or_none() {
-        assert_eq!(nearest("agnets", ["agents", "entry"]), Some("agents"));
-        assert_eq!(nearest("AGENTS", ["agents"]), Some("agents"));
-        assert_eq!(nearest("x", ["agents", "entry"]), None);
-        assert_eq!(nearest(&"a".repeat(200), ["a"]), None);
     }
 }

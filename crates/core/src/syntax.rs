@@ -5,7 +5,7 @@ pub mod yaml;
 
 use std::collections::HashSet;
 
-use crate::diagnostic::Code;
+use crate::code::Code;
 use crate::text::Span;
 
 /// A value and the place it was written at.

@@ -1,9 +1,174 @@
-//! What tools do, as far as it can be said without touching a disk.
+//! The catalogue of tools, and what tools do as far as it can be said without touching a disk.
 
-pub mod call;
 pub mod leaked;
-pub mod schema;
 pub mod served;
-pub mod survey;
 pub mod text_patch;
 pub mod window;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+/// A tool as a model is told about it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ToolSpec {
+    /// Its canonical name, such as `fs.read`.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub parameters: Json,
+}
+
+/// A tool of the runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tool {
+    /// `fs.read`.
+    Read,
+    /// `fs.list`.
+    List,
+    /// `fs.search`.
+    Search,
+    /// `fs.write`.
+    Write,
+    /// `fs.apply_patch`.
+    Patch,
+    /// `ui.ask_user`.
+    AskUser,
+    /// `runtime.complete_node`, in strict mode.
+    CompleteNode,
+    /// `runtime.update_state`, in strict mode.
+    UpdateState,
+}
+
+/// One row of the catalogue.
+struct Row {
+    name: &'static str,
+    wire_name: &'static str,
+    is_write: bool,
+    /// The parameters it documents, the required ones first.
+    parameters: &'static [&'static str],
+    /// Arguments that are right, as short as can be.
+    example: &'static str,
+}
+
+/// The catalogue, in the order of [`Tool`].
+const CATALOGUE: [Row; 8] = [
+    Row {
+        name: "fs.read",
+        wire_name: "fs_read",
+        is_write: false,
+        parameters: &["path", "startLine", "endLine"],
+        example: r#"{"path":"@project/README.md"}"#,
+    },
+    Row {
+        name: "fs.list",
+        wire_name: "fs_list",
+        is_write: false,
+        parameters: &["path", "depth"],
+        example: r#"{"path":"@project"}"#,
+    },
+    Row {
+        name: "fs.search",
+        wire_name: "fs_search",
+        is_write: false,
+        parameters: &[
+            "query",
+            "path",
+            "globs",
+            "regex",
+            "caseSensitive",
+            "before",
+            "after",
+            "maxMatches",
+        ],
+        example: r#"{"query":"login","path":"@project"}"#,
+    },
+    Row {
+        name: "fs.write",
+        wire_name: "fs_write",
+        is_write: true,
+        parameters: &["path", "content", "mode", "ifMatchSha256"],
+        example: r##"{"path":"@project/artifacts/notes.md","content":"# Notes\n"}"##,
+    },
+    Row {
+        name: "fs.apply_patch",
+        wire_name: "fs_apply_patch",
+        is_write: true,
+        parameters: &["path", "operation", "update", "edits", "diff", "ifMatchSha256"],
+        example: r#"{"path":"@project/artifacts/notes.md","operation":"replace","edits":[{"old":"draft","new":"final"}]} or {"path":"@state/workflow.md","operation":"updateFrontmatter","update":{"variables":{"set":{"topic":"x"}}}}"#,
+    },
+    Row {
+        name: "ui.ask_user",
+        wire_name: "ui_ask_user",
+        is_write: false,
+        parameters: &["question", "kind", "options", "multi", "schema"],
+        example: r#"{"question":"Which topic?"}"#,
+    },
+    Row {
+        name: "runtime.complete_node",
+        wire_name: "runtime_complete_node",
+        is_write: true,
+        parameters: &["nodeId", "next", "variables", "decision", "artifacts"],
+        example: r#"{"nodeId":"step-01","next":"step-02","variables":{"topic":"x"},"artifacts":["artifacts/notes.md"]}"#,
+    },
+    Row {
+        name: "runtime.update_state",
+        wire_name: "runtime_update_state",
+        is_write: true,
+        parameters: &["variables", "artifacts"],
+        example: r#"{"variables":{"topic":"x"}}"#,
+    },
+];
+
+impl Tool {
+    /// All tools, in the order in which models are told about them.
+    pub const ALL: [Self; 8] = [
+        Self::Read,
+        Self::List,
+        Self::Search,
+        Self::Write,
+        Self::Patch,
+        Self::AskUser,
+        Self::CompleteNode,
+        Self::UpdateState,
+    ];
+
+    fn row(self) -> &'static Row {
+        &CATALOGUE[self as usize]
+    }
+
+    /// Finds the tool of this name, canonical (`fs.read`) or as it travels (`fs_read`).
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name || tool.wire_name() == name)
+    }
+
+    /// Returns the canonical name.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Returns the name for providers that take no dot.
+    pub fn wire_name(self) -> &'static str {
+        self.row().wire_name
+    }
+
+    /// Returns true if it changes files.
+    pub fn is_write(self) -> bool {
+        self.row().is_write
+    }
+
+    /// Returns the parameters it documents, the required ones first.
+    pub(crate) fn parameters(self) -> &'static [&'static str] {
+        self.row().parameters
+    }
+
+    /// Returns arguments that are right, as short as can be.
+    pub(crate) fn example(self) -> &'static str {
+        self.row().example
+    }
+}
+
+/// Returns the canonical name of a tool, whichever way it is spelled.
+pub fn canonical(name: &str) -> Option<&'static str> {
+    Tool::named(name).map(Tool::name)
+}

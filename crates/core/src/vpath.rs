@@ -64,7 +64,7 @@ impl VPath {
         if text.len() > MAX_PATH {
             return Err(violation("The path", &format!("is longer than {MAX_PATH} bytes")));
         }
-        let shown = crate::shape::quoted(text);
+        let shown = crate::wording::quoted(text);
         let refuse = |why: &str| violation(&format!("The path {shown}"), why);
         if text.trim().is_empty() {
             return Err(refuse("is empty"));

@@ -15,7 +15,7 @@ mod thread;
 use std::sync::Arc;
 
 use crewagent_core::message::Message;
-use crewagent_core::tool::schema::ToolSpec;
+use crewagent_core::tool::ToolSpec;
 
 use self::head::Tools;
 use self::speech::Speech;

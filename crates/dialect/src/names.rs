@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crewagent_core::integrity::Digest;
-use crewagent_core::tool::schema::ToolSpec;
+use crewagent_core::tool::ToolSpec;
 
 use super::profile::NameForm;
 
@@ -143,7 +143,7 @@ fn digested(flat: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crewagent_core::tool::call::Tool;
+    use crewagent_core::tool::Tool;
     use crewagent_core::tool::served::{Listed, ServedTool, ToolOffer};
     use proptest::prelude::*;
     use proptest::test_runner::{Config as ProptestConfig, RngSeed};

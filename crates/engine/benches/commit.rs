@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use crewagent_core::call::{Call, Operation};
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::{Package, check};
 use crewagent_core::policy::{Policy, StateTool};
@@ -22,7 +23,6 @@ use crewagent_core::run::machine::Moves;
 use crewagent_core::state::document::{Proposed, RunFacts, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Confirmation, MissingRule, Proposal};
 use crewagent_core::state::project_path::ProjectPath;
-use crewagent_core::tool::call::{Call, Operation};
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Before, Mounts, Roots};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crewagent_core::event::{Channel, Reply};
 use crewagent_core::id::WorkflowId;
 use crewagent_core::message::Message;
-use crewagent_core::tool::schema::ToolSpec;
+use crewagent_core::tool::ToolSpec;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 

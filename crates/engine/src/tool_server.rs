@@ -190,7 +190,7 @@ impl ToolServers {
         policy: &McpPolicy,
         deadline: &Deadline,
     ) -> Vec<(&ServerName, Arc<Offer>)> {
-        let allowed = || self.0.servers.iter().filter(|server| server.name().is_allowed(policy));
+        let allowed = || self.0.servers.iter().filter(|server| policy.allows(server.name()));
         allowed().for_each(|server| server.wake());
         allowed().map(|server| (server.name(), server.offer(deadline))).collect()
     }

@@ -13,6 +13,7 @@ pub mod search;
 mod state;
 mod write;
 
+use crewagent_core::call::{Call, ListCall, SearchCall};
 use crewagent_core::event::{Answer, Intent, Moved, StateChange};
 use crewagent_core::package::Workflow;
 use crewagent_core::policy::Policy;
@@ -21,7 +22,6 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 pub use crewagent_core::run::machine::Moves;
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
-use crewagent_core::tool::call::{Call, ListCall, SearchCall};
 use crewagent_core::vpath::Mount;
 use serde::Serialize;
 use serde_json::Value as Json;

@@ -1,6 +1,6 @@
 import { flushSync, mount, unmount } from 'svelte';
 import { beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
-import findings from '../../../crates/core/src/diagnostic/code.rs?raw';
+import findings from '../../../crates/core/src/code.rs?raw';
 import doctor from '../../../crates/engine/src/doctor.rs?raw';
 import checkup from '../../../crates/engine/src/model/chat/checkup.rs?raw';
 import probe from '../../../crates/engine/src/model/chat/probe/lab.rs?raw';

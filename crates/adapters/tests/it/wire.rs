@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crewagent_adapters::chat::{Chat, Client};
+use crewagent_core::call::schema;
 use crewagent_core::event::Reply;
 use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
-use crewagent_core::tool::schema;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::model::{Endpoint, Patience};

@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crewagent_adapters::chat::{Chat, Client};
+use crewagent_core::call::schema;
 use crewagent_core::event::{Channel, Reply};
 use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
-use crewagent_core::tool::schema;
 use crewagent_dialect::profile::{NoWords, Profile};
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::model::{

@@ -79,7 +79,7 @@ fn remind(names: &[ServerName], store: &Store, console: &mut Console) {
         console.line("\nRuns may not use MCP servers yet: that is a matter of policy. Allow it with:\n  crewagent config set policy.mcp.enabled true");
         return;
     }
-    let kept_out = names.iter().filter(|name| !name.is_allowed(&policy));
+    let kept_out = names.iter().filter(|name| !policy.allows(name));
     for name in kept_out {
         console.line(format_args!(
             "\nThe policy does not name {name} among the servers that may be used. See:\n  crewagent config get policy.mcp.allowed-servers"

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crewagent_core::policy::rules::Verdict;
-use crewagent_core::tool::survey::{Decider, FolderRule, Layers, Limit, Surveyed};
+use crewagent_core::policy::survey::{Decider, FolderRule, Layers, Limit, Surveyed};
 use crewagent_engine::store::Store;
 use serde_json::json;
 

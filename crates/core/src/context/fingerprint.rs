@@ -3,7 +3,7 @@
 use crate::integrity::Digest;
 use crate::message::Message;
 use crate::payload::Payload;
-use crate::tool::schema::ToolSpec;
+use crate::tool::ToolSpec;
 
 /// A running digest over a list of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, json};
 
 use super::*;
-use crate::tool::schema::ToolSpec;
+use crate::tool::ToolSpec;
 
 pub(super) fn call(id: &str, arguments: &str) -> ToolCall {
     ToolCall {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::{Code, Diagnostic, Place, Severity};
 use crate::frontmatter::Frontmatter;
-use crate::shape;
 use crate::syntax::{Tree, json};
 use crate::text::{LineIndex, Span};
+use crate::wording::nearest;
 
 /// How many findings of one severity are kept in full. Beyond that they are only counted,
 /// so that a hostile package cannot fill the memory with complaints about itself.
@@ -60,7 +60,7 @@ impl Findings {
             self.suggestion_work += cost(candidate);
             self.suggestion_work <= SUGGESTION_WORK
         });
-        shape::nearest(word, affordable)
+        nearest(word, affordable)
     }
 
     /// Records a finding.

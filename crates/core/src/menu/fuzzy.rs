@@ -2,7 +2,7 @@
 //! answer, so that a question, an answer such as "yes", and a sentence with words of its own are close to nothing.
 
 use super::Confidence;
-use super::words::folded;
+use crate::package::agents::words::folded;
 
 /// A line that is longer is not a command.
 const MAX_CHARS: usize = 200;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::able;
 use super::error::{MenuError, MenuErrorCode};
-use super::words::able;
 use super::{Target, Work};
 use crate::frontmatter::Frontmatter;
 use crate::package::Package;
 use crate::package::agents::Agent;
-use crate::shape::{nearest, quoted};
 use crate::vpath::{Mount, VPath, with_mounts};
+use crate::wording::{nearest, quoted};
 
 /// Reads a file; `None` when it is not there or cannot be read.
 type Files<'f> = &'f dyn Fn(&VPath) -> Option<String>;

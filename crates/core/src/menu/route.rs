@@ -1,8 +1,8 @@
 //! From a line of the user to a command: a number, a word of the menu, something similar, or else conversation.
 
 use super::fuzzy::{Pool, Rank, Wish};
-use super::words::{Phrase, Spot, able, digits, folded, normalised, phrases};
-use super::{Candidate, Command, Confidence, Routed, Surface, Target, Unclear, visible};
+use super::{Candidate, Command, Confidence, Routed, Surface, Target, Unclear, able, visible};
+use crate::package::agents::words::{Phrase, Spot, digits, folded, normalised, phrases};
 use crate::package::agents::{Agent, MenuItem};
 
 /// What the first line of `input` means. The same input always means the same, and nothing is read or asked.

@@ -1,5 +1,7 @@
 //! `agents.json`: personas, menus and tool policies.
 
+pub(crate) mod words;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -171,6 +173,30 @@ impl MenuItem {
                 && !after.starts_with('(');
             is_code.then_some(code)
         })
+    }
+}
+
+/// Where a menu is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Surface {
+    /// A terminal or a desktop.
+    Ide,
+    /// A browser.
+    Web,
+}
+
+impl Surface {
+    /// All surfaces.
+    pub const ALL: [Self; 2] = [Self::Ide, Self::Web];
+
+    /// Whether an item can be seen here. One that is both `ide-only` and `web-only` is seen nowhere.
+    pub fn shows(self, item: &MenuItem) -> bool {
+        let hidden = match self {
+            Self::Ide => item.web_only,
+            Self::Web => item.ide_only,
+        };
+        hidden != Some(true)
     }
 }
 

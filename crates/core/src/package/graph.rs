@@ -12,10 +12,10 @@ use serde_json::{Map, Value as Json};
 
 pub(super) use draft::{EdgeDraft, GraphDraft, NodeDraft};
 
+use super::blank::{BlankOr, NonBlank};
 use crate::condition::Condition;
 use crate::id::{AgentId, NodeId, WorkflowId};
 use crate::path::PackagePath;
-use crate::schema::{BlankOr, NonBlank};
 use crate::version::SchemaVersion;
 
 /// A graph whose ids are unique, whose entry exists and whose edges lead from node to node.

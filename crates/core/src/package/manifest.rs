@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use semver::Version;
 use serde::Serialize;
 
+use super::blank::NonBlank;
 use super::versioned;
 use crate::diagnostic::Code;
 use crate::id::WorkflowId;
 use crate::integrity::Digest;
 use crate::path::PackagePath;
-use crate::schema::NonBlank;
 use crate::shape::{self, Object, Reader};
 use crate::syntax::Tree;
 use crate::version::SchemaVersion;

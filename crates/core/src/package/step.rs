@@ -5,11 +5,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::blank::NonBlank;
 use super::markdown::Outline;
 use super::versioned;
 use crate::frontmatter::Frontmatter;
 use crate::id::NodeId;
-use crate::schema::NonBlank;
 use crate::shape::{self, Object, Reader};
 use crate::syntax::Tree;
 use crate::version::SchemaVersion;

@@ -10,9 +10,9 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::shape::{nearest, quoted};
-use crate::tool::call::Tool;
+use crate::tool::Tool;
 use crate::vpath::{Mount, VPath};
+use crate::wording::{nearest, quoted};
 
 /// A pattern may have this many bytes.
 const MAX_PATTERN: usize = 256;

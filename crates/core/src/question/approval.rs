@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{Question, QuestionKind};
-use crate::event::FileIntent;
+use crate::intent::FileIntent;
 use crate::policy::rules::Rule;
 
 /// A call that waits for the user's word.

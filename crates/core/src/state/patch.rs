@@ -8,7 +8,7 @@ use super::project_path::ProjectPath;
 use super::words::ticked;
 use crate::frontmatter::{Edit, Frontmatter, MAX_BYTES};
 use crate::refusal::{Refusal, RefusalCode};
-use crate::shape::{nearest, quoted};
+use crate::wording::{nearest, quoted};
 
 /// What `update` may hold, each nested (`{"variables": {"set": {…}}}`) or dotted (`{"variables.set": {…}}`).
 /// `workflowStatus.set` completes a workflow, as a variable of that name in `variables.set` does.
@@ -242,18 +242,6 @@ fn text(value: &Json) -> Result<String, String> {
     match value.as_str() {
         Some(text) => Ok(text.trim().to_owned()),
         None => Err(format!("must be a string, but it is {}", kind(value))),
-    }
-}
-
-/// What a person calls this kind of value.
-pub(crate) fn kind(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "a boolean",
-        Json::Number(_) => "a number",
-        Json::String(_) => "a string",
-        Json::Array(_) => "a list",
-        Json::Object(_) => "an object",
     }
 }
 

@@ -9,7 +9,7 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::{Entry, Keys, SyntaxError, Tree, Value};
-use crate::diagnostic::Code;
+use crate::code::Code;
 use crate::text::Span;
 
 /// Objects and lists may stand this deep inside each other.

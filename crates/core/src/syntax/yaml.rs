@@ -11,7 +11,7 @@ use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, T
 
 use super::json::duplicate_key;
 use super::{Entry, Keys, SyntaxError, Tree, Value};
-use crate::diagnostic::Code;
+use crate::code::Code;
 use crate::text::Span;
 
 /// Collections may stand this deep inside each other.

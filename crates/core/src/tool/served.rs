@@ -14,12 +14,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use super::call::{arguments, shown};
-use super::schema::ToolSpec;
-use crate::policy::McpPolicy;
-use crate::refusal::{Refusal, RefusalCode};
-use crate::shape::{nearest, quoted};
+use super::ToolSpec;
 use crate::text::is_unsafe_char;
+use crate::wording::{quoted, shown};
 
 /// What every name of such a tool begins with.
 const PREFIX: &str = "mcp.";
@@ -63,12 +60,6 @@ impl ServerName {
         let legal = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
         let flat: String = text.trim().chars().map(legal).take(SERVER_BYTES).collect();
         flat.trim_matches('-').parse().ok()
-    }
-
-    /// Whether a policy lets models use it.
-    pub fn is_allowed(&self, policy: &McpPolicy) -> bool {
-        let is_listed = |servers: &Vec<String>| servers.contains(&self.0);
-        policy.enabled && policy.allowed_servers.as_ref().is_none_or(is_listed)
     }
 }
 
@@ -342,43 +333,4 @@ fn clean_texts(schema: &mut Json) {
 /// Whether a name is that of a served tool, offered or not.
 pub fn is_served(name: &str) -> bool {
     name.starts_with(PREFIX) || name.starts_with(WIRE_PREFIX)
-}
-
-/// The arguments of a call as a model wrote them: one object. Blank ones are an empty object.
-pub fn arguments(name: &str, text: &str) -> Result<Map<String, Json>, Refusal> {
-    let problem = match arguments::object(text) {
-        Ok(Json::Object(object)) => return Ok(object),
-        Ok(Json::Null) => return Ok(Map::new()),
-        Ok(_) => "they must be one JSON object".to_owned(),
-        Err(why) => why,
-    };
-    let message = format!("The arguments of `{}` cannot be read: {problem}.", shown(name));
-    Err(Refusal::new(RefusalCode::InvalidArguments, message).hint("Send one JSON object."))
-}
-
-/// What a call is about, for one line on a screen.
-pub fn subject(arguments: &Map<String, Json>) -> Option<String> {
-    let parts = arguments.iter().map(|(key, value)| match value.as_str() {
-        Some(text) => format!("{key}={text}"),
-        None => format!("{key}={value}"),
-    });
-    let text = parts.collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then(|| shown(&text))
-}
-
-/// What a model is told that calls a served tool which it does not have.
-pub fn not_offered(name: &str, offered: &[String], policy: &McpPolicy) -> Refusal {
-    let message = if policy.enabled {
-        format!("There is no tool {}.", quoted(name))
-    } else {
-        format!("The tool {} is switched off: this run may not use MCP servers.", quoted(name))
-    };
-    let mut hint = nearest(name, offered.iter().map(String::as_str))
-        .map(|similar| format!("Did you mean `{similar}`? "))
-        .unwrap_or_default();
-    hint.push_str(match offered {
-        [] => "No MCP server offers a tool here; go on without.",
-        [..] => "Call only tools that you were given.",
-    });
-    Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint)
 }

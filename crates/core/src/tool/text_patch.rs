@@ -36,8 +36,8 @@ mod wrapping;
 use serde::Deserialize;
 
 use crate::refusal::{Refusal, RefusalCode};
-use crate::shape::quoted;
 use crate::vpath::VPath;
+use crate::wording::quoted;
 
 pub use hunk::Hunks;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crewagent_core::tool::schema::ToolSpec;
+use crewagent_core::tool::ToolSpec;
 use serde_json::{Value as Json, json};
 
 use super::Options;

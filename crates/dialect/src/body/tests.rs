@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crewagent_core::call::schema;
 use crewagent_core::message::ToolCall;
 use crewagent_core::policy::Policy;
-use crewagent_core::tool::schema;
 use serde_json::{Map, Value as Json, json};
 
 use super::*;

@@ -1,7 +1,7 @@
 //! Schemas of strangers, and our own.
 
+use crewagent_core::call::schema::tools;
 use crewagent_core::policy::Policy;
-use crewagent_core::tool::schema::tools;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use serde_json::json;

@@ -17,8 +17,8 @@ mod wire;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crewagent_core::call::schema::tools;
 use crewagent_core::policy::Policy;
-use crewagent_core::tool::schema::tools;
 use crewagent_dialect::fault::Fault;
 use crewagent_dialect::names::Names;
 use crewagent_dialect::profile::NameForm;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crewagent_core::message::Message;
-use crewagent_core::tool::schema::ToolSpec;
+use crewagent_core::tool::ToolSpec;
 use crewagent_dialect::body::{Body, Options};
 use crewagent_dialect::names::Names;
 use crewagent_dialect::profile::{Profile, endpoint};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crewagent_core::call::Call;
 use crewagent_core::policy::rules::{Rule, Verdict};
 use crewagent_core::question::approval::{Approval, FileChange};
 use crewagent_core::run::machine::{Job, Whole};
-use crewagent_core::tool::call::Call;
 use crewagent_core::vpath::{Mount, VPath};
 use similar::TextDiff;
 

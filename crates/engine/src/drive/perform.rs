@@ -5,12 +5,13 @@
 
 use std::time::Duration;
 
+use crewagent_core::call::Call;
 use crewagent_core::event::{Answer, Fact, Intent};
 use crewagent_core::integrity::Digest;
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Input, Job, Moves, Whole};
-use crewagent_core::tool::call::{Call, canonical};
+use crewagent_core::tool::canonical;
 use crewagent_core::vpath::{VPath, WritablePath};
 use serde::de::IgnoredAny;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crewagent_core::call::schema;
 use crewagent_core::context::tools_digest;
 use crewagent_core::event::{Fact, RequestFacts};
 use crewagent_core::integrity::Digest;
@@ -11,7 +12,7 @@ use crewagent_core::payload::Payload;
 use crewagent_core::policy::Policy;
 use crewagent_core::policy::rules::Verdict;
 use crewagent_core::run::machine::{Ask, Machine};
-use crewagent_core::tool::schema::{self, ToolSpec};
+use crewagent_core::tool::ToolSpec;
 use crewagent_core::tool::served::{ServedTool, ServerName, is_served};
 use crewagent_dialect::names::Names;
 use crewagent_dialect::profile::NameForm;
@@ -69,7 +70,7 @@ impl Toolbox {
 
     /// The tools of servers that a policy allows, in the order of the servers' names.
     pub(super) fn allowed<'t>(&'t self, policy: &Policy) -> impl Iterator<Item = &'t ServedTool> {
-        let servers = self.served.iter().filter(|(server, _)| server.is_allowed(&policy.mcp));
+        let servers = self.served.iter().filter(|(server, _)| policy.mcp.allows(server));
         let is_open = |tool: &&ServedTool| policy.outlook(&tool.name()).verdict != Verdict::Deny;
         servers.flat_map(|(_, tools)| tools).filter(is_open)
     }

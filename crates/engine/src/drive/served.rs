@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crewagent_core::call::served;
 use crewagent_core::event::{Answer, Fact};
 use crewagent_core::payload::Payload;
 use crewagent_core::policy::Policy;
 use crewagent_core::policy::rules::Verdict;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Job, Whole};
-use crewagent_core::tool::served::{self, ServedTool, ServerName};
+use crewagent_core::tool::served::{ServedTool, ServerName, is_served};
 
 use super::perform::{asked, cut_off, deadline, finished, started, would_need_closing};
 use super::{Drive, World, approval, request, unrecorded};
@@ -83,7 +84,7 @@ impl<T: Turn> Drive<'_, T> {
 
     /// Why a call of a server's tool is none, if it is not offered.
     pub(super) fn not_offered(&self, job: &Job) -> Option<Refusal> {
-        if !served::is_served(&job.call.name) || job.whole == Whole::CutOff {
+        if !is_served(&job.call.name) || job.whole == Whole::CutOff {
             return None;
         }
         if let Some(refusal) = denied(&written(&job.call.name), &job.policy) {

@@ -84,7 +84,7 @@ impl<'s> KnownServers<'s> {
     /// Whether runs may use a server.
     pub fn state(&self, name: &ServerName, settings: &ServerSettings) -> ServerState {
         let policy = self.store.settings().for_runs().policy.mcp;
-        match (settings.enabled, name.is_allowed(&policy)) {
+        match (settings.enabled, policy.allows(name)) {
             (true, true) => ServerState::Enabled,
             (true, false) => ServerState::KeptOut,
             (false, _) => ServerState::Disabled,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crewagent_core::call::Call;
 use crewagent_core::event::{FileIntent, Intent};
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::tool::call::Call;
 use crewagent_core::vpath::{VPath, WritablePath};
 
 use super::change::{Change, Draft, jobs};

@@ -1,7 +1,7 @@
 //! `fs.apply_patch` on files of the project.
 
+use crewagent_core::call::{FilePatchCall, Operation};
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::tool::call::{FilePatchCall, Operation};
 use crewagent_core::tool::text_patch::{self, FileChange, TextPatch};
 use crewagent_core::tool::window::{NotText, decode};
 use crewagent_core::vpath::WritablePath;

@@ -2,8 +2,8 @@
 //!
 //! The file goes by in pieces, so that a window of a huge file costs no more memory than the window.
 
+use crewagent_core::call::ReadCall;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::tool::call::ReadCall;
 use crewagent_core::tool::window::{NotText, bounds, decode, preview};
 use crewagent_core::vpath::VPath;
 use serde::Serialize;

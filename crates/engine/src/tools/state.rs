@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crewagent_core::call::{FilePatchCall, Operation, WriteCall, WriteMode};
 use crewagent_core::event::StateChange;
 use crewagent_core::package::Workflow;
 use crewagent_core::path::PackagePath;
@@ -12,7 +13,6 @@ use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, State
 use crewagent_core::state::guard::{self, Proposal, Transition};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::standing::Standing;
-use crewagent_core::tool::call::{FilePatchCall, Operation, WriteCall, WriteMode};
 use crewagent_core::tool::text_patch;
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
 

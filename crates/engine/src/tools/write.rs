@@ -1,8 +1,8 @@
 //! `fs.write`: the whole text of a file, or more of it.
 
+use crewagent_core::call::{WriteCall, WriteMode};
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::tool::call::{WriteCall, WriteMode};
 use crewagent_core::vpath::WritablePath;
 
 use super::Halt;

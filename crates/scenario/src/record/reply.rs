@@ -5,7 +5,7 @@ use crewagent_core::message::ToolCall;
 use crewagent_core::payload::Payload;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::syntax::{Tree, Value, json};
-use crewagent_core::tool::call::canonical;
+use crewagent_core::tool::canonical;
 use crewagent_core::usage::Usage;
 use serde_json::{Number, Value as Json};
 

@@ -4,8 +4,8 @@
 mod way;
 
 use crewagent_core::policy::Policy;
+use crewagent_core::policy::survey::Layers;
 use crewagent_core::tool::served::ServerName;
-use crewagent_core::tool::survey::Layers;
 use crewagent_engine::cancel::Cancel;
 use crewagent_engine::store::{
     ImportedServer, ServerSettings, ServerState, Store, Timeout, import_servers,

@@ -1,6 +1,6 @@
 //! What tools may do, exactly as it is enforced, and who decided it.
 
-use crewagent_core::tool::survey::Layers;
+use crewagent_core::policy::survey::Layers;
 use crewagent_engine::store::Store;
 
 use super::packages::opened;

@@ -1,6 +1,6 @@
 //! MCP servers, and what tools may do.
 
-use crewagent_core::tool::survey::{FolderRule, Limit, Surveyed};
+use crewagent_core::policy::survey::{FolderRule, Limit, Surveyed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

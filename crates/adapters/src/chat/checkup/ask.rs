@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crewagent_core::event::Reply;
 use crewagent_core::message::Message;
-use crewagent_core::tool::schema::ToolSpec;
+use crewagent_core::tool::ToolSpec;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::Endpoint;

@@ -4,7 +4,6 @@ use crewagent_adapters::chat::{Chat, Client};
 use crewagent_core::context::tokens_of;
 use crewagent_core::event::{Fact, Phase, Reason, StoppedBy};
 use crewagent_dialect::profile::Profile;
-use crewagent_dialect::profile::Profile;
 use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::model::{Endpoint, Patience};

@@ -17,7 +17,7 @@ pub(super) fn run(args: &McpList, store: &Store, console: &mut Console) -> anyho
     if args.json {
         let rows: Vec<Json> = servers
             .iter()
-            .map(|(name, settings)| as_json(name, settings, name.is_allowed(&policy)))
+            .map(|(name, settings)| as_json(name, settings, policy.allows(name)))
             .collect();
         console.line(paint::json(&json!({ "servers": rows, "policyEnabled": policy.enabled })));
         return Ok(Outcome::Done);

@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::package::agents::{Agent, AgentsDraft};
 use crate::package::check::{GraphRead, WorkflowDraft};
 use crate::package::document::Document;
-use crate::shape;
+use crate::wording::quoted;
 
 pub(super) fn check(
     document: &Document,
@@ -53,7 +53,7 @@ fn prompts(document: &Document, agent_index: usize, agent: &Agent, findings: &mu
             let message = format!(
                 "agent `{}` has two prompts with the id {}; only the first can be named",
                 agent.id,
-                shape::quoted(&prompt.id)
+                quoted(&prompt.id)
             );
             findings.push(
                 Diagnostic::new(Code::DuplicatePromptId, place, message)

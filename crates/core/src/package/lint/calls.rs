@@ -12,8 +12,8 @@ use crate::package::check::{GraphRead, WorkflowDraft};
 use crate::package::graph::{NodeDraft, NodeKind};
 use crate::package::step::StepFront;
 use crate::path::PackagePath;
-use crate::shape;
 use crate::version::{Minor, SchemaVersion};
+use crate::wording::quoted;
 
 /// What is known of the calls of a package.
 pub(super) struct Resolved {
@@ -235,7 +235,7 @@ fn by_step(
         }
         let message = format!(
             "{} is not a workflow of this package, so node `{}` runs as a plain step",
-            shape::quoted(name),
+            quoted(name),
             caller.id
         );
         let help = names.suggest(name, findings);
@@ -260,7 +260,7 @@ fn no_reference(caller: &Caller<'_>, findings: &mut Findings) {
 
 fn unknown(name: &str, place: Place, names: &Names, findings: &mut Findings) {
     if names.all_known {
-        let message = format!("{} is not a workflow of this package", shape::quoted(name));
+        let message = format!("{} is not a workflow of this package", quoted(name));
         let help = names.suggest(name, findings);
         findings.push(Diagnostic::new(Code::UnknownSubworkflow, place, message).help(help));
     }

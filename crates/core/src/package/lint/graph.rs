@@ -11,7 +11,7 @@ use crate::id::{AgentId, NodeId};
 use crate::package::check::GraphRead;
 use crate::package::document::Document;
 use crate::package::graph::{EdgeDraft, NodeDraft, NodeKind};
-use crate::shape;
+use crate::wording::quoted;
 
 /// Ids are unique, and whatever names a node or an agent names one that exists.
 pub(super) fn references(
@@ -256,10 +256,8 @@ fn twins(walk: &Walk<'_>, findings: &mut Findings) {
         };
         let key = (from.as_str(), to.as_str(), label.as_str());
         if let Some(first) = seen.get(&key) {
-            let message = format!(
-                "two edges lead from `{from}` to `{to}` with the label {}",
-                shape::quoted(label)
-            );
+            let message =
+                format!("two edges lead from `{from}` to `{to}` with the label {}", quoted(label));
             let finding = Diagnostic::new(Code::DuplicateEdge, place(index), message);
             findings.push(
                 finding

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
-use crate::menu::{Spot, Surface, exact_words, normalised};
-use crate::package::agents::{Agent, AgentsDraft, MenuItem, MenuTarget};
+use crate::package::agents::words::{Spot, exact_words, normalised};
+use crate::package::agents::{Agent, AgentsDraft, MenuItem, MenuTarget, Surface};
 use crate::package::check::WorkflowDraft;
 use crate::package::document::{Document, Key};
 use crate::package::files::Files;
 use crate::path::PackagePath;
-use crate::shape;
+use crate::wording::quoted;
 
 /// What menu items can point to.
 pub(super) struct Targets<'a> {
@@ -104,7 +104,7 @@ fn does_something(item: &MenuItem, place: &dyn Fn(&[Key<'_>]) -> Place, findings
 }
 
 fn named(item: &MenuItem) -> String {
-    format!("the menu item {}", shape::quoted(item.trigger.as_deref().unwrap_or(&item.description)))
+    format!("the menu item {}", quoted(item.trigger.as_deref().unwrap_or(&item.description)))
 }
 
 /// A message and its help.
@@ -144,7 +144,7 @@ impl Targets<'_> {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => "name an id of `workflows[]`, or the path of a workflow's `.md`".to_owned(),
         };
-        Some((format!("{} is not a workflow of this package", shape::quoted(text)), help))
+        Some((format!("{} is not a workflow of this package", quoted(text)), help))
     }
 
     fn script(&self, text: &str) -> Option<Problem> {
@@ -167,7 +167,7 @@ impl Targets<'_> {
                 "add the file, or correct the path".into(),
             )),
             Err(error) => Some((
-                format!("{} is not a path inside the package: {error}", shape::quoted(text)),
+                format!("{} is not a path inside the package: {error}", quoted(text)),
                 "write a path from the root of the package".into(),
             )),
         }
@@ -197,10 +197,7 @@ fn classic(text: &str) -> Option<Problem> {
     let ending = text.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     matches!(ending.as_str(), "yaml" | "yml" | "xml").then(|| {
         (
-            format!(
-                "{} is a classic workflow, which this runtime does not run",
-                shape::quoted(text)
-            ),
+            format!("{} is a classic workflow, which this runtime does not run", quoted(text)),
             "make it a workflow of small steps and a graph, and name that one".to_owned(),
         )
     })
@@ -219,9 +216,9 @@ fn prompt(
     let known = agent.prompts.iter().map(|prompt| prompt.id.as_str());
     let help = match findings.nearest(id, known) {
         Some(similar) => format!("did you mean `#{similar}`?"),
-        None => format!("add a prompt with the id {} to this agent", shape::quoted(id)),
+        None => format!("add a prompt with the id {} to this agent", quoted(id)),
     };
-    Some((format!("agent `{}` has no prompt {}", agent.id, shape::quoted(id)), help))
+    Some((format!("agent `{}` has no prompt {}", agent.id, quoted(id)), help))
 }
 
 /// An item whose word an earlier item already has cannot be reached by it.
@@ -242,7 +239,7 @@ fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Place, findings: 
             let message = format!(
                 "{} already answers to {}, so this item never does",
                 agent.menu.get(owner).map(named).unwrap_or_default(),
-                shape::quoted(word)
+                quoted(word)
             );
             let finding = Diagnostic::new(Code::ShadowedTrigger, place(index, &keys), message);
             findings.push(

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::package::check::{GraphRead, TemplateDraft};
-use crate::shape;
+use crate::wording::quoted;
 
 /// What an author may write in front of a path below the project's root.
 const PROJECT: &[&str] = &["@project/", "{project-root}/"];
@@ -62,7 +62,7 @@ pub(super) fn outputs(read: &GraphRead, findings: &mut Findings) {
                     "write a path under `artifacts/`, relative to the project, without `..`",
                 )
             };
-            let message = format!("the output {}{owner} {says}", shape::quoted(output));
+            let message = format!("the output {}{owner} {says}", quoted(output));
             let keys = ["nodes".into(), index.into(), "outputs".into(), at.into()];
             let place = read.document.place(&keys);
             findings.push(Diagnostic::new(Code::OutputOutsideArtifacts, place, message).help(help));
@@ -85,13 +85,13 @@ pub(super) fn artifacts(template: &TemplateDraft, findings: &mut Findings) {
         };
         let message = format!(
             "the artifact {} {reason}; it must be a path relative to the project",
-            shape::quoted(path)
+            quoted(path)
         );
         let is_of_project = PROJECT.iter().chain(ARTIFACTS).any(|prefix| path.starts_with(prefix))
             || !MOUNTS.iter().any(|mount| path.starts_with(mount));
         let plain = components(path).filter(|parts| is_of_project && !parts.is_empty());
         let help = match plain {
-            Some(parts) => format!("write {}", shape::quoted(&parts.join("/"))),
+            Some(parts) => format!("write {}", quoted(&parts.join("/"))),
             None => "write a path such as artifacts/story.md, or leave the list empty".to_owned(),
         };
         let place = template.document.place(&["artifacts".into(), at.into()]);

@@ -9,8 +9,8 @@ use crate::package::document::Document;
 use crate::package::graph::{EdgeDraft, NodeDraft};
 use crate::package::step::{Step, Transition};
 use crate::path::PackagePath;
-use crate::shape;
 use crate::text::Span;
+use crate::wording::quoted;
 
 /// A step is compared with this many nodes; one that many graphs share says the same to each of them.
 const COMPARED: usize = 100;
@@ -123,7 +123,7 @@ fn disagreements(document: &Document, node: &NodeDraft, step: &Step, findings: &
     if let Some(kind) = node.kind.filter(|kind| step.front.kind != kind.word()) {
         let message = format!(
             "the step's type is {}, but its node's is `{}`",
-            shape::quoted(&step.front.kind),
+            quoted(&step.front.kind),
             kind.word()
         );
         report(Code::TypeDisagrees, "type", message);
@@ -136,7 +136,7 @@ fn disagreements(document: &Document, node: &NodeDraft, step: &Step, findings: &
             report(
                 Code::AgentDisagrees,
                 "agentId",
-                format!("the step's agent is {}, but its node has {other}", shape::quoted(stated)),
+                format!("the step's agent is {}, but its node has {other}", quoted(stated)),
             );
         }
     }
@@ -159,7 +159,7 @@ fn disagreements(document: &Document, node: &NodeDraft, step: &Step, findings: &
 
 fn difference(step: &BTreeSet<&String>, graph: &BTreeSet<&String>) -> String {
     let list = |names: Vec<&&String>| {
-        names.iter().take(3).map(|name| shape::quoted(name)).collect::<Vec<_>>().join(", ")
+        names.iter().take(3).map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
     };
     let only_step = list(step.difference(graph).collect());
     let only_graph = list(graph.difference(step).collect());
@@ -207,7 +207,7 @@ fn name_of(move_: &Transition) -> (&str, &str) {
 
 /// What a step says about a move and its edge says otherwise. What only one of them says is no contradiction.
 fn contradiction(move_: &Transition, edge: &EdgeDraft) -> Option<String> {
-    let label = shape::quoted(&move_.label);
+    let label = quoted(&move_.label);
     if let (Some(stated), Some(graph)) = (move_.is_default, edge.is_default)
         && stated != graph
     {
@@ -226,8 +226,8 @@ fn contradiction(move_: &Transition, edge: &EdgeDraft) -> Option<String> {
     differ.then(|| {
         format!(
             "the step's condition for {label} is {}, the graph's is {}",
-            shape::quoted(stated),
-            shape::quoted(graph)
+            quoted(stated),
+            quoted(graph)
         )
     })
 }

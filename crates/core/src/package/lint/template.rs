@@ -9,7 +9,7 @@ use crate::diagnostic::{Code, Diagnostic, Findings, Place};
 use crate::package::check::{GraphRead, TemplateDraft, WorkflowDraft};
 use crate::package::files::Files;
 use crate::path::PackagePath;
-use crate::shape;
+use crate::wording::quoted;
 
 pub(super) fn check(workflows: &[WorkflowDraft], files: &dyn Files, findings: &mut Findings) {
     let (mut templates, mut pairs) = (HashSet::new(), HashSet::new());
@@ -49,7 +49,7 @@ fn current(
     let Some(current) = current.filter(|current| !ids.contains(current)) else { return };
     let message = format!(
         "`currentNodeId` is {}, which is not a node of `{}`; it is ignored, and a run starts at the entry node",
-        shape::quoted(current),
+        quoted(current),
         graph.path
     );
     let place = template.document.place(&["currentNodeId".into()]);
@@ -70,7 +70,7 @@ fn completed(
     for (at, completed) in listed.filter(|(_, id)| !ids.contains(id.as_str())) {
         let message = format!(
             "`stepsCompleted` names {}, which is not a node of `{}`",
-            shape::quoted(completed),
+            quoted(completed),
             graph.path
         );
         let place = template.document.place(&["stepsCompleted".into(), at.into()]);
@@ -89,10 +89,8 @@ fn index(template: &TemplateDraft, files: &dyn Files, findings: &mut Findings) {
         if target.candidates(document).iter().any(exists) {
             continue;
         }
-        let message = format!(
-            "this link leads to {}, which is not in the package",
-            shape::quoted(target.as_str())
-        );
+        let message =
+            format!("this link leads to {}, which is not in the package", quoted(target.as_str()));
         let place = Place::at(document.as_str(), link.span);
         findings.push(
             Diagnostic::new(Code::DeadIndexLink, place, message)

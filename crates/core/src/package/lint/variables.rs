@@ -8,7 +8,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
 use crate::package::check::{GraphRead, WorkflowDraft};
 use crate::path::PackagePath;
-use crate::shape;
+use crate::wording::quoted;
 
 /// How many variables may be carried from templates and callers to graphs in all. Beyond that the rule is silent.
 const CARRIED: usize = 2_000_000;
@@ -43,7 +43,7 @@ fn conditions(graph: &GraphRead, known: &BTreeSet<&str>, findings: &mut Findings
             if known.contains(variable) || !told.insert(variable) {
                 continue;
             }
-            let shown = shape::quoted(variable);
+            let shown = quoted(variable);
             let message =
                 format!("this condition looks at the variable {shown}, which no step sets");
             let help = match findings.nearest(variable, known.iter().copied()) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value as Json};
 use super::range::{EXACT, Range};
 use super::{Field, FieldKind, Form, Offer, TextRule, Unsaid};
 use crate::question::{confirmed, pick};
-use crate::shape::{nearest, quoted};
+use crate::wording::{nearest, quoted};
 
 /// How many mistakes are spelled out.
 const SHOWN: usize = 20;

@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json};
 
 use super::range::{Bound, Edge};
 use super::{Field, FieldKind, Offer, Pattern, Range, TextRule, Unsaid};
-use crate::shape::quoted;
-use crate::state::patch::kind;
+use crate::wording::kind;
+use crate::wording::quoted;
 
 /// A form may have this many fields.
 const MAX_FIELDS: usize = 50;

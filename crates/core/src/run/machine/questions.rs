@@ -15,7 +15,7 @@ use crate::question::approval::{Approval, Consent};
 use crate::question::{Question, QuestionKind};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::guard::Confirmation;
-use crate::tool::call::canonical;
+use crate::tool::canonical;
 
 /// What words are that are no answer, when they are said once more.
 const MEANT: &str = "Or say the same once more: then it is your answer.";

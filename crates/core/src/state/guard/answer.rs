@@ -125,7 +125,7 @@ pub(super) fn lost(proposal: &Proposal<'_>) -> Refusal {
     let current = proposal.old.current_node_id(graph);
     let message = format!(
         "{STATE_FILE} says that the run is at {}, which is not a node of this workflow, so no change can be checked.",
-        crate::shape::quoted(current)
+        crate::wording::quoted(current)
     );
     Refusal::new(RefusalCode::Transition, message)
         .hint("Tell the user that the state document was damaged outside the runtime.")

@@ -6,11 +6,11 @@ use super::change::{Change, is_same, kept};
 use super::route::is_about;
 use super::{Author, Proposal};
 use crate::refusal::RefusalCode;
-use crate::shape::quoted;
 use crate::state::call::CALL_STACK;
 use crate::state::document::{COMPLETE, StateDocument};
 use crate::state::project_path::ProjectPath;
 use crate::state::words::{joined, ticked};
+use crate::wording::quoted;
 
 /// A rule of the guard, by the name that a refusal's details have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

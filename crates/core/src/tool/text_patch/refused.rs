@@ -9,7 +9,7 @@ use super::ladder::Index;
 use super::lines::Lines;
 use super::nearest::{excerpt, nearest};
 use crate::refusal::{Refusal, RefusalCode};
-use crate::shape::quoted;
+use crate::wording::quoted;
 
 /// How many line numbers a refusal lists.
 pub(super) const MAX_LISTED: usize = 10;

@@ -5,7 +5,7 @@
 //! outside is not in a scenario. Such a recording says so in its first lines.
 
 use crewagent_core::event::{Event, Fact, Reply};
-use crewagent_core::tool::call::canonical;
+use crewagent_core::tool::canonical;
 use crewagent_engine::disk::Disk;
 use crewagent_scenario::record::scenario;
 use crewagent_scenario::scripted::Scripted;

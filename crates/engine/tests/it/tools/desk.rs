@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crewagent_core::call::Call;
 use crewagent_core::event::{Answer, Intent, StateChange};
 use crewagent_core::package::{Workflow, check};
 use crewagent_core::policy::{FsPolicy, Policy};
@@ -12,7 +13,6 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{RunFacts, StateDocument};
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
-use crewagent_core::tool::call::Call;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::mounts::{MountError, Mounts, Roots};

@@ -6,7 +6,7 @@ use crewagent_core::payload::Payload;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
-use crewagent_core::tool::call::canonical;
+use crewagent_core::tool::canonical;
 use crewagent_core::usage::Usage;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};

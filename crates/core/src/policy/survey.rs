@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::Tool;
-use super::served::ServedTool;
+use super::Policy;
+use super::rules::{Rule, RuleSet, Source, ToolPattern, Verdict, is_exempt};
 use crate::package::agents::AgentTools;
-use crate::policy::Policy;
-use crate::policy::rules::{Rule, RuleSet, Source, ToolPattern, Verdict, is_exempt};
+use crate::tool::Tool;
+use crate::tool::served::ServedTool;
 
 /// The policies that are merged, each of them as strict as the one before or stricter.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ impl Layers<'_> {
         // What holds in general: a rule about a folder is an exception, which is told beside.
         let general = policy.decide(&[], tool.name(), &[]);
         let outlook = policy.outlook(tool.name());
-        let is_allowed = tool.is_allowed(policy);
+        let is_allowed = policy.allows(tool);
         let is_file_tool = tool.name().starts_with("fs.");
         let off = (is_file_tool && !policy.fs.enabled).then(|| self.who(|of| of.fs.enabled));
         let by = match (off, &general.rule) {
@@ -237,9 +237,9 @@ impl From<Source> for Decider {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::schema::tools;
     use crate::package::agents::FileTools;
     use crate::policy::McpPolicy;
-    use crate::tool::schema::tools;
 
     #[test]
     fn what_is_told_is_what_is_enforced() {

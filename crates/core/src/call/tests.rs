@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::policy::FsPolicy;
 use crate::question::{Choice, QuestionKind};
+use crate::tool::canonical;
 
 fn parse(name: &str, arguments: &str) -> Result<Call, Refusal> {
     Call::parse(name, arguments, &Policy::default())

@@ -3,11 +3,13 @@
 //! Reading is forgiving where nothing can be misunderstood (a number in quotes, arguments that were encoded twice) and
 //! strict everywhere else. A refusal names every mistake and ends with an example, so that one correction is enough.
 
-pub(super) mod arguments;
+mod arguments;
 mod ask;
 mod files;
 mod params;
 mod patch;
+pub mod schema;
+pub mod served;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -16,160 +18,15 @@ mod tests_patch;
 
 use crate::integrity::Digest;
 use crate::policy::Policy;
-use crate::policy::rules::{Rule, Verdict};
+use crate::policy::rules::Verdict;
 use crate::question::Question;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::shape::{nearest, quoted};
 use crate::state::complete::Completion;
 use crate::state::patch::StateUpdate;
-use crate::text::is_unsafe_char;
+use crate::tool::Tool;
 use crate::tool::text_patch::TextPatch;
 use crate::vpath::{VPath, WritablePath};
-
-/// How many characters of a subject are shown.
-const SUBJECT: usize = 120;
-
-/// A tool of the runtime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Tool {
-    /// `fs.read`.
-    Read,
-    /// `fs.list`.
-    List,
-    /// `fs.search`.
-    Search,
-    /// `fs.write`.
-    Write,
-    /// `fs.apply_patch`.
-    Patch,
-    /// `ui.ask_user`.
-    AskUser,
-    /// `runtime.complete_node`, in strict mode.
-    CompleteNode,
-    /// `runtime.update_state`, in strict mode.
-    UpdateState,
-}
-
-impl Tool {
-    /// All tools, in the order in which models are told about them.
-    pub const ALL: [Self; 8] = [
-        Self::Read,
-        Self::List,
-        Self::Search,
-        Self::Write,
-        Self::Patch,
-        Self::AskUser,
-        Self::CompleteNode,
-        Self::UpdateState,
-    ];
-
-    /// The tool of this name, canonical (`fs.read`) or as it travels (`fs_read`).
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name || tool.wire_name() == name)
-    }
-
-    /// The canonical name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "fs.read",
-            Self::List => "fs.list",
-            Self::Search => "fs.search",
-            Self::Write => "fs.write",
-            Self::Patch => "fs.apply_patch",
-            Self::AskUser => "ui.ask_user",
-            Self::CompleteNode => "runtime.complete_node",
-            Self::UpdateState => "runtime.update_state",
-        }
-    }
-
-    /// The name for providers that take no dot.
-    pub fn wire_name(self) -> &'static str {
-        match self {
-            Self::Read => "fs_read",
-            Self::List => "fs_list",
-            Self::Search => "fs_search",
-            Self::Write => "fs_write",
-            Self::Patch => "fs_apply_patch",
-            Self::AskUser => "ui_ask_user",
-            Self::CompleteNode => "runtime_complete_node",
-            Self::UpdateState => "runtime_update_state",
-        }
-    }
-
-    /// Whether the policy lets a model call it.
-    pub fn is_allowed(self, policy: &Policy) -> bool {
-        match self {
-            Self::Read | Self::List | Self::Search | Self::Write => {
-                policy.fs.enabled && self.denied(policy).is_none()
-            }
-            Self::Patch => {
-                policy.fs.enabled && (policy.patches_state || self.denied(policy).is_none())
-            }
-            Self::AskUser => true,
-            Self::CompleteNode | Self::UpdateState => policy.strict,
-        }
-    }
-
-    /// The rule that denies all of it, if one does.
-    pub fn denied(self, policy: &Policy) -> Option<Rule> {
-        let outlook = policy.outlook(self.name());
-        outlook.rule.filter(|_| outlook.verdict == Verdict::Deny)
-    }
-
-    /// Whether it changes files.
-    pub fn is_write(self) -> bool {
-        match self {
-            Self::Write | Self::Patch | Self::CompleteNode | Self::UpdateState => true,
-            Self::Read | Self::List | Self::Search | Self::AskUser => false,
-        }
-    }
-
-    /// The parameters it documents, the required ones first.
-    fn parameters(self) -> &'static [&'static str] {
-        match self {
-            Self::Read => &["path", "startLine", "endLine"],
-            Self::List => &["path", "depth"],
-            Self::Search => &[
-                "query",
-                "path",
-                "globs",
-                "regex",
-                "caseSensitive",
-                "before",
-                "after",
-                "maxMatches",
-            ],
-            Self::Write => &["path", "content", "mode", "ifMatchSha256"],
-            Self::Patch => &["path", "operation", "update", "edits", "diff", "ifMatchSha256"],
-            Self::AskUser => &["question", "kind", "options", "multi", "schema"],
-            Self::CompleteNode => &["nodeId", "next", "variables", "decision", "artifacts"],
-            Self::UpdateState => &["variables", "artifacts"],
-        }
-    }
-
-    /// Arguments that are right, as short as can be.
-    fn example(self) -> &'static str {
-        match self {
-            Self::Read => r#"{"path":"@project/README.md"}"#,
-            Self::List => r#"{"path":"@project"}"#,
-            Self::Search => r#"{"query":"login","path":"@project"}"#,
-            Self::Write => r##"{"path":"@project/artifacts/notes.md","content":"# Notes\n"}"##,
-            Self::Patch => {
-                r#"{"path":"@project/artifacts/notes.md","operation":"replace","edits":[{"old":"draft","new":"final"}]} or {"path":"@state/workflow.md","operation":"updateFrontmatter","update":{"variables":{"set":{"topic":"x"}}}}"#
-            }
-            Self::AskUser => r#"{"question":"Which topic?"}"#,
-            Self::CompleteNode => {
-                r#"{"nodeId":"step-01","next":"step-02","variables":{"topic":"x"},"artifacts":["artifacts/notes.md"]}"#
-            }
-            Self::UpdateState => r#"{"variables":{"topic":"x"}}"#,
-        }
-    }
-}
-
-/// The canonical name of a tool, whichever way it is spelled.
-pub fn canonical(name: &str) -> Option<&'static str> {
-    Tool::named(name).map(Tool::name)
-}
+use crate::wording::{nearest, quoted, shown};
 
 /// A call that can be carried out.
 #[derive(Clone, Debug, PartialEq)]
@@ -396,29 +253,15 @@ impl Call {
     }
 }
 
-/// One line that can be printed anywhere.
-pub(super) fn shown(text: &str) -> String {
-    let mut safe = text.trim().chars().map(|c| match c {
-        '\n' | '\r' | '\t' => ' ',
-        c if is_unsafe_char(c) => '\u{fffd}',
-        c => c,
-    });
-    let mut line: String = safe.by_ref().take(SUBJECT).collect();
-    if safe.next().is_some() {
-        line.push('…');
-    }
-    line
-}
-
 fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
     let tool = Tool::named(name.trim());
-    if let Some(tool) = tool.filter(|tool| tool.is_allowed(policy)) {
+    if let Some(tool) = tool.filter(|tool| policy.allows(*tool)) {
         return Ok(tool);
     }
     let names: Vec<&str> =
-        Tool::ALL.into_iter().filter(|tool| tool.is_allowed(policy)).map(Tool::name).collect();
+        Tool::ALL.into_iter().filter(|tool| policy.allows(*tool)).map(Tool::name).collect();
     let message = match tool {
-        Some(tool) => match tool.denied(policy) {
+        Some(tool) => match policy.denial(tool) {
             Some(rule) => format!("The tool `{}` is denied by the rule {rule}.", tool.name()),
             None => {
                 format!("The tool `{}` is switched off by the policy of this run.", tool.name())

@@ -4,8 +4,8 @@ use serde_json::{Map, Value as Json};
 
 use super::params::{Params, Problems};
 use super::{ListCall, ReadCall, SearchCall, Tool, WriteCall, WriteMode};
-use crate::state::patch::kind;
 use crate::vpath::{Mount, VPath};
+use crate::wording::kind;
 
 /// A search may name this many globs.
 const MAX_GLOBS: usize = 100;

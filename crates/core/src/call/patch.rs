@@ -6,9 +6,10 @@ use super::params::{Params, Problems};
 use super::{FilePatchCall, Operation, PatchCall, Tool};
 use crate::integrity::Digest;
 use crate::state::document::STATE_FILE;
-use crate::state::patch::{StateUpdate, kind};
+use crate::state::patch::StateUpdate;
 use crate::tool::text_patch::{FilePatch, Replacement, TextPatch};
 use crate::vpath::WritablePath;
+use crate::wording::kind;
 
 /// A call may have this many patches.
 const MAX_PATCHES: usize = 100;

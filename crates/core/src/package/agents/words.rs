@@ -2,12 +2,11 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::Target;
-use crate::package::agents::{MenuItem, Trigger};
+use super::MenuItem;
 
 /// A text as it is compared: lower case, without blanks around it. Full-width letters, digits and signs, which many
 /// keyboards for Chinese and Japanese type, are the plain ones: `２` is `2`.
-pub(super) fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     let plain: String = text.nfkc().collect();
     plain.to_lowercase().trim().to_owned()
 }
@@ -26,7 +25,7 @@ fn starless(text: &str) -> &str {
 }
 
 /// The digits of a number, when a line is nothing but one.
-pub(super) fn digits(line: &str) -> Option<String> {
+pub(crate) fn digits(line: &str) -> Option<String> {
     let folded = folded(line);
     let bare = starless(&folded);
     let is_number = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit());
@@ -35,7 +34,7 @@ pub(super) fn digits(line: &str) -> Option<String> {
 
 /// The word as a user types it; `None` when typing it cannot choose anything: it is empty, has several lines, or is
 /// a number, which is a place in the menu.
-pub(super) fn typeable(word: &str) -> Option<&str> {
+pub(crate) fn typeable(word: &str) -> Option<&str> {
     let (word, normal) = (word.trim(), normalised(word));
     if normal.is_empty() || word.contains(['\n', '\r']) || digits(word).is_some() {
         return None;
@@ -47,13 +46,13 @@ pub(super) fn typeable(word: &str) -> Option<&str> {
 /// A text that chooses something: `SPM or fuzzy match on start party mode, party or meeting` is the word `SPM` and
 /// three texts that something similar is enough for. Any other text is a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Phrase<'a> {
-    pub(super) word: Option<&'a str>,
-    pub(super) similar: Vec<&'a str>,
+pub(crate) struct Phrase<'a> {
+    pub(crate) word: Option<&'a str>,
+    pub(crate) similar: Vec<&'a str>,
 }
 
 impl<'a> Phrase<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         const MARK: &str = " or fuzzy match ";
         let Some(at) = text.to_ascii_lowercase().find(MARK) else {
             return Self { word: some(text), similar: Vec::new() };
@@ -66,7 +65,7 @@ impl<'a> Phrase<'a> {
     }
 
     /// The word, and the texts that something similar is enough for.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> {
         self.word.into_iter().chain(self.similar.iter().copied())
     }
 }
@@ -89,7 +88,7 @@ pub(crate) enum Spot {
 }
 
 /// The texts that choose an item, and where they are written.
-pub(super) fn phrases(item: &MenuItem) -> Vec<(Spot, Phrase<'_>)> {
+pub(crate) fn phrases(item: &MenuItem) -> Vec<(Spot, Phrase<'_>)> {
     let trigger = item.trigger.as_deref().map(|text| (Spot::Trigger, text));
     let cmd = item.cmd.as_deref().map(|text| (Spot::Cmd, text));
     let code = item.code().map(|text| (Spot::Code, text));
@@ -104,18 +103,6 @@ pub(super) fn phrases(item: &MenuItem) -> Vec<(Spot, Phrase<'_>)> {
 pub(crate) fn exact_words(item: &MenuItem) -> Vec<(Spot, &str)> {
     let phrases = phrases(item).into_iter();
     phrases.filter_map(|(spot, phrase)| Some((spot, phrase.word?))).collect()
-}
-
-/// The handlers of an item that do something.
-pub(super) fn able(item: &MenuItem) -> impl Iterator<Item = (&Trigger, Target)> {
-    let validate = item.validate_workflow.is_some();
-    let handlers = item.triggers.iter().filter(|trigger| trigger.is_handler());
-    handlers.filter_map(move |trigger| Some((trigger, Target::of(&trigger.target, validate)?)))
-}
-
-/// The texts that choose the handlers of an item.
-pub(super) fn handlers(item: &MenuItem) -> impl Iterator<Item = Phrase<'_>> {
-    able(item).filter_map(|(trigger, _)| Some(Phrase::new(trigger.matches.as_deref()?)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,26 @@
 //! The table of diagnostic codes. A code never changes its meaning and is never used again.
 
-use super::Severity;
+use serde::Serialize;
+
+/// How bad a finding is. A package with an error is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The package cannot be loaded.
+    Error,
+    /// The package loads, but probably does not do what its author meant.
+    Warning,
+}
+
+impl Severity {
+    /// The word a person reads.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
 
 /// Declares the codes, their names and severities, and ties each to its page in `spec/diagnostics/`.
 macro_rules! codes {
@@ -39,7 +59,7 @@ macro_rules! codes {
             pub fn explanation(self) -> &'static str {
                 match self {
                     $(Self::$variant => include_str!(concat!(
-                        "../../../../spec/diagnostics/BM", stringify!($number), ".md"
+                        "../../../spec/diagnostics/BM", stringify!($number), ".md"
                     )),)*
                 }
             }

@@ -6,7 +6,7 @@ use super::Tool;
 use super::params::{Params, Problems};
 use crate::question::form::Form;
 use crate::question::{Choice, Question, QuestionKind};
-use crate::shape::quoted;
+use crate::wording::quoted;
 
 /// A question may have this many bytes.
 const MAX_QUESTION: usize = 16 * 1024;

@@ -6,26 +6,14 @@
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::call::Tool;
 use crate::policy::Policy;
-
-/// One tool.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ToolSpec {
-    /// Its canonical name, such as `fs.read`.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// The JSON Schema of its arguments.
-    pub parameters: Json,
-}
+use crate::tool::{Tool, ToolSpec};
 
 /// The tools that a policy allows, always in the same order.
 pub fn tools(policy: &Policy) -> Vec<ToolSpec> {
-    let allowed = Tool::ALL.into_iter().filter(|tool| tool.is_allowed(policy));
+    let allowed = Tool::ALL.into_iter().filter(|tool| policy.allows(*tool));
     allowed
         .map(|tool| ToolSpec {
             name: tool.name().to_owned(),
@@ -57,7 +45,7 @@ fn description(tool: Tool, policy: &Policy) -> String {
              update, which is for @state/workflow.md only{}. Made whole or not at all; the file may have up to {write} \
              bytes afterwards.{}",
             if policy.strict { " and switched off in this run" } else { "" },
-            match tool.denied(policy) {
+            match policy.denial(tool) {
                 Some(_) => " In this run it may change @state/workflow.md and nothing else.",
                 None => "",
             }

@@ -8,9 +8,9 @@ use super::Tool;
 use super::arguments::unwrapped;
 use crate::integrity::Digest;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::shape::{nearest, quoted};
-use crate::state::patch::kind;
 use crate::vpath::{VPath, WritablePath};
+use crate::wording::kind;
+use crate::wording::{nearest, quoted};
 
 /// How many mistakes are spelled out.
 const SHOWN: usize = 20;

@@ -3,13 +3,13 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use super::Tool;
-use crate::diagnostic::Code;
+use crate::code::Code;
 use crate::policy::Policy;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::shape::quoted;
 use crate::syntax::{SyntaxError, json};
 use crate::text::LineIndex;
+use crate::tool::Tool;
+use crate::wording::quoted;
 
 /// Arguments may always have this many bytes.
 const ALWAYS: u64 = 8 << 20;
@@ -31,7 +31,7 @@ pub(super) fn read(tool: Tool, text: &str, policy: &Policy) -> Result<Map<String
         other @ (Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
             let why = format!(
                 "they must be one JSON object, but this is {}",
-                crate::state::patch::kind(&other)
+                crate::wording::kind(&other)
             );
             Err(refused(tool, &why))
         }
@@ -45,7 +45,7 @@ pub(super) fn unwrapped(text: &str) -> Option<Json> {
 }
 
 /// The JSON that arguments are, unwrapped; blank ones are null.
-pub(in crate::tool) fn object(text: &str) -> Result<Json, String> {
+pub(super) fn object(text: &str) -> Result<Json, String> {
     if text.trim().is_empty() {
         return Ok(Json::Null);
     }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::call::Call;
 use crate::policy::FsPolicy;
-use crate::tool::call::Call;
 
 /// As a model sees them: one name, one sentence, one schema.
 fn listed(policy: &Policy) -> String {

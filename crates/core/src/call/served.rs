@@ -1,0 +1,73 @@
+//! Calls of tools that servers offer: arguments, subjects, refusals.
+
+use serde_json::{Map, Value as Json};
+
+use super::arguments::object;
+use crate::policy::McpPolicy;
+use crate::refusal::{Refusal, RefusalCode};
+use crate::wording::{nearest, quoted, shown};
+
+/// The arguments of a call as a model wrote them: one object. Blank ones are an empty object.
+pub fn arguments(name: &str, text: &str) -> Result<Map<String, Json>, Refusal> {
+    let problem = match object(text) {
+        Ok(Json::Object(object)) => return Ok(object),
+        Ok(Json::Null) => return Ok(Map::new()),
+        Ok(_) => "they must be one JSON object".to_owned(),
+        Err(why) => why,
+    };
+    let message = format!("The arguments of `{}` cannot be read: {problem}.", shown(name));
+    Err(Refusal::new(RefusalCode::InvalidArguments, message).hint("Send one JSON object."))
+}
+
+/// What a call is about, for one line on a screen.
+pub fn subject(arguments: &Map<String, Json>) -> Option<String> {
+    let parts = arguments.iter().map(|(key, value)| match value.as_str() {
+        Some(text) => format!("{key}={text}"),
+        None => format!("{key}={value}"),
+    });
+    let text = parts.collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then(|| shown(&text))
+}
+
+/// What a model is told that calls a served tool which it does not have.
+pub fn not_offered(name: &str, offered: &[String], policy: &McpPolicy) -> Refusal {
+    let message = if policy.enabled {
+        format!("There is no tool {}.", quoted(name))
+    } else {
+        format!("The tool {} is switched off: this run may not use MCP servers.", quoted(name))
+    };
+    let mut hint = nearest(name, offered.iter().map(String::as_str))
+        .map(|similar| format!("Did you mean `{similar}`? "))
+        .unwrap_or_default();
+    hint.push_str(match offered {
+        [] => "No MCP server offers a tool here; go on without.",
+        [..] => "Call only tools that you were given.",
+    });
+    Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_one_object() {
+        assert_eq!(arguments("t", "").unwrap(), Map::new());
+        assert_eq!(arguments("t", r#"{"a":1}"#).unwrap()["a"], 1);
+        assert_eq!(arguments("t", r#""{\"a\":1}""#).unwrap()["a"], 1);
+        for bad in ["[1]", "{", "7", "{\"a\":1,}"] {
+            let refusal = arguments("mcp.s.t", bad).unwrap_err();
+            assert_eq!(refusal.code, RefusalCode::InvalidArguments);
+            assert!(refusal.message.contains("`mcp.s.t`"), "{}", refusal.message);
+        }
+    }
+
+    #[test]
+    fn a_call_is_told_in_one_line() {
+        let Json::Object(args) = json!({ "path": "a\nb", "n": 3 }) else { panic!() };
+        assert_eq!(subject(&args).unwrap(), "path=a b n=3");
+        assert_eq!(subject(&Map::new()), None);
+    }
+}
