@@ -26,7 +26,7 @@ use crate::state::patch::StateUpdate;
 use crate::tool::Tool;
 use crate::tool::text_patch::TextPatch;
 use crate::vpath::{VPath, WritablePath};
-use crate::wording::{nearest, quoted, shown};
+use crate::wording::{nearest, one_line, quoted, ticked};
 
 /// A call that can be carried out.
 #[derive(Clone, Debug, PartialEq)]
@@ -249,7 +249,7 @@ impl Call {
                 None => call.path.to_string(),
             },
         };
-        Some(shown(&text))
+        Some(one_line(&text))
     }
 }
 
@@ -274,7 +274,6 @@ fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
         .or_else(|| nearest(&wire, names.iter().copied()))
         .filter(|_| tool.is_none());
     let mut hint = similar.map(|name| format!("Did you mean `{name}`? ")).unwrap_or_default();
-    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    hint.push_str(&format!("Available: {}.", listed.join(", ")));
+    hint.push_str(&format!("Available: {}.", ticked(&names)));
     Err(Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint).detail("available", names))
 }

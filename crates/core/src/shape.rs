@@ -7,6 +7,7 @@ use crate::id;
 use crate::path::{PackagePath, PathError};
 use crate::syntax::{Entry, Tree, Value};
 use crate::text::Span;
+use crate::wording::{nearest, quoted, ticked};
 
 /// The file that is being read, and where its findings go.
 pub(crate) struct Reader<'a> {
@@ -349,7 +350,7 @@ pub(crate) fn choice<T: Copy>(
             return Some(*choice);
         }
         let name = reader.name();
-        let all = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+        let all = ticked(words.iter().map(|(word, _)| word));
         let help = match nearest(&value, words.iter().map(|(word, _)| *word)) {
             Some(similar) => format!("did you mean `{similar}`? It may be one of: {all}"),
             None => format!("it may be one of: {all}"),

@@ -12,4 +12,3 @@ pub mod output;
 pub mod patch;
 pub mod project_path;
 pub mod standing;
-mod words;

@@ -1,20 +1,67 @@
-//! Wording that messages share: quoted values, likely misspellings, kinds of values.
+//! Wording that messages share: quoted values, lists, single lines, likely misspellings, kinds of values.
+
+use std::fmt::Display;
 
 use serde_json::Value as Json;
 
 use crate::text::is_unsafe_char;
 
-/// How many characters [`shown`] shows.
-const SHOWN_CHARS: usize = 120;
+/// Characters of a value that [`quoted`] shows.
+const QUOTED_CHARS: usize = 60;
+/// Characters that [`one_line`] shows.
+const LINE_CHARS: usize = 120;
+/// Items that [`ticked`] and [`joined`] spell out.
+const LISTED_ITEMS: usize = 20;
 
 /// Quotes a value for a message: escaped, and cut when it is long.
 pub fn quoted(value: &str) -> String {
-    const SHOWN: usize = 60;
-    if value.chars().count() <= SHOWN {
-        return format!("{value:?}");
+    quoted_up_to(value, QUOTED_CHARS)
+}
+
+/// Quotes a value, and cuts it after this many characters.
+pub fn quoted_up_to(value: &str, chars: usize) -> String {
+    match value.char_indices().nth(chars) {
+        Some((end, _)) => format!("{:?}…", &value[..end]),
+        None => format!("{value:?}"),
     }
-    let head: String = value.chars().take(SHOWN).collect();
-    format!("{head:?}…")
+}
+
+/// Cuts a text after this many characters, and marks the cut.
+pub fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Writes blanks and line breaks as one blank each.
+pub fn single_spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Lists names in backticks: `a`, `b` and 3 more.
+pub fn ticked<T: Display>(names: impl IntoIterator<Item = T>) -> String {
+    ticked_up_to(names, LISTED_ITEMS)
+}
+
+/// Lists at most this many names in backticks, and counts the others.
+pub fn ticked_up_to<T: Display>(names: impl IntoIterator<Item = T>, most: usize) -> String {
+    joined_up_to(names.into_iter().map(|name| format!("`{name}`")), most)
+}
+
+/// Lists texts with commas between them, and counts those that are left out.
+pub fn joined<T: Display>(texts: impl IntoIterator<Item = T>) -> String {
+    joined_up_to(texts, LISTED_ITEMS)
+}
+
+/// Lists at most this many texts with commas between them, and counts the others.
+pub fn joined_up_to<T: Display>(texts: impl IntoIterator<Item = T>, most: usize) -> String {
+    let mut texts = texts.into_iter();
+    let shown: Vec<String> = texts.by_ref().take(most).map(|text| text.to_string()).collect();
+    match texts.count() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 /// Returns the candidate that `word` is most likely a misspelling of. For long lists there is
@@ -36,21 +83,26 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
             let allowed = length.max(other_length) / 3;
             // Two words differ by at least what one is longer than the other.
             (length.abs_diff(other_length) <= allowed).then_some(())?;
-            let distance = strsim::osa_distance(&lower, &other);
+            let distance = distance(&lower, &other);
             (distance <= allowed).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
+/// Counts the letters to insert, remove, replace or swap until one word is the other.
+pub fn distance(one: &str, other: &str) -> usize {
+    strsim::osa_distance(one, other)
+}
+
 /// Cuts a text to one line that can be printed anywhere.
-pub fn shown(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut safe = text.trim().chars().map(|c| match c {
         '\n' | '\r' | '\t' => ' ',
         c if is_unsafe_char(c) => '\u{fffd}',
         c => c,
     });
-    let mut line: String = safe.by_ref().take(SHOWN_CHARS).collect();
+    let mut line: String = safe.by_ref().take(LINE_CHARS).collect();
     if safe.next().is_some() {
         line.push('…');
     }
@@ -79,5 +131,22 @@ mod tests {
         assert_eq!(nearest("AGENTS", ["agents"]), Some("agents"));
         assert_eq!(nearest("x", ["agents", "entry"]), None);
         assert_eq!(nearest(&"a".repeat(200), ["a"]), None);
+    }
+
+    #[test]
+    fn long_lists_are_cut_and_counted() {
+        assert_eq!(ticked(&["a", "b"]), "`a`, `b`");
+        let many: Vec<usize> = (0..25).collect();
+        assert!(ticked(&many).ends_with("`19` and 5 more"));
+        assert_eq!(ticked([""; 0]), "");
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_whole_characters() {
+        assert_eq!(cut("größe", 3), "grö…");
+        assert_eq!(cut("größe", 5), "größe");
+        assert_eq!(quoted_up_to("a\nb", 2), "\"a\\n\"…");
+        assert_eq!(one_line(" a\nb\u{1b} "), "a b\u{fffd}");
+        assert_eq!(single_spaced(" a \n\t b "), "a b");
     }
 }

@@ -9,8 +9,7 @@ use super::arguments::unwrapped;
 use crate::integrity::Digest;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::vpath::{VPath, WritablePath};
-use crate::wording::kind;
-use crate::wording::{nearest, quoted};
+use crate::wording::{kind, nearest, quoted, ticked};
 
 /// How many mistakes are spelled out.
 const SHOWN: usize = 20;
@@ -101,7 +100,7 @@ impl Problems {
         }
         parts.extend(self.refusals.iter().take(SHOWN).map(|refusal| refusal.message.clone()));
         let message = format!("{} cannot be called like this: {}", tool.name(), parts.join(" "));
-        let mut hint = format!("Parameters: {}.", parameters(tool));
+        let mut hint = format!("Parameters: {}.", ticked(tool.parameters()));
         if let Some(refused) = self.refusals.iter().find_map(|refusal| refusal.hint.as_ref()) {
             hint = format!("{hint} {refused}");
         }
@@ -122,11 +121,6 @@ fn listed(mistakes: &[String]) -> String {
         text.push_str(&format!("; and {} more mistakes", mistakes.len() - SHOWN));
     }
     text
-}
-
-fn parameters(tool: Tool) -> String {
-    let names: Vec<String> = tool.parameters().iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
 }
 
 /// The values of one object.
@@ -260,13 +254,12 @@ impl<'j> Params<'j> {
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.trim()) {
             return Some(*value);
         }
-        let names: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
         let meant = nearest(text, words.iter().map(|(word, _)| *word));
         let meant = meant.map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
         let name = self.name(key);
         problems.mistake(format!(
             "{name} must be one of {}, but it is {}{meant}",
-            names.join(", "),
+            ticked(words.iter().map(|(word, _)| word)),
             quoted(text)
         ));
         None

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::arguments::object;
 use crate::policy::McpPolicy;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::wording::{nearest, quoted, shown};
+use crate::wording::{nearest, one_line, quoted};
 
 /// The arguments of a call as a model wrote them: one object. Blank ones are an empty object.
 pub fn arguments(name: &str, text: &str) -> Result<Map<String, Json>, Refusal> {
@@ -15,7 +15,7 @@ pub fn arguments(name: &str, text: &str) -> Result<Map<String, Json>, Refusal> {
         Ok(_) => "they must be one JSON object".to_owned(),
         Err(why) => why,
     };
-    let message = format!("The arguments of `{}` cannot be read: {problem}.", shown(name));
+    let message = format!("The arguments of `{}` cannot be read: {problem}.", one_line(name));
     Err(Refusal::new(RefusalCode::InvalidArguments, message).hint("Send one JSON object."))
 }
 
@@ -26,7 +26,7 @@ pub fn subject(arguments: &Map<String, Json>) -> Option<String> {
         None => format!("{key}={value}"),
     });
     let text = parts.collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then(|| shown(&text))
+    (!text.is_empty()).then(|| one_line(&text))
 }
 
 /// What a model is told that calls a served tool which it does not have.

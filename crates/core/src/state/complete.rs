@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::document::{COMPLETE, StateDocument};
 use super::patch::StateUpdate;
-use super::words::ticked;
 use crate::package::graph::{Edge, Graph, NodeKind};
 use crate::refusal::{Refusal, RefusalCode};
+use crate::wording::ticked;
 
 /// A node that is completed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -49,7 +49,10 @@ impl Output {
         }
         filled.push_str(rest);
         if !unfilled.is_empty() {
-            return Self::Open(format!("no simple value for {}", super::words::ticked(&unfilled)));
+            return Self::Open(format!(
+                "no simple value for {}",
+                crate::wording::ticked(&unfilled)
+            ));
         }
         if declared.contains(['*', '?']) {
             return Self::Open("it is a pattern, not a name".to_owned());

@@ -5,10 +5,9 @@ use serde_json::{Map, Value as Json};
 use super::document::{STATE_FILE, StateDocument};
 use super::edits::{self, merge_variables, push, set};
 use super::project_path::ProjectPath;
-use super::words::ticked;
 use crate::frontmatter::{Edit, Frontmatter, MAX_BYTES};
 use crate::refusal::{Refusal, RefusalCode};
-use crate::wording::{nearest, quoted};
+use crate::wording::{kind, nearest, quoted, ticked};
 
 /// What `update` may hold, each nested (`{"variables": {"set": {…}}}`) or dotted (`{"variables.set": {…}}`).
 /// `workflowStatus.set` completes a workflow, as a variable of that name in `variables.set` does.

@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ToolSpec;
 use crate::text::is_unsafe_char;
-use crate::wording::{quoted, shown};
+use crate::wording::{one_line, quoted};
 
 /// What every name of such a tool begins with.
 const PREFIX: &str = "mcp.";
@@ -223,10 +223,10 @@ impl Listed {
 impl ToolOffer {
     /// Why something in a list is left out that is no tool.
     pub fn unreadable(what: &Json, error: &str) -> String {
-        let error = shown(error);
+        let error = one_line(error);
         match what["name"].as_str() {
             Some(name) => {
-                format!("`{}`: it is not described as the protocol asks: {error}", shown(name))
+                format!("`{}`: it is not described as the protocol asks: {error}", one_line(name))
             }
             None => format!("a tool that is not described as the protocol asks: {error}"),
         }
@@ -234,7 +234,7 @@ impl ToolOffer {
 
     /// Why the tool is left out, if its name says so.
     fn check(&self, names: &BTreeSet<String>) -> Result<(), String> {
-        let name = shown(&self.name);
+        let name = one_line(&self.name);
         if self.name.trim().is_empty() {
             Err("a tool without a name".to_owned())
         } else if self.name.len() > NAME_BYTES {
@@ -253,7 +253,7 @@ impl ToolOffer {
         clean_texts(&mut parameters);
         let bytes = parameters.to_string().len();
         if bytes > SCHEMA_BYTES {
-            let name = shown(&self.name);
+            let name = one_line(&self.name);
             return Err(format!(
                 "`{name}`: its schema has {bytes} bytes, and {SCHEMA_BYTES} are taken"
             ));
@@ -277,7 +277,7 @@ impl ToolOffer {
 fn reader(server: &ServerName, resources: &[ResourceOffer]) -> ServedTool {
     let mut description = format!("Read a resource of the MCP server `{server}` by its URI.");
     for resource in resources.iter().take(MOST_RESOURCES) {
-        let (uri, name) = (shown(&resource.uri), shown(&resource.name));
+        let (uri, name) = (one_line(&resource.uri), one_line(&resource.name));
         description.push_str(&format!("\n- {uri} ({name})"));
     }
     if let Some(more) = resources.len().checked_sub(MOST_RESOURCES).filter(|more| *more > 0) {

@@ -11,7 +11,7 @@ use crate::id::{AgentId, NodeId};
 use crate::package::check::GraphRead;
 use crate::package::document::Document;
 use crate::package::graph::{EdgeDraft, NodeDraft, NodeKind};
-use crate::wording::quoted;
+use crate::wording::{quoted, ticked_up_to};
 
 /// Ids are unique, and whatever names a node or an agent names one that exists.
 pub(super) fn references(
@@ -101,10 +101,7 @@ impl<'k> Known<'k> {
         if let Some(similar) = findings.nearest(word, sorted.iter().copied()) {
             return format!("did you mean `{similar}`?");
         }
-        let shown: Vec<_> = sorted.iter().take(8).map(|name| format!("`{name}`")).collect();
-        let more = sorted.len().saturating_sub(shown.len());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("the {} are: {}{more}", self.what, shown.join(", "))
+        format!("the {} are: {}", self.what, ticked_up_to(sorted.iter(), 8))
     }
 }
 
@@ -325,12 +322,5 @@ fn cycles_without_exit(walk: &Walk<'_>, findings: &mut Findings) {
 }
 
 fn named(walk: &Walk<'_>, members: &[usize]) -> String {
-    let shown: Vec<_> = members
-        .iter()
-        .take(5)
-        .filter_map(|index| Some(format!("`{}`", walk.ids.get(*index)?)))
-        .collect();
-    let more = members.len().saturating_sub(shown.len());
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+    ticked_up_to(members.iter().filter_map(|index| walk.ids.get(*index)), 5)
 }

@@ -5,10 +5,12 @@ use serde_json::{Map, Number, Value as Json};
 use super::range::{EXACT, Range};
 use super::{Field, FieldKind, Form, Offer, TextRule, Unsaid};
 use crate::question::{confirmed, pick};
-use crate::wording::{nearest, quoted};
+use crate::wording::{cut, nearest, quoted, ticked_up_to};
 
 /// How many mistakes are spelled out.
 const SHOWN: usize = 20;
+/// Characters of a JSON value that are shown.
+const JSON_CHARS: usize = 60;
 
 /// What was said about the fields, and what about nothing that is a field.
 struct Heard<'w> {
@@ -107,10 +109,7 @@ impl Form {
         let names = || self.fields.iter().map(|field| field.name.as_str());
         let meant = match nearest(name, names()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => {
-                let names: Vec<String> = names().map(|name| format!("`{name}`")).collect();
-                format!("the fields are {}.", names.join(", "))
-            }
+            None => format!("the fields are {}.", ticked_up_to(names(), usize::MAX)),
         };
         format!("There is no field {}; {meant}", quoted(name))
     }
@@ -171,7 +170,7 @@ impl Field {
     /// The value that some JSON means. Numbers and yes or no may be written as text, too. What is offered is named: a
     /// number is never the place of an offer.
     pub(super) fn value(&self, json: &Json) -> Result<Json, String> {
-        let shown = || json.as_str().map_or_else(|| cut(&json.to_string()), quoted);
+        let shown = || json.as_str().map_or_else(|| cut(&json.to_string(), JSON_CHARS), quoted);
         match (&self.kind, json) {
             (FieldKind::Text(rule), Json::String(text)) => {
                 // An empty text is a text, unless something has to be said.
@@ -311,14 +310,4 @@ fn read_number(words: &str) -> Option<Number> {
         Ok(number) => Some(number.into()),
         Err(_) => words.parse::<f64>().ok().and_then(Number::from_f64),
     }
-}
-
-/// As much of some JSON as belongs into a sentence.
-fn cut(json: &str) -> String {
-    const SHOWN: usize = 60;
-    let mut text: String = json.chars().take(SHOWN).collect();
-    if text.len() < json.len() {
-        text.push('…');
-    }
-    text
 }

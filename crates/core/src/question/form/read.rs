@@ -5,8 +5,7 @@ use serde_json::{Map, Value as Json};
 
 use super::range::{Bound, Edge};
 use super::{Field, FieldKind, Offer, Pattern, Range, TextRule, Unsaid};
-use crate::wording::kind;
-use crate::wording::quoted;
+use crate::wording::{kind, quoted, ticked};
 
 /// A form may have this many fields.
 const MAX_FIELDS: usize = 50;
@@ -121,7 +120,7 @@ impl Reader {
     fn keywords(&mut self, part: Part<'_>, known: &[&str], what: &str) {
         let is_known =
             |key: &str| known.contains(&key) || NOTES.contains(&key) || key.starts_with("x-");
-        let listed = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        let listed = ticked(known);
         for key in part.keys.keys().filter(|key| !is_known(key)) {
             let at = part.at;
             self.mistake(format!(

@@ -10,7 +10,7 @@ use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{STATE_FILE, StateDocument};
 use crate::state::next::{Next, allowed_next};
-use crate::state::words::{joined, ticked};
+use crate::wording::{joined, ticked};
 
 /// One refusal for everything that is wrong. Rules count before what is missing.
 pub(super) fn refusal(

@@ -5,7 +5,7 @@ use crate::id::NodeId;
 use crate::package::graph::Node;
 use crate::state::document::StateDocument;
 use crate::state::output::Output;
-use crate::state::words::{joined, ticked};
+use crate::wording::{joined, ticked};
 
 /// What is missing before a node may be left, or a last node completed.
 pub(super) struct Needs {

@@ -7,8 +7,7 @@ use super::rules::{Rule, Violation};
 use crate::package::graph::Edge;
 use crate::package::workflow::Decision;
 use crate::state::next::{Exit, condition_words, exits};
-use crate::state::words::{joined, ticked};
-use crate::wording::{nearest, quoted};
+use crate::wording::{joined, nearest, quoted, ticked};
 
 /// The edge that is taken; none when the run stays where it is.
 pub(super) fn taken<'a>(change: &Change<'a>) -> Result<Option<&'a Edge>, Violation> {

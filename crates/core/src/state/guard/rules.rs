@@ -9,8 +9,7 @@ use crate::refusal::RefusalCode;
 use crate::state::call::CALL_STACK;
 use crate::state::document::{COMPLETE, StateDocument};
 use crate::state::project_path::ProjectPath;
-use crate::state::words::{joined, ticked};
-use crate::wording::quoted;
+use crate::wording::{joined, quoted, ticked};
 
 /// A rule of the guard, by the name that a refusal's details have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::ladder::Index;
 use super::lines::Lines;
+use crate::wording::cut;
 
 /// How many of the wanted lines are looked at.
 const MAX_WANTED: usize = 40;
@@ -38,15 +39,9 @@ pub(super) fn excerpt(lines: &Lines<'_>, start: usize, count: usize) -> Json {
     let first = start.saturating_sub(2);
     let end =
         start.saturating_add(count).saturating_add(2).min(lines.all.len()).min(first + MAX_SHOWN);
-    let shown: Vec<_> = lines.all[first..end].iter().map(|line| cut(line.text)).collect();
+    let shown: Vec<_> =
+        lines.all[first..end].iter().map(|line| cut(line.text, MAX_SHOWN_WIDTH)).collect();
     json!({ "startLine": first + 1, "endLine": end, "lines": shown })
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN_WIDTH) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 /// The places that lines of the file speak for: those that are wanted, each for where the first would be.
