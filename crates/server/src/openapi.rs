@@ -99,3 +99,24 @@ fn operation_id(endpoint: &Endpoint) -> String {
     }
     id
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crewagent_testkit::shape::{check_kept, digest};
+
+    #[test]
+    fn every_request_keeps_its_shape() {
+        let document = super::document(&crate::api::endpoints());
+        let mut lines = Vec::new();
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                lines.push(format!("{} {method} {path}", digest(operation, &document)));
+            }
+        }
+        let accept = std::env::var_os("UPDATE_TYPES").is_some();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi/shapes.txt");
+        check_kept(&file, &lines, accept);
+    }
+}

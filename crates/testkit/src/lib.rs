@@ -11,3 +11,4 @@ pub mod process;
 pub mod pty;
 pub mod report;
 pub mod screen;
+pub mod shape;

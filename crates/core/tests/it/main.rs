@@ -18,4 +18,5 @@ mod prompt;
 mod prompt_laws;
 mod rules;
 mod schemas;
+mod shapes;
 mod support;
