@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crewagent_core::event::{Event, Fact, Reply};
+use crewagent_core::event::{Event, EventKind, Reply, RunEvent, RunResumed};
 use crewagent_core::message::ToolCall;
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::cancel::Deadline;
@@ -63,7 +63,9 @@ fn run() -> Result<bool, Failure> {
         let run =
             Runtime::new(&store, ToolServers::none()).resume(&id, &SettingsChange::default())?;
         resumes.push(start.elapsed());
-        let is_whole = |event: &Event| matches!(event.fact, Fact::RunResumed { fresh: false, .. });
+        let is_whole = |event: &Event| {
+            matches!(event.kind, EventKind::Run(RunEvent::Resumed(RunResumed { fresh: false, .. })))
+        };
         assert!(run.opening().iter().any(is_whole), "the journal is not gone through again");
     }
     let resume = report::median(&mut resumes);

@@ -8,7 +8,9 @@ mod hunks;
 
 use std::collections::BTreeMap;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{
+    Event, EventKind, ModelEvent, StateEvent, ToolEvent, ToolFinished, ToolStarted, TurnStarted,
+};
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::visit::{Visit, visits};
@@ -213,12 +215,18 @@ fn made(events: &[Event]) -> BTreeMap<String, Vec<Change>> {
     let mut files: BTreeMap<String, Vec<Change>> = BTreeMap::new();
     let (mut node, mut open): (Option<String>, Vec<(String, Change)>) = (None, Vec::new());
     for event in events {
-        if let Fact::TurnStarted { node_id, .. } = &event.fact {
+        if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { node_id, .. })) = &event.kind
+        {
             node.clone_from(node_id);
-        } else if let Fact::StateChanged(change) = &event.fact {
+        } else if let EventKind::State(StateEvent::Changed(change)) = &event.kind {
             // Calls of the same reply that come behind a move belong to the new node.
             node = change.moved.as_ref().map(|moved| moved.to.clone()).or(node);
-        } else if let Fact::ToolStarted { call_id, intent: Some(intent), .. } = &event.fact {
+        } else if let EventKind::Tool(ToolEvent::Started(ToolStarted {
+            call_id,
+            intent: Some(intent),
+            ..
+        })) = &event.kind
+        {
             open.clear();
             for file in &intent.files {
                 let Some(path) = file.path.strip_prefix(PROJECT) else { continue };
@@ -237,7 +245,9 @@ fn made(events: &[Event]) -> BTreeMap<String, Vec<Change>> {
                 };
                 open.push((path.to_owned(), change));
             }
-        } else if let Fact::ToolFinished { answer, .. } = &event.fact {
+        } else if let EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) =
+            &event.kind
+        {
             // A change that was refused in the end did not happen.
             for (path, change) in open.drain(..).filter(|_| answer.refused.is_none()) {
                 files.entry(path).or_default().push(change);

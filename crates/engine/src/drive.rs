@@ -7,7 +7,11 @@ mod served;
 mod shift;
 
 use crewagent_core::context::holds_object;
-use crewagent_core::event::{Channel, Fact, Phase, Reason, StoppedBy};
+use crewagent_core::event::{
+    AgentChanged, AssistantDelta, AssistantMessage, Channel, ConversationEvent, EventKind,
+    ModelEvent, ModelInstructed, ModelOverflowed, ModelRetried, ModelStopped, Phase, PhaseChanged,
+    Reason, RunEvent, RunResumed, StoppedBy, ToolEvent, ToolsListed, UserEvent, UserInput,
+};
 use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::Workflow;
@@ -142,59 +146,73 @@ impl<T: Turn> Drive<'_, T> {
     }
 
     /// Another process takes over: this one.
-    pub(crate) fn take_over(&mut self, resumed: Fact) -> Result<(), Halt> {
+    pub(crate) fn take_over(&mut self, resumed: EventKind) -> Result<(), Halt> {
         self.signal(resumed)
     }
 
     /// The user speaks.
     pub(crate) fn say(&mut self, words: &str) -> Result<(), Halt> {
-        let fact = Fact::UserInput {
+        let kind = EventKind::from(UserInput {
             text: words.into(),
             for_node_id: self.machine.node_name().map(str::to_owned),
             call_id: self.machine.asking_call().map(str::to_owned),
-        };
-        self.signal(fact)?;
+        });
+        self.signal(kind)?;
         self.turn.flush()
     }
 
     /// The user did something in a conversation. What does not concern the machine is only recorded.
-    pub(crate) fn choose(&mut self, chosen: Fact) -> Result<(), Halt> {
+    pub(crate) fn choose(&mut self, chosen: EventKind) -> Result<(), Halt> {
         self.signal(chosen)?;
         self.turn.flush()
     }
 
     /// A signal that was just recorded, or was recorded before.
     fn signalled(&mut self, signal: Recorded) {
-        let Recorded { fact, time } = signal;
-        if let Fact::UserInput { text, .. } = fact {
+        let Recorded { kind, time } = signal;
+        if let EventKind::User(UserEvent::Input(UserInput { text, .. })) = kind {
             self.course.inputs += 1;
             let words = text.inline().cloned().unwrap_or_default();
             self.feed(Input::User(words), time);
-        } else if let Fact::SessionInstructed { texts, .. } = fact {
+        } else if let EventKind::Conversation(ConversationEvent::Instructed(ModelInstructed {
+            texts,
+            ..
+        })) = kind
+        {
             self.course.inputs += 1;
             // The calls in hand are given up, and a change that was announced with them.
             self.course.give_up();
             let texts = texts.iter().map(|text| text.inline().cloned().unwrap_or_default());
             self.feed(Input::Instructed(texts.collect()), time);
-        } else if let Fact::SessionAgent { agent_id } = fact {
+        } else if let EventKind::Conversation(ConversationEvent::AgentChanged(AgentChanged {
+            agent_id,
+        })) = kind
+        {
             self.feed(Input::Agent(agent_id.and_then(AgentId::new)), time);
-        } else if let Fact::RunResumed { state, callers, calls, settings, .. } = fact {
+        } else if let EventKind::Run(RunEvent::Resumed(RunResumed {
+            state,
+            callers,
+            calls,
+            settings,
+            ..
+        })) = kind
+        {
             let place = state.map(|state| Whereabouts { state, callers, calls });
             if place.is_some() {
                 self.course.give_up();
             }
             self.feed(Input::Resume { place, settings }, time);
-        } else if let Fact::ModelStopped { .. } = fact {
+        } else if let EventKind::Model(ModelEvent::Stopped(_)) = kind {
             self.feed(Input::Late, time);
-        } else if let Fact::ToolsListed { server, tools, .. } = fact {
+        } else if let EventKind::Tool(ToolEvent::Listed(ToolsListed { server, tools, .. })) = kind {
             self.listed(&server, &tools);
         }
     }
 
     fn feed(&mut self, input: Input, time: Timestamp) {
         for effect in self.machine.step(input, time) {
-            if let Effect::Tell(fact) = effect {
-                self.turn.note(*fact);
+            if let Effect::Tell(kind) = effect {
+                self.turn.note(*kind);
             }
         }
     }
@@ -205,11 +223,11 @@ impl<T: Turn> Drive<'_, T> {
             Wish::Pause | Wish::Run => (Reason::Paused, "Paused by the user."),
         };
         let (phase, message) = (Phase::Paused, Some(message.to_owned()));
-        self.turn.note(Fact::PhaseChanged {
+        self.turn.note(EventKind::from(PhaseChanged {
             phase,
             reason: Some(reason),
             message: message.clone(),
-        });
+        }));
         self.turn.flush()?;
         Ok(Rest { phase, reason: Some(reason), message, question: None })
     }
@@ -242,7 +260,7 @@ impl<T: Turn> Drive<'_, T> {
         let mut said = String::new();
         let recorded = self.turn.step(&key, &mut |moment| {
             if let Some(message) = machine.overflow(toolbox.bytes()) {
-                return Ok(Fact::ModelOverflowed { turn, message });
+                return Ok(EventKind::from(ModelOverflowed { turn, message }));
             }
             if let Some(left) = machine.time_left(moment.now) {
                 until = until.within(left);
@@ -252,34 +270,42 @@ impl<T: Turn> Drive<'_, T> {
                     if channel == Channel::Text {
                         said.push_str(&text);
                     }
-                    moment.whisper(Fact::AssistantDelta { turn, text, channel });
+                    moment.whisper(EventKind::from(AssistantDelta { turn, text, channel }));
                 }
                 Progress::Again(Again { attempt, wait, why: message }) => {
                     said.clear();
                     let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                    moment.note(Fact::ModelRetried { turn, attempt, wait_ms, message });
+                    moment.note(EventKind::from(ModelRetried { turn, attempt, wait_ms, message }));
                 }
             };
             let mut reply = match world.model.reply(&request, memo, &mut tell, &until) {
                 Err(ModelError { kind: ModelErrorKind::Window, message, .. }) => {
-                    return Ok(Fact::ModelOverflowed { turn, message });
+                    return Ok(EventKind::from(ModelOverflowed { turn, message }));
                 }
                 reply => reply?,
             };
             let calls = reply.tool_calls.iter().enumerate();
             let broken = calls.filter(|(_, call)| !holds_object(call)).map(|(at, _)| at);
             reply.broken_calls = broken.collect();
-            Ok(Fact::AssistantMessage { turn, reply })
+            Ok(EventKind::from(AssistantMessage { turn, reply }))
         });
         match recorded {
             Ok(recorded) => self.replied(recorded),
             Err(Halt::Model(error)) if error.kind == ModelErrorKind::Cancelled => {
                 let partial = Some(said).filter(|said| !said.is_empty());
                 if until.is_late() && world.control.wish() == Wish::Run {
-                    return self.signal(Fact::ModelStopped { turn, by: StoppedBy::Time, partial });
+                    return self.signal(EventKind::from(ModelStopped {
+                        turn,
+                        by: StoppedBy::Time,
+                        partial,
+                    }));
                 }
                 if partial.is_some() {
-                    self.turn.note(Fact::ModelStopped { turn, by: StoppedBy::User, partial });
+                    self.turn.note(EventKind::from(ModelStopped {
+                        turn,
+                        by: StoppedBy::User,
+                        partial,
+                    }));
                 }
                 Err(Halt::Model(error))
             }
@@ -288,21 +314,26 @@ impl<T: Turn> Drive<'_, T> {
     }
 
     /// Something comes from outside, and is taken in.
-    fn signal(&mut self, fact: Fact) -> Result<(), Halt> {
-        let signal = self.turn.signal(fact)?;
+    fn signal(&mut self, kind: EventKind) -> Result<(), Halt> {
+        let signal = self.turn.signal(kind)?;
         self.signalled(signal);
         Ok(())
     }
 
     fn replied(&mut self, recorded: Recorded) -> Result<(), Halt> {
-        let Recorded { fact, time } = recorded;
-        let input = if let Fact::AssistantMessage { reply, .. } = fact {
-            Input::Replied(reply)
-        } else if let Fact::ModelOverflowed { message, .. } = fact {
-            Input::Overflowed(message)
-        } else {
-            return Err(unexpected("a reply", &fact));
-        };
+        let Recorded { kind, time } = recorded;
+        let input =
+            if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = kind {
+                Input::Replied(reply)
+            } else if let EventKind::Model(ModelEvent::Overflowed(ModelOverflowed {
+                message,
+                ..
+            })) = kind
+            {
+                Input::Overflowed(message)
+            } else {
+                return Err(unexpected("a reply", &kind));
+            };
         self.feed(input, time);
         Ok(())
     }
@@ -312,8 +343,6 @@ fn unrecorded(key: &str) -> Halt {
     Halt::Unfit(format!("there is no record of {key}"))
 }
 
-fn unexpected(expected: &str, fact: &Fact) -> Halt {
-    let json = serde_json::to_value(fact).unwrap_or_default();
-    let found = json["type"].as_str().unwrap_or("another record");
-    Halt::Unfit(format!("{expected} is expected, not {found}"))
+fn unexpected(expected: &str, kind: &EventKind) -> Halt {
+    Halt::Unfit(format!("{expected} is expected, not {}", kind.name()))
 }

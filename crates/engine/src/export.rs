@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind, RunEvent, RunResumed, RunStarted};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use thiserror::Error;
@@ -93,8 +93,9 @@ struct Redaction {
 /// The files of scripted models that a run asked for.
 fn scripts(events: &[Event]) -> impl Iterator<Item = &str> {
     let settings = events.iter().filter_map(|event| {
-        if let Fact::RunStarted { settings, .. }
-        | Fact::RunResumed { settings: Some(settings), .. } = &event.fact
+        if let EventKind::Run(RunEvent::Started(RunStarted { settings, .. }))
+        | EventKind::Run(RunEvent::Resumed(RunResumed { settings: Some(settings), .. })) =
+            &event.kind
         {
             Some(settings)
         } else {

@@ -8,7 +8,7 @@ mod tail;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind, ModelEvent};
 use thiserror::Error;
 
 pub use self::reader::{Place, Reader};
@@ -271,7 +271,8 @@ fn format(
     buffer: &mut Vec<u8>,
 ) -> Result<(), JournalError> {
     for (expected, event) in (last + 1..).zip(events) {
-        let is_piece = matches!(event.fact, Fact::AssistantDelta { .. }) || event.part.is_some();
+        let is_piece =
+            matches!(event.kind, EventKind::Model(ModelEvent::Delta(_))) || event.part.is_some();
         if event.seq != expected || is_piece {
             return Err(JournalError::Order { expected, found: event.seq });
         }

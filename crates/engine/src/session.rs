@@ -10,7 +10,7 @@ mod heard;
 
 use std::sync::Arc;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{ActiveRunChanged, AgentChanged, CommandResolved, Event, EventKind};
 use crewagent_core::menu::{self, Confidence, MenuLine, Surface};
 use crewagent_core::package::Package;
 use crewagent_core::package::agents::Agent;
@@ -275,7 +275,7 @@ impl<'s> Session<'s> {
     fn command(&mut self, command: GlobalCommand, tell: Tell<'_>) -> Result<Heard, SessionError> {
         let heard = self.obey(&command, tell)?;
         if let Some(name) = command.recorded() {
-            let fact = Fact::SessionCommand {
+            let kind = EventKind::from(CommandResolved {
                 text: command.to_string().into(),
                 command: name.to_owned(),
                 confidence: Confidence::Exact,
@@ -283,8 +283,8 @@ impl<'s> Session<'s> {
                 item: None,
                 choices: heard.choices(),
                 error: None,
-            };
-            self.talk.choose(fact, tell)?;
+            });
+            self.talk.choose(kind, tell)?;
         }
         Ok(heard)
     }
@@ -325,7 +325,7 @@ impl<'s> Session<'s> {
         let meant = self.package().and_then(|package| package.agent_named(name));
         let Some(id) = meant.map(|agent| agent.id.clone()) else { return Ok(self.agents()) };
         self.leave(tell, Keep::Nothing)?;
-        self.talk.choose(Fact::SessionAgent { agent_id: Some(id.to_string()) }, tell)?;
+        self.talk.choose(EventKind::from(AgentChanged { agent_id: Some(id.to_string()) }), tell)?;
         Ok(Heard::Met(id))
     }
 
@@ -334,7 +334,7 @@ impl<'s> Session<'s> {
         if self.agent().is_none() {
             return Ok(self.show_menu());
         }
-        self.talk.choose(Fact::SessionAgent { agent_id: None }, tell)?;
+        self.talk.choose(EventKind::from(AgentChanged { agent_id: None }), tell)?;
         Ok(Heard::Dismissed)
     }
 
@@ -360,7 +360,8 @@ impl<'s> Session<'s> {
 
     /// The user's words go to a run from here on.
     pub(super) fn enter(&mut self, run: Run, tell: Tell<'_>) -> Result<(), SessionError> {
-        self.talk.choose(Fact::SessionRun { id: Some(run.id().to_owned()) }, tell)?;
+        self.talk
+            .choose(EventKind::from(ActiveRunChanged { id: Some(run.id().to_owned()) }), tell)?;
         self.run = Some(run);
         Ok(())
     }
@@ -372,7 +373,7 @@ impl<'s> Session<'s> {
             run.finish(&rest, tell)?;
         }
         if keep == Keep::Nothing {
-            self.talk.choose(Fact::SessionRun { id: None }, tell)?;
+            self.talk.choose(EventKind::from(ActiveRunChanged { id: None }), tell)?;
         }
         Ok(Some(run.facts().run_id.clone()))
     }

@@ -11,7 +11,7 @@ pub mod journaled;
 mod past;
 pub mod replayed;
 
-use crewagent_core::event::{Fact, Reason};
+use crewagent_core::event::{EventKind, Reason};
 use jiff::Timestamp;
 use thiserror::Error;
 
@@ -28,25 +28,25 @@ pub trait Turn {
     fn step(
         &mut self,
         key: &str,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<Fact, Halt>,
+        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
     ) -> Result<Recorded, Halt>;
 
     /// Does the work at most once. If the process ended between intent and result, nobody knows.
     fn once(
         &mut self,
         key: &str,
-        intent: Fact,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<Fact, Halt>,
+        intent: EventKind,
+        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
     ) -> Result<Once, Halt>;
 
     /// Tells something that follows from what is recorded. It is told once, not again by a later process.
-    fn note(&mut self, fact: Fact);
+    fn note(&mut self, kind: EventKind);
 
     /// The signal from outside that is recorded at this place of the program, if there is one.
     fn recorded_signal(&mut self) -> Option<Recorded>;
 
     /// Records a signal from outside: the user spoke, another process took over. Only where nothing is left to replay.
-    fn signal(&mut self, fact: Fact) -> Result<Recorded, Halt>;
+    fn signal(&mut self, kind: EventKind) -> Result<Recorded, Halt>;
 
     /// Makes everything durable that was recorded so far, before an effect that depends on it.
     fn flush(&mut self) -> Result<(), Halt>;
@@ -62,7 +62,7 @@ pub trait Turn {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     /// What happened.
-    pub fact: Fact,
+    pub kind: EventKind,
     /// When.
     pub time: Timestamp,
 }
@@ -87,9 +87,9 @@ pub struct Moment<'m> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     /// It is recorded, before the result.
-    Noted(Fact),
+    Noted(EventKind),
     /// It is not recorded.
-    Whispered(Fact),
+    Whispered(EventKind),
 }
 
 impl<'m> Moment<'m> {
@@ -99,13 +99,13 @@ impl<'m> Moment<'m> {
     }
 
     /// Tells something that belongs to the records, and follows from the result of this step.
-    pub fn note(&mut self, fact: Fact) {
-        (self.tell)(Said::Noted(fact));
+    pub fn note(&mut self, kind: EventKind) {
+        (self.tell)(Said::Noted(kind));
     }
 
     /// Tells something that is not recorded, such as a piece of a reply.
-    pub fn whisper(&mut self, fact: Fact) {
-        (self.tell)(Said::Whispered(fact));
+    pub fn whisper(&mut self, kind: EventKind) {
+        (self.tell)(Said::Whispered(kind));
     }
 
     /// An id that nobody else has.

@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crewagent_core::event::{Channel, Event, Fact, Reply, RequestFacts};
+use crewagent_core::event::{
+    AssistantMessage, Channel, Event, EventKind, ModelEvent, PhaseChanged, Reply, RequestFacts,
+    RunEvent, RunFailed, ToolEvent, ToolFinished, TurnStarted, UserEvent, UserInput,
+};
 use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 
@@ -60,7 +63,7 @@ impl Replay {
     ) -> Self {
         let mut recording = Recording::default();
         for event in events {
-            recording.take(event.fact);
+            recording.take(event.kind);
         }
         Self { recording, blobs: Box::new(blobs) }
     }
@@ -105,43 +108,41 @@ impl Replay {
 }
 
 impl Recording {
-    fn take(&mut self, fact: Fact) {
-        match fact {
-            Fact::TurnStarted { turn, request, .. } => {
+    fn take(&mut self, kind: EventKind) {
+        match kind {
+            EventKind::Model(ModelEvent::TurnStarted(TurnStarted { turn, request, .. })) => {
                 self.turns.entry(turn).or_default().request = Some(request);
             }
-            Fact::AssistantMessage { turn, reply } => {
+            EventKind::Model(ModelEvent::Replied(AssistantMessage { turn, reply })) => {
                 self.turns.entry(turn).or_default().reply = Some(reply);
             }
-            Fact::ToolFinished { turn, call_id, answer, .. } => {
+            EventKind::Tool(ToolEvent::Finished(ToolFinished {
+                turn, call_id, answer, ..
+            })) => {
                 self.answers.push(ToolAnswer { turn, call_id, result: answer.result });
             }
-            Fact::UserInput { text, .. } => self.inputs.push(text),
-            Fact::Error { message, .. } => self.fail(message),
-            Fact::PhaseChanged { message: Some(message), .. } => self.fail(message),
-            Fact::RunStarted { .. }
-            | Fact::SessionStarted { .. }
-            | Fact::SessionAgent { .. }
-            | Fact::SessionCommand { .. }
-            | Fact::SessionInstructed { .. }
-            | Fact::SessionRun { .. }
-            | Fact::RunResumed { .. }
-            | Fact::WorkflowPlanned { .. }
-            | Fact::WorkflowEntered { .. }
-            | Fact::WorkflowLeft { .. }
-            | Fact::WorkflowHeld { .. }
-            | Fact::ToolsListed { .. }
-            | Fact::ServerLogged { .. }
-            | Fact::AssistantDelta { .. }
-            | Fact::ModelRetried { .. }
-            | Fact::ModelOverflowed { .. }
-            | Fact::ModelStopped { .. }
-            | Fact::ToolStarted { .. }
-            | Fact::StateChanged(_)
-            | Fact::Question { .. }
-            | Fact::PhaseChanged { message: None, .. }
-            | Fact::ContextCut { .. }
-            | Fact::RunFinished { .. } => {}
+            EventKind::User(UserEvent::Input(UserInput { text, .. })) => self.inputs.push(text),
+            EventKind::Run(RunEvent::Failed(RunFailed { message, .. })) => self.fail(message),
+            EventKind::Run(RunEvent::PhaseChanged(PhaseChanged {
+                message: Some(message), ..
+            })) => self.fail(message),
+            EventKind::Run(RunEvent::Started(_) | RunEvent::Resumed(_))
+            | EventKind::Conversation(_)
+            | EventKind::Frame(_)
+            | EventKind::Tool(
+                ToolEvent::Listed(_) | ToolEvent::Logged(_) | ToolEvent::Started(_),
+            )
+            | EventKind::Model(
+                ModelEvent::Delta(_)
+                | ModelEvent::Retried(_)
+                | ModelEvent::Overflowed(_)
+                | ModelEvent::Stopped(_),
+            )
+            | EventKind::State(_)
+            | EventKind::User(UserEvent::Asked(_))
+            | EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { message: None, .. }))
+            | EventKind::Model(ModelEvent::ContextCut(_))
+            | EventKind::Run(RunEvent::Finished(_)) => {}
         }
     }
 

@@ -15,7 +15,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::Sse;
 use axum::response::sse::{Event as Frame, KeepAlive};
-use crewagent_core::event::Fact;
+use crewagent_core::event::{EventKind, RunEvent, RunResumed};
 use crewagent_engine::journal::Reader;
 use futures_util::Stream;
 use futures_util::stream::unfold;
@@ -242,7 +242,8 @@ impl Tail {
                     break;
                 }
                 for event in events {
-                    if let Fact::RunResumed { epoch, .. } = &event.fact {
+                    if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind
+                    {
                         writer = *epoch;
                     }
                     if (behind + 1..before).contains(&event.seq) {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crewagent_adapters::mcp::McpServer;
 use crewagent_adapters::mcp::tool_servers;
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind, ToolEvent, ToolFinished, ToolsListed};
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
@@ -121,8 +121,8 @@ struct Talked {
 impl Talked {
     /// The answers of tools, as JSON.
     fn answers(&self) -> Vec<Json> {
-        let answer = |event: &Event| match &event.fact {
-            Fact::ToolFinished { answer, .. } => {
+        let answer = |event: &Event| match &event.kind {
+            EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) => {
                 Some(serde_json::from_str(answer.result.inline().unwrap()).unwrap())
             }
             _ => None,
@@ -131,8 +131,8 @@ impl Talked {
     }
 
     fn listed(&self) -> Vec<(String, Vec<String>, Option<String>)> {
-        let listed = |event: &Event| match &event.fact {
-            Fact::ToolsListed { server, names, error, .. } => {
+        let listed = |event: &Event| match &event.kind {
+            EventKind::Tool(ToolEvent::Listed(ToolsListed { server, names, error, .. })) => {
                 Some((server.clone(), names.clone(), error.clone()))
             }
             _ => None,

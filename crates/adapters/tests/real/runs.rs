@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crewagent_core::event::{Answer, Event, Fact, Reason, Reply};
+use crewagent_core::event::{
+    Answer, AssistantMessage, Event, EventKind, ModelEvent, Reason, Reply, ToolEvent, ToolFinished,
+};
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
@@ -62,8 +64,8 @@ impl Played {
     }
 
     fn answers(&self) -> Vec<&Answer> {
-        let answers = self.events.iter().filter_map(|event| match &event.fact {
-            Fact::ToolFinished { answer, .. } => Some(answer),
+        let answers = self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) => Some(answer),
             _ => None,
         });
         answers.collect()
@@ -74,8 +76,8 @@ impl Played {
     }
 
     fn replies(&self) -> impl Iterator<Item = &Reply> {
-        self.events.iter().filter_map(|event| match &event.fact {
-            Fact::AssistantMessage { reply, .. } => Some(reply),
+        self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) => Some(reply),
             _ => None,
         })
     }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crewagent_adapters::mcp::tool_servers;
-use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::event::{
+    AssistantMessage, Event, EventKind, ModelEvent, Phase, UserAsked, UserEvent,
+};
 use crewagent_core::settings::Mode;
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{Runtime, SettingsChange};
@@ -135,7 +137,7 @@ pub(crate) fn change(model: Option<&str>, bounds: &Bounds) -> SettingsChange {
 /// What the model said last.
 fn last_words(events: &[Event]) -> Option<&str> {
     for event in events.iter().rev() {
-        if let Fact::AssistantMessage { reply, .. } = &event.fact
+        if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = &event.kind
             && let Some(words) = reply.content.as_deref().map(str::trim).filter(|it| !it.is_empty())
         {
             return Some(words);
@@ -147,7 +149,7 @@ fn last_words(events: &[Event]) -> Option<&str> {
 /// Who asked the last question.
 fn asker(events: &[Event]) -> Asker {
     for event in events.iter().rev() {
-        if let Fact::Question { moved, .. } = &event.fact {
+        if let EventKind::User(UserEvent::Asked(UserAsked { moved, .. })) = &event.kind {
             return if moved.is_some() { Asker::Runtime } else { Asker::Model };
         }
     }

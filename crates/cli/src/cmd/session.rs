@@ -5,7 +5,7 @@ mod prompt;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::event::{AssistantMessage, Event, EventKind, ModelEvent, Phase, Reason};
 use crewagent_core::package::{Package, check};
 use crewagent_core::question::Question;
 use crewagent_core::run::machine::Rest;
@@ -298,7 +298,10 @@ impl Purse {
 
     /// Says what the user must know, once.
     pub(crate) fn look(&mut self, event: &Event, console: &mut Console) {
-        let Fact::AssistantMessage { reply, .. } = &event.fact else { return };
+        let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = &event.kind
+        else {
+            return;
+        };
         let is_unknown = reply.usage.tokens() > 0 && reply.usage.cost.is_none();
         if self.watch == Watch::Off || !is_unknown {
             return;

@@ -6,7 +6,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crewagent_core::event::{
-    Answer, Channel, Event, Fact, Finish, Phase, Reason, Reply, StateChange,
+    Answer, AssistantDelta, AssistantMessage, Channel, CommandResolved, ContextCut,
+    ConversationEvent, Event, EventKind, Finish, FrameEntered, FrameEvent, FrameHeld, FrameLeft,
+    ModelEvent, ModelInstructed, ModelOverflowed, ModelRetried, ModelStopped, Phase, PhaseChanged,
+    Reason, Reply, RunEvent, RunFailed, RunFinished, RunResumed, StateChange, StateEvent,
+    ToolEvent, ToolFinished, ToolStarted, TurnStarted, UserAsked, UserEvent, UserInput,
 };
 use crewagent_core::payload::Payload;
 use crewagent_core::question::Question;
@@ -113,7 +117,7 @@ impl Screen {
 
     /// The same after what has happened already, which is not shown.
     pub(crate) fn after(mut self, events: &[Event]) -> Self {
-        events.iter().for_each(|event| self.trail.take(&event.fact));
+        events.iter().for_each(|event| self.trail.take(&event.kind));
         self
     }
 
@@ -140,69 +144,86 @@ impl Screen {
 
     /// What an event looks like. It may be nothing at all.
     pub(crate) fn event(&mut self, event: &Event) -> String {
-        if let Fact::AssistantDelta { turn, text, channel } = &event.fact {
+        if let EventKind::Model(ModelEvent::Delta(AssistantDelta { turn, text, channel })) =
+            &event.kind
+        {
             self.shown = Some(*turn);
             return self.speak(*channel, text);
         }
-        let mut out = if breaks(&event.fact) { self.break_off() } else { self.hush() };
-        self.trail.take(&event.fact);
-        match &event.fact {
-            Fact::RunStarted { .. } => {}
-            Fact::SessionInstructed { .. }
-            | Fact::SessionCommand { .. }
-            | Fact::SessionStarted { .. }
-            | Fact::SessionAgent { .. }
-            | Fact::SessionRun { .. } => self.session(&event.fact, &mut out),
-            Fact::WorkflowEntered { .. }
-            | Fact::WorkflowLeft { .. }
-            | Fact::WorkflowHeld { .. } => {
-                self.crossed(&event.fact, &mut out);
+        let mut out = if breaks(&event.kind) { self.break_off() } else { self.hush() };
+        self.trail.take(&event.kind);
+        match &event.kind {
+            EventKind::Run(RunEvent::Started(_)) => {}
+            EventKind::Conversation(_) => self.session(&event.kind, &mut out),
+            EventKind::Frame(
+                FrameEvent::Entered(_) | FrameEvent::Left(_) | FrameEvent::Held(_),
+            ) => {
+                self.crossed(&event.kind, &mut out);
             }
-            Fact::RunResumed { .. } => self.resumed(event, &mut out),
-            Fact::UserInput { text, .. } => match std::mem::replace(&mut self.echo, Echo::On) {
-                Echo::On => self.block(&user(text), &mut out),
-                Echo::Off => self.last = Last::Block,
-            },
-            Fact::TurnStarted { node_id, agent_id, .. } => {
+            EventKind::Run(RunEvent::Resumed(_)) => self.resumed(event, &mut out),
+            EventKind::User(UserEvent::Input(UserInput { text, .. })) => {
+                match std::mem::replace(&mut self.echo, Echo::On) {
+                    Echo::On => self.block(&user(text), &mut out),
+                    Echo::Off => self.last = Last::Block,
+                }
+            }
+            EventKind::Model(ModelEvent::TurnStarted(TurnStarted {
+                node_id, agent_id, ..
+            })) => {
                 self.turn(node_id.as_deref(), agent_id.as_deref().unwrap_or_default(), &mut out);
             }
-            Fact::AssistantDelta { .. } | Fact::WorkflowPlanned { .. } => {}
-            Fact::AssistantMessage { turn, reply } => self.message(*turn, reply, &mut out),
-            Fact::ToolStarted { call_id, subject, .. } => {
+            EventKind::Model(ModelEvent::Delta(_)) | EventKind::Frame(FrameEvent::Planned(_)) => {}
+            EventKind::Model(ModelEvent::Replied(AssistantMessage { turn, reply })) => {
+                self.message(*turn, reply, &mut out)
+            }
+            EventKind::Tool(ToolEvent::Started(ToolStarted { call_id, subject, .. })) => {
                 if let Some(subject) = subject {
                     self.subjects.insert(call_id.clone(), subject.clone());
                 }
             }
-            Fact::ToolFinished { call_id, tool, answer, .. } => {
+            EventKind::Tool(ToolEvent::Finished(ToolFinished {
+                call_id, tool, answer, ..
+            })) => {
                 self.answered(call_id, tool, answer, &mut out);
             }
-            Fact::StateChanged(change) => self.changed(change, &mut out),
-            Fact::Question { question, moved, .. } => {
+            EventKind::State(StateEvent::Changed(change)) => self.changed(change, &mut out),
+            EventKind::User(UserEvent::Asked(UserAsked { question, moved, .. })) => {
                 let asker = if moved.is_some() { Asker::Runtime } else { Asker::Model };
                 self.block(&question::question(question, asker, self.width), &mut out);
             }
-            Fact::PhaseChanged { phase, reason, message } => {
+            EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { phase, reason, message })) => {
                 self.phase(*phase, *reason, message.as_deref(), &mut out);
             }
-            Fact::ToolsListed { .. } | Fact::ServerLogged { .. } => {
-                let text = served::lines(&event.fact, self.view);
+            EventKind::Tool(ToolEvent::Listed(_) | ToolEvent::Logged(_)) => {
+                let text = served::lines(&event.kind, self.view);
                 self.lines(&text, &mut out);
             }
-            Fact::ContextCut { messages, bytes: size } => {
+            EventKind::Model(ModelEvent::ContextCut(ContextCut { messages, bytes: size })) => {
                 let what = paint::counted(*messages, "message");
                 let line = format!("  · {what} ({}) left the model's context\n", bytes(*size));
                 self.lines(&paint::styled(QUIET, line), &mut out);
             }
-            Fact::ModelRetried { turn, attempt, wait_ms, message } => {
+            EventKind::Model(ModelEvent::Retried(ModelRetried {
+                turn,
+                attempt,
+                wait_ms,
+                message,
+            })) => {
                 let next = next_try(*attempt, *wait_ms);
                 self.void(*turn, message, &next, &mut out);
             }
-            Fact::ModelStopped { partial, .. } => self.cut_off(partial.as_deref(), &mut out),
-            Fact::ModelOverflowed { turn, message } => self.void(*turn, message, "", &mut out),
-            Fact::Error { message, partial } => {
+            EventKind::Model(ModelEvent::Stopped(ModelStopped { partial, .. })) => {
+                self.cut_off(partial.as_deref(), &mut out)
+            }
+            EventKind::Model(ModelEvent::Overflowed(ModelOverflowed { turn, message })) => {
+                self.void(*turn, message, "", &mut out)
+            }
+            EventKind::Run(RunEvent::Failed(RunFailed { message, partial })) => {
                 self.failed(message, partial.as_deref(), &mut out);
             }
-            Fact::RunFinished { phase, reason, turns, usage, .. } => {
+            EventKind::Run(RunEvent::Finished(RunFinished {
+                phase, reason, turns, usage, ..
+            })) => {
                 if self.view == View::Record {
                     let spent = paint::styled(QUIET, summary::spent(*turns, usage, None));
                     let line = match self.subject {
@@ -218,19 +239,19 @@ impl Screen {
     }
 
     /// Another workflow is active, or could not become so.
-    fn crossed(&mut self, fact: &Fact, out: &mut String) {
-        if let Fact::WorkflowEntered { frame, .. } = fact {
+    fn crossed(&mut self, kind: &EventKind, out: &mut String) {
+        if let EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, .. })) = kind {
             let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
             let call = paint::styled(QUIET, format_args!("(call {})", frame.call));
             self.lines(&format!("  {} {name} {call}\n", paint::styled(ACCENT, "↳")), out);
-        } else if let Fact::WorkflowLeft { frame, failed, .. } = fact {
+        } else if let EventKind::Frame(FrameEvent::Left(FrameLeft { frame, failed, .. })) = kind {
             let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
             let (mark, how) = match failed {
                 None => (paint::styled(GOOD, "↰"), "is complete"),
                 Some(_) => (paint::styled(ERROR, "↰"), "could not be completed"),
             };
             self.lines(&format!("  {mark} {name} {}\n", paint::styled(QUIET, how)), out);
-        } else if let Fact::WorkflowHeld { message, .. } = fact {
+        } else if let EventKind::Frame(FrameEvent::Held(FrameHeld { message, .. })) = kind {
             if self.held.as_ref() != Some(message) {
                 let text = self.notice(WARNING, "!", message);
                 self.lines(&text, out);
@@ -272,11 +293,18 @@ impl Screen {
     }
 
     /// What happens in a conversation beside talk. Commands are answered by whoever drives it.
-    fn session(&mut self, fact: &Fact, out: &mut String) {
-        if let Fact::SessionInstructed { subject, .. } = fact {
+    fn session(&mut self, kind: &EventKind, out: &mut String) {
+        if let EventKind::Conversation(ConversationEvent::Instructed(ModelInstructed {
+            subject,
+            ..
+        })) = kind
+        {
             let line = format!("  · {}\n", paint::printable(subject));
             self.lines(&paint::styled(QUIET, line), out);
-        } else if let Fact::SessionCommand { text, .. } = fact
+        } else if let EventKind::Conversation(ConversationEvent::CommandResolved(CommandResolved {
+            text,
+            ..
+        })) = kind
             && self.view == View::Record
         {
             self.block(&user(text), out);
@@ -461,7 +489,10 @@ impl Screen {
     }
 
     fn resumed(&mut self, event: &Event, out: &mut String) {
-        let Fact::RunResumed { state, notes, epoch, .. } = &event.fact else { return };
+        let EventKind::Run(RunEvent::Resumed(RunResumed { state, notes, epoch, .. })) = &event.kind
+        else {
+            return;
+        };
         if state.is_some() {
             self.heading = None;
         }
@@ -535,13 +566,12 @@ pub(crate) fn place_of(node: &str, completed: &[String]) -> usize {
 }
 
 /// Whether it ends a reply that is not whole.
-fn breaks(fact: &Fact) -> bool {
+fn breaks(kind: &EventKind) -> bool {
     matches!(
-        fact,
-        Fact::ModelRetried { .. }
-            | Fact::ModelOverflowed { .. }
-            | Fact::ModelStopped { .. }
-            | Fact::Error { .. }
+        kind,
+        EventKind::Model(
+            ModelEvent::Retried(_) | ModelEvent::Overflowed(_) | ModelEvent::Stopped(_)
+        ) | EventKind::Run(RunEvent::Failed(_))
     )
 }
 

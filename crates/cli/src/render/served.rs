@@ -1,15 +1,18 @@
 //! What servers of tools do, in one line each.
 
-use crewagent_core::event::Fact;
+use crewagent_core::event::{EventKind, ServerLogged, ToolEvent, ToolsListed};
 
 use super::run::View;
 use crate::paint::{self, QUIET, WARNING};
 
 /// What an event of a server looks like. Logs are in the record.
-pub(super) fn lines(fact: &Fact, view: View) -> String {
-    if let Fact::ToolsListed { server, names, left_out, error, .. } = fact {
+pub(super) fn lines(kind: &EventKind, view: View) -> String {
+    if let EventKind::Tool(ToolEvent::Listed(ToolsListed {
+        server, names, left_out, error, ..
+    })) = kind
+    {
         listed(server, names.len(), left_out, error.as_deref())
-    } else if let Fact::ServerLogged { server, level, text } = fact
+    } else if let EventKind::Tool(ToolEvent::Logged(ServerLogged { server, level, text })) = kind
         && view == View::Record
     {
         logged(server, level, text)

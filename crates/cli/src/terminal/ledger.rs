@@ -1,6 +1,8 @@
 //! The last call of a tool, in full: what was asked, and what was answered.
 
-use crewagent_core::event::{Answer, Event, Fact};
+use crewagent_core::event::{
+    Answer, AssistantMessage, Event, EventKind, ModelEvent, ToolEvent, ToolFinished,
+};
 use crewagent_core::message::ToolCall;
 use crewagent_core::payload::Payload;
 use crewagent_engine::blobs::Blobs;
@@ -21,9 +23,15 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn event(&mut self, event: &Event) {
-        if let Fact::AssistantMessage { reply, .. } = &event.fact {
+        if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = &event.kind {
             self.asked.clone_from(&reply.tool_calls);
-        } else if let Fact::ToolFinished { call_id, tool, answer, .. } = &event.fact {
+        } else if let EventKind::Tool(ToolEvent::Finished(ToolFinished {
+            call_id,
+            tool,
+            answer,
+            ..
+        })) = &event.kind
+        {
             let asked = self.asked.iter().find(|call| call.id == *call_id);
             let arguments = asked.map(|call| call.arguments.clone());
             self.last = Some((tool.clone(), arguments, answer.clone()));

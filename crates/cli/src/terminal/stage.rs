@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anstream::adapter::strip_str;
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind, ModelEvent, ToolEvent, ToolStarted};
 use crewagent_engine::blobs::Blobs;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -70,7 +70,7 @@ impl Stage {
         };
         self.screen.resize(paint::text_width());
         let text = before + &self.screen.event(event);
-        if text.is_empty() && matches!(event.fact, Fact::AssistantDelta { .. }) {
+        if text.is_empty() && matches!(event.kind, EventKind::Model(ModelEvent::Delta(_))) {
             // The first word is not complete; the wait for it goes on.
             return;
         }
@@ -118,16 +118,19 @@ impl Drop for Stage {
 impl Live {
     /// What comes next may take a while.
     fn waits_for(&self, event: &Event) -> Option<String> {
-        if let Fact::ToolStarted { tool, subject, .. } = &event.fact {
+        if let EventKind::Tool(ToolEvent::Started(ToolStarted { tool, subject, .. })) = &event.kind
+        {
             let subject = subject.as_deref().unwrap_or_default();
             return Some(paint::printable(format!("{tool} {subject}").trim_end()));
         }
         let is_asked = matches!(
-            event.fact,
-            Fact::TurnStarted { .. }
-                | Fact::AssistantDelta { .. }
-                | Fact::ModelRetried { .. }
-                | Fact::ModelOverflowed { .. }
+            event.kind,
+            EventKind::Model(
+                ModelEvent::TurnStarted(_)
+                    | ModelEvent::Delta(_)
+                    | ModelEvent::Retried(_)
+                    | ModelEvent::Overflowed(_)
+            )
         );
         is_asked.then(|| format!("model {}", self.model))
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crewagent_core::event::{Event, Fact, FileIntent};
+use crewagent_core::event::{Event, EventKind, FileIntent, ToolEvent, ToolFinished, ToolStarted};
 use crewagent_core::integrity::Digest;
 use crewagent_engine::blobs::Blobs;
 
@@ -35,12 +35,21 @@ impl Writes {
 
     /// What a call changed, once it has.
     pub(crate) fn event(&mut self, event: &Event) -> Option<String> {
-        if let Fact::ToolStarted { call_id, intent: Some(intent), .. } = &event.fact {
+        if let EventKind::Tool(ToolEvent::Started(ToolStarted {
+            call_id,
+            intent: Some(intent),
+            ..
+        })) = &event.kind
+        {
             let ours = |file: &&FileIntent| file.path.starts_with("@project/");
             let files = intent.files.iter().filter(ours).cloned().collect();
             self.intents.insert(call_id.clone(), files);
         }
-        let Fact::ToolFinished { call_id, answer, .. } = &event.fact else { return None };
+        let EventKind::Tool(ToolEvent::Finished(ToolFinished { call_id, answer, .. })) =
+            &event.kind
+        else {
+            return None;
+        };
         let files = self.intents.remove(call_id)?;
         answer.refused.is_none().then(|| self.changes(&files))
     }

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use self::limits::Allowance;
 use self::questions::Pending;
 use crate::context::{Context, Cut, Keep};
-use crate::event::{Answer, Fact, Moved, Phase, Reason, Reply, StateChange};
+use crate::event::{Answer, EventKind, Moved, Phase, PhaseChanged, Reason, Reply, StateChange};
 use crate::id::AgentId;
 use crate::message::{Message, ToolCall};
 use crate::package::agents::Agent;
@@ -148,7 +148,7 @@ impl From<Standing> for Whereabouts {
 #[derive(Clone, Debug)]
 pub enum Effect {
     /// Tell everyone.
-    Tell(Box<Fact>),
+    Tell(Box<EventKind>),
     /// Ask the model; feeds [`Input::Replied`], [`Input::Overflowed`] or [`Input::Late`].
     AskModel(Ask),
     /// Perform a call; feeds [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
@@ -531,11 +531,11 @@ impl Machine {
         };
         if !matches!(self.stance, Stance::Resting(_)) {
             // The process before may have told that it paused or failed.
-            effects.push(tell(Fact::PhaseChanged {
+            effects.push(tell(EventKind::from(PhaseChanged {
                 phase: Phase::Running,
                 reason: None,
                 message: None,
-            }));
+            })));
         }
         if goes_on {
             let waiting = std::mem::take(&mut self.waiting);
@@ -584,17 +584,21 @@ impl Machine {
     fn enter(&mut self, phase: Phase, effects: &mut Vec<Effect>) {
         if self.phase != phase {
             self.phase = phase;
-            effects.push(tell(Fact::PhaseChanged { phase, reason: None, message: None }));
+            effects.push(tell(EventKind::from(PhaseChanged {
+                phase,
+                reason: None,
+                message: None,
+            })));
         }
     }
 
     fn rest(&mut self, rest: Rest, effects: &mut Vec<Effect>) {
         self.phase = rest.phase;
-        effects.push(tell(Fact::PhaseChanged {
+        effects.push(tell(EventKind::from(PhaseChanged {
             phase: rest.phase,
             reason: rest.reason,
             message: rest.message.clone(),
-        }));
+        })));
         self.stance = Stance::Resting(rest.clone());
         effects.push(Effect::Rest(rest));
     }
@@ -630,6 +634,6 @@ impl Rest {
     }
 }
 
-fn tell(fact: Fact) -> Effect {
-    Effect::Tell(Box::new(fact))
+fn tell(kind: EventKind) -> Effect {
+    Effect::Tell(Box::new(kind))
 }

@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::trail::Trail;
-use crate::event::{Event, Fact, FileIntent};
+use crate::event::{
+    Event, EventKind, FileIntent, FrameEvent, FramePlanned, RunEvent, RunResumed, RunStarted,
+    ToolEvent, ToolFinished, ToolStarted,
+};
 use crate::settings::RunSettings;
 use crate::vpath::VPath;
 
@@ -30,7 +33,7 @@ impl Moment {
         let mut past = Past::default();
         let at = events.partition_point(|event| event.seq <= seq);
         let (before, after) = events.split_at(at);
-        before.iter().for_each(|event| past.take(&event.fact));
+        before.iter().for_each(|event| past.take(&event.kind));
         let Past { trail, settings, calls, mut documents, open, .. } = past.clone();
         // What is announced is not done.
         for (call, FileIntent { before, .. }) in open {
@@ -38,7 +41,7 @@ impl Moment {
         }
         // What nobody had written yet, or somebody from outside, is what the next change found.
         for event in after {
-            past.take(&event.fact);
+            past.take(&event.kind);
             for (call, file) in past.announced() {
                 if let (None, Some(found)) = (documents.get(&call), &file.before) {
                     documents.insert(call, found.clone());
@@ -67,25 +70,31 @@ struct Past {
 }
 
 impl Past {
-    fn take(&mut self, fact: &Fact) {
+    fn take(&mut self, kind: &EventKind) {
         self.is_new = false;
         let active = self.trail.frames().next_back().map(|frame| frame.call);
-        self.trail.take(fact);
-        self.count(fact);
-        if let Fact::RunStarted { settings, .. }
-        | Fact::RunResumed { settings: Some(settings), .. } = fact
+        self.trail.take(kind);
+        self.count(kind);
+        if let EventKind::Run(RunEvent::Started(RunStarted { settings, .. }))
+        | EventKind::Run(RunEvent::Resumed(RunResumed { settings: Some(settings), .. })) = kind
         {
             self.settings = settings.clone();
         }
-        if let Fact::RunResumed { state: Some(_), .. } = fact {
+        if let EventKind::Run(RunEvent::Resumed(RunResumed { state: Some(_), .. })) = kind {
             self.documents.clear();
             self.open.clear();
-        } else if let Fact::ToolStarted { intent: Some(intent), .. } = fact {
+        } else if let EventKind::Tool(ToolEvent::Started(ToolStarted {
+            intent: Some(intent),
+            ..
+        })) = kind
+        {
             // Whichever document is active has this name for the model.
             let named = VPath::state_document(None).to_string();
             let own = intent.files.iter().filter(|file| file.path == named);
             self.announce(own.map(|file| (active, file.clone())).collect());
-        } else if let Fact::WorkflowPlanned { frame, files, .. } = fact {
+        } else if let EventKind::Frame(FrameEvent::Planned(FramePlanned { frame, files, .. })) =
+            kind
+        {
             let child = VPath::state_document(Some(frame.call)).to_string();
             let own = VPath::state_document(None).to_string();
             let call = |file: &FileIntent| match &file.path {
@@ -95,19 +104,23 @@ impl Past {
             };
             let files = files.iter().map(|file| (call(file), file.clone())).collect();
             self.announce(files);
-        } else if let Fact::ToolFinished { answer, .. } = fact {
+        } else if let EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) = kind {
             self.settle(answer.refused.is_none());
-        } else if let Fact::WorkflowEntered { .. } | Fact::WorkflowLeft { .. } = fact {
+        } else if let EventKind::Frame(FrameEvent::Entered(_) | FrameEvent::Left(_)) = kind {
             self.settle(true);
-        } else if let Fact::WorkflowHeld { .. } = fact {
+        } else if let EventKind::Frame(FrameEvent::Held(_)) = kind {
             self.settle(false);
         }
     }
 
-    fn count(&mut self, fact: &Fact) {
-        let told = if let Fact::RunResumed { calls, .. } = fact {
+    fn count(&mut self, kind: &EventKind) {
+        let told = if let EventKind::Run(RunEvent::Resumed(RunResumed { calls, .. })) = kind {
             *calls
-        } else if let Fact::RunStarted { forked_from: Some(fork), .. } = fact {
+        } else if let EventKind::Run(RunEvent::Started(RunStarted {
+            forked_from: Some(fork),
+            ..
+        })) = kind
+        {
             fork.calls
         } else {
             0
@@ -146,11 +159,11 @@ mod tests {
     use crate::event::{Answer, Intent};
     use crate::refusal::RefusalCode;
 
-    fn event(seq: u64, fact: Fact) -> Event {
-        Event { seq, part: None, time: String::new(), run_id: None, key: None, fact }
+    fn event(seq: u64, kind: EventKind) -> Event {
+        Event { seq, part: None, time: String::new(), run_id: None, key: None, kind }
     }
 
-    fn change(before: &str, after: &str) -> Fact {
+    fn change(before: &str, after: &str) -> EventKind {
         let file = FileIntent {
             path: "@state/workflow.md".into(),
             before: Some(before.into()),
@@ -158,18 +171,23 @@ mod tests {
         };
         let answer = Answer::default();
         let intent = Intent { files: vec![file], time: String::new(), answer, state: None };
-        Fact::ToolStarted {
+        EventKind::from(ToolStarted {
             turn: 1,
             call_id: String::new(),
             tool: String::new(),
             subject: None,
             intent: Some(Box::new(intent)),
-        }
+        })
     }
 
-    fn finished(refused: Option<RefusalCode>) -> Fact {
+    fn finished(refused: Option<RefusalCode>) -> EventKind {
         let answer = Answer { refused, ..Answer::default() };
-        Fact::ToolFinished { turn: 1, call_id: String::new(), tool: String::new(), answer }
+        EventKind::from(ToolFinished {
+            turn: 1,
+            call_id: String::new(),
+            tool: String::new(),
+            answer,
+        })
     }
 
     fn check_document(at: u64, expected: Option<&str>) {
@@ -181,7 +199,7 @@ mod tests {
             change("b", "d"),
             finished(None),
         ];
-        let events: Vec<Event> = (1..).zip(facts).map(|(seq, fact)| event(seq, fact)).collect();
+        let events: Vec<Event> = (1..).zip(facts).map(|(seq, kind)| event(seq, kind)).collect();
         assert_eq!(Moment::of(&events, at).document(None), expected, "{at}");
     }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::Fact;
+use crate::event::{
+    EventKind, FrameEntered, FrameEvent, FrameLeft, RunEvent, RunResumed, RunStarted, StateEvent,
+};
 use crate::state::call::{Caller, Frame};
 use crate::state::standing::Standing;
 
@@ -24,19 +26,26 @@ impl Trail {
     }
 
     /// Goes on by one event. What does not move the run changes nothing.
-    pub fn take(&mut self, fact: &Fact) {
-        if let Fact::RunStarted { state, forked_from, .. } = fact {
+    pub fn take(&mut self, kind: &EventKind) {
+        if let EventKind::Run(RunEvent::Started(RunStarted { state, forked_from, .. })) = kind {
             let callers = forked_from.as_ref().map(|fork| fork.callers.as_slice());
             self.place(state.clone(), callers.unwrap_or_default());
-        } else if let Fact::RunResumed { state: Some(state), callers, .. } = fact {
+        } else if let EventKind::Run(RunEvent::Resumed(RunResumed {
+            state: Some(state),
+            callers,
+            ..
+        })) = kind
+        {
             self.place(state.clone(), callers);
-        } else if let Fact::StateChanged(change) = fact {
+        } else if let EventKind::State(StateEvent::Changed(change)) = kind {
             self.standing = change.state.clone();
-        } else if let Fact::WorkflowEntered { frame, state, .. } = fact {
+        } else if let EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, state, .. })) =
+            kind
+        {
             self.know(frame);
             let state = std::mem::replace(&mut self.standing, state.clone());
             self.callers.push(Caller { frame: frame.clone(), state });
-        } else if let Fact::WorkflowLeft { change, .. } = fact {
+        } else if let EventKind::Frame(FrameEvent::Left(FrameLeft { change, .. })) = kind {
             self.callers.pop();
             self.standing = change.state.clone();
         }
@@ -112,9 +121,9 @@ mod tests {
         Frame { workflow_id: format!("w{call}"), node_id: "c".to_owned(), call }
     }
 
-    fn entered(call: u64, state: Standing) -> Fact {
+    fn entered(call: u64, state: Standing) -> EventKind {
         let (frame, agent_id) = (frame(call), String::new());
-        Fact::WorkflowEntered { frame, depth: 1, agent_id, state }
+        EventKind::from(FrameEntered { frame, depth: 1, agent_id, state })
     }
 
     #[test]
@@ -127,7 +136,7 @@ mod tests {
         assert_eq!(trail.artifacts(), ["x", "y"]);
         let change = StateChange { state: at("d", &["y"]), ..StateChange::default() };
         let (frame, failed) = (frame(2), None);
-        trail.take(&Fact::WorkflowLeft { frame, failed, change: Box::new(change) });
+        trail.take(&EventKind::from(FrameLeft { frame, failed, change: Box::new(change) }));
         assert_eq!((trail.called(), trail.standing().current_node_id.as_str()), (Some("w1"), "d"));
         assert_eq!((trail.workflow_of(2), trail.workflow_of(3)), (Some("w2"), None));
     }

@@ -1,7 +1,7 @@
 //! The nodes that a run came to, in their order. Each visit is known by the event that led there.
 
 use super::trail::Trail;
-use crate::event::{Event, Fact};
+use crate::event::{Event, EventKind, FrameEvent, RunEvent, RunResumed, StateEvent};
 
 /// A node that was entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,50 +47,40 @@ struct Way {
 
 impl Way {
     fn take(&mut self, event: &Event) {
-        if let Fact::RunResumed { state: Some(_), .. } = &event.fact {
+        if let EventKind::Run(RunEvent::Resumed(RunResumed { state: Some(_), .. })) = &event.kind {
             return self.resume(event);
         }
-        self.trail.take(&event.fact);
-        match &event.fact {
-            Fact::RunStarted { .. } | Fact::WorkflowEntered { .. } => self.arrive(event.seq, None),
+        self.trail.take(&event.kind);
+        match &event.kind {
+            EventKind::Run(RunEvent::Started(_)) | EventKind::Frame(FrameEvent::Entered(_)) => {
+                self.arrive(event.seq, None)
+            }
             // The move of a caller is told by this as well, behind `workflow.left`.
-            Fact::StateChanged(change) => {
+            EventKind::State(StateEvent::Changed(change)) => {
                 if let Some(moved) = &change.moved {
                     self.arrive(event.seq, Some(moved.label.clone()));
                 }
             }
-            Fact::RunResumed { .. }
-            | Fact::SessionStarted { .. }
-            | Fact::SessionAgent { .. }
-            | Fact::SessionCommand { .. }
-            | Fact::SessionInstructed { .. }
-            | Fact::SessionRun { .. }
-            | Fact::UserInput { .. }
-            | Fact::WorkflowPlanned { .. }
-            | Fact::WorkflowLeft { .. }
-            | Fact::WorkflowHeld { .. }
-            | Fact::ToolsListed { .. }
-            | Fact::ServerLogged { .. }
-            | Fact::TurnStarted { .. }
-            | Fact::AssistantDelta { .. }
-            | Fact::ModelRetried { .. }
-            | Fact::ModelOverflowed { .. }
-            | Fact::ModelStopped { .. }
-            | Fact::AssistantMessage { .. }
-            | Fact::ToolStarted { .. }
-            | Fact::ToolFinished { .. }
-            | Fact::Question { .. }
-            | Fact::PhaseChanged { .. }
-            | Fact::ContextCut { .. }
-            | Fact::Error { .. }
-            | Fact::RunFinished { .. } => {}
+            EventKind::Run(
+                RunEvent::Resumed(_)
+                | RunEvent::PhaseChanged(_)
+                | RunEvent::Failed(_)
+                | RunEvent::Finished(_),
+            )
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(
+                FrameEvent::Planned(_) | FrameEvent::Left(_) | FrameEvent::Held(_),
+            )
+            | EventKind::Tool(_)
+            | EventKind::Model(_) => {}
         }
     }
 
     /// The run stays at its node, unless its state was changed from outside.
     fn resume(&mut self, event: &Event) {
         let before = self.trail.clone();
-        self.trail.take(&event.fact);
+        self.trail.take(&event.kind);
         let node = |trail: &Trail| trail.standing().current_node_id.clone();
         if node(&before) != node(&self.trail) || !before.frames().eq(self.trail.frames()) {
             self.arrive(event.seq, None);

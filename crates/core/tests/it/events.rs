@@ -1,6 +1,6 @@
 //! Events as journals have them.
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{CommandResolved, ConversationEvent, Event, EventKind};
 
 #[test]
 fn a_command_has_the_name_of_the_contract_and_an_old_journal_is_read() {
@@ -11,7 +11,16 @@ fn a_command_has_the_name_of_the_contract_and_an_old_journal_is_read() {
     };
     for name in ["session.command", "command.resolved"] {
         let event: Event = serde_json::from_str(&line(name)).unwrap();
-        assert!(matches!(event.fact, Fact::SessionCommand { item: Some(2), .. }), "{name}");
+        assert!(
+            matches!(
+                event.kind,
+                EventKind::Conversation(ConversationEvent::CommandResolved(CommandResolved {
+                    item: Some(2),
+                    ..
+                }))
+            ),
+            "{name}"
+        );
         assert_eq!(serde_json::to_string(&event).unwrap(), line("command.resolved"));
     }
 }

@@ -5,7 +5,9 @@ mod law;
 
 use std::sync::Arc;
 
-use crewagent_core::event::{Answer, Fact, Finish, Moved, Phase, Reason, Reply, StateChange};
+use crewagent_core::event::{
+    Answer, EventKind, Finish, ModelEvent, Moved, Phase, Reason, Reply, StateChange, StateEvent,
+};
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -23,7 +25,7 @@ use crate::support::{checked, example};
 struct Play {
     machine: Machine,
     now: i64,
-    told: Vec<Fact>,
+    told: Vec<EventKind>,
 }
 
 impl Play {
@@ -57,7 +59,7 @@ impl Play {
         let open = effects.pop().unwrap();
         for effect in effects {
             match effect {
-                Effect::Tell(fact) => self.told.push(*fact),
+                Effect::Tell(kind) => self.told.push(*kind),
                 other => panic!("open before the end: {other:?}"),
             }
         }
@@ -259,7 +261,7 @@ fn a_move_drops_the_traffic_and_tells_the_model_where_it_is() {
     check_asks(&asked, 3, Some("step-02-discover-inputs"), "sm");
     let expected = ["system", "system", "system", "RUN_DIRECTIVE", "NODE_BRIEF", "STATE_SUMMARY"];
     assert_eq!(play.sent(), expected);
-    assert!(matches!(play.told.last(), Some(Fact::StateChanged(_))));
+    assert!(matches!(play.told.last(), Some(EventKind::State(StateEvent::Changed(_)))));
 }
 
 #[test]
@@ -458,7 +460,9 @@ fn a_request_that_was_too_long_after_all_is_asked_again_with_less() {
     let asked = play.step(Input::Overflowed("too long".to_owned()));
     check_asks(&asked, 5, Some("step-01-select-story"), "sm");
     assert!(play.machine.context().bytes() < before);
-    assert!(play.told.iter().any(|fact| matches!(fact, Fact::ContextCut { .. })));
+    assert!(
+        play.told.iter().any(|kind| matches!(kind, EventKind::Model(ModelEvent::ContextCut(_))))
+    );
     // A provider that finds everything too long gets no more than a few tries.
     let mut tries = 1;
     let stopped = loop {
@@ -489,7 +493,9 @@ fn what_leaves_the_context_is_told() {
     play.user(&"x".repeat(70_000));
     play.calls(&[("fs.apply_patch", "{}")]);
     play.moved("step-02-discover-inputs");
-    assert!(play.told.iter().any(|fact| matches!(fact, Fact::ContextCut { .. })));
+    assert!(
+        play.told.iter().any(|kind| matches!(kind, EventKind::Model(ModelEvent::ContextCut(_))))
+    );
 }
 
 #[test]

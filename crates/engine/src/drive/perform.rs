@@ -6,7 +6,9 @@
 use std::time::Duration;
 
 use crewagent_core::call::Call;
-use crewagent_core::event::{Answer, Fact, Intent};
+use crewagent_core::event::{
+    Answer, EventKind, Intent, ToolEvent, ToolFinished, ToolStarted, UserAsked, UserEvent,
+};
 use crewagent_core::integrity::Digest;
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -69,9 +71,9 @@ impl<T: Turn> Drive<'_, T> {
         let mounts = world.mounts.of_call(job.call_of);
         let tools = world.tools(&mounts, self.machine.workflow());
         let recorded = self.turn.step(&key, &mut |moment| {
-            let (fact, change) = plan(&job, &call, moment, world, &tools)?;
+            let (kind, change) = plan(&job, &call, moment, world, &tools)?;
             planned = change;
-            Ok(fact)
+            Ok(kind)
         })?;
         self.planned(recorded, planned)
     }
@@ -82,19 +84,24 @@ impl<T: Turn> Drive<'_, T> {
         recorded: Recorded,
         planned: Option<Box<Change>>,
     ) -> Result<(), Halt> {
-        let Recorded { fact, time } = recorded;
-        let input = if let Fact::ToolFinished { answer, .. } = fact {
+        let Recorded { kind, time } = recorded;
+        let input = if let EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) = kind
+        {
             Input::Answered { answer, state: None }
-        } else if let Fact::ToolStarted { intent: Some(intent), .. } = fact {
+        } else if let EventKind::Tool(ToolEvent::Started(ToolStarted {
+            intent: Some(intent),
+            ..
+        })) = kind
+        {
             self.course.announced = Some(Announced { intent, planned });
             return Ok(());
-        } else if let Fact::Question { question, moved, .. } = fact {
+        } else if let EventKind::User(UserEvent::Asked(UserAsked { question, moved, .. })) = kind {
             match moved {
                 None => Input::Asked(question),
                 Some(moved) => Input::Proposed { moved, question },
             }
         } else {
-            return Err(unexpected("an answer", &fact));
+            return Err(unexpected("an answer", &kind));
         };
         self.feed(input, time);
         Ok(())
@@ -140,9 +147,9 @@ impl<T: Turn> Drive<'_, T> {
     }
 
     fn carried_out(&mut self, recorded: Recorded, intent: &Intent) -> Result<(), Halt> {
-        let Recorded { fact, time } = recorded;
-        let Fact::ToolFinished { answer, .. } = fact else {
-            return Err(unexpected("a result", &fact));
+        let Recorded { kind, time } = recorded;
+        let EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) = kind else {
+            return Err(unexpected("a result", &kind));
         };
         let state = intent.state.clone().filter(|_| answer.refused.is_none());
         self.feed(Input::Answered { answer, state }, time);
@@ -205,7 +212,7 @@ fn plan(
     moment: &mut Moment<'_>,
     world: &World<'_>,
     tools: &Tools<'_>,
-) -> Result<(Fact, Option<Box<Change>>), Halt> {
+) -> Result<(EventKind, Option<Box<Change>>), Halt> {
     let call = match call {
         Ok(call) => call,
         Err(refusal) => {
@@ -247,7 +254,14 @@ fn plan(
         Plan::Ask(question) => (asked(job, question), None),
         Plan::Approve(moved) => {
             let question = moved.question();
-            (Fact::Question { call_id: job.call.id.clone(), moved: Some(moved), question }, None)
+            (
+                EventKind::from(UserAsked {
+                    call_id: job.call.id.clone(),
+                    moved: Some(moved),
+                    question,
+                }),
+                None,
+            )
         }
     })
 }
@@ -303,15 +317,24 @@ fn tool(job: &Job) -> String {
     canonical(&job.call.name).unwrap_or(&job.call.name).to_owned()
 }
 
-pub(super) fn asked(job: &Job, question: Question) -> Fact {
-    Fact::Question { call_id: job.call.id.clone(), moved: None, question }
+pub(super) fn asked(job: &Job, question: Question) -> EventKind {
+    EventKind::from(UserAsked { call_id: job.call.id.clone(), moved: None, question })
 }
 
-pub(super) fn started(job: &Job, subject: Option<String>, intent: Option<Box<Intent>>) -> Fact {
+pub(super) fn started(
+    job: &Job,
+    subject: Option<String>,
+    intent: Option<Box<Intent>>,
+) -> EventKind {
     let call_id = job.call.id.clone();
-    Fact::ToolStarted { turn: job.turn, call_id, tool: tool(job), subject, intent }
+    EventKind::from(ToolStarted { turn: job.turn, call_id, tool: tool(job), subject, intent })
 }
 
-pub(super) fn finished(job: &Job, answer: Answer) -> Fact {
-    Fact::ToolFinished { turn: job.turn, call_id: job.call.id.clone(), tool: tool(job), answer }
+pub(super) fn finished(job: &Job, answer: Answer) -> EventKind {
+    EventKind::from(ToolFinished {
+        turn: job.turn,
+        call_id: job.call.id.clone(),
+        tool: tool(job),
+        answer,
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crewagent_core::call::schema;
 use crewagent_core::context::tools_digest;
-use crewagent_core::event::{Fact, RequestFacts};
+use crewagent_core::event::{EventKind, RequestFacts, TurnStarted};
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
@@ -130,10 +130,10 @@ pub(super) fn check(machine: &mut Machine) -> Result<(), Halt> {
 }
 
 /// What everyone is told about it.
-pub(super) fn told(machine: &mut Machine, ask: &Ask, request: &Request) -> Fact {
+pub(super) fn told(machine: &mut Machine, ask: &Ask, request: &Request) -> EventKind {
     let call = machine.call();
     let context = machine.context_mut();
-    Fact::TurnStarted {
+    EventKind::from(TurnStarted {
         turn: ask.turn,
         call,
         node_id: ask.node_id.clone(),
@@ -144,7 +144,7 @@ pub(super) fn told(machine: &mut Machine, ask: &Ask, request: &Request) -> Fact 
             sha256: request.sha256.clone(),
             added: context.take_added(),
         },
-    }
+    })
 }
 
 fn at_hand(message: Arc<Message>, blobs: &Blobs) -> Result<Arc<Message>, BlobError> {

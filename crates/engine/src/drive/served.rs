@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crewagent_core::call::served;
-use crewagent_core::event::{Answer, Fact};
+use crewagent_core::event::{
+    Answer, EventKind, ServerLogged, ToolEvent, ToolFinished, ToolStarted, ToolsListed,
+};
 use crewagent_core::payload::Payload;
 use crewagent_core::policy::Policy;
 use crewagent_core::policy::rules::Verdict;
@@ -53,8 +55,8 @@ impl<T: Turn> Drive<'_, T> {
             if seen.is_some_and(|seen| Arc::ptr_eq(&seen, &offer)) {
                 continue;
             }
-            if let Some(fact) = news(server, &offer, self.course.toolbox.listed(server)) {
-                let signal = self.turn.signal(fact)?;
+            if let Some(kind) = news(server, &offer, self.course.toolbox.listed(server)) {
+                let signal = self.turn.signal(kind)?;
                 self.signalled(signal);
             }
         }
@@ -148,8 +150,8 @@ impl<T: Turn> Drive<'_, T> {
             Whole::Whole => served::arguments(&tool.name(), &text),
         };
         if let Some(approval) = approval::of_call(job, &tool.name(), world.blobs)? {
-            let fact = asked(job, approval.question());
-            let recorded = self.turn.step(&question(key), &mut |_| Ok(fact.clone()))?;
+            let kind = asked(job, approval.question());
+            let recorded = self.turn.step(&question(key), &mut |_| Ok(kind.clone()))?;
             return self.planned(recorded, None);
         }
         let subject = arguments.as_ref().ok().and_then(served::subject);
@@ -203,7 +205,7 @@ fn doubt(key: &str) -> String {
 }
 
 /// What is to be recorded of an offer. A server that fails keeps the tools it had: a call of one starts it again.
-fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Option<Fact> {
+fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Option<EventKind> {
     let (tools, left_out, error) = match &offer.listed {
         Ok(listed) => (listed.tools.as_slice(), listed.left_out.clone(), None),
         Err(_) if known.is_some() => return None,
@@ -212,23 +214,25 @@ fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Opt
     if known == Some(tools) {
         return None;
     }
-    Some(Fact::ToolsListed {
+    Some(EventKind::from(ToolsListed {
         server: server.to_string(),
         names: tools.iter().map(ServedTool::name).collect(),
         left_out,
         error,
         tools: serde_json::to_string(tools).unwrap_or_default().into(),
-    })
+    }))
 }
 
-fn logged(server: &ServerName, line: crate::tool_server::LogLine) -> Fact {
-    Fact::ServerLogged { server: server.to_string(), level: line.level, text: line.text }
+fn logged(server: &ServerName, line: crate::tool_server::LogLine) -> EventKind {
+    EventKind::from(ServerLogged { server: server.to_string(), level: line.level, text: line.text })
 }
 
-/// The fact with the canonical name of the tool, however the model wrote it.
-fn named(mut fact: Fact, name: &str) -> Fact {
-    if let Fact::ToolStarted { tool, .. } | Fact::ToolFinished { tool, .. } = &mut fact {
+/// The event with the canonical name of the tool, however the model wrote it.
+fn named(mut kind: EventKind, name: &str) -> EventKind {
+    if let EventKind::Tool(ToolEvent::Started(ToolStarted { tool, .. }))
+    | EventKind::Tool(ToolEvent::Finished(ToolFinished { tool, .. })) = &mut kind
+    {
         name.clone_into(tool);
     }
-    fact
+    kind
 }

@@ -1,7 +1,9 @@
 //! Entering a workflow that a node calls, and going back. As with every change of files, one step announces it and
 //! another one does it.
 
-use crewagent_core::event::{Fact, FileIntent};
+use crewagent_core::event::{
+    EventKind, FileIntent, FrameEntered, FrameEvent, FrameHeld, FrameLeft, FramePlanned,
+};
 use crewagent_core::integrity::Digest;
 use crewagent_core::run::machine::{Input, Machine, Shift, Shifted};
 use crewagent_core::state::call::Frame;
@@ -39,14 +41,14 @@ impl<T: Turn> Drive<'_, T> {
         let key = self.shift_key(shift);
         let (machine, planned) = (&*self.machine, self.course.planned.as_ref());
         let recorded = self.turn.step(&key, &mut |moment| {
-            let fact = match planned {
+            let kind = match planned {
                 None => plan(machine, shift, clock::for_people(moment.now), world),
                 Some(planned) => carry_out(machine, shift, planned, world),
             };
-            match fact {
-                Ok(fact) => Ok(fact),
+            match kind {
+                Ok(kind) => Ok(kind),
                 Err(Stuck::Held(message)) => {
-                    Ok(Fact::WorkflowHeld { frame: frame(shift).clone(), message })
+                    Ok(EventKind::from(FrameHeld { frame: frame(shift).clone(), message }))
                 }
                 Err(Stuck::Failed(error)) => Err(error.into()),
                 Err(Stuck::Unkept(error)) => Err(error.into()),
@@ -56,20 +58,21 @@ impl<T: Turn> Drive<'_, T> {
     }
 
     fn shifted(&mut self, recorded: Recorded) -> Result<(), Halt> {
-        let Recorded { fact, time } = recorded;
+        let Recorded { kind, time } = recorded;
         self.course.planned = None;
-        let shifted = if let Fact::WorkflowPlanned { files, at, .. } = fact {
-            self.course.planned = Some(Planned { files, at });
-            return Ok(());
-        } else if let Fact::WorkflowEntered { state, .. } = fact {
-            Shifted::Entered(state)
-        } else if let Fact::WorkflowLeft { change, .. } = fact {
-            Shifted::Left(change)
-        } else if let Fact::WorkflowHeld { message, .. } = fact {
-            Shifted::Held(message)
-        } else {
-            return Err(unexpected("a change of the active workflow", &fact));
-        };
+        let shifted =
+            if let EventKind::Frame(FrameEvent::Planned(FramePlanned { files, at, .. })) = kind {
+                self.course.planned = Some(Planned { files, at });
+                return Ok(());
+            } else if let EventKind::Frame(FrameEvent::Entered(FrameEntered { state, .. })) = kind {
+                Shifted::Entered(state)
+            } else if let EventKind::Frame(FrameEvent::Left(FrameLeft { change, .. })) = kind {
+                Shifted::Left(change)
+            } else if let EventKind::Frame(FrameEvent::Held(FrameHeld { message, .. })) = kind {
+                Shifted::Held(message)
+            } else {
+                return Err(unexpected("a change of the active workflow", &kind));
+            };
         self.feed(Input::Shifted(shifted), time);
         Ok(())
     }
@@ -93,10 +96,15 @@ fn frame(shift: &Shift) -> &Frame {
 }
 
 /// The first step: what will be written.
-fn plan(machine: &Machine, shift: &Shift, at: String, world: &World<'_>) -> Result<Fact, Stuck> {
+fn plan(
+    machine: &Machine,
+    shift: &Shift,
+    at: String,
+    world: &World<'_>,
+) -> Result<EventKind, Stuck> {
     let (crossing, way) = crossing(machine, shift, &at).ok_or_else(|| unknown(shift))?;
     let files = Documents(world.mounts).plan(&crossing, way)?.files();
-    Ok(Fact::WorkflowPlanned { frame: frame(shift).clone(), files, at })
+    Ok(EventKind::from(FramePlanned { frame: frame(shift).clone(), files, at }))
 }
 
 /// The second step: it is written, as far as it is not.
@@ -105,17 +113,17 @@ fn carry_out(
     shift: &Shift,
     planned: &Planned,
     world: &World<'_>,
-) -> Result<Fact, Stuck> {
+) -> Result<EventKind, Stuck> {
     let (crossing, way) = crossing(machine, shift, &planned.at).ok_or_else(|| unknown(shift))?;
     let crossed = Documents(world.mounts).carry_out(&crossing, way, &planned.files, world.blobs)?;
     let frame = frame(shift).clone();
     Ok(match (crossed, way, shift) {
         (Crossed::Entered(state), Way::Enter(agent), _) => {
             let (depth, agent_id) = (machine.callers().len() + 1, agent.to_string());
-            Fact::WorkflowEntered { frame, depth, agent_id, state }
+            EventKind::from(FrameEntered { frame, depth, agent_id, state })
         }
         (Crossed::Left(change), _, Shift::Return { failed, .. }) => {
-            Fact::WorkflowLeft { frame, failed: failed.clone(), change: Box::new(change) }
+            EventKind::from(FrameLeft { frame, failed: failed.clone(), change: Box::new(change) })
         }
         (_, _, _) => return Err(unknown(shift)),
     })

@@ -1,6 +1,10 @@
 //! The long texts of an event.
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{
+    AssistantMessage, CommandResolved, ConversationEvent, Event, EventKind, ModelEvent,
+    ModelInstructed, RunEvent, RunStarted, ToolEvent, ToolFinished, ToolStarted, ToolsListed,
+    TurnStarted, UserEvent, UserInput,
+};
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
 
@@ -9,40 +13,53 @@ pub(super) fn each<E>(
     event: &mut Event,
     mut take: impl FnMut(&mut Payload) -> Result<(), E>,
 ) -> Result<(), E> {
-    match &mut event.fact {
-        Fact::UserInput { text, .. } | Fact::SessionCommand { text, .. } => take(text),
-        Fact::SessionInstructed { texts, .. } => texts.iter_mut().try_for_each(&mut take),
-        Fact::RunStarted { data: Some(data), .. } => take(data),
-        Fact::ToolsListed { tools, .. } => take(tools),
-        Fact::TurnStarted { request, .. } => {
+    match &mut event.kind {
+        EventKind::User(UserEvent::Input(UserInput { text, .. }))
+        | EventKind::Conversation(ConversationEvent::CommandResolved(CommandResolved {
+            text,
+            ..
+        })) => take(text),
+        EventKind::Conversation(ConversationEvent::Instructed(ModelInstructed {
+            texts, ..
+        })) => texts.iter_mut().try_for_each(&mut take),
+        EventKind::Run(RunEvent::Started(RunStarted { data: Some(data), .. })) => take(data),
+        EventKind::Tool(ToolEvent::Listed(ToolsListed { tools, .. })) => take(tools),
+        EventKind::Model(ModelEvent::TurnStarted(TurnStarted { request, .. })) => {
             request.added.iter_mut().try_for_each(|message| in_message(message, &mut take))
         }
-        Fact::AssistantMessage { reply, .. } => in_calls(&mut reply.tool_calls, &mut take),
-        Fact::ToolStarted { intent, .. } => match intent {
+        EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) => {
+            in_calls(&mut reply.tool_calls, &mut take)
+        }
+        EventKind::Tool(ToolEvent::Started(ToolStarted { intent, .. })) => match intent {
             Some(intent) => take(&mut intent.answer.result),
             None => Ok(()),
         },
-        Fact::ToolFinished { answer, .. } => take(&mut answer.result),
-        Fact::RunStarted { data: None, .. }
-        | Fact::SessionStarted { .. }
-        | Fact::SessionAgent { .. }
-        | Fact::SessionRun { .. }
-        | Fact::RunResumed { .. }
-        | Fact::WorkflowPlanned { .. }
-        | Fact::WorkflowEntered { .. }
-        | Fact::WorkflowLeft { .. }
-        | Fact::WorkflowHeld { .. }
-        | Fact::ServerLogged { .. }
-        | Fact::AssistantDelta { .. }
-        | Fact::ModelRetried { .. }
-        | Fact::ModelOverflowed { .. }
-        | Fact::ModelStopped { .. }
-        | Fact::StateChanged(_)
-        | Fact::Question { .. }
-        | Fact::PhaseChanged { .. }
-        | Fact::ContextCut { .. }
-        | Fact::Error { .. }
-        | Fact::RunFinished { .. } => Ok(()),
+        EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) => {
+            take(&mut answer.result)
+        }
+        EventKind::Run(RunEvent::Started(RunStarted { data: None, .. }))
+        | EventKind::Conversation(
+            ConversationEvent::Started(_)
+            | ConversationEvent::AgentChanged(_)
+            | ConversationEvent::RunChanged(_),
+        )
+        | EventKind::Run(
+            RunEvent::Resumed(_)
+            | RunEvent::PhaseChanged(_)
+            | RunEvent::Failed(_)
+            | RunEvent::Finished(_),
+        )
+        | EventKind::Frame(_)
+        | EventKind::Tool(ToolEvent::Logged(_))
+        | EventKind::Model(
+            ModelEvent::Delta(_)
+            | ModelEvent::Retried(_)
+            | ModelEvent::Overflowed(_)
+            | ModelEvent::Stopped(_)
+            | ModelEvent::ContextCut(_),
+        )
+        | EventKind::State(_)
+        | EventKind::User(UserEvent::Asked(_)) => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, Reason, RunStarted};
 use crewagent_core::fork::Fork;
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::Message;
@@ -188,13 +188,13 @@ impl Prepared {
         for (call, document) in &self.documents {
             documents.push((*call, document.of_run(id.as_str())?.text().to_string()));
         }
-        let event = |seq: u64, fact: Fact| Event {
+        let event = |seq: u64, kind: EventKind| Event {
             seq,
             part: None,
             time: clock::for_events(now),
             run_id: Some(id.to_string()),
             key: None,
-            fact,
+            kind,
         };
         let facts = &self.view.facts;
         let run = store.runs().create(NewRun {
@@ -210,14 +210,14 @@ impl Prepared {
         Ok(self.told(id))
     }
 
-    fn started(&self, store: &Store, plan: &ForkRun) -> Result<Fact, ForkError> {
+    fn started(&self, store: &Store, plan: &ForkRun) -> Result<EventKind, ForkError> {
         let facts = &self.view.facts;
         let (Some(package), Some(workflow)) = (facts.subject.package(), self.cast.workflow())
         else {
             return Err(ForkError::Visit { run: plan.run.clone(), event: plan.event });
         };
         let Whereabouts { state, callers, calls } = self.place.clone();
-        Ok(Fact::RunStarted {
+        Ok(EventKind::from(RunStarted {
             package: package.reference(),
             package_sha256: package.sha256.to_string(),
             workflow: reference(workflow),
@@ -233,11 +233,11 @@ impl Prepared {
                 calls,
                 words: self.words.clone(),
             })),
-        })
+        }))
     }
 
     /// Nothing happens in it before somebody takes it over.
-    fn rests(&self, plan: &ForkRun) -> Fact {
+    fn rests(&self, plan: &ForkRun) -> EventKind {
         let is_complete = self.place.state.complete && self.place.callers.is_empty();
         let (phase, reason) = match is_complete {
             true => (Phase::Completed, None),
@@ -247,7 +247,7 @@ impl Prepared {
             "It goes on from run {} at `{}`, and was not started.",
             plan.run, self.visit.node
         );
-        Fact::PhaseChanged { phase, reason, message: Some(message) }
+        EventKind::from(PhaseChanged { phase, reason, message: Some(message) })
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{
+    ConversationEvent, ConversationStarted, Event, EventKind, ModelInstructed, RunEvent,
+    RunResumed, RunStarted, ToolEvent, ToolsListed, UserEvent, UserInput,
+};
 use crewagent_core::id::AgentId;
 use crewagent_core::message::Message;
 use crewagent_core::package::Workflow;
@@ -61,18 +64,32 @@ impl Past {
     /// From the start, or from where it was last begun anew.
     pub(super) fn of(mut events: Vec<Event>, found: &Found, system: &RunSettings) -> Self {
         let begins = |event: &Event| {
-            if let Fact::RunStarted { settings, state, forked_from, .. } = &event.fact {
+            if let EventKind::Run(RunEvent::Started(RunStarted {
+                settings,
+                state,
+                forked_from,
+                ..
+            })) = &event.kind
+            {
                 let mut place = Whereabouts::from(state.clone());
                 if let Some(fork) = forked_from {
                     place.callers.clone_from(&fork.callers);
                     place.calls = fork.calls;
                 }
                 Some((settings.clone(), place))
-            } else if let Fact::SessionStarted { settings, .. } = &event.fact {
+            } else if let EventKind::Conversation(ConversationEvent::Started(
+                ConversationStarted { settings, .. },
+            )) = &event.kind
+            {
                 Some((settings.clone(), Whereabouts::default()))
-            } else if let Fact::RunResumed {
-                fresh: true, settings, state, callers, calls, ..
-            } = &event.fact
+            } else if let EventKind::Run(RunEvent::Resumed(RunResumed {
+                fresh: true,
+                settings,
+                state,
+                callers,
+                calls,
+                ..
+            })) = &event.kind
             {
                 let settings = settings.clone().unwrap_or_else(|| system.clone());
                 let state = state.clone().unwrap_or_default();
@@ -89,7 +106,11 @@ impl Past {
         let events = events.split_off(at);
         let (settings, place) = begins(&events[0]).unwrap_or_default();
         let started = events[0].time.parse().ok();
-        let words = if let Fact::RunStarted { forked_from: Some(fork), .. } = &events[0].fact {
+        let words = if let EventKind::Run(RunEvent::Started(RunStarted {
+            forked_from: Some(fork),
+            ..
+        })) = &events[0].kind
+        {
             Some(fork.words.clone())
         } else {
             None
@@ -112,15 +133,21 @@ impl Past {
 pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<String> {
     let mut lost = None;
     for event in events {
-        let texts = if let Fact::UserInput { text, .. } = &mut event.fact {
-            std::slice::from_mut(text)
-        } else if let Fact::SessionInstructed { texts, .. } = &mut event.fact {
-            texts
-        } else if let Fact::ToolsListed { tools, .. } = &mut event.fact {
-            std::slice::from_mut(tools)
-        } else {
-            continue;
-        };
+        let texts =
+            if let EventKind::User(UserEvent::Input(UserInput { text, .. })) = &mut event.kind {
+                std::slice::from_mut(text)
+            } else if let EventKind::Conversation(ConversationEvent::Instructed(
+                ModelInstructed { texts, .. },
+            )) = &mut event.kind
+            {
+                texts
+            } else if let EventKind::Tool(ToolEvent::Listed(ToolsListed { tools, .. })) =
+                &mut event.kind
+            {
+                std::slice::from_mut(tools)
+            } else {
+                continue;
+            };
         for text in texts {
             match blobs.resolve(text) {
                 Ok(words) => *text = Payload::Inline(words),
@@ -190,7 +217,7 @@ impl Taken {
                 run.start_anew(machine, &mut |event| opening.push(event.clone()));
                 let mut resumed =
                     resumed(epoch, Some(found.place.clone()), Some(settings_now), notes);
-                if let Fact::RunResumed { fresh, .. } = &mut resumed {
+                if let EventKind::Run(RunEvent::Resumed(RunResumed { fresh, .. })) = &mut resumed {
                     *fresh = true;
                 }
                 resumed
@@ -208,12 +235,12 @@ fn resumed(
     place: Option<Whereabouts>,
     settings: Option<RunSettings>,
     notes: Vec<String>,
-) -> Fact {
+) -> EventKind {
     let (state, callers, calls) = match place {
         Some(Whereabouts { state, callers, calls }) => (Some(state), callers, calls),
         None => (None, Vec::new(), 0),
     };
-    Fact::RunResumed { epoch, fresh: false, state, callers, calls, settings, notes }
+    EventKind::from(RunResumed { epoch, fresh: false, state, callers, calls, settings, notes })
 }
 
 /// Who plays what in a run, or who is talked to in a conversation.
@@ -251,7 +278,9 @@ pub(super) fn cast(
 /// The file that came with the start of a run, as the model is told of it.
 pub(super) fn data_of(events: &[Event], blobs: &Blobs) -> Option<Arc<str>> {
     let data = events.iter().find_map(|event| {
-        let Fact::RunStarted { data, .. } = &event.fact else { return None };
+        let EventKind::Run(RunEvent::Started(RunStarted { data, .. })) = &event.kind else {
+            return None;
+        };
         data.as_ref()
     });
     blobs.resolve(data?).ok()

@@ -1,6 +1,6 @@
 //! The requests of a run, made again from its journal: for audits, and to see what a model was told.
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind, ModelEvent, TurnStarted};
 
 use super::ResumeError;
 use super::open::{Past, cast, data_of, words_at_hand};
@@ -53,7 +53,9 @@ pub(super) fn requests(
 fn digests(events: &[Event]) -> Vec<(u64, String)> {
     let mut digests = Vec::new();
     for event in events {
-        if let Fact::TurnStarted { turn, request, .. } = &event.fact {
+        if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { turn, request, .. })) =
+            &event.kind
+        {
             digests.push((*turn, request.sha256.clone()));
         }
     }

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::event::{
+    ConversationEvent, Event, EventKind, ModelInstructed, Phase, PhaseChanged, RunFailed,
+    RunFinished,
+};
 use crewagent_core::package::agents::Agent;
 use crewagent_core::package::{Package, Workflow};
 use crewagent_core::run::machine::{Effect, Machine, Rest};
@@ -134,7 +137,7 @@ impl Run {
     /// This process takes over.
     pub(super) fn take_over(
         &mut self,
-        resumed: Fact,
+        resumed: EventKind,
         tell: &mut dyn FnMut(&Event),
     ) -> Result<(), Halt> {
         self.drive_with(tell, |drive| drive.take_over(resumed))
@@ -282,12 +285,12 @@ impl Run {
                     | Halt::TooLong { .. }
                     | Halt::Unfit(_) => None,
                 };
-                drive.turn.note(Fact::Error { message: halt.to_string(), partial });
-                drive.turn.note(Fact::PhaseChanged {
+                drive.turn.note(EventKind::from(RunFailed { message: halt.to_string(), partial }));
+                drive.turn.note(EventKind::from(PhaseChanged {
                     phase: Phase::Failed,
                     reason: Some(halt.reason()),
                     message: Some(halt.to_string()),
-                });
+                }));
                 let _ = drive.turn.flush();
                 self.health = Health::Failed;
                 Err(halt)
@@ -308,10 +311,14 @@ impl Run {
     /// The user did something in a conversation; [`Run::drive`] goes on with what there is to do.
     pub(crate) fn choose(
         &mut self,
-        chosen: Fact,
+        chosen: EventKind,
         tell: &mut dyn FnMut(&Event),
     ) -> Result<(), Halt> {
-        if let Fact::SessionInstructed { texts, .. } = &chosen {
+        if let EventKind::Conversation(ConversationEvent::Instructed(ModelInstructed {
+            texts,
+            ..
+        })) = &chosen
+        {
             let bytes = texts.iter().map(|text| text.bytes() as usize).sum();
             if bytes > MAX_INPUT {
                 return Err(Halt::TooLong { bytes, limit: MAX_INPUT });
@@ -339,15 +346,15 @@ impl Run {
         if self.health == Health::Unrecorded {
             return Ok(());
         }
-        let fact = Fact::RunFinished {
+        let kind = EventKind::from(RunFinished {
             phase: rest.phase,
             reason: rest.reason,
             artifacts: self.artifacts(),
             turns: self.machine.turns(),
             usage: self.machine.usage(),
-        };
+        });
         let done = self.drive_with(tell, |drive| {
-            drive.turn.note(fact);
+            drive.turn.note(kind);
             drive.turn.flush()
         });
         self.broken_by(done)

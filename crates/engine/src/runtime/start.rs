@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind, RunStarted};
 use crewagent_core::id::{AgentId, WorkflowId};
 use crewagent_core::menu;
 use crewagent_core::package::{Package, Workflow, check};
@@ -45,7 +45,7 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
         time: clock::for_events(now),
         run_id: Some(id.to_string()),
         key: None,
-        fact: Fact::RunStarted {
+        kind: EventKind::from(RunStarted {
             package: installed.reference(),
             package_sha256: installed.digest.to_string(),
             workflow: reference,
@@ -55,7 +55,7 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
             settings: plan.settings.clone(),
             data: plan.data.as_ref().map(|data| data.text.as_str().into()),
             forked_from: None,
-        },
+        }),
     };
     let run = store.runs().create(NewRun {
         id,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{ConversationStarted, Event, EventKind};
 use crewagent_core::id::AgentId;
 use crewagent_core::package::Package;
 use crewagent_core::run::machine::{Cast, Machine};
@@ -32,13 +32,13 @@ pub(super) fn begin(store: &Store, clock: &Clock, plan: &StartTalk) -> Result<Ru
         time: clock::for_events(now),
         run_id: Some(id.to_string()),
         key: None,
-        fact: Fact::SessionStarted {
+        kind: EventKind::from(ConversationStarted {
             package: plan.package.as_ref().map(|installed| installed.reference()),
             package_sha256: plan.package.as_ref().map(|installed| installed.digest.to_string()),
             agent_id: agent.as_ref().map(AgentId::to_string),
             project: project.name.clone(),
             settings: plan.settings.clone(),
-        },
+        }),
     };
     let runs = store.conversations().runs();
     let run = runs.create(NewRun {

@@ -1,6 +1,6 @@
 //! The user speaks to an agent: what its menu makes of that, and what is done about it.
 
-use crewagent_core::event::Fact;
+use crewagent_core::event::{ActiveRunChanged, CommandResolved, EventKind, ModelInstructed};
 use crewagent_core::menu::{self, Action, Command, MenuError, Routed};
 use crewagent_core::prompt;
 use crewagent_core::settings::RunSettings;
@@ -92,7 +92,7 @@ impl Session<'_> {
         texts.extend(routed.details.as_ref().map(|words| prompt::user_input(words, None)));
         let texts = texts.into_iter().map(Into::into).collect();
         self.name_after_item(routed)?;
-        self.talk.choose(Fact::SessionInstructed { subject, texts }, tell)?;
+        self.talk.choose(EventKind::from(ModelInstructed { subject, texts }), tell)?;
         Ok(Heard::Work)
     }
 
@@ -135,11 +135,11 @@ impl Session<'_> {
     fn start_run(&mut self, plan: &StartRun, tell: Tell<'_>) -> Result<RunId, SessionError> {
         // Noted first, so that no run is without its conversation.
         let noted = plan.id.as_ref().map(ToString::to_string);
-        self.talk.choose(Fact::SessionRun { id: noted }, tell)?;
+        self.talk.choose(EventKind::from(ActiveRunChanged { id: noted }), tell)?;
         let run = match self.runtime.start(plan) {
             Ok(run) => run,
             Err(error) => {
-                self.talk.choose(Fact::SessionRun { id: None }, tell)?;
+                self.talk.choose(EventKind::from(ActiveRunChanged { id: None }), tell)?;
                 return Err(error.into());
             }
         };
@@ -207,7 +207,7 @@ impl Session<'_> {
         tell: Tell<'_>,
     ) -> Result<(), SessionError> {
         let error = if let Heard::Refused(error) = heard { Some(error.clone()) } else { None };
-        let fact = Fact::SessionCommand {
+        let kind = EventKind::from(CommandResolved {
             text: words.into(),
             command: command.to_owned(),
             confidence: routed.confidence,
@@ -215,8 +215,8 @@ impl Session<'_> {
             item: routed.item,
             choices: heard.choices(),
             error,
-        };
-        Ok(self.talk.choose(fact, tell)?)
+        });
+        Ok(self.talk.choose(kind, tell)?)
     }
 
     /// A conversation is called by the first thing that was said in it.

@@ -2,7 +2,10 @@
 
 use std::cmp::Reverse;
 
-use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::event::{
+    ActiveRunChanged, AssistantMessage, CommandResolved, ConversationEvent, Event, EventKind,
+    ModelEvent, Phase, UserEvent, UserInput,
+};
 use crewagent_core::question::QuestionKind;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -144,8 +147,11 @@ impl<'s> Conversations<'s> {
     pub fn is_empty(&self, id: &RunId) -> Result<bool, RunError> {
         let is_something = |event: &Event| {
             matches!(
-                event.fact,
-                Fact::UserInput { .. } | Fact::SessionInstructed { .. } | Fact::SessionRun { .. }
+                event.kind,
+                EventKind::User(UserEvent::Input(_))
+                    | EventKind::Conversation(
+                        ConversationEvent::Instructed(_) | ConversationEvent::RunChanged(_)
+                    )
             )
         };
         Ok(!self.runs().look(id)?.recovered.events.iter().any(is_something))
@@ -253,7 +259,9 @@ impl Search<'_> {
                 if let Some(place) = excerpt(event, &blobs, self.wanted) {
                     return Some(place);
                 }
-                if let Fact::SessionRun { id: Some(id) } = &event.fact
+                if let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
+                    id: Some(id),
+                })) = &event.kind
                     && !runs.contains(id)
                 {
                     runs.push(id.clone());
@@ -313,10 +321,15 @@ fn title(folder: &Folder) -> Result<Option<String>, RunError> {
 
 /// The words of an event around those that are looked for.
 fn excerpt(event: &Event, blobs: &Blobs, wanted: &str) -> Option<String> {
-    let text = if let Fact::UserInput { text, .. } | Fact::SessionCommand { text, .. } = &event.fact
+    let text = if let EventKind::User(UserEvent::Input(UserInput { text, .. }))
+    | EventKind::Conversation(ConversationEvent::CommandResolved(
+        CommandResolved { text, .. },
+    )) = &event.kind
     {
         blobs.resolve(text).ok()?.to_string()
-    } else if let Fact::AssistantMessage { reply, .. } = &event.fact {
+    } else if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) =
+        &event.kind
+    {
         reply.content.clone()?
     } else {
         return None;

@@ -9,7 +9,9 @@ mod record;
 use std::fmt;
 use std::time::SystemTime;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{
+    ActiveRunChanged, ConversationEvent, Event, EventKind, RunEvent, RunResumed,
+};
 
 pub(super) use self::list::Ending;
 
@@ -375,7 +377,9 @@ impl RunView {
     pub fn runs(&self) -> Vec<RunId> {
         let mut runs: Vec<RunId> = Vec::new();
         for event in &self.recovered.events {
-            if let Fact::SessionRun { id: Some(id) } = &event.fact
+            if let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
+                id: Some(id),
+            })) = &event.kind
                 && let Ok(run) = RunId::parse(id)
                 && !runs.contains(&run)
             {
@@ -388,7 +392,13 @@ impl RunView {
     /// The run that the user's words went to when it was left, if they did.
     pub fn active_run(&self) -> Option<RunId> {
         let run = |event: &Event| {
-            if let Fact::SessionRun { id } = &event.fact { Some(id.clone()) } else { None }
+            if let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged { id })) =
+                &event.kind
+            {
+                Some(id.clone())
+            } else {
+                None
+            }
         };
         let last = self.recovered.events.iter().rev().find_map(run)?;
         last.and_then(|id| RunId::parse(&id).ok())
@@ -438,35 +448,20 @@ fn flush_way(run: &Folder) -> Result<(), DiskError> {
 
 /// Which process of a run was the last one that the journal knows of.
 fn last_epoch(events: &[Event]) -> u64 {
-    let resumed = events.iter().rev().find_map(|event| match &event.fact {
-        Fact::RunResumed { epoch, .. } => Some(*epoch),
-        Fact::RunStarted { .. }
-        | Fact::SessionStarted { .. }
-        | Fact::SessionAgent { .. }
-        | Fact::SessionCommand { .. }
-        | Fact::SessionInstructed { .. }
-        | Fact::SessionRun { .. }
-        | Fact::UserInput { .. }
-        | Fact::WorkflowPlanned { .. }
-        | Fact::WorkflowEntered { .. }
-        | Fact::WorkflowLeft { .. }
-        | Fact::WorkflowHeld { .. }
-        | Fact::ToolsListed { .. }
-        | Fact::ServerLogged { .. }
-        | Fact::TurnStarted { .. }
-        | Fact::AssistantDelta { .. }
-        | Fact::ModelRetried { .. }
-        | Fact::ModelOverflowed { .. }
-        | Fact::ModelStopped { .. }
-        | Fact::AssistantMessage { .. }
-        | Fact::ToolStarted { .. }
-        | Fact::ToolFinished { .. }
-        | Fact::StateChanged(_)
-        | Fact::Question { .. }
-        | Fact::PhaseChanged { .. }
-        | Fact::ContextCut { .. }
-        | Fact::Error { .. }
-        | Fact::RunFinished { .. } => None,
+    let resumed = events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) => Some(*epoch),
+        EventKind::Run(
+            RunEvent::Started(_)
+            | RunEvent::PhaseChanged(_)
+            | RunEvent::Failed(_)
+            | RunEvent::Finished(_),
+        )
+        | EventKind::Conversation(_)
+        | EventKind::User(_)
+        | EventKind::Frame(_)
+        | EventKind::Tool(_)
+        | EventKind::Model(_)
+        | EventKind::State(_) => None,
     });
     resumed.unwrap_or(1)
 }

@@ -1,6 +1,6 @@
 //! Durable turns on the journal of a run.
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind};
 use jiff::Timestamp;
 
 use super::past::Past;
@@ -50,7 +50,7 @@ impl Records {
         self.clock.now()
     }
 
-    fn event(&mut self, fact: Fact, key: Option<&str>, time: Timestamp) -> Event {
+    fn event(&mut self, kind: EventKind, key: Option<&str>, time: Timestamp) -> Event {
         self.seq += 1;
         Event {
             seq: self.seq,
@@ -58,7 +58,7 @@ impl Records {
             time: clock::for_events(time),
             run_id: Some(self.run_id.clone()),
             key: key.map(str::to_owned),
-            fact,
+            kind,
         }
     }
 }
@@ -85,31 +85,31 @@ impl<'r> Journaled<'r> {
         Ok(())
     }
 
-    fn record(&mut self, fact: Fact, key: Option<&str>) -> Result<Recorded, Halt> {
+    fn record(&mut self, kind: EventKind, key: Option<&str>) -> Result<Recorded, Halt> {
         self.records.past.close();
         let time = self.records.clock.now();
-        let event = self.records.event(fact, key, time);
+        let event = self.records.event(kind, key, time);
         self.records.unwritten.push(event.clone());
         self.write()?;
         (self.tell)(&event);
-        Ok(Recorded { fact: event.fact, time })
+        Ok(Recorded { kind: event.kind, time })
     }
 
     fn work(
         &mut self,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<Fact, Halt>,
-    ) -> Result<Fact, Halt> {
+        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
+    ) -> Result<EventKind, Halt> {
         let now = self.records.clock.now();
         let (records, tell) = (&mut *self.records, &mut *self.tell);
         let mut part = 0;
         let mut say = |said: Said| match said {
-            Said::Noted(fact) => {
+            Said::Noted(kind) => {
                 let time = records.clock.now();
-                let event = records.event(fact, None, time);
+                let event = records.event(kind, None, time);
                 tell(&event);
                 records.unwritten.push(event);
             }
-            Said::Whispered(fact) => {
+            Said::Whispered(kind) => {
                 part += 1;
                 tell(&Event {
                     seq: records.seq + 1,
@@ -117,7 +117,7 @@ impl<'r> Journaled<'r> {
                     time: clock::for_events(now),
                     run_id: Some(records.run_id.clone()),
                     key: None,
-                    fact,
+                    kind,
                 });
             }
         };
@@ -129,20 +129,20 @@ impl Turn for Journaled<'_> {
     fn step(
         &mut self,
         key: &str,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<Fact, Halt>,
+        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
     ) -> Result<Recorded, Halt> {
         if let Some(recorded) = self.records.past.result(key)? {
             return Ok(recorded);
         }
-        let fact = self.work(work)?;
-        self.record(fact, Some(key))
+        let kind = self.work(work)?;
+        self.record(kind, Some(key))
     }
 
     fn once(
         &mut self,
         key: &str,
-        intent: Fact,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<Fact, Halt>,
+        intent: EventKind,
+        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
     ) -> Result<Once, Halt> {
         let intended = format!("{key}/intent");
         let past = &mut self.records.past;
@@ -152,14 +152,14 @@ impl Turn for Journaled<'_> {
         }
         self.record(intent, Some(&intended))?;
         self.flush()?;
-        let fact = self.work(work)?;
-        self.record(fact, Some(key)).map(|done| Once::Done(Box::new(done)))
+        let kind = self.work(work)?;
+        self.record(kind, Some(key)).map(|done| Once::Done(Box::new(done)))
     }
 
-    fn note(&mut self, fact: Fact) {
-        if self.is_live() && !self.records.past.is_noted(&fact) {
+    fn note(&mut self, kind: EventKind) {
+        if self.is_live() && !self.records.past.is_noted(&kind) {
             let time = self.records.clock.now();
-            let event = self.records.event(fact, None, time);
+            let event = self.records.event(kind, None, time);
             (self.tell)(&event);
             self.records.unwritten.push(event);
         }
@@ -169,8 +169,8 @@ impl Turn for Journaled<'_> {
         self.records.past.signal()
     }
 
-    fn signal(&mut self, fact: Fact) -> Result<Recorded, Halt> {
-        self.record(fact, None)
+    fn signal(&mut self, kind: EventKind) -> Result<Recorded, Halt> {
+        self.record(kind, None)
     }
 
     fn flush(&mut self) -> Result<(), Halt> {

@@ -1,9 +1,8 @@
 //! What was recorded and is to be given back: results and signals, in the order in which they came.
 
 use std::collections::VecDeque;
-use std::mem::discriminant;
 
-use crewagent_core::event::{Event, Fact, StoppedBy};
+use crewagent_core::event::{Event, EventKind, Role};
 
 use super::{Halt, Recorded};
 
@@ -12,28 +11,28 @@ use super::{Halt, Recorded};
 pub(crate) struct Past {
     given: VecDeque<Event>,
     /// What is noted behind the last of them. The program comes to note it again.
-    noted: VecDeque<Fact>,
+    noted: VecDeque<EventKind>,
 }
 
 impl Past {
     /// The results and signals among these events; the rest follows from them.
     pub(crate) fn new(mut events: Vec<Event>) -> Self {
-        let counts = |event: &Event| event.key.is_some() || is_signal(&event.fact);
-        let is_cause = |event: &Event| counts(event) || is_beginning(&event.fact);
+        let counts = |event: &Event| event.key.is_some() || event.kind.role() == Role::Signal;
+        let is_cause = |event: &Event| counts(event) || event.kind.role() == Role::Result;
         let behind = events.iter().rposition(is_cause).map_or(events.len(), |last| last + 1);
-        let noted = events.split_off(behind).into_iter().map(|event| event.fact);
-        let noted = noted.filter(|fact| !is_aside(fact)).collect();
+        let noted = events.split_off(behind).into_iter().map(|event| event.kind);
+        let noted = noted.filter(|kind| kind.role() != Role::Delta).collect();
         Self { given: events.into_iter().filter(counts).collect(), noted }
     }
 
     /// Whether this note stands in the records already. Notes follow from what was given, so they come again in the
     /// same order; only how a long text is kept may differ.
-    pub(crate) fn is_noted(&mut self, fact: &Fact) -> bool {
-        if is_aside(fact) {
+    pub(crate) fn is_noted(&mut self, kind: &EventKind) -> bool {
+        if kind.role() == Role::Delta {
             return false;
         }
         match self.noted.pop_front() {
-            Some(noted) if discriminant(&noted) == discriminant(fact) => true,
+            Some(noted) if noted.name() == kind.name() => true,
             Some(_) => {
                 self.noted.clear();
                 false
@@ -69,39 +68,16 @@ impl Past {
     /// The signal that comes next, if it is one.
     pub(crate) fn signal(&mut self) -> Option<Recorded> {
         let next = self.given.front()?;
-        if !is_signal(&next.fact) {
+        if next.kind.role() != Role::Signal {
             return None;
         }
         given(self.given.pop_front()?).ok()
     }
 }
 
-fn is_beginning(fact: &Fact) -> bool {
-    matches!(fact, Fact::RunStarted { .. } | Fact::SessionStarted { .. })
-}
-
-/// What does not follow from anything recorded, and leads to nothing.
-fn is_aside(fact: &Fact) -> bool {
-    matches!(fact, Fact::ServerLogged { .. })
-}
-
-fn is_signal(fact: &Fact) -> bool {
-    matches!(
-        fact,
-        Fact::UserInput { .. }
-            | Fact::RunResumed { .. }
-            | Fact::SessionAgent { .. }
-            | Fact::SessionCommand { .. }
-            | Fact::SessionInstructed { .. }
-            | Fact::SessionRun { .. }
-            | Fact::ToolsListed { .. }
-            | Fact::ModelStopped { by: StoppedBy::Time, .. }
-    )
-}
-
 fn given(event: Event) -> Result<Recorded, Halt> {
     match event.time.parse() {
-        Ok(time) => Ok(Recorded { fact: event.fact, time }),
+        Ok(time) => Ok(Recorded { kind: event.kind, time }),
         Err(_) => Err(Halt::Unfit(format!("event {} has no time", event.seq))),
     }
 }

@@ -1,6 +1,6 @@
 //! Turns that are only gone through again: nothing happens, and nothing is written.
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind};
 
 use super::past::Past;
 use super::{Halt, Moment, Once, Recorded, Turn};
@@ -20,7 +20,7 @@ impl Turn for Replayed {
     fn step(
         &mut self,
         key: &str,
-        _: &mut dyn FnMut(&mut Moment<'_>) -> Result<Fact, Halt>,
+        _: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
     ) -> Result<Recorded, Halt> {
         self.0.result(key)?.ok_or_else(|| over(key))
     }
@@ -28,8 +28,8 @@ impl Turn for Replayed {
     fn once(
         &mut self,
         key: &str,
-        _: Fact,
-        _: &mut dyn FnMut(&mut Moment<'_>) -> Result<Fact, Halt>,
+        _: EventKind,
+        _: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
     ) -> Result<Once, Halt> {
         if self.0.result(&format!("{key}/intent"))?.is_none() {
             return Err(over(key));
@@ -38,13 +38,13 @@ impl Turn for Replayed {
         Ok(result.map_or(Once::InDoubt, |done| Once::Done(Box::new(done))))
     }
 
-    fn note(&mut self, _: Fact) {}
+    fn note(&mut self, _: EventKind) {}
 
     fn recorded_signal(&mut self) -> Option<Recorded> {
         self.0.signal()
     }
 
-    fn signal(&mut self, _: Fact) -> Result<Recorded, Halt> {
+    fn signal(&mut self, _: EventKind) -> Result<Recorded, Halt> {
         Err(over("a signal"))
     }
 

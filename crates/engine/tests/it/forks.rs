@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::event::{
+    Event, EventKind, ModelEvent, Phase, Reason, TurnStarted, UserEvent, UserInput,
+};
 use crewagent_core::message::Message;
 use crewagent_core::run::visit::{Visit, named, visits};
 use crewagent_engine::changes::{Changes, Outcome, Prospect, Scope};
@@ -97,8 +99,8 @@ impl Calm {
 
     /// What the user said behind a moment.
     fn inputs(&self, visit: &Visit) -> Vec<String> {
-        let said = |event: &Event| match &event.fact {
-            Fact::UserInput { text, .. } if event.seq > visit.seq => {
+        let said = |event: &Event| match &event.kind {
+            EventKind::User(UserEvent::Input(UserInput { text, .. })) if event.seq > visit.seq => {
                 Some(text.inline().unwrap().to_string())
             }
             _ => None,
@@ -140,8 +142,12 @@ fn check_fork(calm: &Calm, visit: &Visit) -> RunId {
 
 /// The model knows what it knew at that moment: its next request begins with the same words.
 fn check_words(calm: &Calm, visit: &Visit, words: &[Message]) {
-    let asked = calm.played.events.iter().find_map(|event| match &event.fact {
-        Fact::TurnStarted { turn, .. } if event.seq > visit.seq => Some(*turn),
+    let asked = calm.played.events.iter().find_map(|event| match &event.kind {
+        EventKind::Model(ModelEvent::TurnStarted(TurnStarted { turn, .. }))
+            if event.seq > visit.seq =>
+        {
+            Some(*turn)
+        }
         _ => None,
     });
     let Some(turn) = asked else { return };

@@ -7,7 +7,7 @@ pub(crate) mod transcript;
 use std::fs;
 use std::path::Path;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind, ToolEvent, ToolFinished};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::Runtime;
 use crewagent_engine::tool_server::ToolServers;
@@ -24,8 +24,8 @@ fn check_golden(name: &str) {
     check_secrets(&stage, &played);
     check_requests(&stage, &played);
     if name == "009-hostile" {
-        let refused = |event: &&Event| matches!(&event.fact, Fact::ToolFinished { answer, .. } if answer.refused.is_some());
-        let calls = |event: &&Event| matches!(event.fact, Fact::ToolFinished { .. });
+        let refused = |event: &&Event| matches!(&event.kind, EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) if answer.refused.is_some());
+        let calls = |event: &&Event| matches!(event.kind, EventKind::Tool(ToolEvent::Finished(_)));
         let (calls, refused) = (
             played.events.iter().filter(calls).count(),
             played.events.iter().filter(refused).count(),

@@ -8,7 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crewagent_core::event::{Answer, Event, Fact, FileIntent, Intent, Phase, Reply, RequestFacts};
+use crewagent_core::event::{
+    Answer, AssistantMessage, ContextCut, Event, EventKind, FileIntent, Intent, Phase,
+    PhaseChanged, Reply, RequestFacts, RunFailed, ToolFinished, ToolStarted, TurnStarted,
+    UserEvent, UserInput,
+};
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
 use crewagent_engine::blobs::{BlobError, Blobs};
@@ -74,14 +78,14 @@ impl Shelf {
     }
 }
 
-fn event(seq: u64, fact: Fact) -> Event {
+fn event(seq: u64, kind: EventKind) -> Event {
     Event {
         seq,
         part: None,
         time: format!("2026-11-15T08:30:{:02}.000Z", seq % 60),
         run_id: Some("20261115-083015-k3f9w".into()),
         key: Some(format!("t1/tool/{seq}")),
-        fact,
+        kind,
     }
 }
 
@@ -90,7 +94,7 @@ fn input(seq: u64) -> Event {
 }
 
 fn said(seq: u64, text: &str) -> Event {
-    event(seq, Fact::UserInput { text: text.into(), for_node_id: None, call_id: None })
+    event(seq, EventKind::from(UserInput { text: text.into(), for_node_id: None, call_id: None }))
 }
 
 fn lines(events: &[Event]) -> Vec<u8> {
@@ -118,7 +122,8 @@ fn events_come_in_order_and_fit() {
     assert_eq!(error.to_string(), "the journal expects event 3, not 4");
     assert!(journal.append(&[input(3), input(3)]).is_err());
     assert!(journal.append(&[Event { part: Some(1), ..input(3) }]).is_err());
-    let long = event(3, Fact::Error { message: "x".repeat(MAX_RECORD), partial: None });
+    let long =
+        event(3, EventKind::from(RunFailed { message: "x".repeat(MAX_RECORD), partial: None }));
     assert!(matches!(journal.append(&[long]), Err(JournalError::TooLong { .. })));
     journal.append(&[input(3)]).unwrap();
     assert_eq!(journal.last_seq(), 3);
@@ -308,31 +313,36 @@ fn long_texts_are_kept_as_blobs() {
         state: None,
     };
     let facts = [
-        Fact::UserInput { text: long.as_str().into(), for_node_id: None, call_id: None },
-        Fact::TurnStarted {
+        EventKind::from(UserInput { text: long.as_str().into(), for_node_id: None, call_id: None }),
+        EventKind::from(TurnStarted {
             turn: 1,
             call: None,
             node_id: None,
             agent_id: Some("a".into()),
             request,
-        },
-        Fact::AssistantMessage {
+        }),
+        EventKind::from(AssistantMessage {
             turn: 1,
             reply: Reply { tool_calls: vec![call(&long), call("{}")], ..Reply::default() },
-        },
-        Fact::ToolStarted {
+        }),
+        EventKind::from(ToolStarted {
             turn: 1,
             call_id: "c1".into(),
             tool: "fs.write".into(),
             subject: None,
             intent: Some(Box::new(intent)),
-        },
-        Fact::ToolFinished { turn: 1, call_id: "c1".into(), tool: "fs.write".into(), answer },
+        }),
+        EventKind::from(ToolFinished {
+            turn: 1,
+            call_id: "c1".into(),
+            tool: "fs.write".into(),
+            answer,
+        }),
     ];
     let shelf = Shelf::new();
     let (mut journal, _) = shelf.open();
-    for (seq, fact) in (1..).zip(facts) {
-        let live = event(seq, fact);
+    for (seq, kind) in (1..).zip(facts) {
+        let live = event(seq, kind);
         let settled = journal.settle(live.clone()).unwrap();
         assert_ne!(settled, live);
         // Both ways give the same record.
@@ -342,7 +352,10 @@ fn long_texts_are_kept_as_blobs() {
     drop(journal);
     let (journal, recovered) = shelf.open();
     let blobs = shelf.blobs(Disk::real());
-    let Fact::UserInput { text, .. } = &recovered.events[0].fact else { panic!() };
+    let EventKind::User(UserEvent::Input(UserInput { text, .. })) = &recovered.events[0].kind
+    else {
+        panic!()
+    };
     assert_eq!((text.bytes(), text.inline()), (long.len() as u64, None));
     assert_eq!(&*blobs.resolve(text).unwrap(), long);
     for event in recovered.events {
@@ -385,15 +398,15 @@ fn the_tail_gives_the_last_events_first() {
     torn.extend_from_slice(b"{\"seq\":3,");
     assert_eq!(newest(&torn), [2, 1]);
     // The last record alone is longer than what is read at first.
-    let long = event(3, Fact::Error { message: "x".repeat(300_000), partial: None });
+    let long = event(3, EventKind::from(RunFailed { message: "x".repeat(300_000), partial: None }));
     assert_eq!(newest(&lines(&[input(1), input(2), long])), [3, 2, 1]);
 }
 
 /// A turn as a real run has it: request, reply with a call, its beginning, its answer.
 fn typical(seq: u64) -> Event {
     let turn = seq / 4 + 1;
-    let fact = match seq % 4 {
-        0 => Fact::TurnStarted {
+    let kind = match seq % 4 {
+        0 => EventKind::from(TurnStarted {
             call: None,
             turn,
             node_id: Some("write-story".into()),
@@ -404,8 +417,8 @@ fn typical(seq: u64) -> Event {
                 sha256: "0".repeat(64),
                 added: vec![Message::user("NODE_BRIEF\n- nodeId: write-story\n".repeat(8))],
             },
-        },
-        1 => Fact::AssistantMessage {
+        }),
+        1 => EventKind::from(AssistantMessage {
             turn,
             reply: Reply {
                 content: Some("I will read the outline first, then write. ".repeat(4)),
@@ -417,15 +430,15 @@ fn typical(seq: u64) -> Event {
                 }],
                 ..Reply::default()
             },
-        },
-        2 => Fact::ToolStarted {
+        }),
+        2 => EventKind::from(ToolStarted {
             turn,
             call_id: format!("call_{seq}"),
             tool: "fs.read".into(),
             subject: Some("@project/artifacts/outline.md".into()),
             intent: None,
-        },
-        _ => Fact::ToolFinished {
+        }),
+        _ => EventKind::from(ToolFinished {
             turn,
             call_id: format!("call_{seq}"),
             tool: "fs.read".into(),
@@ -434,9 +447,9 @@ fn typical(seq: u64) -> Event {
                     .into(),
                 ..Answer::default()
             },
-        },
+        }),
     };
-    event(seq, fact)
+    event(seq, kind)
 }
 
 #[test]
@@ -453,7 +466,10 @@ fn ten_thousand_records_are_read_in_no_time() {
 
 #[test]
 fn a_run_that_rests_says_so_at_the_end() {
-    let rest = event(3, Fact::PhaseChanged { phase: Phase::Paused, reason: None, message: None });
+    let rest = event(
+        3,
+        EventKind::from(PhaseChanged { phase: Phase::Paused, reason: None, message: None }),
+    );
     let shelf = Shelf::with(&lines(&[input(1), input(2), rest.clone()]));
     assert_eq!(tail(&shelf.folder(Disk::real())).unwrap().next(), Some(rest));
 }
@@ -475,7 +491,7 @@ fn a_reader_follows_a_journal_that_grows() {
     let shelf = Shelf::new();
     fs::write(shelf.path(), b"").unwrap();
     let (mut journal, _) = shelf.open();
-    let noted = |seq| event(seq, Fact::ContextCut { messages: 1, bytes: seq });
+    let noted = |seq| event(seq, EventKind::from(ContextCut { messages: 1, bytes: seq }));
     let mut reader = Reader::new(shelf.folder(Disk::real()));
     assert!(read_on(&mut reader, 1).is_empty());
     journal.append(&[noted(1), noted(2), noted(3)]).unwrap();
@@ -492,7 +508,7 @@ fn a_reader_stops_in_front_of_what_is_being_written_and_of_damage() {
     let shelf = Shelf::new();
     fs::write(shelf.path(), b"").unwrap();
     let (mut journal, _) = shelf.open();
-    let noted = |seq| event(seq, Fact::ContextCut { messages: 1, bytes: seq });
+    let noted = |seq| event(seq, EventKind::from(ContextCut { messages: 1, bytes: seq }));
     journal.append(&[noted(1), noted(2)]).unwrap();
     let whole = shelf.bytes();
     for cut in 1..40 {
@@ -517,7 +533,7 @@ fn a_reader_goes_back_to_a_place_unless_the_journal_is_another_by_then() {
     let shelf = Shelf::new();
     fs::write(shelf.path(), b"").unwrap();
     let (mut journal, _) = shelf.open();
-    let noted = |seq, bytes| event(seq, Fact::ContextCut { messages: 1, bytes });
+    let noted = |seq, bytes| event(seq, EventKind::from(ContextCut { messages: 1, bytes }));
     journal.append(&[noted(1, 1), noted(2, 2), noted(3, 3)]).unwrap();
     let mut reader = Reader::new(shelf.folder(Disk::real()));
     assert_eq!(reader.place(), None);

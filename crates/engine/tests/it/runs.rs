@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, Reason, RunStarted, UserInput};
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::store::{
@@ -82,13 +82,13 @@ fn id(text: &str) -> RunId {
     RunId::parse(text).unwrap()
 }
 
-fn event(seq: u64, fact: Fact) -> Event {
+fn event(seq: u64, kind: EventKind) -> Event {
     let time = format!("2026-11-15T09:00:{seq:02}.000Z");
-    Event { seq, part: None, time, run_id: None, key: None, fact }
+    Event { seq, part: None, time, run_id: None, key: None, kind }
 }
 
 fn started(id: &RunId) -> Event {
-    let fact = Fact::RunStarted {
+    let kind = EventKind::from(RunStarted {
         package: "demo@1.0.0".into(),
         package_sha256: "0".repeat(64),
         workflow: "demo".into(),
@@ -98,12 +98,12 @@ fn started(id: &RunId) -> Event {
         settings: RunSettings::default(),
         data: None,
         forked_from: None,
-    };
-    Event { run_id: Some(id.to_string()), ..event(1, fact) }
+    });
+    Event { run_id: Some(id.to_string()), ..event(1, kind) }
 }
 
 fn phase(seq: u64, phase: Phase, reason: Reason) -> Event {
-    event(seq, Fact::PhaseChanged { phase, reason: Some(reason), message: None })
+    event(seq, EventKind::from(PhaseChanged { phase, reason: Some(reason), message: None }))
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -188,7 +188,7 @@ fn a_run_has_one_owner() {
     assert_eq!(run.epoch, 3);
     // What the journal knows counts, also when the lock has forgotten.
     let resumed = serde_json::json!({ "type": "run.resumed", "epoch": 7 });
-    let resumed: Fact = serde_json::from_value(resumed).unwrap();
+    let resumed: EventKind = serde_json::from_value(resumed).unwrap();
     run.journal.append(&[event(2, resumed)]).unwrap();
     drop(run);
     fs::remove_file(world.folder("20261115-083015-aaaaa").join("lock")).unwrap();
@@ -405,7 +405,7 @@ fn a_list_says_how_runs_are() {
     rest("20261115-083011-a", &[phase(2, Phase::WaitingUser, Reason::Question)]);
     rest("20261115-083012-a", &[phase(2, Phase::Completed, Reason::StopPoint)]);
     rest("20261115-083013-a", &[phase(2, Phase::Failed, Reason::Model)]);
-    let input = Fact::UserInput { text: "go".into(), for_node_id: None, call_id: None };
+    let input = EventKind::from(UserInput { text: "go".into(), for_node_id: None, call_id: None });
     rest("20261115-083014-a", &[phase(2, Phase::WaitingUser, Reason::Question), event(3, input)]);
     let held = world.create("20261115-083015-a");
     let told = |of: Of<'_>| -> Vec<(String, Status, Option<Reason>)> {
@@ -497,7 +497,7 @@ fn a_thousand_runs_are_listed_in_no_time() {
     let mut events: Vec<Event> = (2..200)
         .map(|seq| {
             let text = "words ".repeat(100).into();
-            event(seq, Fact::UserInput { text, for_node_id: None, call_id: None })
+            event(seq, EventKind::from(UserInput { text, for_node_id: None, call_id: None }))
         })
         .collect();
     events.push(phase(200, Phase::WaitingUser, Reason::StopPoint));

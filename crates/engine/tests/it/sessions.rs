@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{AssistantMessage, Event, EventKind, ModelEvent};
 use crewagent_core::menu::Surface;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::syntax::yaml;
@@ -325,7 +325,7 @@ fn a_failed_model_leaves_a_session_that_can_be_mended() {
     let mut session = session.mended().unwrap();
     let mut events = Vec::new();
     session.drive(&scripted, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
-    let says = |event: &Event| matches!(&event.fact, Fact::AssistantMessage { reply, .. } if reply.content.as_deref() == Some("Good morning to you."));
+    let says = |event: &Event| matches!(&event.kind, EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) if reply.content.as_deref() == Some("Good morning to you."));
     assert!(events.iter().any(says));
 }
 

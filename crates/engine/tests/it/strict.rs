@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crewagent_core::event::{Fact, Phase};
+use crewagent_core::event::{EventKind, Phase, StateEvent};
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::Store;
@@ -43,7 +43,9 @@ fn check_completed(settings: RunSettings, change: impl Fn(&str, String) -> Strin
     let mut events = Vec::new();
     let rest = drive(&mut run, &model, &mut events).unwrap();
     assert_eq!(rest.phase, Phase::Completed, "{rest:?}");
-    let changes = events.iter().filter(|event| matches!(event.fact, Fact::StateChanged(_)));
+    let changes = events
+        .iter()
+        .filter(|event| matches!(event.kind, EventKind::State(StateEvent::Changed(_))));
     assert_eq!(changes.count(), 2);
 }
 

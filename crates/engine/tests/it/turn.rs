@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, RunFailed, UserInput};
 use crewagent_engine::clock::Clock;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::store::{NewRun, RunId, RunPackage, RunWorkflow, Store, Subject};
@@ -32,16 +32,16 @@ trait Engine {
     fn recorded(&self) -> Vec<Event>;
 }
 
-fn said(words: &str) -> Fact {
-    Fact::Error { message: words.to_owned(), partial: None }
+fn said(words: &str) -> EventKind {
+    EventKind::from(RunFailed { message: words.to_owned(), partial: None })
 }
 
-fn phase(phase: Phase) -> Fact {
-    Fact::PhaseChanged { phase, reason: None, message: None }
+fn phase(phase: Phase) -> EventKind {
+    EventKind::from(PhaseChanged { phase, reason: None, message: None })
 }
 
-fn input(words: &str) -> Fact {
-    Fact::UserInput { text: words.into(), for_node_id: None, call_id: None }
+fn input(words: &str) -> EventKind {
+    EventKind::from(UserInput { text: words.into(), for_node_id: None, call_id: None })
 }
 
 /// A step whose work says these words.
@@ -50,13 +50,13 @@ fn say(turn: &mut dyn Turn, key: &str, words: &str) -> Result<Recorded, Halt> {
 }
 
 /// A step that must be recorded.
-fn again(turn: &mut dyn Turn, key: &str) -> Fact {
+fn again(turn: &mut dyn Turn, key: &str) -> EventKind {
     let recorded = turn.step(key, &mut |_| panic!("{key} is done again"));
-    recorded.unwrap().fact
+    recorded.unwrap().kind
 }
 
 /// Work that must not be done.
-fn never(_: &mut Moment<'_>) -> Result<Fact, Halt> {
+fn never(_: &mut Moment<'_>) -> Result<EventKind, Halt> {
     panic!("it is done again")
 }
 
@@ -76,7 +76,7 @@ fn a_step_is_recorded_once_and_given_back<E: Engine>() {
         engine.process(|turn| {
             assert!(!turn.is_live());
             let given = turn.step("t0/llm/1", &mut |_| panic!("it is done again")).unwrap();
-            assert_eq!(given, first, "fact and time are those of the record");
+            assert_eq!(given, first, "kind and time are those of the record");
             assert_eq!(again(turn, "t0/llm/2"), said("two"));
             assert!(turn.is_live());
         });
@@ -90,12 +90,12 @@ fn work_that_failed_is_done_again<E: Engine>() {
     engine.process(|turn| {
         assert!(turn.step("t0/llm/1", &mut |_| Err(dead())).is_err());
         // In the same process as well.
-        assert_eq!(say(turn, "t0/llm/1", "one").unwrap().fact, said("one"));
+        assert_eq!(say(turn, "t0/llm/1", "one").unwrap().kind, said("one"));
         assert!(turn.step("t0/llm/2", &mut |_| Err(dead())).is_err());
     });
     engine.process(|turn| {
         assert_eq!(again(turn, "t0/llm/1"), said("one"));
-        assert_eq!(say(turn, "t0/llm/2", "two").unwrap().fact, said("two"));
+        assert_eq!(say(turn, "t0/llm/2", "two").unwrap().kind, said("two"));
     });
 }
 
@@ -103,14 +103,14 @@ fn what_may_happen_once_is_in_doubt_after_a_death<E: Engine>() {
     let engine = E::new();
     engine.process(|turn| {
         let done = turn.once("t0/tool/1/a", said("will"), &mut |_| Ok(said("done"))).unwrap();
-        assert!(matches!(done, Once::Done(done) if done.fact == said("done")));
+        assert!(matches!(done, Once::Done(done) if done.kind == said("done")));
         assert!(turn.once("t0/tool/1/b", said("will"), &mut |_| Err(dead())).is_err());
     });
     // The doubt stays, whatever follows and whoever asks.
     for next in ["three", "never"] {
         engine.process(|turn| {
             let done = turn.once("t0/tool/1/a", said("will"), &mut never).unwrap();
-            assert!(matches!(done, Once::Done(done) if done.fact == said("done")));
+            assert!(matches!(done, Once::Done(done) if done.kind == said("done")));
             assert_eq!(turn.once("t0/tool/1/b", said("will"), &mut never).unwrap(), Once::InDoubt);
             if turn.is_live() {
                 say(turn, "t0/llm/2", next).unwrap();
@@ -177,7 +177,7 @@ fn notes_are_told_once<E: Engine>() {
             turn.flush().unwrap();
         });
         assert_eq!(engine.told(), [], "what is recorded is not told again");
-        let facts: Vec<Fact> = engine.recorded().into_iter().map(|event| event.fact).collect();
+        let facts: Vec<EventKind> = engine.recorded().into_iter().map(|event| event.kind).collect();
         let expected =
             [phase(Phase::Running), said("one"), phase(Phase::WaitingUser), said("a note")];
         assert_eq!(facts, expected);
@@ -198,7 +198,7 @@ fn notes_that_were_lost_are_told_by_the_next<E: Engine>() {
         program(turn);
         turn.flush().unwrap();
     });
-    let told: Vec<Fact> = engine.told().into_iter().map(|event| event.fact).collect();
+    let told: Vec<EventKind> = engine.told().into_iter().map(|event| event.kind).collect();
     assert_eq!(told, [phase(Phase::WaitingUser), said("a note")]);
     assert_eq!(engine.recorded().len(), 3);
 }
@@ -215,8 +215,8 @@ fn signals_come_in_their_order<E: Engine>() {
     engine.process(|turn| {
         assert_eq!(turn.recorded_signal(), None, "a step comes first");
         again(turn, "t0/llm/1");
-        assert_eq!(turn.recorded_signal().unwrap().fact, input("first"));
-        assert_eq!(turn.recorded_signal().unwrap().fact, input("second"));
+        assert_eq!(turn.recorded_signal().unwrap().kind, input("first"));
+        assert_eq!(turn.recorded_signal().unwrap().kind, input("second"));
         assert_eq!(turn.recorded_signal(), None);
         again(turn, "t2/llm/2");
         assert!(turn.is_live());
@@ -245,7 +245,7 @@ fn what_was_flushed_outlives_the_process<E: Engine>() {
         assert!(recorded.len() >= *flushed.borrow(), "after {operation} operations");
         engine.process(|turn| {
             for key in ["a", "b", "c"] {
-                assert_eq!(say(turn, key, key).unwrap().fact, said(key));
+                assert_eq!(say(turn, key, key).unwrap().kind, said(key));
             }
         });
     }

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crewagent_core::event::{Answer, Event, Fact, Reason, Reply};
+use crewagent_core::event::{
+    Answer, AssistantMessage, Event, EventKind, FrameEvent, FramePlanned, ModelEvent, PhaseChanged,
+    Reason, Reply, RunEvent, RunFailed, RunResumed, RunStarted, StateEvent, ToolEvent,
+    ToolFinished, ToolStarted, TurnStarted, UserEvent, UserInput,
+};
 use crewagent_core::payload::Payload;
 use crewagent_core::run::trail::Trail;
 use crewagent_core::settings::RunSettings;
@@ -99,9 +103,16 @@ impl Tape {
     }
 
     fn take(&mut self, event: &Event) {
-        self.hand.trail.take(&event.fact);
-        match &event.fact {
-            Fact::RunStarted { package, workflow, agent_id, state, settings, .. } => {
+        self.hand.trail.take(&event.kind);
+        match &event.kind {
+            EventKind::Run(RunEvent::Started(RunStarted {
+                package,
+                workflow,
+                agent_id,
+                state,
+                settings,
+                ..
+            })) => {
                 self.settings = settings.clone();
                 let run_id = event.run_id.clone().unwrap_or_default();
                 self.passing.run_id.clone_from(&run_id);
@@ -114,21 +125,23 @@ impl Tape {
                     state: state.clone(),
                 });
             }
-            Fact::RunResumed { fresh, state, settings, .. } => {
+            EventKind::Run(RunEvent::Resumed(RunResumed { fresh, state, settings, .. })) => {
                 if let Some(settings) = settings {
                     self.settings = settings.clone();
                 }
                 self.resumed(*fresh, state.as_ref());
             }
-            Fact::UserInput { text, .. } => {
+            EventKind::User(UserEvent::Input(UserInput { text, .. })) => {
                 self.inputs.push(text.clone());
                 self.hand.said.push(text.clone());
             }
-            Fact::WorkflowPlanned { at, .. } => {
+            EventKind::Frame(FrameEvent::Planned(FramePlanned { at, .. })) => {
                 self.passing.times.insert(at.clone());
             }
-            Fact::WorkflowEntered { .. } | Fact::WorkflowLeft { .. } => self.hand.forget(),
-            Fact::TurnStarted { turn, node_id, call, .. } => {
+            EventKind::Frame(FrameEvent::Entered(_) | FrameEvent::Left(_)) => self.hand.forget(),
+            EventKind::Model(ModelEvent::TurnStarted(TurnStarted {
+                turn, node_id, call, ..
+            })) => {
                 let workflow =
                     call.and_then(|call| Some((call, self.hand.trail.workflow_of(call)?)));
                 let place = match (workflow, node_id) {
@@ -141,40 +154,41 @@ impl Tape {
                 self.hand.open = Some((*turn, place));
                 self.hand.failure = None;
             }
-            Fact::AssistantMessage { reply, .. } => self.replied(reply),
-            Fact::ToolStarted { intent, .. } => {
+            EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) => {
+                self.replied(reply)
+            }
+            EventKind::Tool(ToolEvent::Started(ToolStarted { intent, .. })) => {
                 if let Some(intent) = intent {
                     self.passing.times.insert(intent.time.clone());
                 }
             }
-            Fact::ToolFinished { answer, .. } => {
+            EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) => {
                 self.hand.last = Some(answer.result.clone());
                 self.hand.answers.push(answer.clone());
             }
-            Fact::StateChanged(change) => {
+            EventKind::State(StateEvent::Changed(change)) => {
                 if change.moved.is_some() && !change.state.complete {
                     self.hand.forget();
                 }
             }
-            Fact::ContextCut { .. } | Fact::ModelOverflowed { .. } => self.hand.forget(),
-            Fact::PhaseChanged { reason, message, .. } => {
+            EventKind::Model(ModelEvent::ContextCut(_) | ModelEvent::Overflowed(_)) => {
+                self.hand.forget()
+            }
+            EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { reason, message, .. })) => {
                 self.rested(*reason);
                 self.hand.failure.clone_from(message);
             }
-            Fact::Error { message, .. } => self.hand.failure = Some(message.clone()),
-            Fact::SessionStarted { .. }
-            | Fact::SessionAgent { .. }
-            | Fact::SessionCommand { .. }
-            | Fact::SessionInstructed { .. }
-            | Fact::SessionRun { .. }
-            | Fact::ToolsListed { .. }
-            | Fact::ServerLogged { .. }
-            | Fact::AssistantDelta { .. }
-            | Fact::ModelRetried { .. }
-            | Fact::ModelStopped { .. }
-            | Fact::Question { .. }
-            | Fact::WorkflowHeld { .. }
-            | Fact::RunFinished { .. } => {}
+            EventKind::Run(RunEvent::Failed(RunFailed { message, .. })) => {
+                self.hand.failure = Some(message.clone())
+            }
+            EventKind::Conversation(_)
+            | EventKind::Tool(ToolEvent::Listed(_) | ToolEvent::Logged(_))
+            | EventKind::Model(
+                ModelEvent::Delta(_) | ModelEvent::Retried(_) | ModelEvent::Stopped(_),
+            )
+            | EventKind::User(UserEvent::Asked(_))
+            | EventKind::Frame(FrameEvent::Held(_))
+            | EventKind::Run(RunEvent::Finished(_)) => {}
         }
     }
 

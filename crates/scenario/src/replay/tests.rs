@@ -1,6 +1,9 @@
 //! The replay model, with a recording made by hand.
 
-use crewagent_core::event::{Answer, Phase, Reason};
+use crewagent_core::event::{
+    Answer, AssistantMessage, EventKind, Phase, PhaseChanged, Reason, RunResumed, ToolFinished,
+    TurnStarted, UserInput,
+};
 use crewagent_core::message::{Message, ToolCall};
 use serde_json::{Map, json};
 
@@ -9,25 +12,25 @@ use crewagent_engine::model::Place;
 
 const BRIEF: &str = "NODE_BRIEF\n- currentNodeId: a\n- outputs:\n  - artifacts/a.md";
 
-fn event(fact: Fact) -> Event {
+fn event(kind: EventKind) -> Event {
     let time = "2026-11-15T09:30:00.000Z".to_owned();
-    Event { seq: 1, part: None, time, run_id: None, key: None, fact }
+    Event { seq: 1, part: None, time, run_id: None, key: None, kind }
 }
 
 fn started(turn: u64, sha256: &str, added: Vec<Message>) -> Event {
     let request = RequestFacts { messages: 3, bytes: 20, sha256: sha256.to_owned(), added };
     let node_id = Some("a".to_owned());
-    event(Fact::TurnStarted {
+    event(EventKind::from(TurnStarted {
         turn,
         call: None,
         node_id,
         agent_id: Some("bob".to_owned()),
         request,
-    })
+    }))
 }
 
 fn message(turn: u64, reply: Reply) -> Event {
-    event(Fact::AssistantMessage { turn, reply })
+    event(EventKind::from(AssistantMessage { turn, reply }))
 }
 
 fn words(text: &str) -> Reply {
@@ -41,7 +44,7 @@ fn call(arguments: Payload) -> ToolCall {
 fn answer(turn: u64, result: &str) -> Event {
     let answer = Answer { result: result.into(), ..Answer::default() };
     let (call_id, tool) = ("c1".to_owned(), "fs.read".to_owned());
-    event(Fact::ToolFinished { turn, call_id, tool, answer })
+    event(EventKind::from(ToolFinished { turn, call_id, tool, answer }))
 }
 
 fn tool(content: &str) -> Message {
@@ -55,7 +58,7 @@ fn asked(calls: Vec<ToolCall>) -> Message {
 /// A run of two turns with a restart between them.
 fn recording() -> Vec<Event> {
     let first = vec![Message::system("Rules."), Message::user(BRIEF)];
-    let resumed = Fact::RunResumed {
+    let resumed = EventKind::from(RunResumed {
         epoch: 2,
         fresh: false,
         state: None,
@@ -63,7 +66,7 @@ fn recording() -> Vec<Event> {
         calls: 0,
         settings: None,
         notes: Vec::new(),
-    };
+    });
     vec![
         started(1, "one", first),
         message(1, Reply { tool_calls: vec![call("{}".into())], ..Reply::default() }),
@@ -171,11 +174,11 @@ fn a_recording_that_ends_says_so() {
         &request(3, "x", vec![]),
         "The recording has no reply for turn 3: the run was cut off there",
     );
-    events.push(event(Fact::PhaseChanged {
+    events.push(event(EventKind::from(PhaseChanged {
         phase: Phase::Failed,
         reason: Some(Reason::Model),
         message: Some("The key is wrong.".to_owned()),
-    }));
+    })));
     check_error(
         &replay(events),
         &request(3, "x", vec![]),
@@ -216,7 +219,7 @@ fn a_message_that_was_not_there_is_shown() {
 fn words_of_the_user_are_known() {
     let mut events = recording();
     let text = "the blue one".into();
-    events.push(event(Fact::UserInput { text, for_node_id: None, call_id: None }));
+    events.push(event(EventKind::from(UserInput { text, for_node_id: None, call_id: None })));
     let mut messages = second();
     messages.insert(2, Message::user("USER_INPUT\n- forNodeId: a\nthe blue one"));
     let error = ask(&replay(events), &request(2, "other", messages)).unwrap_err();

@@ -1,6 +1,6 @@
 //! Conversations: begin them, speak in them, look at them.
 
-use crewagent_core::event::Fact;
+use crewagent_core::event::{AgentChanged, ConversationEvent, EventKind};
 use crewagent_core::menu::{Surface, menu_of};
 use crewagent_core::package::check;
 use crewagent_engine::control::Control;
@@ -141,7 +141,9 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
 fn talked_to(store: &Store, view: &RunView) -> Option<(Agent, Vec<crate::wire::MenuItem>)> {
     let mut id = view.facts.subject.agent_id().map(str::to_owned);
     for event in &view.recovered.events {
-        if let Fact::SessionAgent { agent_id } = &event.fact {
+        if let EventKind::Conversation(ConversationEvent::AgentChanged(AgentChanged { agent_id })) =
+            &event.kind
+        {
             id.clone_from(agent_id);
         }
     }

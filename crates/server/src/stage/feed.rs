@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crewagent_core::event::{Channel, Event, Fact};
+use crewagent_core::event::{
+    ActiveRunChanged, AssistantDelta, Channel, ConversationEvent, Event, EventKind, ModelEvent,
+    RunEvent, RunResumed,
+};
 use crewagent_engine::store::RunId;
 use tokio::sync::Notify;
 
@@ -51,11 +54,15 @@ impl Line {
             Some(part) => (event.seq.saturating_sub(1), part),
             None => (event.seq, 0),
         };
-        let brings = if let Fact::SessionRun { id: Some(id) } = &event.fact {
-            RunId::parse(id).ok()
-        } else {
-            None
-        };
+        let brings =
+            if let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
+                id: Some(id),
+            })) = &event.kind
+            {
+                RunId::parse(id).ok()
+            } else {
+                None
+            };
         let told = Told { journal: journal.clone(), event };
         let text = serde_json::to_string(&told).unwrap_or_default().into();
         Self { at: Position { epoch, seq, part }, text, brings }
@@ -123,7 +130,7 @@ impl Piece {
         let start = known.map_or(0, |(_, end)| *end);
         let mut event = self.event.clone();
         event.part = Some(last);
-        if let Fact::AssistantDelta { text, .. } = &mut event.fact {
+        if let EventKind::Model(ModelEvent::Delta(AssistantDelta { text, .. })) = &mut event.kind {
             text.push_str(&self.text[start..]);
         }
         Some(event)
@@ -170,10 +177,14 @@ impl Feed {
     pub(crate) fn tell(&self, event: &Event) {
         let mut state = self.state();
         // A run that is begun or gone on with in the middle of a conversation says itself which process it is.
-        let begins = matches!(event.fact, Fact::RunStarted { .. } | Fact::SessionStarted { .. });
+        let begins = matches!(
+            event.kind,
+            EventKind::Run(RunEvent::Started(_))
+                | EventKind::Conversation(ConversationEvent::Started(_))
+        );
         if begins && !state.is_awake {
             (state.first_epoch, state.epoch) = (1, 1);
-        } else if let Fact::RunResumed { epoch, .. } = &event.fact {
+        } else if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind {
             if state.first_epoch == 0 || event.seq != state.last + 1 {
                 state.first_epoch = *epoch;
                 state.forget();
@@ -257,10 +268,18 @@ impl State {
     }
 
     fn take_piece(&mut self, event: &Event, part: u64) {
-        let Fact::AssistantDelta { text, channel, turn } = &event.fact else { return };
+        let EventKind::Model(ModelEvent::Delta(AssistantDelta { text, channel, turn })) =
+            &event.kind
+        else {
+            return;
+        };
         if self.pieces.last().is_none_or(|last| last.channel != *channel) {
-            let fact = Fact::AssistantDelta { text: String::new(), channel: *channel, turn: *turn };
-            let event = Event { fact, ..event.clone() };
+            let kind = EventKind::from(AssistantDelta {
+                text: String::new(),
+                channel: *channel,
+                turn: *turn,
+            });
+            let event = Event { kind, ..event.clone() };
             let (text, ends) = (String::new(), Vec::new());
             self.pieces.push(Piece { event, channel: *channel, text, ends });
         }
@@ -280,18 +299,24 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use crewagent_core::event::ContextCut;
+
     use super::*;
 
-    fn event(seq: u64, part: Option<u64>, fact: Fact) -> Event {
-        Event { seq, part, time: String::new(), run_id: None, key: None, fact }
+    fn event(seq: u64, part: Option<u64>, kind: EventKind) -> Event {
+        Event { seq, part, time: String::new(), run_id: None, key: None, kind }
     }
 
     fn piece(part: u64, channel: Channel, text: &str) -> Event {
-        event(2, Some(part), Fact::AssistantDelta { turn: 1, text: text.to_owned(), channel })
+        event(
+            2,
+            Some(part),
+            EventKind::from(AssistantDelta { turn: 1, text: text.to_owned(), channel }),
+        )
     }
 
     fn whole(seq: u64) -> Event {
-        event(seq, None, Fact::ContextCut { messages: 1, bytes: seq })
+        event(seq, None, EventKind::from(ContextCut { messages: 1, bytes: seq }))
     }
 
     fn feed() -> Feed {

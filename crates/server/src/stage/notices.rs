@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::event::{
+    Event, EventKind, FrameEntered, FrameEvent, FrameLeft, ModelEvent, Phase, PhaseChanged,
+    RunEvent, RunFinished, RunStarted, StateEvent, TurnStarted, UserAsked, UserEvent,
+};
 use crewagent_core::state::standing::Standing;
 use tokio::sync::Notify;
 
@@ -42,24 +45,33 @@ impl Notices {
     /// Something happened; it may matter to lists.
     pub(crate) fn tell(&mut self, journal: &Journal, event: &Event) {
         let notice = self.notice(journal);
-        let fact = &event.fact;
-        if let Fact::RunStarted { state, .. } | Fact::WorkflowEntered { state, .. } = fact {
+        let kind = &event.kind;
+        if let EventKind::Run(RunEvent::Started(RunStarted { state, .. }))
+        | EventKind::Frame(FrameEvent::Entered(FrameEntered { state, .. })) = kind
+        {
             stands(notice, state);
-        } else if let Fact::StateChanged(change) | Fact::WorkflowLeft { change, .. } = fact {
+        } else if let EventKind::State(StateEvent::Changed(change))
+        | EventKind::Frame(FrameEvent::Left(FrameLeft { change, .. })) = kind
+        {
             stands(notice, &change.state);
-        } else if let Fact::TurnStarted { turn, .. } = fact {
+        } else if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { turn, .. })) = kind {
             notice.turns = u32::try_from(*turn).ok();
             notice.phase = Some(Phase::Running);
             (notice.reason, notice.message, notice.asks) = (None, None, None);
-        } else if let Fact::Question { question, .. } = fact {
+        } else if let EventKind::User(UserEvent::Asked(UserAsked { question, .. })) = kind {
             // The wait for the answer comes next.
             notice.asks = Some(question.kind);
             return;
-        } else if let Fact::PhaseChanged { phase, reason, message } = fact {
+        } else if let EventKind::Run(RunEvent::PhaseChanged(PhaseChanged {
+            phase,
+            reason,
+            message,
+        })) = kind
+        {
             notice.phase = Some(*phase);
             notice.reason = *reason;
             notice.message.clone_from(message);
-        } else if let Fact::RunFinished { phase, turns, .. } = fact {
+        } else if let EventKind::Run(RunEvent::Finished(RunFinished { phase, turns, .. })) = kind {
             notice.phase = Some(*phase);
             notice.turns = u32::try_from(*turns).ok();
         } else {

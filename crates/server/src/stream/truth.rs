@@ -4,7 +4,7 @@
 //! position names the process (the *epoch*) beside the event. An event with a key is written before it is told; behind
 //! the last of these before the next process took over, what was told is in doubt, and is told again.
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{Event, EventKind, RunEvent, RunResumed};
 use crewagent_engine::journal::{JournalError, Reader};
 
 use crate::stage::Position;
@@ -45,7 +45,7 @@ impl Truth {
 
     fn take(&mut self, event: &Event) {
         self.last = event.seq;
-        if let Fact::RunResumed { epoch, .. } = &event.fact {
+        if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind {
             self.takeovers.push(Takeover { epoch: *epoch, sure: self.sure });
         }
         if event.key.is_some() {
@@ -67,13 +67,13 @@ impl Truth {
 
 #[cfg(test)]
 mod tests {
-    use crewagent_core::event::{Event, Fact};
+    use crewagent_core::event::{ContextCut, Event, EventKind};
 
     use super::*;
 
     fn event(seq: u64, key: Option<&str>, epoch: Option<u64>) -> Event {
-        let fact = match epoch {
-            Some(epoch) => Fact::RunResumed {
+        let kind = match epoch {
+            Some(epoch) => EventKind::from(RunResumed {
                 epoch,
                 fresh: false,
                 state: None,
@@ -81,11 +81,11 @@ mod tests {
                 calls: 0,
                 settings: None,
                 notes: Vec::new(),
-            },
-            None => Fact::ContextCut { messages: 1, bytes: 1 },
+            }),
+            None => EventKind::from(ContextCut { messages: 1, bytes: 1 }),
         };
         let (part, run_id) = (None, None);
-        Event { seq, part, time: String::new(), run_id, key: key.map(str::to_owned), fact }
+        Event { seq, part, time: String::new(), run_id, key: key.map(str::to_owned), kind }
     }
 
     /// Keyed, noted, noted by the next process, taken over, keyed, noted.

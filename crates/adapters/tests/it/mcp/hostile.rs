@@ -1,6 +1,6 @@
 //! Whole conversations with servers that misbehave: each goes on, and every answer is typed.
 
-use crewagent_core::event::Phase;
+use crewagent_core::event::{EventKind, Phase, ToolEvent, ToolsListed};
 
 use super::*;
 
@@ -54,8 +54,8 @@ fn a_tool_that_is_not_described_as_it_should_be_costs_itself_alone() {
     let world = World::new(&table("s", "sloppy", ""));
     let talked = world.talk(&scenario(&[("mcp.s.echo", json!({ "text": "x" }))]), world.settings());
     assert_eq!(talked.answers()[0]["content"], "x");
-    let left_out = talked.events.iter().find_map(|event| match &event.fact {
-        Fact::ToolsListed { left_out, .. } => Some(left_out),
+    let left_out = talked.events.iter().find_map(|event| match &event.kind {
+        EventKind::Tool(ToolEvent::Listed(ToolsListed { left_out, .. })) => Some(left_out),
         _ => None,
     });
     let left_out = left_out.unwrap();
@@ -68,7 +68,7 @@ fn a_tool_that_is_not_described_as_it_should_be_costs_itself_alone() {
 fn a_chatty_server_fills_no_journal() {
     let world = World::new(&table("s", "chatty", ""));
     let talked = world.talk(&scenario(&[("mcp.s.echo", json!({ "text": "x" }))]), world.settings());
-    let is_log = |event: &&Event| matches!(event.fact, Fact::ServerLogged { .. });
+    let is_log = |event: &&Event| matches!(event.kind, EventKind::Tool(ToolEvent::Logged(_)));
     let logs = talked.events.iter().filter(is_log).count();
     assert!((1..=103).contains(&logs), "{logs}");
 }

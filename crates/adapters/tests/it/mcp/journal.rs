@@ -1,7 +1,7 @@
 //! What the journal knows of servers: requests follow from it byte for byte, and a call happens at most once.
 
 use crewagent_adapters::mcp::tool_servers;
-use crewagent_core::event::Reply;
+use crewagent_core::event::{EventKind, Reply, ToolEvent, ToolFinished};
 use crewagent_core::tool::served::{Listed, ServerName, ToolOffer};
 use crewagent_engine::model::{Memo, Model, ModelError, Progress, Request};
 use crewagent_engine::runtime::SettingsChange;
@@ -142,8 +142,10 @@ fn a_call_that_was_begun_is_not_made_again() {
     let mut events = Vec::new();
     run.drive(&model, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
     assert_eq!(calls.load(Ordering::SeqCst), 1);
-    let told = events.iter().find_map(|event| match &event.fact {
-        Fact::ToolFinished { answer, tool, .. } => Some((answer.refused, tool.clone())),
+    let told = events.iter().find_map(|event| match &event.kind {
+        EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, tool, .. })) => {
+            Some((answer.refused, tool.clone()))
+        }
         _ => None,
     });
     assert_eq!(told, Some((Some(RefusalCode::UnknownOutcome), "mcp.s.pay".to_owned())));
@@ -190,8 +192,10 @@ fn a_call_that_was_begun_stays_in_doubt_when_the_policy_denies_it_now() {
     run.drive(&model, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
     let told: Vec<_> = events
         .iter()
-        .filter_map(|event| match &event.fact {
-            Fact::ToolFinished { answer, tool, .. } => Some((tool.as_str(), answer.refused)),
+        .filter_map(|event| match &event.kind {
+            EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, tool, .. })) => {
+                Some((tool.as_str(), answer.refused))
+            }
             _ => None,
         })
         .collect();

@@ -1,7 +1,7 @@
 //! Rules about tools of servers: what is denied is not there, and what asks is made once, after the user's word.
 
 use crewagent_adapters::mcp::tool_servers;
-use crewagent_core::event::Phase;
+use crewagent_core::event::{EventKind, Phase, ToolEvent, ToolFinished};
 use crewagent_engine::runtime::SettingsChange;
 use crewagent_engine::store::RunId;
 
@@ -65,8 +65,8 @@ fn a_call_that_asks_shows_its_arguments_and_waits_also_for_another_process() {
         run.say(words, &mut |event| events.push(event.clone())).unwrap();
         run.drive(&model, &Control::default(), &mut |event| events.push(event.clone())).unwrap();
     }
-    let answer = |event: &Event| match &event.fact {
-        Fact::ToolFinished { answer, .. } => {
+    let answer = |event: &Event| match &event.kind {
+        EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) => {
             Some(serde_json::from_str(answer.result.inline().unwrap()).unwrap())
         }
         _ => None,

@@ -2,7 +2,10 @@
 
 use crewagent_adapters::chat::{Chat, Client};
 use crewagent_core::context::tokens_of;
-use crewagent_core::event::{Fact, Phase, Reason, StoppedBy};
+use crewagent_core::event::{
+    AssistantDelta, AssistantMessage, EventKind, ModelEvent, ModelOverflowed, ModelRetried,
+    ModelStopped, Phase, Reason, RunEvent, RunResumed, StoppedBy, TurnStarted,
+};
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
@@ -224,15 +227,21 @@ fn a_retry_is_recorded_and_its_words_are_void() {
     let mut run = runtime.start(&stage.plan()).unwrap();
     let mut events = Vec::new();
     drive(&mut run, &chat(server.url()), &mut events).unwrap();
-    let retried =
-        events.iter().filter(|event| matches!(event.fact, Fact::ModelRetried { attempt: 1, .. }));
+    let retried = events.iter().filter(|event| {
+        matches!(event.kind, EventKind::Model(ModelEvent::Retried(ModelRetried { attempt: 1, .. })))
+    });
     assert_eq!(retried.count(), 1);
     let view = store.runs().look(&RunId::parse(run.id()).unwrap()).unwrap();
-    let kept =
-        view.recovered.events.iter().any(|event| matches!(event.fact, Fact::ModelRetried { .. }));
+    let kept = view
+        .recovered
+        .events
+        .iter()
+        .any(|event| matches!(event.kind, EventKind::Model(ModelEvent::Retried(_))));
     assert!(kept, "the retry is not in the journal");
-    let words = events.iter().filter_map(|event| match &event.fact {
-        Fact::AssistantMessage { reply, .. } => reply.content.as_deref(),
+    let words = events.iter().filter_map(|event| match &event.kind {
+        EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) => {
+            reply.content.as_deref()
+        }
         _ => None,
     });
     assert_eq!(words.collect::<Vec<_>>(), ["Hello."]);
@@ -253,7 +262,7 @@ fn what_had_come_when_the_user_stopped_is_kept_and_the_model_is_asked_anew() {
     let (model, control) = (chat(server.url()), Control::default());
     let mut heard = String::new();
     let rest = run.drive(&model, &control, &mut |event| {
-        if let Fact::AssistantDelta { text, .. } = &event.fact {
+        if let EventKind::Model(ModelEvent::Delta(AssistantDelta { text, .. })) = &event.kind {
             heard.push_str(text);
         }
         // The user stops it as soon as they have read this far.
@@ -266,10 +275,10 @@ fn what_had_come_when_the_user_stopped_is_kept_and_the_model_is_asked_anew() {
     let kept = store.runs().look(&id).unwrap().recovered.events;
     let stopped = kept
         .into_iter()
-        .map(|event| event.fact)
-        .find(|fact| matches!(fact, Fact::ModelStopped { .. }));
+        .map(|event| event.kind)
+        .find(|kind| matches!(kind, EventKind::Model(ModelEvent::Stopped(_))));
     let (turn, by, partial) = (1, StoppedBy::User, Some("Half a sentence".to_owned()));
-    assert_eq!(stopped, Some(Fact::ModelStopped { turn, by, partial }));
+    assert_eq!(stopped, Some(EventKind::from(ModelStopped { turn, by, partial })));
     control.renew();
     run.drive(&model, &control, &mut |_| {}).unwrap();
     let asked = server.received();
@@ -296,8 +305,8 @@ fn a_run_whose_time_is_over_waits_for_no_model() {
     let rest = drive(&mut run, &model, &mut events).unwrap();
     assert_eq!((rest.phase, rest.reason), (Phase::WaitingUser, Some(Reason::LimitTime)));
     let partial = Some("Half".to_owned());
-    let stopped = Fact::ModelStopped { turn: 1, by: StoppedBy::Time, partial };
-    assert!(events.iter().any(|event| event.fact == stopped));
+    let stopped = EventKind::from(ModelStopped { turn: 1, by: StoppedBy::Time, partial });
+    assert!(events.iter().any(|event| event.kind == stopped));
     // The user may go on, in this process and in another one; the record fits both.
     run.say("Go on.", &mut |_| {}).unwrap();
     let rest = drive(&mut run, &model, &mut events).unwrap();
@@ -306,9 +315,11 @@ fn a_run_whose_time_is_over_waits_for_no_model() {
     let mut run = runtime.resume(&id, &SettingsChange::default()).unwrap();
     let rest = drive(&mut run, &model, &mut events).unwrap();
     assert_eq!(rest.phase, Phase::WaitingUser, "{rest:?}");
-    let is_fresh = |fact: &Fact| matches!(fact, Fact::RunResumed { fresh: true, .. });
+    let is_fresh = |kind: &EventKind| {
+        matches!(kind, EventKind::Run(RunEvent::Resumed(RunResumed { fresh: true, .. })))
+    };
     let kept = store.runs().look(&id).unwrap().recovered.events;
-    assert!(!kept.iter().any(|event| is_fresh(&event.fact)), "the record did not fit");
+    assert!(!kept.iter().any(|event| is_fresh(&event.kind)), "the record did not fit");
     assert_eq!(server.received().len(), 3);
 }
 
@@ -327,15 +338,19 @@ fn a_request_that_does_not_fit_together_with_its_tools_is_not_sent() {
     };
     let (events, _, asked) = play(None);
     assert_eq!(asked, 1);
-    let messages = events.iter().find_map(|event| match &event.fact {
-        Fact::TurnStarted { request, .. } => Some(tokens_of(request.bytes)),
+    let messages = events.iter().find_map(|event| match &event.kind {
+        EventKind::Model(ModelEvent::TurnStarted(TurnStarted { request, .. })) => {
+            Some(tokens_of(request.bytes))
+        }
         _ => None,
     });
     // The messages alone leave a quarter free, and somewhat more for the marks around them.
     let (events, rest, asked) = play(Some(messages.unwrap() * 4 / 3 + 200));
     assert_eq!((rest.reason, asked), (Some(Reason::LimitWindow), 0), "{rest:?}");
-    let told = events.iter().find_map(|event| match &event.fact {
-        Fact::ModelOverflowed { message, .. } => Some(message.as_str()),
+    let told = events.iter().find_map(|event| match &event.kind {
+        EventKind::Model(ModelEvent::Overflowed(ModelOverflowed { message, .. })) => {
+            Some(message.as_str())
+        }
         _ => None,
     });
     assert!(told.is_some_and(|message| message.contains("for tools")), "{told:?}");

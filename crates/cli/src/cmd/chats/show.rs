@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{ActiveRunChanged, ConversationEvent, Event, EventKind};
 use crewagent_core::package::Package;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::store::{RunId, RunView, Store};
@@ -75,7 +75,12 @@ impl Page<'_> {
 
     /// The run that an event leads to, once.
     fn run_of(&mut self, event: &Event) -> Option<RunView> {
-        let Fact::SessionRun { id: Some(id) } = &event.fact else { return None };
+        let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
+            id: Some(id),
+        })) = &event.kind
+        else {
+            return None;
+        };
         if !self.shown.insert(id.clone()) {
             return None;
         }

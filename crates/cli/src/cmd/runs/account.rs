@@ -1,7 +1,7 @@
 //! What a run cost: by turn, by node, and in all.
 
 use anstyle::Style;
-use crewagent_core::event::Fact;
+use crewagent_core::event::{AssistantMessage, EventKind, ModelEvent, TurnStarted};
 use crewagent_core::run::trail::Trail;
 use crewagent_core::usage::Usage;
 use serde_json::{Value as Json, json};
@@ -51,9 +51,9 @@ impl Sum {
 
 impl Account {
     /// Notes a reply; other facts do not cost anything.
-    pub(super) fn take(&mut self, fact: &Fact) {
-        self.trail.take(fact);
-        if let Fact::TurnStarted { node_id, call, .. } = fact {
+    pub(super) fn take(&mut self, kind: &EventKind) {
+        self.trail.take(kind);
+        if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { node_id, call, .. })) = kind {
             let workflow = call.and_then(|call| self.trail.workflow_of(call));
             self.place = match (workflow, node_id) {
                 (Some(workflow), node) => {
@@ -61,7 +61,8 @@ impl Account {
                 }
                 (None, node) => node.clone(),
             };
-        } else if let Fact::AssistantMessage { turn, reply } = fact {
+        } else if let EventKind::Model(ModelEvent::Replied(AssistantMessage { turn, reply })) = kind
+        {
             self.turns.push(Turn {
                 number: *turn,
                 node: self.place.clone(),
@@ -220,16 +221,16 @@ mod tests {
             let request =
                 RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
             let (node_id, agent_id) = (node.map(str::to_owned), "bob".to_owned());
-            account.take(&Fact::TurnStarted {
+            account.take(&EventKind::from(TurnStarted {
                 turn,
                 call: None,
                 node_id,
                 agent_id: Some(agent_id),
                 request,
-            });
+            }));
             let from = Some("openai/small".to_owned());
             let reply = Reply { usage: *usage, from, ..Reply::default() };
-            account.take(&Fact::AssistantMessage { turn, reply });
+            account.take(&EventKind::from(AssistantMessage { turn, reply }));
         }
         account
     }

@@ -1,6 +1,6 @@
 //! The nodes that a run went through, and those of the workflows that it called: a tree, told line by line.
 
-use crewagent_core::event::Fact;
+use crewagent_core::event::{EventKind, FrameEvent, FrameLeft, RunEvent, RunResumed, StateEvent};
 use crewagent_core::run::trail::Trail;
 use crewagent_core::state::call::Frame;
 use serde_json::{Map, Value as Json, json};
@@ -36,18 +36,23 @@ enum How {
 }
 
 impl Path {
-    pub(super) fn take(&mut self, fact: &Fact) {
+    pub(super) fn take(&mut self, kind: &EventKind) {
         let before = self.trail.clone();
-        self.trail.take(fact);
-        if let Fact::RunStarted { .. } | Fact::RunResumed { state: Some(_), .. } = fact {
+        self.trail.take(kind);
+        if let EventKind::Run(RunEvent::Started(_))
+        | EventKind::Run(RunEvent::Resumed(RunResumed { state: Some(_), .. })) = kind
+        {
             self.arrive(&before);
-        } else if let Fact::StateChanged(change) = fact {
+        } else if let EventKind::State(StateEvent::Changed(change)) = kind {
             if let Some(moved) = &change.moved {
                 self.stop(Some(moved.label.clone()));
             }
-        } else if let Fact::WorkflowEntered { .. } = fact {
+        } else if let EventKind::Frame(FrameEvent::Entered(_)) = kind {
             self.stop(None);
-        } else if let Fact::WorkflowLeft { frame, failed: Some(_), .. } = fact {
+        } else if let EventKind::Frame(FrameEvent::Left(FrameLeft {
+            frame, failed: Some(_), ..
+        })) = kind
+        {
             let own = |stop: &&mut Stop| stop.call.as_ref() == Some(frame);
             if let Some(last) = self.stops.iter_mut().rev().find(own) {
                 last.how = How::Failed;

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crewagent_core::event::{Event, Fact, Phase};
+use crewagent_core::event::{
+    Event, EventKind, Phase, PhaseChanged, RunEvent, RunResumed, RunStarted, UserAsked, UserEvent,
+};
 use crewagent_core::question::Question;
 use crewagent_core::settings::Limits;
 use crewagent_core::state::call::Frame;
@@ -66,54 +68,47 @@ impl Story {
     fn of(events: &[Event]) -> Self {
         let mut story = Self::default();
         for event in events {
-            story.take(&event.fact);
+            story.take(&event.kind);
         }
         story
     }
 
-    fn take(&mut self, fact: &Fact) {
-        self.account.take(fact);
-        self.path.take(fact);
-        if let Fact::RunStarted { settings, .. }
-        | Fact::RunResumed { settings: Some(settings), .. } = fact
+    fn take(&mut self, kind: &EventKind) {
+        self.account.take(kind);
+        self.path.take(kind);
+        if let EventKind::Run(RunEvent::Started(RunStarted { settings, .. }))
+        | EventKind::Run(RunEvent::Resumed(RunResumed { settings: Some(settings), .. })) = kind
         {
             self.limits = settings.limits;
         }
-        if let Fact::RunStarted { forked_from: Some(fork), state, .. } = fact {
+        if let EventKind::Run(RunEvent::Started(RunStarted {
+            forked_from: Some(fork),
+            state,
+            ..
+        })) = kind
+        {
             self.forked_from = Some((fork.run.clone(), fork.event, state.current_node_id.clone()));
         }
-        match fact {
-            Fact::Question { question, moved, .. } => {
+        match kind {
+            EventKind::User(UserEvent::Asked(UserAsked { question, moved, .. })) => {
                 let asker = if moved.is_some() { Asker::Runtime } else { Asker::Model };
                 self.question = Some((question.clone(), asker));
             }
-            Fact::UserInput { .. } => self.question = None,
-            Fact::PhaseChanged { message, .. } => self.why = message.clone(),
-            Fact::RunStarted { .. }
-            | Fact::RunResumed { .. }
-            | Fact::WorkflowPlanned { .. }
-            | Fact::WorkflowEntered { .. }
-            | Fact::WorkflowLeft { .. }
-            | Fact::WorkflowHeld { .. }
-            | Fact::StateChanged(_)
-            | Fact::SessionStarted { .. }
-            | Fact::SessionAgent { .. }
-            | Fact::SessionCommand { .. }
-            | Fact::SessionInstructed { .. }
-            | Fact::SessionRun { .. }
-            | Fact::ToolsListed { .. }
-            | Fact::ServerLogged { .. }
-            | Fact::TurnStarted { .. }
-            | Fact::AssistantDelta { .. }
-            | Fact::AssistantMessage { .. }
-            | Fact::ModelRetried { .. }
-            | Fact::ModelOverflowed { .. }
-            | Fact::ModelStopped { .. }
-            | Fact::ToolStarted { .. }
-            | Fact::ToolFinished { .. }
-            | Fact::ContextCut { .. }
-            | Fact::Error { .. }
-            | Fact::RunFinished { .. } => {}
+            EventKind::User(UserEvent::Input(_)) => self.question = None,
+            EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { message, .. })) => {
+                self.why = message.clone()
+            }
+            EventKind::Run(
+                RunEvent::Started(_)
+                | RunEvent::Resumed(_)
+                | RunEvent::Failed(_)
+                | RunEvent::Finished(_),
+            )
+            | EventKind::Frame(_)
+            | EventKind::State(_)
+            | EventKind::Conversation(_)
+            | EventKind::Tool(_)
+            | EventKind::Model(_) => {}
         }
     }
 }

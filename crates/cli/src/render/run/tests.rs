@@ -1,6 +1,10 @@
 //! Events in, lines out.
 
-use crewagent_core::event::{Answer, Moved, RequestFacts, StoppedBy};
+use crewagent_core::event::{
+    Answer, AssistantDelta, AssistantMessage, EventKind, ModelOverflowed, ModelRetried,
+    ModelStopped, Moved, PhaseChanged, RequestFacts, RunEvent, RunFailed, RunResumed, StoppedBy,
+    ToolFinished, ToolStarted, TurnStarted, UserAsked, UserInput,
+};
 use crewagent_core::question::form::Form;
 use crewagent_core::question::{Choice, QuestionKind};
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -13,54 +17,54 @@ fn screen(view: View, width: Width) -> Screen {
     Screen::new(view, width, Names::default(), standing, "bob")
 }
 
-fn event(fact: Fact) -> Event {
+fn event(kind: EventKind) -> Event {
     let time = "2026-11-15T08:30:15.000Z".to_owned();
-    Event { seq: 1, part: None, time, run_id: None, key: None, fact }
+    Event { seq: 1, part: None, time, run_id: None, key: None, kind }
 }
 
-fn lines(screen: &mut Screen, facts: impl IntoIterator<Item = Fact>) -> String {
-    let mut text: String = facts.into_iter().map(|fact| screen.event(&event(fact))).collect();
+fn lines(screen: &mut Screen, facts: impl IntoIterator<Item = EventKind>) -> String {
+    let mut text: String = facts.into_iter().map(|kind| screen.event(&event(kind))).collect();
     text.push_str(&screen.hush());
     anstream::adapter::strip_str(&text).to_string()
 }
 
 #[track_caller]
-fn check_lines(facts: Vec<Fact>, expected: &str) {
+fn check_lines(facts: Vec<EventKind>, expected: &str) {
     assert_eq!(lines(&mut screen(View::Live, Width::Columns(60)), facts), expected);
 }
 
-fn turn(node: Option<&str>, agent: &str) -> Fact {
+fn turn(node: Option<&str>, agent: &str) -> EventKind {
     let request = RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
-    Fact::TurnStarted {
+    EventKind::from(TurnStarted {
         call: None,
         turn: 1,
         node_id: node.map(str::to_owned),
         agent_id: Some(agent.into()),
         request,
-    }
+    })
 }
 
-fn delta(channel: Channel, text: &str) -> Fact {
-    Fact::AssistantDelta { turn: 1, text: text.into(), channel }
+fn delta(channel: Channel, text: &str) -> EventKind {
+    EventKind::from(AssistantDelta { turn: 1, text: text.into(), channel })
 }
 
-fn reply(text: &str) -> Fact {
+fn reply(text: &str) -> EventKind {
     let reply = Reply { content: Some(text.into()), ..Reply::default() };
-    Fact::AssistantMessage { turn: 1, reply }
+    EventKind::from(AssistantMessage { turn: 1, reply })
 }
 
-fn call(tool: &str, subject: &str, answer: Answer) -> [Fact; 2] {
+fn call(tool: &str, subject: &str, answer: Answer) -> [EventKind; 2] {
     let (turn, call_id) = (1, "c".to_owned());
     let subject = Some(subject.to_owned());
     [
-        Fact::ToolStarted {
+        EventKind::from(ToolStarted {
             turn,
             call_id: call_id.clone(),
             tool: tool.into(),
             subject,
             intent: None,
-        },
-        Fact::ToolFinished { turn, call_id, tool: tool.into(), answer },
+        }),
+        EventKind::from(ToolFinished { turn, call_id, tool: tool.into(), answer }),
     ]
 }
 
@@ -159,7 +163,7 @@ fn a_move_is_shown_with_its_label_and_what_was_let_pass() {
         ..StateChange::default()
     };
     check_lines(
-        vec![Fact::StateChanged(Box::new(change))],
+        vec![EventKind::from(Box::new(change))],
         "  → two (next)\n  ! `artifacts/a.md` is missing\n",
     );
 }
@@ -182,8 +186,8 @@ fn a_question_stands_alone_with_what_can_be_answered() {
         schema: None,
         approval: None,
     };
-    let asked = Fact::Question { call_id: "c".into(), moved: None, question };
-    let said = Fact::UserInput { text: "2".into(), for_node_id: None, call_id: None };
+    let asked = EventKind::from(UserAsked { call_id: "c".into(), moved: None, question });
+    let said = EventKind::from(UserInput { text: "2".into(), for_node_id: None, call_id: None });
     check_lines(
         vec![reply("Well."), asked, said, reply("Fine.")],
         "  Well.\n\n  ┃ Which kind of project is it?\n  ┃\n  ┃  1  A new one  green  nothing is there yet\n  ┃  2  brown\n  ┃ one of them, by number or name\n\n  › 2\n\n  Fine.\n",
@@ -208,7 +212,7 @@ fn a_form_names_its_fields() {
         schema: Form::read(&schema).ok(),
         approval: None,
     };
-    let asked = Fact::Question { call_id: "c".into(), moved: None, question };
+    let asked = EventKind::from(UserAsked { call_id: "c".into(), moved: None, question });
     check_lines(
         vec![asked],
         "  ┃ Who?\n  ┃\n  ┃ - name: text\n  ┃ - size: one of: 1 S, 2 L, else S\n  ┃ - age: a whole number of at least 18, may be left out\n  ┃ one after the other; with --input as lines such as\n  ┃ `name: value`, or as a JSON object\n",
@@ -217,10 +221,12 @@ fn a_form_names_its_fields() {
 
 #[test]
 fn why_a_run_rests_is_told_where_it_is_not_plain() {
-    let phase = |phase, reason, message: Option<&str>| Fact::PhaseChanged {
-        phase,
-        reason: Some(reason),
-        message: message.map(str::to_owned),
+    let phase = |phase, reason, message: Option<&str>| {
+        EventKind::Run(RunEvent::PhaseChanged(PhaseChanged {
+            phase,
+            reason: Some(reason),
+            message: message.map(str::to_owned),
+        }))
     };
     let limit =
         phase(Phase::WaitingUser, Reason::LimitTurns, Some("The model was asked 50 times."));
@@ -232,7 +238,7 @@ fn why_a_run_rests_is_told_where_it_is_not_plain() {
 
 #[test]
 fn a_record_tells_resumes_and_failures() {
-    let resumed = Fact::RunResumed {
+    let resumed = EventKind::from(RunResumed {
         epoch: 2,
         fresh: false,
         state: None,
@@ -240,8 +246,11 @@ fn a_record_tells_resumes_and_failures() {
         calls: 0,
         settings: None,
         notes: vec!["the last line was torn".into()],
-    };
-    let failed = Fact::Error { message: "The way to the model was lost.".into(), partial: None };
+    });
+    let failed = EventKind::from(RunFailed {
+        message: "The way to the model was lost.".into(),
+        partial: None,
+    });
     let text = lines(&mut screen(View::Record, Width::Endless), [failed, resumed]);
     assert_eq!(
         text,
@@ -249,8 +258,8 @@ fn a_record_tells_resumes_and_failures() {
     );
 }
 
-fn retried(attempt: u32, wait_ms: u64, message: &str) -> Fact {
-    Fact::ModelRetried { turn: 1, attempt, wait_ms, message: message.into() }
+fn retried(attempt: u32, wait_ms: u64, message: &str) -> EventKind {
+    EventKind::from(ModelRetried { turn: 1, attempt, wait_ms, message: message.into() })
 }
 
 #[test]
@@ -276,14 +285,16 @@ fn words_of_a_reply_that_failed_are_dropped_for_all_to_see() {
     );
     let quiet = vec![turn(Some("one"), "bob"), retried(1, 500, "Busy."), reply("Hello.")];
     check_lines(quiet, "● one\n  ! Busy. Trying again in 0.5 s (try 2).\n  Hello.\n");
-    let overflowed = Fact::ModelOverflowed { turn: 1, message: "Too long.".into() };
+    let overflowed = EventKind::from(ModelOverflowed { turn: 1, message: "Too long.".into() });
     check_lines(vec![overflowed, reply("Hello.")], "  ! Too long.\n  Hello.\n");
 }
 
 #[test]
 fn what_came_before_a_failure_is_in_the_record() {
-    let failed =
-        Fact::Error { message: "The way was lost.".into(), partial: Some("Once upon a".into()) };
+    let failed = EventKind::from(RunFailed {
+        message: "The way was lost.".into(),
+        partial: Some("Once upon a".into()),
+    });
     let live = lines(
         &mut screen(View::Live, Width::Endless),
         [delta(Channel::Text, "Once upon a"), failed.clone()],
@@ -296,7 +307,7 @@ fn what_came_before_a_failure_is_in_the_record() {
 #[test]
 fn what_came_before_a_stop_is_in_the_record() {
     let (turn, by) = (1, StoppedBy::User);
-    let stopped = Fact::ModelStopped { turn, by, partial: Some("Once upon a".into()) };
+    let stopped = EventKind::from(ModelStopped { turn, by, partial: Some("Once upon a".into()) });
     let live = [delta(Channel::Text, "Once upon a"), stopped.clone()];
     assert_eq!(lines(&mut screen(View::Live, Width::Endless), live), "  Once upon a…\n");
     assert_eq!(lines(&mut screen(View::Record, Width::Endless), [stopped]), "  Once upon a…\n");

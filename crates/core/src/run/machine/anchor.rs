@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Ask, Cast, Effect, Machine, Stance, tell};
 use crate::context::{Cut, Keep, tokens_of};
-use crate::event::{Fact, Phase, Reason};
+use crate::event::{ContextCut, EventKind, Phase, Reason};
 use crate::policy::StateTool;
 use crate::prompt::{self, Autopilot, CalledBy, Directive, Place, Protocol, StepText};
 use crate::settings::Mode;
@@ -135,8 +135,8 @@ impl Machine {
         let cut = self.context.fit();
         self.count_cut(cut);
         if let Some(cut) = self.cut.take() {
-            let fact = Fact::ContextCut { messages: cut.messages, bytes: cut.bytes };
-            effects.push(tell(fact));
+            let kind = EventKind::from(ContextCut { messages: cut.messages, bytes: cut.bytes });
+            effects.push(tell(kind));
         }
         if !self.context.fits() {
             let window = self.context.window();

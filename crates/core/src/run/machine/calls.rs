@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::anchor::{Intent, Told};
 use super::{Effect, Job, Machine, Moves, Stance, Whole, tell};
 use crate::context::Keep;
-use crate::event::{Answer, Fact, Finish, Phase, Reason, Reply, StateChange};
+use crate::event::{Answer, EventKind, Finish, Phase, Reason, Reply, StateChange};
 use crate::integrity::Digest;
 use crate::message::ToolCall;
 use crate::prompt;
@@ -208,7 +208,7 @@ impl Machine {
             self.forget_hold();
         }
         let change = StateChange { call: self.call(), ..change };
-        effects.push(tell(Fact::StateChanged(Box::new(change))));
+        effects.push(tell(EventKind::from(Box::new(change))));
     }
 
     fn count_failure(&mut self, call: &ToolCall, answer: &Answer) {

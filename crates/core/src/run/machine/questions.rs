@@ -9,7 +9,7 @@ use super::anchor::{Intent, Told};
 use super::calls::Failing;
 use super::{Effect, Machine, Moves, Rest, tell};
 use crate::context::Keep;
-use crate::event::{Answer, Fact, Moved, Phase, Reason};
+use crate::event::{Answer, EventKind, Moved, Phase, Reason, ToolFinished};
 use crate::prompt;
 use crate::question::approval::{Approval, Consent};
 use crate::question::{Question, QuestionKind};
@@ -206,12 +206,12 @@ impl Machine {
         if let Some(call) = self.queue.front() {
             let shell = prompt::user_input(words, self.node_name());
             self.context.exchange(&pending.question.question, &shell);
-            effects.push(tell(Fact::ToolFinished {
+            effects.push(tell(EventKind::from(ToolFinished {
                 turn: self.replies,
                 call_id: call.id.clone(),
                 tool: canonical(&call.name).unwrap_or(&call.name).to_owned(),
                 answer: answer.clone(),
-            }));
+            })));
         }
         self.answered(&answer, None, now, effects);
     }

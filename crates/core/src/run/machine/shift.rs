@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::anchor::Told;
 use super::{Cast, Effect, Machine, Moves, Rest, Shift, Shifted, Stance, Whereabouts, tell};
 use crate::context::Keep;
-use crate::event::{Fact, Phase, Reason, StateChange};
+use crate::event::{EventKind, Phase, Reason, StateChange};
 use crate::id::AgentId;
 use crate::package::Workflow;
 use crate::prompt;
@@ -162,8 +162,7 @@ impl Machine {
         self.calls.returns += 1;
         self.standing = change.state.clone();
         self.begin_here();
-        effects
-            .push(tell(Fact::StateChanged(Box::new(StateChange { call: self.call(), ..change }))));
+        effects.push(tell(EventKind::from(Box::new(StateChange { call: self.call(), ..change }))));
         match failed {
             None => self.go_on(now, effects),
             Some(why) => {

@@ -1,6 +1,6 @@
 //! Workflows that call workflows, on nested-review.
 
-use crewagent_core::event::{Fact, Moved, Phase, Reason, StateChange};
+use crewagent_core::event::{EventKind, Moved, Phase, Reason, StateChange, StateEvent};
 use crewagent_core::run::machine::{Effect, Input, Shift, Shifted, Whereabouts};
 use crewagent_core::settings::{Limits, RunSettings};
 use crewagent_core::state::standing::Standing;
@@ -162,8 +162,7 @@ fn state_changes_say_which_call_they_are_of() {
     play.told.clear();
     play.calls(&[("fs.apply_patch", "{}")]);
     play.moved("decide-02-verdict");
-    let of_call =
-        |fact: &Fact| matches!(fact, Fact::StateChanged(change) if change.call == Some(1));
+    let of_call = |kind: &EventKind| matches!(kind, EventKind::State(StateEvent::Changed(change)) if change.call == Some(1));
     assert!(play.told.iter().any(of_call), "{:?}", play.told);
 }
 

@@ -1,6 +1,9 @@
 //! Lists of runs: a few bytes of each, so that a thousand take no time.
 
-use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::event::{
+    ConversationEvent, Event, EventKind, ModelEvent, Phase, PhaseChanged, Reason, RunEvent,
+    RunFinished, ToolEvent, UserAsked, UserEvent,
+};
 use crewagent_core::question::QuestionKind;
 use crewagent_core::state::document::StateDocument;
 use crewagent_core::usage::Usage;
@@ -269,7 +272,8 @@ impl Ending {
         }
         // What is asked comes right before the wait for it.
         if ending.phase == Some(Phase::WaitingUser)
-            && let Some(Fact::Question { question, .. }) = tail.next().map(|event| event.fact)
+            && let Some(EventKind::User(UserEvent::Asked(UserAsked { question, .. }))) =
+                tail.next().map(|event| event.kind)
         {
             ending.asks = Some(question.kind);
         }
@@ -281,43 +285,43 @@ impl Ending {
 /// Whether an event, seen from the end, says how the run is. `left` is the phase in which a process left it: the phase
 /// before says why, in words, unless something else happened since.
 fn settle(ending: &mut Ending, event: Event, left: &mut Option<Phase>) -> bool {
-    let (phase, reason, message) = match event.fact {
-        Fact::RunFinished { phase, reason, turns, usage, .. } if left.is_none() => {
+    let (phase, reason, message) = match event.kind {
+        EventKind::Run(RunEvent::Finished(RunFinished { phase, reason, turns, usage, .. }))
+            if left.is_none() =>
+        {
             *left = Some(phase);
             ending.spent = Some(Spent { turns, usage });
             (ending.phase, ending.reason) = (Some(phase), reason);
             return false;
         }
-        Fact::PhaseChanged { phase, reason, message } => (phase, reason, message),
+        EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { phase, reason, message })) => {
+            (phase, reason, message)
+        }
         // These happen at rest, too.
-        Fact::RunFinished { .. }
-        | Fact::RunResumed { .. }
-        | Fact::ContextCut { .. }
-        | Fact::Error { .. } => return false,
+        EventKind::Run(RunEvent::Finished(_) | RunEvent::Resumed(_) | RunEvent::Failed(_))
+        | EventKind::Model(ModelEvent::ContextCut(_)) => return false,
         // Nothing follows from these by itself.
-        Fact::SessionStarted { .. }
-        | Fact::SessionAgent { .. }
-        | Fact::SessionCommand { .. }
-        | Fact::SessionRun { .. }
-        | Fact::ToolsListed { .. }
-        | Fact::ServerLogged { .. } => return false,
-        Fact::RunStarted { .. }
-        | Fact::SessionInstructed { .. }
-        | Fact::UserInput { .. }
-        | Fact::WorkflowPlanned { .. }
-        | Fact::WorkflowEntered { .. }
-        | Fact::WorkflowLeft { .. }
-        | Fact::WorkflowHeld { .. }
-        | Fact::TurnStarted { .. }
-        | Fact::AssistantDelta { .. }
-        | Fact::ModelRetried { .. }
-        | Fact::ModelOverflowed { .. }
-        | Fact::ModelStopped { .. }
-        | Fact::AssistantMessage { .. }
-        | Fact::ToolStarted { .. }
-        | Fact::ToolFinished { .. }
-        | Fact::StateChanged(_)
-        | Fact::Question { .. } => (Phase::Running, None, None),
+        EventKind::Conversation(
+            ConversationEvent::Started(_)
+            | ConversationEvent::AgentChanged(_)
+            | ConversationEvent::CommandResolved(_)
+            | ConversationEvent::RunChanged(_),
+        )
+        | EventKind::Tool(ToolEvent::Listed(_) | ToolEvent::Logged(_)) => return false,
+        EventKind::Run(RunEvent::Started(_))
+        | EventKind::Conversation(ConversationEvent::Instructed(_))
+        | EventKind::User(_)
+        | EventKind::Frame(_)
+        | EventKind::Model(
+            ModelEvent::TurnStarted(_)
+            | ModelEvent::Delta(_)
+            | ModelEvent::Retried(_)
+            | ModelEvent::Overflowed(_)
+            | ModelEvent::Stopped(_)
+            | ModelEvent::Replied(_),
+        )
+        | EventKind::Tool(ToolEvent::Started(_) | ToolEvent::Finished(_))
+        | EventKind::State(_) => (Phase::Running, None, None),
     };
     if left.is_none_or(|left| left == phase) {
         (ending.phase, ending.reason, ending.message) = (Some(phase), reason, message);

@@ -4,7 +4,9 @@
 //! run whose state document was changed by hand, or whose journal was lost in part, would not: what happened to it from
 //! outside is not in a scenario. Such a recording says so in its first lines.
 
-use crewagent_core::event::{Event, Fact, Reply};
+use crewagent_core::event::{
+    AssistantMessage, Event, EventKind, ModelEvent, Reply, ToolEvent, ToolFinished,
+};
 use crewagent_core::tool::canonical;
 use crewagent_engine::disk::Disk;
 use crewagent_scenario::record::scenario;
@@ -88,16 +90,18 @@ fn replies(played: &Played) -> Vec<Json> {
             .collect();
         serde_json::json!([reply.content, reply.extra, reply.finish, reply.usage, calls])
     };
-    let replies = played.events.iter().filter_map(|event| match &event.fact {
-        Fact::AssistantMessage { reply: said, .. } => Some(reply(said)),
+    let replies = played.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Model(ModelEvent::Replied(AssistantMessage { reply: said, .. })) => {
+            Some(reply(said))
+        }
         _ => None,
     });
     replies.collect()
 }
 
 fn verdicts(events: &[Event]) -> Vec<(String, Json)> {
-    let verdict = |event: &Event| match &event.fact {
-        Fact::ToolFinished { tool, answer, .. } => {
+    let verdict = |event: &Event| match &event.kind {
+        EventKind::Tool(ToolEvent::Finished(ToolFinished { tool, answer, .. })) => {
             Some((tool.clone(), serde_json::to_value(answer.refused).unwrap()))
         }
         _ => None,

@@ -2,7 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crewagent_core::event::{Event, Fact, Reply, StateChange};
+use crewagent_core::event::{
+    ActiveRunChanged, AgentChanged, AssistantMessage, CommandResolved, ContextCut,
+    ConversationEvent, ConversationStarted, Event, EventKind, FrameEntered, FrameEvent, FrameHeld,
+    FrameLeft, ModelEvent, ModelInstructed, ModelOverflowed, ModelRetried, ModelStopped,
+    PhaseChanged, Reply, RunEvent, RunFailed, RunFinished, RunResumed, RunStarted, ServerLogged,
+    StateChange, StateEvent, ToolEvent, ToolFinished, ToolStarted, ToolsListed, TurnStarted,
+    UserAsked, UserEvent, UserInput,
+};
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
 use crewagent_core::state::call::Frame;
@@ -15,7 +22,7 @@ pub(crate) fn of(events: &[Event]) -> String {
     let run_id = events.iter().find_map(|event| event.run_id.clone()).unwrap_or_default();
     let mut text = String::new();
     for event in events {
-        line(&event.fact, &mut text);
+        line(&event.kind, &mut text);
     }
     // Ids and digests of the state document depend on the run's id.
     let text = if run_id.is_empty() { text } else { text.replace(&run_id, "RUN") };
@@ -39,36 +46,41 @@ fn fold(text: &str) -> String {
     folded
 }
 
-fn line(fact: &Fact, text: &mut String) {
-    let _ = match fact {
-        Fact::RunStarted { package, workflow, agent_id, state, .. } => {
+fn line(kind: &EventKind, text: &mut String) {
+    let _ = match kind {
+        EventKind::Run(RunEvent::Started(RunStarted {
+            package,
+            workflow,
+            agent_id,
+            state,
+            ..
+        })) => {
             let at = &state.current_node_id;
             writeln!(text, "run started: {package} {workflow} as {agent_id} at {at}")
         }
-        Fact::SessionStarted { .. }
-        | Fact::SessionAgent { .. }
-        | Fact::SessionCommand { .. }
-        | Fact::SessionInstructed { .. }
-        | Fact::SessionRun { .. } => {
-            session_line(fact, text);
+        EventKind::Conversation(_) => {
+            session_line(kind, text);
             Ok(())
         }
-        Fact::RunResumed { epoch, fresh, state, notes, .. } => {
+        EventKind::Run(RunEvent::Resumed(RunResumed { epoch, fresh, state, notes, .. })) => {
             let at = state.as_ref().map_or("", |state| state.current_node_id.as_str());
             writeln!(text, "run resumed: epoch {epoch} fresh={fresh} {at} {notes:?}")
         }
-        Fact::UserInput { text: words, for_node_id, call_id } => {
+        EventKind::User(UserEvent::Input(UserInput { text: words, for_node_id, call_id })) => {
             let words = shown(words);
             writeln!(text, "user (for {for_node_id:?}, call {call_id:?}): {words}")
         }
-        Fact::WorkflowPlanned { .. }
-        | Fact::WorkflowEntered { .. }
-        | Fact::WorkflowLeft { .. }
-        | Fact::WorkflowHeld { .. } => {
-            call_line(fact, text);
+        EventKind::Frame(_) => {
+            call_line(kind, text);
             Ok(())
         }
-        Fact::TurnStarted { turn, call, node_id, agent_id, request } => {
+        EventKind::Model(ModelEvent::TurnStarted(TurnStarted {
+            turn,
+            call,
+            node_id,
+            agent_id,
+            request,
+        })) => {
             let node = node_id.as_deref().unwrap_or("completed");
             let node =
                 call.map_or_else(|| node.to_owned(), |call| format!("{node} of call {call}"));
@@ -78,42 +90,57 @@ fn line(fact: &Fact, text: &mut String) {
             request.added.iter().for_each(|message| added(message, text));
             Ok(())
         }
-        Fact::AssistantMessage { reply, .. } => {
+        EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) => {
             reply_lines(reply, text);
             Ok(())
         }
-        Fact::ToolStarted { tool, intent: Some(intent), .. } => {
+        EventKind::Tool(ToolEvent::Started(ToolStarted { tool, intent: Some(intent), .. })) => {
             for file in &intent.files {
                 let old = if file.before.is_some() { "changes" } else { "creates" };
                 let _ = writeln!(text, "  {tool} {old} {}", file.path);
             }
             Ok(())
         }
-        Fact::AssistantDelta { .. } | Fact::ToolStarted { intent: None, .. } => Ok(()),
-        Fact::ToolFinished { tool, answer, .. } => {
+        EventKind::Model(ModelEvent::Delta(_))
+        | EventKind::Tool(ToolEvent::Started(ToolStarted { intent: None, .. })) => Ok(()),
+        EventKind::Tool(ToolEvent::Finished(ToolFinished { tool, answer, .. })) => {
             let verdict =
                 answer.refused.map_or_else(|| "ok".to_owned(), |code| json!(code).to_string());
             writeln!(text, "  {tool} {verdict}: {}", shown(&answer.result))
         }
-        Fact::StateChanged(change) => {
+        EventKind::State(StateEvent::Changed(change)) => {
             state_line(change, text);
             Ok(())
         }
-        Fact::Question { question, moved, .. } => {
+        EventKind::User(UserEvent::Asked(UserAsked { question, moved, .. })) => {
             let (kind, moves) = (question.kind, moved.is_some());
             writeln!(text, "question ({kind:?}, move {moves}): {}", question.question)
         }
-        Fact::PhaseChanged { phase, reason, message } => {
+        EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { phase, reason, message })) => {
             writeln!(text, "phase: {phase:?} {reason:?} {}", message.as_deref().unwrap_or(""))
         }
-        Fact::ToolsListed { server, names, .. } => writeln!(text, "tools of {server}: {names:?}"),
-        Fact::ServerLogged { server, text: line, .. } => writeln!(text, "{server} logged: {line}"),
-        Fact::ContextCut { messages, .. } => writeln!(text, "context: {messages} messages cut"),
-        Fact::ModelRetried { attempt, message, .. } => writeln!(text, "retry {attempt}: {message}"),
-        Fact::ModelOverflowed { message, .. } => writeln!(text, "overflow: {message}"),
-        Fact::ModelStopped { by, .. } => writeln!(text, "stopped by: {by:?}"),
-        Fact::Error { message, .. } => writeln!(text, "error: {message}"),
-        Fact::RunFinished { phase, artifacts, turns, .. } => {
+        EventKind::Tool(ToolEvent::Listed(ToolsListed { server, names, .. })) => {
+            writeln!(text, "tools of {server}: {names:?}")
+        }
+        EventKind::Tool(ToolEvent::Logged(ServerLogged { server, text: line, .. })) => {
+            writeln!(text, "{server} logged: {line}")
+        }
+        EventKind::Model(ModelEvent::ContextCut(ContextCut { messages, .. })) => {
+            writeln!(text, "context: {messages} messages cut")
+        }
+        EventKind::Model(ModelEvent::Retried(ModelRetried { attempt, message, .. })) => {
+            writeln!(text, "retry {attempt}: {message}")
+        }
+        EventKind::Model(ModelEvent::Overflowed(ModelOverflowed { message, .. })) => {
+            writeln!(text, "overflow: {message}")
+        }
+        EventKind::Model(ModelEvent::Stopped(ModelStopped { by, .. })) => {
+            writeln!(text, "stopped by: {by:?}")
+        }
+        EventKind::Run(RunEvent::Failed(RunFailed { message, .. })) => {
+            writeln!(text, "error: {message}")
+        }
+        EventKind::Run(RunEvent::Finished(RunFinished { phase, artifacts, turns, .. })) => {
             writeln!(text, "run finished: {phase:?}, {turns} turns, artifacts {artifacts:?}")
         }
     };
@@ -134,9 +161,9 @@ fn state_line(change: &StateChange, text: &mut String) {
 }
 
 /// What happened to the active workflow.
-fn call_line(fact: &Fact, text: &mut String) {
-    let _ = match fact {
-        Fact::WorkflowEntered { frame, depth, agent_id, state } => {
+fn call_line(kind: &EventKind, text: &mut String) {
+    let _ = match kind {
+        EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, depth, agent_id, state })) => {
             let Frame { workflow_id, node_id, call } = frame;
             let at = &state.current_node_id;
             writeln!(
@@ -144,7 +171,7 @@ fn call_line(fact: &Fact, text: &mut String) {
                 "entered: call {call} of {workflow_id} by {node_id}, depth {depth}, as {agent_id} at {at}"
             )
         }
-        Fact::WorkflowLeft { frame, failed, change } => {
+        EventKind::Frame(FrameEvent::Left(FrameLeft { frame, failed, change })) => {
             let at = &change.state.current_node_id;
             writeln!(
                 text,
@@ -152,20 +179,34 @@ fn call_line(fact: &Fact, text: &mut String) {
                 frame.call, frame.workflow_id
             )
         }
-        Fact::WorkflowHeld { frame, message } => {
+        EventKind::Frame(FrameEvent::Held(FrameHeld { frame, message })) => {
             writeln!(text, "held: call {} of {}: {message}", frame.call, frame.workflow_id)
         }
         _ => Ok(()),
     };
 }
 
-fn session_line(fact: &Fact, text: &mut String) {
-    let _ = match fact {
-        Fact::SessionStarted { package, agent_id, .. } => {
+fn session_line(kind: &EventKind, text: &mut String) {
+    let _ = match kind {
+        EventKind::Conversation(ConversationEvent::Started(ConversationStarted {
+            package,
+            agent_id,
+            ..
+        })) => {
             writeln!(text, "session started: {package:?} with {agent_id:?}")
         }
-        Fact::SessionAgent { agent_id } => writeln!(text, "session agent: {agent_id:?}"),
-        Fact::SessionCommand { command, confidence, reason, item, choices, error, .. } => {
+        EventKind::Conversation(ConversationEvent::AgentChanged(AgentChanged { agent_id })) => {
+            writeln!(text, "session agent: {agent_id:?}")
+        }
+        EventKind::Conversation(ConversationEvent::CommandResolved(CommandResolved {
+            command,
+            confidence,
+            reason,
+            item,
+            choices,
+            error,
+            ..
+        })) => {
             let _ = writeln!(text, "command {command} ({confidence:?}): {reason}, item {item:?}");
             for choice in choices {
                 let _ = writeln!(text, "  {}: {}", choice.answer, choice.label);
@@ -175,14 +216,17 @@ fn session_line(fact: &Fact, text: &mut String) {
             });
             Ok(())
         }
-        Fact::SessionInstructed { subject, texts } => {
+        EventKind::Conversation(ConversationEvent::Instructed(ModelInstructed {
+            subject,
+            texts,
+        })) => {
             let _ = writeln!(text, "instructed: {subject}");
             texts.iter().for_each(|one| {
                 let _ = writeln!(text, "  {}", shown(one));
             });
             Ok(())
         }
-        Fact::SessionRun { id } => {
+        EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged { id })) => {
             writeln!(text, "session run: {}", if id.is_some() { "entered" } else { "left" })
         }
         other => writeln!(text, "{other:?}"),

@@ -3,7 +3,9 @@
 
 use std::fs;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{
+    Event, EventKind, ModelEvent, RunEvent, RunResumed, ToolEvent, ToolStarted, TurnStarted,
+};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::journal::recover;
 use crewagent_engine::runtime::{NoDocument, ResumeError};
@@ -24,8 +26,8 @@ fn die(scene: &Scene, operation: usize) {
 
 /// What the second process said about what it found.
 fn notes(process: &Process) -> String {
-    let notes = process.told.iter().find_map(|event: &Event| match &event.fact {
-        Fact::RunResumed { notes, .. } => Some(notes.join("; ")),
+    let notes = process.told.iter().find_map(|event: &Event| match &event.kind {
+        EventKind::Run(RunEvent::Resumed(RunResumed { notes, .. })) => Some(notes.join("; ")),
         _ => None,
     });
     notes.expect("the run was resumed")
@@ -146,8 +148,12 @@ fn a_spoiled_end_of_a_journal_costs_at_most_the_torn_record() {
             let path = scene.journal_path().unwrap();
             let journal = fs::read(&path).unwrap();
             let events = recover(&journal).events;
-            let is_intent =
-                |event: &Event| matches!(&event.fact, Fact::ToolStarted { intent: Some(_), .. });
+            let is_intent = |event: &Event| {
+                matches!(
+                    &event.kind,
+                    EventKind::Tool(ToolEvent::Started(ToolStarted { intent: Some(_), .. }))
+                )
+            };
             if tail.lost > 0 && events.last().is_some_and(is_intent) {
                 // An intent is flushed before its change begins, so no crash tears it.
                 continue;
@@ -226,8 +232,10 @@ fn a_document_that_was_edited_by_hand_counts() {
         assert!(scene.is_complete());
         let said = notes(&process);
         assert!(said.contains("was changed outside of the run"), "{said}");
-        let turns = process.told.iter().find_map(|event| match &event.fact {
-            Fact::TurnStarted { node_id, .. } => node_id.clone(),
+        let turns = process.told.iter().find_map(|event| match &event.kind {
+            EventKind::Model(ModelEvent::TurnStarted(TurnStarted { node_id, .. })) => {
+                node_id.clone()
+            }
             _ => None,
         });
         let expected = to.strip_prefix("currentNodeId: ").unwrap_or("node-00005");

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crewagent_core::event::Fact;
+use crewagent_core::event::{EventKind, UserEvent};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::RunId;
@@ -109,6 +109,7 @@ fn words_that_cannot_be_recorded_are_not_said() {
     run.say(words, &mut |_| {}).unwrap();
     drive(&mut run, &stage.model, &mut Vec::new()).unwrap();
     let events = store.runs().look(&id).unwrap().recovered.events;
-    let inputs = events.iter().filter(|event| matches!(event.fact, Fact::UserInput { .. }));
+    let inputs =
+        events.iter().filter(|event| matches!(event.kind, EventKind::User(UserEvent::Input(_))));
     assert_eq!(inputs.count(), 1);
 }

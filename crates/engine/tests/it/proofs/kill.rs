@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{
+    AssistantMessage, Event, EventKind, FrameEvent, ModelEvent, RunEvent, StateEvent, ToolEvent,
+    UserEvent,
+};
 use crewagent_core::state::document::StateDocument;
 use crewagent_engine::journal::Rest;
 
@@ -54,15 +57,15 @@ fn writes(recorders: &[&Recorder]) -> BTreeMap<String, usize> {
 pub(crate) fn told_once(events: &[Event]) -> BTreeMap<&'static str, usize> {
     let mut told = BTreeMap::new();
     for event in events {
-        let kind = match event.fact {
-            Fact::RunStarted { .. } => "run.started",
-            Fact::UserInput { .. } => "user.input",
-            Fact::AssistantMessage { .. } => "assistant.message",
-            Fact::ToolFinished { .. } => "tool.finished",
-            Fact::StateChanged(_) => "state.changed",
-            Fact::WorkflowEntered { .. } => "workflow.entered",
-            Fact::WorkflowLeft { .. } => "workflow.left",
-            Fact::Question { .. } => "question",
+        let kind = match event.kind {
+            EventKind::Run(RunEvent::Started(_)) => "run.started",
+            EventKind::User(UserEvent::Input(_)) => "user.input",
+            EventKind::Model(ModelEvent::Replied(_)) => "assistant.message",
+            EventKind::Tool(ToolEvent::Finished(_)) => "tool.finished",
+            EventKind::State(StateEvent::Changed(_)) => "state.changed",
+            EventKind::Frame(FrameEvent::Entered(_)) => "workflow.entered",
+            EventKind::Frame(FrameEvent::Left(_)) => "workflow.left",
+            EventKind::User(UserEvent::Asked(_)) => "question",
             _ => continue,
         };
         *told.entry(kind).or_default() += 1;
@@ -72,8 +75,8 @@ pub(crate) fn told_once(events: &[Event]) -> BTreeMap<&'static str, usize> {
 
 /// The turns whose replies are recorded.
 pub(crate) fn replies(events: &[Event]) -> Vec<u64> {
-    let turn = |event: &Event| match event.fact {
-        Fact::AssistantMessage { turn, .. } => Some(turn),
+    let turn = |event: &Event| match event.kind {
+        EventKind::Model(ModelEvent::Replied(AssistantMessage { turn, .. })) => Some(turn),
         _ => None,
     };
     events.iter().filter_map(turn).collect()

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crewagent_core::event::{Event, Fact, Phase, Reason};
+use crewagent_core::event::{Event, EventKind, Phase, Reason, RunEvent, UserEvent};
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::StateDocument;
@@ -290,8 +290,9 @@ pub(crate) fn kept(told: &[Event]) -> &[Event] {
     let is_kept = |event: &Event| {
         event.key.is_some()
             || matches!(
-                event.fact,
-                Fact::RunStarted { .. } | Fact::UserInput { .. } | Fact::RunResumed { .. }
+                event.kind,
+                EventKind::Run(RunEvent::Started(_) | RunEvent::Resumed(_))
+                    | EventKind::User(UserEvent::Input(_))
             )
     };
     let last = told.iter().rposition(is_kept);

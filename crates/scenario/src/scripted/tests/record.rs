@@ -1,6 +1,10 @@
 //! Recorded replies come back from the scenario as they were.
 
-use crewagent_core::event::{Answer, Event, Fact, Finish, Intent, RequestFacts, StateChange};
+use crewagent_core::event::{
+    Answer, AssistantMessage, Event, EventKind, Finish, Intent, PhaseChanged, RequestFacts,
+    RunEvent, RunFailed, RunResumed, RunStarted, StateChange, ToolFinished, ToolStarted,
+    TurnStarted, UserInput,
+};
 use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 use crewagent_core::refusal::RefusalCode;
@@ -16,23 +20,23 @@ use crate::record::{RecordError, scenario};
 
 const RUN: &str = "20261115-094946-2q38e";
 
-fn events(facts: impl IntoIterator<Item = Fact>) -> Vec<Event> {
-    let event = |(at, fact)| Event {
+fn events(facts: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
+    let event = |(at, kind)| Event {
         seq: at as u64 + 1,
         part: None,
         time: "2026-11-15T09:49:46.935Z".to_owned(),
         run_id: Some(RUN.to_owned()),
         key: None,
-        fact,
+        kind,
     };
     facts.into_iter().enumerate().map(event).collect()
 }
 
-fn started() -> Fact {
+fn started() -> EventKind {
     let mut state = Standing { current_node_id: "a".to_owned(), ..Standing::default() };
     state.variables.insert("cups".to_owned(), json!(3));
     state.variables.insert("size".to_owned(), json!("3"));
-    Fact::RunStarted {
+    EventKind::from(RunStarted {
         package: "tea@1.0.0".to_owned(),
         package_sha256: String::new(),
         workflow: "brew".to_owned(),
@@ -42,17 +46,23 @@ fn started() -> Fact {
         settings: RunSettings::default(),
         data: None,
         forked_from: None,
-    }
+    })
 }
 
-fn asked(node: Option<&str>) -> Fact {
+fn asked(node: Option<&str>) -> EventKind {
     let request = RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
     let node_id = node.map(str::to_owned);
-    Fact::TurnStarted { turn: 1, call: None, node_id, agent_id: Some("host".to_owned()), request }
+    EventKind::from(TurnStarted {
+        turn: 1,
+        call: None,
+        node_id,
+        agent_id: Some("host".to_owned()),
+        request,
+    })
 }
 
-fn replied(reply: Reply) -> Fact {
-    Fact::AssistantMessage { turn: 1, reply }
+fn replied(reply: Reply) -> EventKind {
+    EventKind::from(AssistantMessage { turn: 1, reply })
 }
 
 fn words(text: &str) -> Reply {
@@ -69,21 +79,26 @@ fn calling(calls: &[(&str, &str)]) -> Reply {
     Reply { tool_calls: calls.iter().enumerate().map(call).collect(), ..Reply::default() }
 }
 
-fn answer(result: &Json, refused: Option<RefusalCode>) -> Fact {
+fn answer(result: &Json, refused: Option<RefusalCode>) -> EventKind {
     let answer = Answer { result: result.to_string().into(), refused, created: Vec::new() };
-    Fact::ToolFinished { turn: 1, call_id: "c".to_owned(), tool: "fs.read".to_owned(), answer }
+    EventKind::from(ToolFinished {
+        turn: 1,
+        call_id: "c".to_owned(),
+        tool: "fs.read".to_owned(),
+        answer,
+    })
 }
 
-fn user(text: &str) -> Fact {
-    Fact::UserInput { text: text.into(), for_node_id: None, call_id: None }
+fn user(text: &str) -> EventKind {
+    EventKind::from(UserInput { text: text.into(), for_node_id: None, call_id: None })
 }
 
-fn recorded(facts: impl IntoIterator<Item = Fact>) -> String {
+fn recorded(facts: impl IntoIterator<Item = EventKind>) -> String {
     scenario("tea", &events(facts), &|_| None).unwrap()
 }
 
 /// A run with everything that a recording can say.
-fn story() -> Vec<Fact> {
+fn story() -> Vec<EventKind> {
     let long = "A sentence that goes on for so long that it is better broken between two of its words, where a reader takes a breath.";
     vec![
         started(),
@@ -128,7 +143,7 @@ fn story() -> Vec<Fact> {
                 ("fs.write", r#"{"path": "@project/cut"#),
             ])
         }),
-        Fact::StateChanged(Box::new(StateChange {
+        EventKind::from(Box::new(StateChange {
             call: None,
             state: Standing { complete: true, ..Standing::default() },
             moved: None,
@@ -206,13 +221,13 @@ fn what_only_this_run_has_is_told() {
         started(),
         asked(Some("a")),
         replied(calling(&[("fs.write", &stale.to_string())])),
-        Fact::ToolStarted {
+        EventKind::from(ToolStarted {
             turn: 1,
             call_id: "c".to_owned(),
             tool: "fs.write".to_owned(),
             subject: None,
             intent: Some(Box::new(intent)),
-        },
+        }),
         answer(&json!({ "ok": true }), None),
         asked(Some("a")),
         replied(calling(&[("fs.write", &write.to_string())])),
@@ -241,7 +256,7 @@ fn replies_are_counted_over_all_visits_and_processes() {
             label: "next".to_owned(),
         };
         let (recorded, warnings) = (Vec::new(), Vec::new());
-        Fact::StateChanged(Box::new(StateChange {
+        EventKind::from(Box::new(StateChange {
             call: None,
             state,
             moved: Some(moved),
@@ -249,14 +264,16 @@ fn replies_are_counted_over_all_visits_and_processes() {
             warnings,
         }))
     };
-    let resumed = |state: Option<Standing>| Fact::RunResumed {
-        epoch: 2,
-        fresh: state.is_some(),
-        state,
-        callers: Vec::new(),
-        calls: 0,
-        settings: None,
-        notes: Vec::new(),
+    let resumed = |state: Option<Standing>| {
+        EventKind::Run(RunEvent::Resumed(RunResumed {
+            epoch: 2,
+            fresh: state.is_some(),
+            state,
+            callers: Vec::new(),
+            calls: 0,
+            settings: None,
+            notes: Vec::new(),
+        }))
     };
     let text = recorded([
         started(),
@@ -266,7 +283,7 @@ fn replies_are_counted_over_all_visits_and_processes() {
         moved("b"),
         asked(Some("b")),
         // The first try failed, and another process asked again.
-        Fact::Error { message: "The way was lost.".to_owned(), partial: None },
+        EventKind::from(RunFailed { message: "The way was lost.".to_owned(), partial: None }),
         resumed(None),
         asked(Some("b")),
         replied(words("one")),
@@ -299,11 +316,11 @@ nodes:
 
 #[test]
 fn a_limit_in_between_is_told() {
-    let limited = Fact::PhaseChanged {
+    let limited = EventKind::from(PhaseChanged {
         phase: crewagent_core::event::Phase::WaitingUser,
         reason: Some(crewagent_core::event::Reason::LimitTokens),
         message: None,
-    };
+    });
     let text = recorded([started(), asked(Some("a")), replied(words("x")), limited]);
     assert!(
         text.contains("\n# A limit stopped it after 1 reply; --max-tokens gives it more room.\n"),

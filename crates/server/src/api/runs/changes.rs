@@ -1,6 +1,8 @@
 //! What a run changed in its project: the files, before and after, and the way back.
 
-use crewagent_core::event::Fact;
+use crewagent_core::event::{
+    EventKind, FrameEvent, FrameLeft, ModelEvent, StateEvent, ToolEvent, ToolFinished, TurnStarted,
+};
 use crewagent_engine::changes::{self, Changes as Made, Outcome, Prospect, Range, Scope, Side};
 use crewagent_engine::store::RunId;
 
@@ -154,11 +156,16 @@ pub(super) fn artifacts(asked: Asked<Id>) -> Result<Artifacts, Problem> {
     };
     let mut node = None;
     for event in &view.recovered.events {
-        if let Fact::TurnStarted { node_id, .. } = &event.fact {
+        if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { node_id, .. })) = &event.kind
+        {
             node = node_id.as_ref();
-        } else if let Fact::ToolFinished { answer, .. } = &event.fact {
+        } else if let EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) =
+            &event.kind
+        {
             answer.created.iter().try_for_each(|path| note(path, node))?;
-        } else if let Fact::StateChanged(change) | Fact::WorkflowLeft { change, .. } = &event.fact {
+        } else if let EventKind::State(StateEvent::Changed(change))
+        | EventKind::Frame(FrameEvent::Left(FrameLeft { change, .. })) = &event.kind
+        {
             change.state.artifacts.iter().try_for_each(|path| note(path, node))?;
         }
     }

@@ -1,6 +1,9 @@
 //! Looking at runs: lists, one run, its events, its state document.
 
-use crewagent_core::event::{Event, Fact};
+use crewagent_core::event::{
+    AssistantMessage, Event, EventKind, ModelEvent, RunEvent, RunResumed, RunStarted, UserAsked,
+    UserEvent,
+};
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::check;
 use crewagent_core::run::trail::Trail;
@@ -121,27 +124,27 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
         blocked: store.runs().roots(&view.facts).err().map(|error| error.to_string()),
     };
     let mut trail = Trail::default();
-    for Event { fact, .. } in &view.recovered.events {
-        trail.take(fact);
-        take(&mut detail, fact);
+    for Event { kind, .. } in &view.recovered.events {
+        trail.take(kind);
+        take(&mut detail, kind);
     }
     let has_begun = !view.recovered.events.is_empty();
     detail.state = has_begun.then(|| trail.standing().clone());
     Ok(detail)
 }
 
-fn take(detail: &mut RunDetail, fact: &Fact) {
-    if let Fact::RunStarted { state, forked_from, .. } = fact {
+fn take(detail: &mut RunDetail, kind: &EventKind) {
+    if let EventKind::Run(RunEvent::Started(RunStarted { state, forked_from, .. })) = kind {
         detail.forked_from = forked_from.as_ref().map(|fork| Origin {
             run: fork.run.clone(),
             event: fork.event,
             node: state.current_node_id.clone(),
         });
-    } else if let Fact::Question { question, .. } = fact {
+    } else if let EventKind::User(UserEvent::Asked(UserAsked { question, .. })) = kind {
         detail.question = Some(question.clone());
-    } else if let Fact::UserInput { .. } = fact {
+    } else if let EventKind::User(UserEvent::Input(_)) = kind {
         detail.question = None;
-    } else if let Fact::AssistantMessage { reply, .. } = fact {
+    } else if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = kind {
         detail.turns += 1;
         detail.usage += reply.usage;
     }
@@ -218,7 +221,11 @@ pub(in crate::api) fn page(
 /// Which process of a run was the last that began within these events.
 fn last_epoch(events: &[Event]) -> Option<u64> {
     let resumed = |event: &Event| {
-        if let Fact::RunResumed { epoch, .. } = &event.fact { Some(*epoch) } else { None }
+        if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind {
+            Some(*epoch)
+        } else {
+            None
+        }
     };
     events.iter().rev().find_map(resumed)
 }

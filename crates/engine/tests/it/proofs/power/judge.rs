@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use crewagent_core::event::{Event, Fact, FileIntent};
+use crewagent_core::event::{
+    AssistantMessage, Event, EventKind, FileIntent, FrameEntered, FrameEvent, FramePlanned,
+    ModelEvent, ToolEvent, ToolFinished, ToolStarted,
+};
 use crewagent_core::integrity::Digest;
 use crewagent_core::state::document::StateDocument;
 use crewagent_engine::journal::recover;
@@ -152,9 +155,15 @@ fn read(bytes: &[u8]) -> Told {
     let digest = |text: &String| Digest::parse(text).unwrap();
     for event in &judged.events {
         collect_blobs(event, &mut blobs);
-        match &event.fact {
-            Fact::AssistantMessage { turn, .. } => replies.push(*turn),
-            Fact::ToolStarted { call_id, intent: Some(intent), .. } => {
+        match &event.kind {
+            EventKind::Model(ModelEvent::Replied(AssistantMessage { turn, .. })) => {
+                replies.push(*turn)
+            }
+            EventKind::Tool(ToolEvent::Started(ToolStarted {
+                call_id,
+                intent: Some(intent),
+                ..
+            })) => {
                 let mut files = intent.files.clone();
                 for file in &mut files {
                     // The state document is that of the call which is active.
@@ -166,10 +175,16 @@ fn read(bytes: &[u8]) -> Told {
                 intended(&files, &mut may_hold);
                 open.insert(call_id.clone(), files);
             }
-            Fact::WorkflowPlanned { files, .. } => intended(files, &mut may_hold),
-            Fact::WorkflowEntered { frame, .. } => active.push(frame.call),
-            Fact::WorkflowLeft { .. } => drop(active.pop()),
-            Fact::ToolFinished { call_id, answer, .. } if answer.refused.is_none() => {
+            EventKind::Frame(FrameEvent::Planned(FramePlanned { files, .. })) => {
+                intended(files, &mut may_hold)
+            }
+            EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, .. })) => {
+                active.push(frame.call)
+            }
+            EventKind::Frame(FrameEvent::Left(_)) => drop(active.pop()),
+            EventKind::Tool(ToolEvent::Finished(ToolFinished { call_id, answer, .. }))
+                if answer.refused.is_none() =>
+            {
                 for file in open.remove(call_id).unwrap_or_default() {
                     may_hold.insert(file.path.clone(), vec![Some(digest(&file.after))]);
                 }

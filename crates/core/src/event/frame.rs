@@ -1,0 +1,80 @@
+//! Events about frames: a node enters a sub-workflow, and returns from it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{FileIntent, StateChange};
+use crate::state::call::Frame;
+use crate::state::standing::Standing;
+
+/// An event about a frame.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type")]
+pub enum FrameEvent {
+    #[serde(rename = "workflow.planned")]
+    Planned(FramePlanned),
+    #[serde(rename = "workflow.entered")]
+    Entered(FrameEntered),
+    #[serde(rename = "workflow.left")]
+    Left(FrameLeft),
+    #[serde(rename = "workflow.held")]
+    Held(FrameHeld),
+}
+
+/// A node is about to call another workflow, or that is about to return: what will be written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct FramePlanned {
+    /// The call.
+    #[serde(flatten)]
+    pub frame: Frame,
+    /// The state documents, in the order in which they are changed.
+    pub files: Vec<FileIntent>,
+    /// When it was planned; the guard's clock.
+    pub at: String,
+}
+
+/// A node calls another workflow, which is active from here on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct FrameEntered {
+    /// The call.
+    #[serde(flatten)]
+    pub frame: Frame,
+    /// How many workflows wait now, the caller among them.
+    pub depth: usize,
+    /// The agent of the called workflow, where its nodes name none.
+    pub agent_id: String,
+    /// Where that workflow stands.
+    pub state: Standing,
+}
+
+/// A workflow that was called is over, and its caller is active again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct FrameLeft {
+    /// The call.
+    #[serde(flatten)]
+    pub frame: Frame,
+    /// Why it could not be completed. Then the caller stays on its node, and the user is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// What became of the caller.
+    pub change: Box<StateChange>,
+}
+
+/// A workflow cannot be called, or cannot return.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct FrameHeld {
+    /// The call.
+    #[serde(flatten)]
+    pub frame: Frame,
+    /// Why, and what to do.
+    pub message: String,
+}

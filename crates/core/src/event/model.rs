@@ -1,0 +1,221 @@
+//! Events about requests to the model and its replies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Role;
+use crate::message::{Message, ToolCall};
+use crate::usage::Usage;
+
+/// An event about a request to the model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type")]
+pub enum ModelEvent {
+    #[serde(rename = "turn.started")]
+    TurnStarted(TurnStarted),
+    #[serde(rename = "assistant.delta")]
+    Delta(AssistantDelta),
+    #[serde(rename = "model.retried")]
+    Retried(ModelRetried),
+    #[serde(rename = "model.overflowed")]
+    Overflowed(ModelOverflowed),
+    #[serde(rename = "model.stopped")]
+    Stopped(ModelStopped),
+    #[serde(rename = "assistant.message")]
+    Replied(AssistantMessage),
+    #[serde(rename = "context.cut")]
+    ContextCut(ContextCut),
+}
+
+impl ModelEvent {
+    pub(super) fn role(&self) -> Role {
+        match self {
+            Self::Replied(_) | Self::Overflowed(_) => Role::Result,
+            Self::Stopped(ModelStopped { by: StoppedBy::Time, .. }) => Role::Signal,
+            Self::TurnStarted(_) | Self::Retried(_) | Self::Stopped(_) | Self::ContextCut(_) => {
+                Role::Derived
+            }
+            Self::Delta(_) => Role::Delta,
+        }
+    }
+}
+
+/// A request goes to the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct TurnStarted {
+    /// Its number in the run, from 1.
+    pub turn: u64,
+    /// The call of a workflow that it belongs to; none in the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u64>,
+    /// Where the run is; none after completion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<String>,
+    /// The agent that speaks; none in a conversation without an agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// What is sent.
+    pub request: RequestFacts,
+}
+
+/// A piece of the model's reply. Not in the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct AssistantDelta {
+    /// The turn.
+    pub turn: u64,
+    /// The words.
+    pub text: String,
+    /// The addressee: the user, or the model itself.
+    #[serde(default)]
+    pub channel: Channel,
+}
+
+/// A request failed and is sent again. The deltas of its reply are void.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ModelRetried {
+    /// The turn.
+    pub turn: u64,
+    /// The number of attempts so far, from 1.
+    pub attempt: u32,
+    /// The wait before the next attempt, in milliseconds.
+    pub wait_ms: u64,
+    /// What went wrong.
+    pub message: String,
+}
+
+/// A request was too long for the model's window. It is asked again with less, or the run stops.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ModelOverflowed {
+    /// The turn.
+    pub turn: u64,
+    /// What the provider said.
+    pub message: String,
+}
+
+/// A request was stopped before its reply was whole. The partial text is kept for the reader; the model is asked
+/// again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ModelStopped {
+    /// The turn.
+    pub turn: u64,
+    /// Who wanted it.
+    pub by: StoppedBy,
+    /// The words that had come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
+}
+
+/// The model's whole reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct AssistantMessage {
+    /// The turn.
+    pub turn: u64,
+    /// The reply.
+    #[serde(flatten)]
+    pub reply: Reply,
+}
+
+/// Messages left the context of the model because they no longer fit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ContextCut {
+    /// Messages that are no longer sent.
+    pub messages: usize,
+    /// Their size.
+    pub bytes: u64,
+}
+
+/// Contents of a request: sizes, digest, new messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RequestFacts {
+    /// How many messages.
+    pub messages: usize,
+    /// Their size.
+    pub bytes: u64,
+    /// A digest over all of them, and over the tools.
+    pub sha256: String,
+    /// The messages that the runtime wrote for this request; the others are in earlier events.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<Message>,
+}
+
+/// Addressee of a part of a reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Channel {
+    /// The user.
+    #[default]
+    Text,
+    /// Itself.
+    Thinking,
+}
+
+/// Cause for which a request was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum StoppedBy {
+    /// The user stopped the run.
+    User,
+    /// The time of the run was over.
+    Time,
+}
+
+/// A reply of the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Reply {
+    /// Its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// The tools it calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// Which of them, counted from 0, have arguments that are not a JSON object.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken_calls: Vec<usize>,
+    /// Why it ended.
+    #[serde(default)]
+    pub finish: Finish,
+    /// What it cost.
+    #[serde(default)]
+    pub usage: Usage,
+    /// Which model said it, where that matters: `profile/model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What else the provider sent and wants back.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub extra: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Cause for which a reply ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Finish {
+    /// The model was done, or wants its tools to run.
+    #[default]
+    Stop,
+    /// It was cut off; its last call must not be executed.
+    Length,
+    /// The provider held something back.
+    Filter,
+}

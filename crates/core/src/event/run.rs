@@ -1,0 +1,191 @@
+//! Events about a run as a whole: start, resume, phases, end.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Role;
+use crate::fork::Fork;
+use crate::payload::Payload;
+use crate::settings::RunSettings;
+use crate::state::call::Caller;
+use crate::state::standing::Standing;
+use crate::usage::{Usage, is_zero};
+
+/// An event about a run as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type")]
+pub enum RunEvent {
+    #[serde(rename = "run.started")]
+    Started(RunStarted),
+    #[serde(rename = "run.resumed")]
+    Resumed(RunResumed),
+    #[serde(rename = "phase.changed")]
+    PhaseChanged(PhaseChanged),
+    #[serde(rename = "error")]
+    Failed(RunFailed),
+    #[serde(rename = "run.finished")]
+    Finished(RunFinished),
+}
+
+impl RunEvent {
+    pub(super) fn role(&self) -> Role {
+        match self {
+            Self::Started(_) => Role::Result,
+            Self::Resumed(_) => Role::Signal,
+            Self::PhaseChanged(_) | Self::Failed(_) | Self::Finished(_) => Role::Derived,
+        }
+    }
+}
+
+/// A run begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RunStarted {
+    /// The package, as `name@version`.
+    pub package: String,
+    /// Its digest.
+    pub package_sha256: String,
+    /// The workflow: its id, or the path of its document.
+    pub workflow: String,
+    /// The run's agent.
+    pub agent_id: String,
+    /// The project's name.
+    pub project: String,
+    /// Where it stands.
+    pub state: Standing,
+    /// What it runs with.
+    pub settings: RunSettings,
+    /// A file that came with the start, as the model is told of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Payload>,
+    /// The run that it goes on from, and from where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<Box<Fork>>,
+}
+
+/// Another process resumes the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RunResumed {
+    /// Which process of this run it is, from 1; each later one has a higher number.
+    pub epoch: u64,
+    /// True if the events before are not replayed, because they are damaged or do not fit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fresh: bool,
+    /// Where it stands, if that is not where the journal left it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Standing>,
+    /// The workflows that wait for the one that is active there, the first one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<Caller>,
+    /// How many calls of workflows there were, as far as is known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls: u64,
+    /// What it runs with from here on, if that has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<RunSettings>,
+    /// What was wrong with the journal or the state, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The run entered a phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct PhaseChanged {
+    /// The phase.
+    pub phase: Phase,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// Why, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// The model, the disk or a tool server failed; the run can be resumed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RunFailed {
+    /// What went wrong, in words.
+    pub message: String,
+    /// The words of a reply that came before it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
+}
+
+/// The process leaves the run: it rests or is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RunFinished {
+    /// The phase it is left in.
+    pub phase: Phase,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// The files that were made, from the root of the project.
+    pub artifacts: Vec<String>,
+    /// Requests to the model, over the whole run.
+    pub turns: u64,
+    /// Tokens, over the whole run.
+    pub usage: Usage,
+}
+
+/// The phases of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Phase {
+    /// It works, or was cut off while it did.
+    Running,
+    /// It waits for the user.
+    WaitingUser,
+    /// The user stopped it for a while.
+    Paused,
+    /// The workflow is complete; the conversation may go on.
+    Completed,
+    /// It cannot go on by itself.
+    Failed,
+}
+
+/// Cause for which a run rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Reason {
+    /// The model spoke without calling a tool.
+    StopPoint,
+    /// A question waits for its answer.
+    Question,
+    /// Requests for one input are used up.
+    LimitTurns,
+    /// The time is used up.
+    LimitTime,
+    /// The tokens are used up.
+    LimitTokens,
+    /// The money is used up.
+    LimitCost,
+    /// What the model must know does not fit its window.
+    LimitWindow,
+    /// A workflow that was called has failed, or cannot be called, or cannot return.
+    Call,
+    /// The model repeats a call that fails.
+    Loop,
+    /// The model says nothing.
+    EmptyReply,
+    /// The user asked for a pause.
+    Paused,
+    /// The user stopped it.
+    Stopped,
+    /// The model or the way to it failed.
+    Model,
+    /// The disk failed.
+    Disk,
+    /// The runtime has a bug.
+    Internal,
+}

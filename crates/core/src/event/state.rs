@@ -1,0 +1,54 @@
+//! Changes of the state document.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::question::Question;
+use crate::state::standing::Standing;
+
+/// A change of the state document.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type")]
+pub enum StateEvent {
+    #[serde(rename = "state.changed")]
+    Changed(Box<StateChange>),
+}
+
+/// A change of the state document.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct StateChange {
+    /// The call of a workflow whose state it is; none for the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u64>,
+    /// Where the run stands now.
+    pub state: Standing,
+    /// The move, if one was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
+    /// The keys that the runtime recorded because the model left them out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recorded: Vec<String>,
+    /// What was let pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A move along an edge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Moved {
+    /// The node that was left.
+    pub from: String,
+    /// The node that was entered.
+    pub to: String,
+    /// The edge's label.
+    pub label: String,
+}
+
+impl Moved {
+    /// Returns the question that the user gets before such a move in guided mode.
+    pub fn question(&self) -> Question {
+        Question::confirm(format!("Go on from `{}` to `{}` ({})?", self.from, self.to, self.label))
+    }
+}
