@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, bail, ensure};
 
+use crate::accept::Suite;
 use crate::fuzz::{self, Plan};
 use crate::steps::{Selection, Step};
 use crate::tidy::Mode;
@@ -17,6 +18,9 @@ Commands:
   tidy [--shrink | --list RULE]           the rules of the architecture; --shrink lowers the
                                           lists of what is still allowed to what is found,
                                           --list shows what is counted for a rule
+  accept [SUITE]...                       write what tests expect anew, and show the difference;
+                                          all suites but docs, or these: fixtures schemas
+                                          dialect golden types snapshots docs
   fuzz [TARGET]... [--seconds N]          fuzz each target of fuzz/ (default 60 seconds)
   real-models [NAME]...                   the chat adapter against real servers from PyPI; the
                                           first time takes a quarter of an hour
@@ -29,6 +33,8 @@ pub(crate) enum Command {
     Help,
     Test(Selection),
     Tidy(Mode),
+    /// All suites but the documents when empty.
+    Accept(Vec<Suite>),
     Fuzz(Plan),
     /// With parts of the names of tests; all of them when empty.
     RealModels(Vec<String>),
@@ -44,6 +50,7 @@ impl Command {
             "help" | "--help" | "-h" => Ok(Self::Help),
             "test" => test(words).map(Self::Test),
             "tidy" => tidy(words).map(Self::Tidy),
+            "accept" => accept(words).map(Self::Accept),
             "fuzz" => fuzz(words).map(Self::Fuzz),
             "real-models" => names(words).map(Self::RealModels),
             "advisories" => match words.next() {
@@ -80,6 +87,14 @@ fn tidy(mut words: Arguments) -> anyhow::Result<Mode> {
         }
     }
     Ok(mode)
+}
+
+fn accept(mut words: Arguments) -> anyhow::Result<Vec<Suite>> {
+    let mut suites = Vec::new();
+    while let Some(word) = words.next() {
+        suites.push(Suite::parse(&word)?);
+    }
+    Ok(suites)
 }
 
 fn fuzz(mut words: Arguments) -> anyhow::Result<Plan> {
@@ -157,6 +172,8 @@ mod tests {
         assert_eq!(parse("tidy"), Ok(Command::Tidy(Mode::Check)));
         assert_eq!(parse("tidy --shrink"), Ok(Command::Tidy(Mode::Shrink)));
         assert_eq!(parse("tidy --list word"), Ok(Command::Tidy(Mode::List("word".into()))));
+        assert_eq!(parse("accept"), Ok(Command::Accept(Vec::new())));
+        assert_eq!(parse("accept golden"), Ok(Command::Accept(vec![Suite::Golden])));
         assert_eq!(parse("real-models"), Ok(Command::RealModels(Vec::new())));
         assert_eq!(parse("real-models llama"), Ok(Command::RealModels(vec!["llama".into()])));
         assert_eq!(parse("advisories"), Ok(Command::Advisories));
@@ -188,6 +205,7 @@ mod tests {
         check_error("test --only", "needs a value");
         check_error("test --only fmt --skip fmt", "no step");
         check_error("tidy --grow", "`--grow`");
+        check_error("accept silver", "fixtures, schemas, dialect, golden, types, snapshots, docs");
         check_error("fuzz --minutes 1", "`--minutes`");
         check_error("fuzz --seconds soon", "`soon`");
         check_error("fuzz --seconds 0", "at least 1");

@@ -6,11 +6,13 @@
     reason = "a tool for developers starts programs and talks to its terminal"
 )]
 
+mod accept;
 mod args;
 mod fuzz;
 mod mcp;
 mod python;
 mod real_models;
+mod repo;
 mod shell;
 mod steps;
 mod tidy;
@@ -45,6 +47,7 @@ fn run(command: Command, root: &Path) -> anyhow::Result<()> {
             Ok(())
         }
         Command::Test(selection) => steps::run(root, &selection),
+        Command::Accept(suites) => accept::run(root, &suites),
         Command::Tidy(mode) => tidy::run(root, &mode),
         Command::Fuzz(plan) => fuzz::run(root, &plan),
         Command::RealModels(words) => real_models::run(root, &words),

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: the named steps, each run whatever the others did, and a summary.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{fmt, fs};
 
@@ -181,6 +182,15 @@ fn run_tests(root: &Path) -> anyhow::Result<()> {
         shell::run(&mut cargo(root, &args))?;
     }
     doc_tests
+}
+
+/// Returns a command that runs the proofs of the engine in full.
+pub(crate) fn proofs(root: &Path) -> Command {
+    let args =
+        ["test", "--release", "--locked", "-p", "crewagent-engine", "--test", "it", "proofs::"];
+    let mut command = cargo(root, &args);
+    command.env("PROOF_SCALE", "full");
+    command
 }
 
 #[derive(Debug, Clone, Copy)]

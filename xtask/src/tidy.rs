@@ -16,7 +16,6 @@ mod machine_paths;
 mod names;
 mod purity;
 mod ratchet;
-mod repo;
 mod script;
 mod size;
 mod source;
@@ -31,9 +30,10 @@ use anyhow::{Context as _, bail};
 use exceptions::Exceptions;
 use limits::Limits;
 use ratchet::Ratchet;
-use repo::Repo;
 use source::Sources;
 use words::Glossary;
+
+use crate::repo::Repo;
 
 const LIMITS_PATH: &str = "xtask/tidy.toml";
 const EXCEPTIONS_PATH: &str = "xtask/size-exceptions.toml";

@@ -1,7 +1,7 @@
 //! A thousand runs at once in one process, and a hundred one after the other.
 //!
-//! `cargo bench -p crewagent-engine --bench crowd` prints the table and fails when a goal is missed; with
-//! `UPDATE_DOCS=1` it also writes the table into `docs/performance.md`. The model is a process of its own on the
+//! `cargo bench -p crewagent-adapters --bench crowd` prints the table and fails when a goal is missed;
+//! `cargo xtask accept docs` also writes the table into `docs/performance.md`. The model is a process of its own on the
 //! loopback that speaks 50 tokens a second to each run (see `crewagent_testkit::loopback`).
 #![allow(clippy::disallowed_methods, reason = "the benchmark starts programs")]
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]

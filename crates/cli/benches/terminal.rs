@@ -1,7 +1,7 @@
 //! A model that streams into a terminal: what showing its words costs, and how long a word takes to the screen.
 //!
-//! `cargo bench -p crewagent-cli --bench terminal` prints a table and fails when a goal is missed; with `UPDATE_DOCS=1` it
-//! also writes it into `docs/performance.md`. Three programs are this one: the benchmark, the model (`--loopback`), and
+//! `cargo bench -p crewagent-cli --bench terminal` prints a table and fails when a goal is missed; `cargo xtask
+//! accept docs` also writes it into `docs/performance.md`. Three programs are this one: the benchmark, the model (`--loopback`), and
 //! whatever runs in the terminal.
 #![allow(clippy::disallowed_methods, reason = "the benchmark starts programs")]
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]

@@ -1,7 +1,7 @@
 //! What it takes to have the next request ready when a tool has answered: at turn 200 no more than at turn 10.
 //!
 //! `cargo bench --bench compose` prints the table and fails when the goal is missed;
-//! with `UPDATE_DOCS=1` it also writes the table into `docs/performance.md`.
+//! `cargo xtask accept docs` also writes the table into `docs/performance.md`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,

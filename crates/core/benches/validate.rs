@@ -1,7 +1,7 @@
 //! How long a check takes, and that its time grows no faster than the package.
 //!
 //! `cargo bench --bench validate` prints the table and fails when a goal is missed;
-//! with `UPDATE_DOCS=1` it also writes the table into `docs/performance.md`.
+//! `cargo xtask accept docs` also writes the table into `docs/performance.md`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,

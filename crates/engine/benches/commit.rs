@@ -2,7 +2,7 @@
 //! same bytes.
 //!
 //! `cargo bench -p crewagent-engine --bench commit` prints the table and fails when the goal is missed;
-//! with `UPDATE_DOCS=1` it also writes the table into `docs/performance.md`.
+//! `cargo xtask accept docs` also writes the table into `docs/performance.md`.
 #![allow(
     clippy::print_stderr,
     clippy::unwrap_used,

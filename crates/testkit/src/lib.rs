@@ -2,6 +2,7 @@
 //! and a terminal, and MCP servers that misbehave.
 #![allow(clippy::disallowed_methods, reason = "tests start programs and connect to them")]
 
+pub mod accept;
 pub mod archive;
 pub mod loopback;
 pub mod mcp;

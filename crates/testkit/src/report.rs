@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::accept::is_accepting;
+
 /// The middle one of some measurements, which are sorted on the way.
 pub fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();
@@ -15,12 +17,12 @@ pub fn millis(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
-/// Prints a Markdown table. With `UPDATE_DOCS` set, also puts it between the marks
+/// Prints a Markdown table. `cargo xtask accept docs` also puts it between the marks
 /// `<!-- bench:NAME -->` and `<!-- /bench:NAME -->` of `docs/performance.md`.
 #[allow(clippy::print_stdout, reason = "the table is what a benchmark is run for")]
 pub fn publish(name: &str, table: &str) {
     println!("\n{name}\n\n{table}");
-    if std::env::var_os("UPDATE_DOCS").is_none() {
+    if !is_accepting("docs") {
         return;
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/performance.md");
@@ -36,13 +38,13 @@ pub fn publish(name: &str, table: &str) {
     }
 }
 
-/// Says what a proof has shown. With `UPDATE_DOCS` set, also puts it between `<!-- proof:ROW -->` and
+/// Prints what a proof has shown. `cargo xtask accept docs` also puts it between `<!-- proof:ROW -->` and
 /// `<!-- /proof:ROW -->` of `docs/reliability.md`.
 #[allow(clippy::print_stdout, reason = "the figures are what a proof is run for")]
 pub fn proven(row: &str, result: &str) {
     static WRITING: Mutex<()> = Mutex::new(());
     println!("{row}: {result}");
-    if std::env::var_os("UPDATE_DOCS").is_none() {
+    if !is_accepting("docs") {
         return;
     }
     let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);

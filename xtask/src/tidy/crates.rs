@@ -73,8 +73,8 @@ pub(super) fn check_binary(root: &Path, limits: &Limits) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::assert_places;
-    use super::super::repo::Repo;
     use super::*;
+    use crate::repo::Repo;
 
     #[test]
     fn a_crate_over_the_limit_is_found() {

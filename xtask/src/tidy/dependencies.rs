@@ -6,8 +6,8 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::limits::{Limits, Tree};
-use super::repo::Repo;
 use super::{Finding, Rule};
+use crate::repo::Repo;
 use crate::shell::{self, cargo};
 
 const DEPENDENCY_TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];

@@ -69,13 +69,22 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::assert_places;
-    use super::super::repo::Repo;
     use super::*;
+    use crate::repo::Repo;
 
     fn check_disk(path: &str, text: &str, expected: &[&str]) {
         let (sources, errors) = Sources::parse(&Repo::of(&[(path, text)]));
         assert_eq!(errors, []);
         assert_places(&check(&sources), expected);
+    }
+
+    #[test]
+    fn every_listed_module_exists() {
+        let repo = Repo::load(&crate::shell::repo_root()).unwrap();
+        let paths: Vec<_> = repo.texts_ending(".rs").map(|(path, _)| path).collect();
+        for source in RUN_SOURCES {
+            assert!(paths.iter().any(|path| path.starts_with(source)), "{source} has moved");
+        }
     }
 
     #[test]

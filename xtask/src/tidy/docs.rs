@@ -124,8 +124,8 @@ impl<'ast> Visit<'ast> for ItemFinder<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::repo::Repo;
     use super::*;
+    use crate::repo::Repo;
 
     fn check_docs(text: &str, expected: &[(usize, Rule)]) {
         let (sources, errors) = Sources::parse(&Repo::of(&[("crates/a/src/b.rs", text)]));

@@ -1,8 +1,8 @@
 //! Documents a reader meets first: README and ARCHITECTURE stay short, and no relative link leads nowhere.
 
 use super::limits::Limits;
-use super::repo::Repo;
 use super::{Finding, Rule};
+use crate::repo::Repo;
 
 pub(super) fn check(repo: &Repo, limits: &Limits) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -124,10 +124,10 @@ impl Exception {
 #[cfg(test)]
 mod tests {
     use super::super::assert_places;
-    use super::super::repo::Repo;
     use super::super::size::measure;
     use super::super::source::Sources;
     use super::*;
+    use crate::repo::Repo;
 
     const LISTED: &str = "\
 [[exception]]

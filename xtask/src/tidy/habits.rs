@@ -92,8 +92,8 @@ fn unfinished(tokens: &[Token]) -> Vec<(usize, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::super::assert_places;
-    use super::super::repo::Repo;
     use super::*;
+    use crate::repo::Repo;
 
     fn check_habits(path: &str, text: &str, expected: &[&str]) {
         let (sources, errors) = Sources::parse(&Repo::of(&[(path, text)]));

@@ -1,7 +1,7 @@
 //! Every Rust file opens with a `//!` line that says what it is for.
 
-use super::repo::Repo;
 use super::{Finding, Rule};
+use crate::repo::Repo;
 
 /// Fewer words than this say nothing that the file's name does not.
 const MIN_WORDS: usize = 3;

@@ -128,8 +128,8 @@ fn reachable<'a>(graph: &ModuleGraph<'a>, from: &str) -> BTreeSet<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::super::assert_places;
-    use super::super::repo::Repo;
     use super::*;
+    use crate::repo::Repo;
 
     fn check_knot(files: &[(&str, &str)], expected: &[&str]) {
         let files: Vec<_> =

@@ -1,8 +1,8 @@
 //! One library, one module: the table in ARCHITECTURE.md names the modules that know a library, and no other does.
 
-use super::repo::Repo;
 use super::source::Sources;
 use super::{Finding, Rule, crate_source};
+use crate::repo::Repo;
 
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const TEST_CRATE: &str = "testkit";

@@ -1,7 +1,7 @@
 //! No file names a folder of the machine it was written on.
 
-use super::repo::Repo;
 use super::{Finding, Rule};
+use crate::repo::Repo;
 
 /// In two pieces each, so that this file does not find itself.
 const MACHINE_ROOTS: [&str; 4] =

@@ -138,8 +138,8 @@ impl<'ast> Visit<'ast> for DeclarationFinder<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::super::assert_places;
-    use super::super::repo::Repo;
     use super::*;
+    use crate::repo::Repo;
 
     fn check_names(path: &str, text: &str, expected: &[&str]) {
         let (sources, errors) = Sources::parse(&Repo::of(&[(path, text)]));

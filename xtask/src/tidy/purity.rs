@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use super::repo::Repo;
 use super::source::Sources;
 use super::{Finding, Rule};
+use crate::repo::Repo;
 
 const CORE_SOURCES: &str = "crates/core/src/";
 const CORE_CLIPPY: &str = "crates/core/clippy.toml";

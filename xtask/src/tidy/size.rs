@@ -158,8 +158,8 @@ fn last_word(ty: &syn::Type) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::assert_places;
-    use super::super::repo::Repo;
     use super::*;
+    use crate::repo::Repo;
 
     fn check_text(text: &str, exceptions: &str) -> Vec<Finding> {
         let (sources, errors) = Sources::parse(&Repo::of(&[("a.rs", text)]));

@@ -7,8 +7,8 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 
-use super::repo::Repo;
 use super::{Finding, Rule};
+use crate::repo::Repo;
 
 /// Every Rust file of the repository that parses.
 pub(super) struct Sources(BTreeMap<String, Source>);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::repo::Repo;
 use super::source::{Source, Sources};
 use super::{Finding, Rule, script};
+use crate::repo::Repo;
 
 /// Where the list is.
 pub(super) const PATH: &str = "xtask/words.toml";

@@ -1,7 +1,7 @@
 //! The binary against a model on the loopback: what a turn costs us, and how many tokens a workflow costs the user.
 //!
-//! `cargo bench -p crewagent-cli --bench turns` prints two tables and fails when a goal is missed; with
-//! `UPDATE_DOCS=1` it also writes them into `docs/performance.md`. `-- turns` or `-- economy` runs one of them.
+//! `cargo bench -p crewagent-cli --bench turns` prints two tables and fails when a goal is missed;
+//! `cargo xtask accept docs` also writes them into `docs/performance.md`. `-- turns` or `-- economy` runs one of them.
 //!
 //! Three programs are this one: the benchmark, the model (`--loopback`) and the floors (`--floor`).
 #![allow(clippy::disallowed_methods, reason = "the benchmark starts programs")]

@@ -1,6 +1,6 @@
 //! The published schemas are the generated ones, and they agree with the checker on documents they have never seen.
 //!
-//! `UPDATE_SCHEMAS=1 cargo test -p crewagent-core` writes `spec/schemas/` anew.
+//! `cargo xtask accept schemas` writes `spec/schemas/` anew.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::support::{cases, checked, example, repository};
 #[test]
 fn the_published_schemas_are_the_generated_ones() {
     let folder = repository().join("spec/schemas");
-    let update = std::env::var_os("UPDATE_SCHEMAS").is_some();
+    let update = crewagent_testkit::accept::is_accepting("schemas");
     for (name, schema) in schemas() {
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         if update {
@@ -27,7 +27,7 @@ fn the_published_schemas_are_the_generated_ones() {
         let published = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
         assert!(
             published == text,
-            "spec/schemas/{name} is out of step: run `UPDATE_SCHEMAS=1 cargo test -p crewagent-core`"
+            "spec/schemas/{name} is out of step: run `cargo xtask accept schemas`"
         );
     }
 }

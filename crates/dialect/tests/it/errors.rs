@@ -1,4 +1,5 @@
 //! Errors of many providers: which fault they are, what is said about them, how long to wait.
+//! `cargo xtask accept dialect` writes what is expected; read the difference.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -34,9 +34,9 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name)
 }
 
-/// Whether what is expected is written anew: `UPDATE_CHAT=1 cargo test -p crewagent-dialect --test it`.
+/// Returns true if what is expected is to be written.
 fn is_update() -> bool {
-    std::env::var_os("UPDATE_CHAT").is_some()
+    crewagent_testkit::accept::is_accepting("dialect")
 }
 
 /// Returns the same cases on every machine and every day. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for more and others.

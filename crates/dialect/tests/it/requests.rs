@@ -1,6 +1,6 @@
 //! What is sent, provider by provider: one file for every line of the checklist, `R` for requests and `H` for history.
 //!
-//! `UPDATE_CHAT=1 cargo test -p crewagent-dialect --test it requests` writes what is expected; read the difference.
+//! `cargo xtask accept dialect` writes what is expected; read the difference.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! Streams and whole bodies: what is told, and what is replied.
+//! `cargo xtask accept dialect` writes what is expected; read the difference.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

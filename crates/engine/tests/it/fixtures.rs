@@ -1,6 +1,6 @@
 //! The archives in `tests/packages/bad`: one for each code of the gate, written by the builder of the testkit.
 //!
-//! `UPDATE_FIXTURES=1 cargo test -p crewagent-engine fixtures` writes them anew.
+//! `cargo xtask accept fixtures` writes them anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ fn case_file(limits: &str) -> Option<String> {
 /// Writes the fixtures when that is asked for, before anyone reads them.
 fn update() {
     static DONE: Once = Once::new();
-    if std::env::var_os("UPDATE_FIXTURES").is_none() {
+    if !crewagent_testkit::accept::is_accepting("fixtures") {
         return;
     }
     DONE.call_once(|| {
@@ -83,7 +83,7 @@ fn the_bad_archives_are_what_the_builder_makes() {
             (folder(*code).join("package.zip"), folder(*code).join("case.toml"));
         assert!(
             fs::read(&archive).is_ok_and(|own| own == bytes),
-            "{}: set UPDATE_FIXTURES=1",
+            "{}: run `cargo xtask accept fixtures`",
             archive.display()
         );
         assert_eq!(fs::read_to_string(&settings).ok(), case_file(limits), "{}", settings.display());

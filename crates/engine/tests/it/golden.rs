@@ -1,5 +1,5 @@
 //! Golden runs: each folder of `tests/golden` is played, and what it leaves is compared with what it left before.
-//! `UPDATE_GOLDEN=1` writes what is expected anew; read the difference before you commit it.
+//! `cargo xtask accept golden` writes what is expected anew; read the difference before you commit it.
 
 mod record;
 pub(crate) mod transcript;
@@ -71,7 +71,7 @@ fn check_requests(stage: &Stage, played: &Played) {
 }
 
 fn updating() -> bool {
-    std::env::var_os("UPDATE_GOLDEN").is_some()
+    crewagent_testkit::accept::is_accepting("golden")
 }
 
 pub(crate) fn compare_text(expected: &Path, actual: &str) {

@@ -1,5 +1,5 @@
 //! Golden sessions: each folder of `tests/sessions` is played, and what happened is compared with what happened before.
-//! `UPDATE_GOLDEN=1` writes what is expected anew; read the difference before you commit it.
+//! `cargo xtask accept golden` writes what is expected anew; read the difference before you commit it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

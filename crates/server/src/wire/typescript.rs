@@ -1,4 +1,4 @@
-//! The types of the web app, written from those of the wire. `UPDATE_TYPES=1` accepts what changed.
+//! The types of the web app, written from those of the wire. `cargo xtask accept types` accepts what changed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -85,12 +85,15 @@ fn written() -> String {
 #[test]
 fn the_types_of_the_web_app_are_those_of_the_wire() {
     let (file, written) = (Path::new(FILE), written());
-    if std::env::var_os("UPDATE_TYPES").is_some() {
+    if crewagent_testkit::accept::is_accepting("types") {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, &written).unwrap();
     }
     let there = fs::read_to_string(file).unwrap_or_default();
-    assert!(there == written, "{FILE} is not what the wire says; UPDATE_TYPES=1 writes it");
+    assert!(
+        there == written,
+        "{FILE} is not what the wire says; `cargo xtask accept types` writes it"
+    );
 }
 
 #[test]

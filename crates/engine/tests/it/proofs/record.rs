@@ -1,4 +1,4 @@
-//! The results, which go into `docs/reliability.md` when `UPDATE_DOCS` is set.
+//! The results, which `cargo xtask accept docs` writes into `docs/reliability.md`.
 
 use std::env;
 

@@ -10,14 +10,14 @@ use crate::shell;
 
 /// Every file by its path from the root, with `/`; text files with their text.
 #[derive(Default)]
-pub(super) struct Repo {
+pub(crate) struct Repo {
     paths: BTreeSet<String>,
     texts: BTreeMap<String, String>,
 }
 
 impl Repo {
     /// Reads the work tree: tracked files and new ones that `.gitignore` does not name.
-    pub(super) fn load(root: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn load(root: &Path) -> anyhow::Result<Self> {
         let mut git = Command::new("git");
         git.current_dir(root);
         git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
@@ -39,7 +39,7 @@ impl Repo {
     }
 
     #[cfg(test)]
-    pub(super) fn of(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let mut repo = Self::default();
         for (path, text) in files {
             repo.insert(path, text.as_bytes().to_vec());
@@ -47,30 +47,30 @@ impl Repo {
         repo
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.paths.len()
     }
 
-    pub(super) fn text(&self, path: &str) -> Option<&str> {
+    pub(crate) fn text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }
 
-    pub(super) fn require(&self, path: &str) -> anyhow::Result<&str> {
+    pub(crate) fn require(&self, path: &str) -> anyhow::Result<&str> {
         self.text(path).with_context(|| format!("{path} is missing"))
     }
 
     /// All text files.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// All text files whose name ends like this.
-    pub(super) fn texts_ending(&self, end: &str) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn texts_ending(&self, end: &str) -> impl Iterator<Item = (&str, &str)> {
         self.texts().filter(move |(path, _)| path.ends_with(end))
     }
 
     /// Whether a file or a folder is at this path; the root is the empty path.
-    pub(super) fn exists(&self, path: &str) -> bool {
+    pub(crate) fn exists(&self, path: &str) -> bool {
         let folder = format!("{path}/");
         let first_inside = self.paths.range(folder.clone()..).next();
         path.is_empty()

@@ -1,0 +1,6 @@
+//! The switch of `cargo xtask accept`: tests write what they expect anew instead of comparing.
+
+/// Returns true if results of this suite are to be written.
+pub fn is_accepting(suite: &str) -> bool {
+    std::env::var("CREWAGENT_ACCEPT").is_ok_and(|chosen| chosen.split(',').any(|one| one == suite))
+}
