@@ -1,6 +1,15 @@
 // Written by a test of crates/server from its wire types. Do not edit.
 
 /**
+ * Input goes to this run of a workflow from here on, or no longer to a run.
+ */
+export type ActiveRunChanged = { 
+/**
+ * The run; none when it was left.
+ */
+id?: string, };
+
+/**
  * An agent of a package.
  */
 export type Agent = { 
@@ -38,6 +47,15 @@ usesFiles: boolean,
 mcpServers: Array<string>, };
 
 /**
+ * The agent of the conversation changed.
+ */
+export type AgentChanged = { 
+/**
+ * The agent.
+ */
+agentId?: string, };
+
+/**
  * A file that was agreed to.
  */
 export type AgreedFile = { 
@@ -51,7 +69,7 @@ path: string,
 ifMatchSha256: string, };
 
 /**
- * What a tool answered.
+ * Answer of a tool.
  */
 export type Answer = { 
 /**
@@ -154,6 +172,60 @@ export type Artifacts = {
  * In the order in which they came.
  */
 artifacts: Array<Artifact>, };
+
+/**
+ * A piece of the model's reply. Not in the journal.
+ */
+export type AssistantDelta = { 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * The words.
+ */
+text: string, 
+/**
+ * The addressee: the user, or the model itself.
+ */
+channel: Channel, };
+
+/**
+ * The model's whole reply.
+ */
+export type AssistantMessage = { 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * Its words.
+ */
+content?: string, 
+/**
+ * The tools it calls.
+ */
+toolCalls?: Array<ToolCall>, 
+/**
+ * Which of them, counted from 0, have arguments that are not a JSON object.
+ */
+brokenCalls?: Array<number>, 
+/**
+ * Why it ended.
+ */
+finish: Finish, 
+/**
+ * What it cost.
+ */
+usage: Usage, 
+/**
+ * Which model said it, where that matters: `profile/model`.
+ */
+from?: string, 
+/**
+ * What else the provider sent and wants back.
+ */
+extra?: { [key in string]: JsonValue }, };
 
 /**
  * What became of a file.
@@ -370,7 +442,7 @@ export type Changes = {
 files: Array<ChangedFile>, };
 
 /**
- * Whom the words of a model are for.
+ * Addressee of a part of a reply.
  */
 export type Channel = "text" | "thinking";
 
@@ -409,7 +481,7 @@ ok: boolean,
 steps: Array<CheckStep>, };
 
 /**
- * Something that the user can choose.
+ * An item that the user can choose.
  */
 export type Choice = { 
 /**
@@ -452,9 +524,55 @@ summary: string,
 explanation: string, };
 
 /**
+ * The input was taken for a command. Its result follows.
+ */
+export type CommandResolved = { 
+/**
+ * The words.
+ */
+text: Payload, 
+/**
+ * What they were taken for, such as `StartWorkflow` or `ClarifyChoice`.
+ */
+command: string, 
+/**
+ * How sure that is.
+ */
+confidence: Confidence, 
+/**
+ * Why.
+ */
+reason: string, 
+/**
+ * The number of the menu item.
+ */
+item?: number, 
+/**
+ * What can be chosen now, where that is shown.
+ */
+choices?: Array<Choice>, 
+/**
+ * Why it cannot be done.
+ */
+error?: MenuError, };
+
+/**
  * How sure a command is.
  */
 export type Confidence = "low" | "medium" | "high" | "exact";
+
+/**
+ * Messages left the context of the model because they no longer fit.
+ */
+export type ContextCut = { 
+/**
+ * Messages that are no longer sent.
+ */
+messages: number, 
+/**
+ * Their size.
+ */
+bytes: number, };
 
 /**
  * What a list says about a conversation.
@@ -621,6 +739,31 @@ words?: string,
 limit?: number, };
 
 /**
+ * A conversation begins.
+ */
+export type ConversationStarted = { 
+/**
+ * The package whose agents can be talked to, as `name@version`.
+ */
+package?: string, 
+/**
+ * Its digest.
+ */
+packageSha256?: string, 
+/**
+ * The agent that is talked to.
+ */
+agentId?: string, 
+/**
+ * The project's name.
+ */
+project: string, 
+/**
+ * What it runs with.
+ */
+settings: RunSettings, };
+
+/**
  * Who decided something.
  */
 export type Decider = "settings" | "run" | "agent" | "runtime";
@@ -714,483 +857,7 @@ runId?: string,
 /**
  * The durable step whose result this is, such as `t1/llm/3`.
  */
-key?: string, } & ({ "type": "run.started", 
-/**
- * The package, as `name@version`.
- */
-package: string, 
-/**
- * Its digest.
- */
-packageSha256: string, 
-/**
- * The workflow: its id, or the path of its document.
- */
-workflow: string, 
-/**
- * The run's agent.
- */
-agentId: string, 
-/**
- * The project's name.
- */
-project: string, 
-/**
- * Where it stands.
- */
-state: Standing, 
-/**
- * What it runs with.
- */
-settings: RunSettings, 
-/**
- * A file that came with the start, as the model is told of it.
- */
-data?: Payload, 
-/**
- * The run that it goes on from, and from where.
- */
-forkedFrom?: Fork, } | { "type": "session.started", 
-/**
- * The package whose agents can be talked to, as `name@version`.
- */
-package?: string, 
-/**
- * Its digest.
- */
-packageSha256?: string, 
-/**
- * The agent that is talked to.
- */
-agentId?: string, 
-/**
- * The project's name.
- */
-project: string, 
-/**
- * What it runs with.
- */
-settings: RunSettings, } | { "type": "session.agent", 
-/**
- * The agent.
- */
-agentId?: string, } | { "type": "command.resolved", 
-/**
- * The words.
- */
-text: Payload, 
-/**
- * What they were taken for, such as `StartWorkflow` or `ClarifyChoice`.
- */
-command: string, 
-/**
- * How sure that is.
- */
-confidence: Confidence, 
-/**
- * Why.
- */
-reason: string, 
-/**
- * The number of the menu item.
- */
-item?: number, 
-/**
- * What can be chosen now, where that is shown.
- */
-choices?: Array<Choice>, 
-/**
- * Why it cannot be done.
- */
-error?: MenuError, } | { "type": "session.instructed", 
-/**
- * What was chosen, in a few words: a script, a prompt, an instruction.
- */
-subject: string, 
-/**
- * What the model is told, each a message of its own.
- */
-texts: Array<Payload>, } | { "type": "session.run", 
-/**
- * The run; none when it was left.
- */
-id?: string, } | { "type": "run.resumed", 
-/**
- * Which process of this run it is, from 1; each later one has a higher number.
- */
-epoch: number, 
-/**
- * Whether the events before are not gone through again, because they are damaged or do not fit.
- */
-fresh?: boolean, 
-/**
- * Where it stands, if that is not where the journal left it.
- */
-state?: Standing, 
-/**
- * The workflows that wait for the one that is active there, the first one first.
- */
-callers?: Array<Caller>, 
-/**
- * How many calls of workflows there were, as far as is known.
- */
-calls?: number, 
-/**
- * What it runs with from here on, if that has changed.
- */
-settings?: RunSettings, 
-/**
- * What was wrong with the journal or the state, in words.
- */
-notes?: Array<string>, } | { "type": "user.input", 
-/**
- * Their words, unchanged.
- */
-text: Payload, 
-/**
- * The node the run was at, while the workflow was not complete.
- */
-forNodeId?: string, 
-/**
- * The call whose question it answers.
- */
-callId?: string, } | { "type": "workflow.planned", 
-/**
- * The state documents, in the order in which they are changed.
- */
-files: Array<FileIntent>, 
-/**
- * When it was planned; the guard's clock.
- */
-at: string, 
-/**
- * The workflow that is called.
- */
-workflowId: string, 
-/**
- * The node of the caller that calls it.
- */
-nodeId: string, 
-/**
- * The number of the call in the run, from 1.
- */
-call: number, } | { "type": "workflow.entered", 
-/**
- * How many workflows wait now, the caller among them.
- */
-depth: number, 
-/**
- * The agent of the called workflow, where its nodes name none.
- */
-agentId: string, 
-/**
- * Where that workflow stands.
- */
-state: Standing, 
-/**
- * The workflow that is called.
- */
-workflowId: string, 
-/**
- * The node of the caller that calls it.
- */
-nodeId: string, 
-/**
- * The number of the call in the run, from 1.
- */
-call: number, } | { "type": "workflow.left", 
-/**
- * Why it could not be completed. Then the caller stays on its node, and the user is asked.
- */
-failed?: string, 
-/**
- * What became of the caller.
- */
-change: StateChange, 
-/**
- * The workflow that is called.
- */
-workflowId: string, 
-/**
- * The node of the caller that calls it.
- */
-nodeId: string, 
-/**
- * The number of the call in the run, from 1.
- */
-call: number, } | { "type": "workflow.held", 
-/**
- * Why, and what to do.
- */
-message: string, 
-/**
- * The workflow that is called.
- */
-workflowId: string, 
-/**
- * The node of the caller that calls it.
- */
-nodeId: string, 
-/**
- * The number of the call in the run, from 1.
- */
-call: number, } | { "type": "tools.listed", 
-/**
- * The server.
- */
-server: string, 
-/**
- * The canonical names of its tools.
- */
-names: Array<string>, 
-/**
- * What it offers and models are not told of, with the reason.
- */
-leftOut?: Array<string>, 
-/**
- * Why it has no tools.
- */
-error?: string, 
-/**
- * The tools as models are told of them, as JSON.
- */
-tools: Payload, } | { "type": "server.logged", 
-/**
- * The server.
- */
-server: string, 
-/**
- * How grave it is, in the server's word; `stderr` for what it wrote there.
- */
-level: string, 
-/**
- * What it wrote, cleaned and capped.
- */
-text: string, } | { "type": "turn.started", 
-/**
- * Its number in the run, from 1.
- */
-turn: number, 
-/**
- * The call of a workflow that it belongs to; none in the run's own.
- */
-call?: number, 
-/**
- * Where the run is; none after completion.
- */
-nodeId?: string, 
-/**
- * Who speaks; nobody in particular in a conversation without an agent.
- */
-agentId?: string, 
-/**
- * What is sent.
- */
-request: RequestFacts, } | { "type": "assistant.delta", 
-/**
- * The turn.
- */
-turn: number, 
-/**
- * The words.
- */
-text: string, 
-/**
- * Whether these are its words to the user or its thoughts.
- */
-channel: Channel, } | { "type": "model.retried", 
-/**
- * The turn.
- */
-turn: number, 
-/**
- * How often it was tried, from 1.
- */
-attempt: number, 
-/**
- * How long we wait before the next try, in milliseconds.
- */
-waitMs: number, 
-/**
- * What went wrong.
- */
-message: string, } | { "type": "model.overflowed", 
-/**
- * The turn.
- */
-turn: number, 
-/**
- * What the provider said.
- */
-message: string, } | { "type": "model.stopped", 
-/**
- * The turn.
- */
-turn: number, 
-/**
- * Who wanted it.
- */
-by: StoppedBy, 
-/**
- * The words that had come.
- */
-partial?: string, } | { "type": "assistant.message", 
-/**
- * The turn.
- */
-turn: number, 
-/**
- * Its words.
- */
-content?: string, 
-/**
- * The tools it calls.
- */
-toolCalls?: Array<ToolCall>, 
-/**
- * Which of them, counted from 0, have arguments that are not a JSON object.
- */
-brokenCalls?: Array<number>, 
-/**
- * Why it ended.
- */
-finish: Finish, 
-/**
- * What it cost.
- */
-usage: Usage, 
-/**
- * Which model said it, where that matters: `profile/model`.
- */
-from?: string, 
-/**
- * What else the provider sent and wants back.
- */
-extra?: { [key in string]: JsonValue }, } | { "type": "tool.started", 
-/**
- * The turn.
- */
-turn: number, 
-/**
- * The call.
- */
-callId: string, 
-/**
- * The tool's canonical name, or what the model wrote.
- */
-tool: string, 
-/**
- * What it is about, in a few words: a path, a query.
- */
-subject?: string, 
-/**
- * What will be changed.
- */
-intent?: Intent, } | { "type": "tool.finished", 
-/**
- * The turn.
- */
-turn: number, 
-/**
- * The call.
- */
-callId: string, 
-/**
- * The tool's canonical name, or what the model wrote.
- */
-tool: string, 
-/**
- * The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
- */
-result: Payload, 
-/**
- * Whether it is a refusal, and which.
- */
-refused?: RefusalCode, 
-/**
- * Files that came to be under the artifacts folder, from the root of the project.
- */
-created?: Array<string>, } | { "type": "state.changed" } & StateChange | { "type": "question", 
-/**
- * The call that asks, or whose move waits for a yes.
- */
-callId: string, 
-/**
- * The move that waits for a yes.
- */
-moved?: Moved, 
-/**
- * The words.
- */
-question: string, 
-/**
- * What kind of answer is wanted.
- */
-kind: QuestionKind, 
-/**
- * What can be chosen.
- */
-options?: Array<QuestionOption>, 
-/**
- * Whether several may be chosen.
- */
-multi?: boolean, 
-/**
- * The JSON Schema of a form.
- */
-schema?: JsonValue, 
-/**
- * The call that the user is to allow.
- */
-approval?: Approval, } | { "type": "phase.changed", 
-/**
- * The phase.
- */
-phase: Phase, 
-/**
- * Why.
- */
-reason?: Reason, 
-/**
- * Why, in words.
- */
-message?: string, } | { "type": "context.cut", 
-/**
- * Messages that are no longer sent.
- */
-messages: number, 
-/**
- * Their size.
- */
-bytes: number, } | { "type": "error", 
-/**
- * What went wrong, in words.
- */
-message: string, 
-/**
- * The words of a reply that came before it failed.
- */
-partial?: string, } | { "type": "run.finished", 
-/**
- * The phase it is left in.
- */
-phase: Phase, 
-/**
- * Why.
- */
-reason?: Reason, 
-/**
- * The files that were made, from the root of the project.
- */
-artifacts: Array<string>, 
-/**
- * Requests to the model, over the whole run.
- */
-turns: number, 
-/**
- * Tokens, over the whole run.
- */
-usage: Usage, });
+key?: string, } & ({ "type": "run.started" } & RunStarted | { "type": "session.started" } & ConversationStarted | { "type": "session.agent" } & AgentChanged | { "type": "command.resolved" } & CommandResolved | { "type": "session.instructed" } & ModelInstructed | { "type": "session.run" } & ActiveRunChanged | { "type": "run.resumed" } & RunResumed | { "type": "user.input" } & UserInput | { "type": "workflow.planned" } & FramePlanned | { "type": "workflow.entered" } & FrameEntered | { "type": "workflow.left" } & FrameLeft | { "type": "workflow.held" } & FrameHeld | { "type": "tools.listed" } & ToolsListed | { "type": "server.logged" } & ServerLogged | { "type": "turn.started" } & TurnStarted | { "type": "assistant.delta" } & AssistantDelta | { "type": "model.retried" } & ModelRetried | { "type": "model.overflowed" } & ModelOverflowed | { "type": "model.stopped" } & ModelStopped | { "type": "assistant.message" } & AssistantMessage | { "type": "tool.started" } & ToolStarted | { "type": "tool.finished" } & ToolFinished | { "type": "state.changed" } & StateChange | { "type": "question" } & UserAsked | { "type": "phase.changed" } & PhaseChanged | { "type": "context.cut" } & ContextCut | { "type": "error" } & RunFailed | { "type": "run.finished" } & RunFinished);
 
 /**
  * Events of a journal.
@@ -1391,7 +1058,7 @@ message: string,
 help?: string, };
 
 /**
- * Why a reply ended.
+ * Cause for which a reply ended.
  */
 export type Finish = "stop" | "length" | "filter";
 
@@ -1559,6 +1226,106 @@ export type ForkQuery = {
  * The event by which the run came to the node.
  */
 event: number, };
+
+/**
+ * A node calls another workflow, which is active from here on.
+ */
+export type FrameEntered = { 
+/**
+ * How many workflows wait now, the caller among them.
+ */
+depth: number, 
+/**
+ * The agent of the called workflow, where its nodes name none.
+ */
+agentId: string, 
+/**
+ * Where that workflow stands.
+ */
+state: Standing, 
+/**
+ * The workflow that is called.
+ */
+workflowId: string, 
+/**
+ * The node of the caller that calls it.
+ */
+nodeId: string, 
+/**
+ * The number of the call in the run, from 1.
+ */
+call: number, };
+
+/**
+ * A workflow cannot be called, or cannot return.
+ */
+export type FrameHeld = { 
+/**
+ * Why, and what to do.
+ */
+message: string, 
+/**
+ * The workflow that is called.
+ */
+workflowId: string, 
+/**
+ * The node of the caller that calls it.
+ */
+nodeId: string, 
+/**
+ * The number of the call in the run, from 1.
+ */
+call: number, };
+
+/**
+ * A workflow that was called is over, and its caller is active again.
+ */
+export type FrameLeft = { 
+/**
+ * Why it could not be completed. Then the caller stays on its node, and the user is asked.
+ */
+failed?: string, 
+/**
+ * What became of the caller.
+ */
+change: StateChange, 
+/**
+ * The workflow that is called.
+ */
+workflowId: string, 
+/**
+ * The node of the caller that calls it.
+ */
+nodeId: string, 
+/**
+ * The number of the call in the run, from 1.
+ */
+call: number, };
+
+/**
+ * A node is about to call another workflow, or that is about to return: what will be written.
+ */
+export type FramePlanned = { 
+/**
+ * The state documents, in the order in which they are changed.
+ */
+files: Array<FileIntent>, 
+/**
+ * When it was planned; the guard's clock.
+ */
+at: string, 
+/**
+ * The workflow that is called.
+ */
+workflowId: string, 
+/**
+ * The node of the caller that calls it.
+ */
+nodeId: string, 
+/**
+ * The number of the call in the run, from 1.
+ */
+call: number, };
 
 /**
  * A link that opens the page, once.
@@ -2264,6 +2031,19 @@ export type MissingRule = "enforce" | "warn" | "off";
 export type Mode = "autopilot" | "guided";
 
 /**
+ * The model gets the instruction that the user chose from the menu.
+ */
+export type ModelInstructed = { 
+/**
+ * What was chosen, in a few words: a script, a prompt, an instruction.
+ */
+subject: string, 
+/**
+ * What the model is told, each a message of its own.
+ */
+texts: Array<Payload>, };
+
+/**
  * A model that is set up. Its key is never told.
  */
 export type ModelItem = { 
@@ -2299,6 +2079,58 @@ price?: Price,
  * What is wrong with it.
  */
 problem?: string, };
+
+/**
+ * A request was too long for the model's window. It is asked again with less, or the run stops.
+ */
+export type ModelOverflowed = { 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * What the provider said.
+ */
+message: string, };
+
+/**
+ * A request failed and is sent again. The deltas of its reply are void.
+ */
+export type ModelRetried = { 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * The number of attempts so far, from 1.
+ */
+attempt: number, 
+/**
+ * The wait before the next attempt, in milliseconds.
+ */
+waitMs: number, 
+/**
+ * What went wrong.
+ */
+message: string, };
+
+/**
+ * A request was stopped before its reply was whole. The partial text is kept for the reader; the model is asked
+ * again.
+ */
+export type ModelStopped = { 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * Who wanted it.
+ */
+by: StoppedBy, 
+/**
+ * The words that had come.
+ */
+partial?: string, };
 
 /**
  * The models that are set up.
@@ -2671,6 +2503,23 @@ export type Payload = string | { blob: string, bytes: number };
 export type Phase = "Running" | "WaitingUser" | "Paused" | "Completed" | "Failed";
 
 /**
+ * The run entered a phase.
+ */
+export type PhaseChanged = { 
+/**
+ * The phase.
+ */
+phase: Phase, 
+/**
+ * Why.
+ */
+reason?: Reason, 
+/**
+ * Why, in words.
+ */
+message?: string, };
+
+/**
  * A graph, laid out. Lengths are pixels.
  */
 export type Picture = { 
@@ -3008,7 +2857,7 @@ label?: string,
 description?: string, };
 
 /**
- * Why a run rests.
+ * Cause for which a run rests.
  */
 export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "call" | "loop" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
 
@@ -3107,7 +2956,7 @@ tokens: number,
 exact: boolean, };
 
 /**
- * What a request holds.
+ * Contents of a request: sizes, digest, new messages.
  */
 export type RequestFacts = { 
 /**
@@ -3374,6 +3223,44 @@ heldBy?: string,
 troubles?: Array<string>, };
 
 /**
+ * The model, the disk or a tool server failed; the run can be resumed.
+ */
+export type RunFailed = { 
+/**
+ * What went wrong, in words.
+ */
+message: string, 
+/**
+ * The words of a reply that came before it failed.
+ */
+partial?: string, };
+
+/**
+ * The process leaves the run: it rests or is over.
+ */
+export type RunFinished = { 
+/**
+ * The phase it is left in.
+ */
+phase: Phase, 
+/**
+ * Why.
+ */
+reason?: Reason, 
+/**
+ * The files that were made, from the root of the project.
+ */
+artifacts: Array<string>, 
+/**
+ * Requests to the model, over the whole run.
+ */
+turns: number, 
+/**
+ * Tokens, over the whole run.
+ */
+usage: Usage, };
+
+/**
  * What a list says about a run.
  */
 export type RunItem = { 
@@ -3490,6 +3377,39 @@ conversation?: string,
 limit?: number, };
 
 /**
+ * Another process resumes the run.
+ */
+export type RunResumed = { 
+/**
+ * Which process of this run it is, from 1; each later one has a higher number.
+ */
+epoch: number, 
+/**
+ * True if the events before are not replayed, because they are damaged or do not fit.
+ */
+fresh?: boolean, 
+/**
+ * Where it stands, if that is not where the journal left it.
+ */
+state?: Standing, 
+/**
+ * The workflows that wait for the one that is active there, the first one first.
+ */
+callers?: Array<Caller>, 
+/**
+ * How many calls of workflows there were, as far as is known.
+ */
+calls?: number, 
+/**
+ * What it runs with from here on, if that has changed.
+ */
+settings?: RunSettings, 
+/**
+ * What was wrong with the journal or the state, in words.
+ */
+notes?: Array<string>, };
+
+/**
  * The settings of one run.
  */
 export type RunSettings = { 
@@ -3523,6 +3443,47 @@ model?: string,
 windowTokens: number, };
 
 /**
+ * A run begins.
+ */
+export type RunStarted = { 
+/**
+ * The package, as `name@version`.
+ */
+package: string, 
+/**
+ * Its digest.
+ */
+packageSha256: string, 
+/**
+ * The workflow: its id, or the path of its document.
+ */
+workflow: string, 
+/**
+ * The run's agent.
+ */
+agentId: string, 
+/**
+ * The project's name.
+ */
+project: string, 
+/**
+ * Where it stands.
+ */
+state: Standing, 
+/**
+ * What it runs with.
+ */
+settings: RunSettings, 
+/**
+ * A file that came with the start, as the model is told of it.
+ */
+data?: Payload, 
+/**
+ * The run that it goes on from, and from where.
+ */
+forkedFrom?: Fork, };
+
+/**
  * A project and a package to try, with a model that answers from a file: no key, no network.
  */
 export type Sample = { 
@@ -3542,6 +3503,23 @@ model: string,
  * What the model understands as an answer to its question.
  */
 answer: string, };
+
+/**
+ * A tool server wrote a line into its log.
+ */
+export type ServerLogged = { 
+/**
+ * The server.
+ */
+server: string, 
+/**
+ * How grave it is, in the server's word; `stderr` for what it wrote there.
+ */
+level: string, 
+/**
+ * What it wrote, cleaned and capped.
+ */
+text: string, };
 
 /**
  * An MCP server that is to be set up, or as it is to be from now on.
@@ -3790,7 +3768,7 @@ documents: Array<StateText>, };
 export type Status = "running" | "interrupted" | "waiting-user" | "paused" | "completed" | "failed" | "unknown";
 
 /**
- * Why a request was given up.
+ * Cause for which a request was stopped.
  */
 export type StoppedBy = "user" | "time";
 
@@ -3920,6 +3898,35 @@ event: Event, };
 export type ToolCall = { id: string, type: "function", function: { name: string, arguments: Payload } };
 
 /**
+ * A tool call was answered; refusals are answers.
+ */
+export type ToolFinished = { 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * The call.
+ */
+callId: string, 
+/**
+ * The tool's canonical name, or what the model wrote.
+ */
+tool: string, 
+/**
+ * The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
+ */
+result: Payload, 
+/**
+ * Whether it is a refusal, and which.
+ */
+refused?: RefusalCode, 
+/**
+ * Files that came to be under the artifacts folder, from the root of the project.
+ */
+created?: Array<string>, };
+
+/**
  * Which calls a rule is about: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
  */
 export type ToolPattern = string;
@@ -3936,6 +3943,31 @@ package?: string,
  * An agent of it: its id or its name.
  */
 agent?: string, };
+
+/**
+ * A tool call begins. For a change of files this is the intent, recorded before anything is touched.
+ */
+export type ToolStarted = { 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * The call.
+ */
+callId: string, 
+/**
+ * The tool's canonical name, or what the model wrote.
+ */
+tool: string, 
+/**
+ * What it is about, in a few words: a path, a query.
+ */
+subject?: string, 
+/**
+ * What will be changed.
+ */
+intent?: Intent, };
 
 /**
  * What tools may do, exactly as it is enforced, and who decided it.
@@ -3957,6 +3989,56 @@ folders: Array<FolderRule>,
  * Seconds that one call may take.
  */
 callSeconds: Limit, };
+
+/**
+ * A tool server listed its tools. Requests from here on offer them, as far as the policy allows.
+ */
+export type ToolsListed = { 
+/**
+ * The server.
+ */
+server: string, 
+/**
+ * The canonical names of its tools.
+ */
+names: Array<string>, 
+/**
+ * What it offers and models are not told of, with the reason.
+ */
+leftOut?: Array<string>, 
+/**
+ * Why it has no tools.
+ */
+error?: string, 
+/**
+ * The tools as models are told of them, as JSON.
+ */
+tools: Payload, };
+
+/**
+ * A request goes to the model.
+ */
+export type TurnStarted = { 
+/**
+ * Its number in the run, from 1.
+ */
+turn: number, 
+/**
+ * The call of a workflow that it belongs to; none in the run's own.
+ */
+call?: number, 
+/**
+ * Where the run is; none after completion.
+ */
+nodeId?: string, 
+/**
+ * The agent that speaks; none in a conversation without an agent.
+ */
+agentId?: string, 
+/**
+ * What is sent.
+ */
+request: RequestFacts, };
 
 /**
  * Tokens, and money where the prices are known.
@@ -3986,6 +4068,60 @@ estimated?: boolean,
  * Money, in the currency of the price table.
  */
 cost?: number, };
+
+/**
+ * The user is asked something.
+ */
+export type UserAsked = { 
+/**
+ * The call that asks, or whose move waits for a yes.
+ */
+callId: string, 
+/**
+ * The move that waits for a yes.
+ */
+moved?: Moved, 
+/**
+ * The words.
+ */
+question: string, 
+/**
+ * What kind of answer is wanted.
+ */
+kind: QuestionKind, 
+/**
+ * What can be chosen.
+ */
+options?: Array<QuestionOption>, 
+/**
+ * Whether several may be chosen.
+ */
+multi?: boolean, 
+/**
+ * The JSON Schema of a form.
+ */
+schema?: JsonValue, 
+/**
+ * The call that the user is to allow.
+ */
+approval?: Approval, };
+
+/**
+ * The user said something, or answered a question.
+ */
+export type UserInput = { 
+/**
+ * Their words, unchanged.
+ */
+text: Payload, 
+/**
+ * The node the run was at, while the workflow was not complete.
+ */
+forNodeId?: string, 
+/**
+ * The call whose question it answers.
+ */
+callId?: string, };
 
 /**
  * What a rule says, the strictest last.
