@@ -83,16 +83,21 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
             let allowed = length.max(other_length) / 3;
             // Two words differ by at least what one is longer than the other.
             (length.abs_diff(other_length) <= allowed).then_some(())?;
-            let distance = distance(&lower, &other);
+            let distance = strsim::osa_distance(&lower, &other);
             (distance <= allowed).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// Counts the letters to insert, remove, replace or swap until one word is the other.
+/// Counts the letters to insert, remove, replace or swap until one word is the other, for names that users typed.
 pub fn distance(one: &str, other: &str) -> usize {
-    strsim::osa_distance(one, other)
+    strsim::damerau_levenshtein(one, other)
+}
+
+/// Returns how alike two words are, from 0 to 1.
+pub fn likeness(one: &str, other: &str) -> f64 {
+    strsim::normalized_damerau_levenshtein(one, other)
 }
 
 /// Cuts a text to one line that can be printed anywhere.

@@ -9,7 +9,7 @@ use crate::frontmatter::Frontmatter;
 use crate::package::Package;
 use crate::package::agents::Agent;
 use crate::vpath::{Mount, VPath, with_mounts};
-use crate::wording::{nearest, quoted};
+use crate::wording::{nearest, quoted, ticked};
 
 /// Reads a file; `None` when it is not there or cannot be read.
 type Files<'f> = &'f dyn Fn(&VPath) -> Option<String>;
@@ -325,9 +325,8 @@ fn unknown_prompt(id: &str, agent: &Agent) -> MenuError {
 /// Names for a sentence; of very many the first.
 fn listed(names: &[&str]) -> String {
     const SHOWN: usize = 12;
-    let shown: Vec<_> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     let more = if names.len() > SHOWN { " and others" } else { "" };
-    format!("{}{more}", shown.join(", "))
+    format!("{}{more}", ticked(names.iter().take(SHOWN)))
 }
 
 /// True for a document that is the state of a run, wherever it stands.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crewagent_core::text::is_unsafe_char;
+use crewagent_core::wording::single_spaced;
 use serde_json::{Map, Value as Json};
 
 use crate::json;
@@ -287,5 +288,5 @@ fn one_line(text: &str) -> String {
         .take(4 * SAID)
         .map(|c| if c.is_whitespace() || is_unsafe_char(c) { ' ' } else { c })
         .collect();
-    safe.split_whitespace().collect::<Vec<_>>().join(" ")
+    single_spaced(&safe)
 }

@@ -4,6 +4,7 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsS
 use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::VPath;
+use crewagent_core::wording::likeness;
 
 use super::error::{MountError, Stop};
 use super::fault::{Fault, fault};
@@ -146,7 +147,7 @@ fn alike(root: &Dir, folder: &str, name: &str) -> Vec<String> {
         entries.take(MAX_COMPARED).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut found: Vec<(f64, String)> = names
         .filter(|name| name.len() <= LONGEST_COMPARED)
-        .map(|name| (strsim::normalized_damerau_levenshtein(&wanted, &name.to_lowercase()), name))
+        .map(|name| (likeness(&wanted, &name.to_lowercase()), name))
         .filter(|(likeness, _)| *likeness >= ALIKE)
         .collect();
     found.sort_by(|(one, a), (other, b)| other.total_cmp(one).then_with(|| a.cmp(b)));

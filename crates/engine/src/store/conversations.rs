@@ -7,6 +7,7 @@ use crewagent_core::event::{
     ModelEvent, Phase, UserEvent, UserInput,
 };
 use crewagent_core::question::QuestionKind;
+use crewagent_core::wording::single_spaced;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -340,7 +341,7 @@ fn excerpt(event: &Event, blobs: &Blobs, wanted: &str) -> Option<String> {
 
 /// One line of words, not too long.
 fn tidy(text: &str) -> Option<String> {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = single_spaced(text);
     let printable: String = line.chars().filter(|c| !c.is_control()).collect();
     match printable.char_indices().nth(MAX_TITLE) {
         None if printable.is_empty() => None,

@@ -7,6 +7,7 @@ use crewagent_core::refusal::RefusalCode;
 use crewagent_core::syntax::{Tree, Value, json};
 use crewagent_core::tool::canonical;
 use crewagent_core::usage::Usage;
+use crewagent_core::wording::{cut, single_spaced};
 use serde_json::{Number, Value as Json};
 
 use super::tape::{Passing, Taken, is_empty};
@@ -83,10 +84,7 @@ impl Scribe<'_> {
         }
         for words in &taken.said {
             let words = (self.words)(words)?;
-            let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
-            let short: String = line.chars().take(QUOTED).collect();
-            let more = if short.len() < line.len() { "…" } else { "" };
-            notes.push(format!("The user: {short}{more}"));
+            notes.push(format!("The user: {}", cut(&single_spaced(&words), QUOTED)));
         }
         Ok(notes)
     }

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use crewagent_core::event::RequestFacts;
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
+use crewagent_core::wording::cut;
+use crewagent_engine::model::Request;
 use serde_json::{Map, Value as Json};
 
 use super::lines::difference;
 use super::{Blobs, Recording};
-use crewagent_engine::model::Request;
+
+/// Characters of a line that are shown.
+const LINE_CHARS: usize = 120;
 
 /// The first difference that a person can do something with. The journal keeps what the runtime wrote for a request
 /// and what models and tools answered, so those are compared; the request itself is not kept.
@@ -182,7 +186,7 @@ fn shown(value: &Json) -> String {
 fn described(message: &Message) -> String {
     match title(message) {
         "" => format!("({})", kind(message)),
-        title => format!("({}, {})", kind(message), cut(title)),
+        title => format!("({}, {})", kind(message), cut(title, LINE_CHARS)),
     }
 }
 
@@ -217,15 +221,7 @@ fn text(message: &Message) -> Option<&str> {
 /// The beginning of a message.
 fn head(message: &Message) -> String {
     let lines = text(message).unwrap_or_default().lines().take(5);
-    lines.map(|line| format!("  {}", cut(line))).collect::<Vec<_>>().join("\n")
-}
-
-fn cut(line: &str) -> String {
-    const WIDTH: usize = 120;
-    match line.char_indices().nth(WIDTH) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line.to_owned(),
-    }
+    lines.map(|line| format!("  {}", cut(line, LINE_CHARS))).collect::<Vec<_>>().join("\n")
 }
 
 fn capital(text: &str) -> String {

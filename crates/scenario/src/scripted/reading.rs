@@ -2,6 +2,7 @@
 
 use crewagent_core::syntax::{Entry, Tree, Value};
 use crewagent_core::text::{LineIndex, Span};
+use crewagent_core::wording::{nearest, ticked};
 
 use super::error::Problem;
 use super::template::Template;
@@ -49,9 +50,7 @@ impl<'t> Reading<'t> {
     ) -> Option<&'v [Entry]> {
         let entries = self.any_map(tree, what)?;
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
-            let near = known.iter().find(|key| {
-                strsim::osa_distance(key, &entry.key) <= key.len().max(entry.key.len()) / 3
-            });
+            let near = nearest(&entry.key, known.iter().copied());
             let advice = match near {
                 Some(key) => format!("did you mean `{key}`?"),
                 None => format!("known are {}", ticked(known)),
@@ -128,12 +127,8 @@ impl<'t> Reading<'t> {
             Some((_, value)) => Some(*value),
             None => {
                 let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-                self.wrong(tree.span, format!("{what} must be one of {}", ticked(&known)))
+                self.wrong(tree.span, format!("{what} must be one of {}", ticked(known)))
             }
         }
     }
-}
-
-fn ticked(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

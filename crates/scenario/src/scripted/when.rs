@@ -2,11 +2,15 @@
 
 use std::fmt;
 
+use crewagent_core::wording::quoted_up_to;
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use serde_json::{Map, Value as Json};
 
 use super::view::{View, verdict};
+
+/// Characters of a value that a message shows.
+const VALUE_CHARS: usize = 300;
 
 /// What must hold for a reply to be given. Nothing set: it always fits.
 #[derive(Debug, Default)]
@@ -82,7 +86,7 @@ impl When {
             Some(input) if pattern.matches(input) => None,
             Some(input) => Some(format!(
                 "expected an input like {pattern:?}, but the user said {}",
-                shown(input)
+                quoted_up_to(input, VALUE_CHARS)
             )),
             None => Some(format!("expected an input like {pattern:?}, but the user said nothing")),
         }
@@ -95,7 +99,7 @@ impl When {
         Some(match found.get(name) {
             Some(value) => format!(
                 "expected the variable `{name}` to be {wanted}, but it is {}",
-                shown(&value.to_string())
+                quoted_up_to(&value.to_string(), VALUE_CHARS)
             ),
             None => format!("expected the variable `{name}` to be {wanted}, but it is not set"),
         })
@@ -142,8 +146,12 @@ impl When {
     fn of_message(&self, view: &View<'_>) -> Option<String> {
         let wanted = self.contains.as_deref()?;
         let found = view.last_message();
-        (!view.is_news(wanted))
-            .then(|| format!("expected {wanted:?} in the last message, but it is {}", shown(found)))
+        (!view.is_news(wanted)).then(|| {
+            format!(
+                "expected {wanted:?} in the last message, but it is {}",
+                quoted_up_to(found, VALUE_CHARS)
+            )
+        })
     }
 }
 
@@ -151,15 +159,6 @@ fn unexpected(which: &str, codes: &[String], answer: &Json) -> String {
     format!(
         "expected {which} to be {}, but it is {}",
         codes.join(" or "),
-        shown(&answer.to_string())
+        quoted_up_to(&answer.to_string(), VALUE_CHARS)
     )
-}
-
-/// A text as a message shows it: quoted, and cut when it is long.
-fn shown(text: &str) -> String {
-    const SHOWN: usize = 300;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
-        None => format!("{text:?}"),
-    }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use crewagent_core::wording::{distance, joined_up_to};
 use crewagent_dialect::profile::endpoint as address;
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::model::ModelError;
@@ -87,11 +88,8 @@ impl Listed {
         if names.is_empty() {
             return "spell the model as the provider lists it; a local server must have it installed".to_owned();
         }
-        names.sort_by_key(|name| strsim::damerau_levenshtein(name, wanted));
-        let more = names.len().saturating_sub(SHOWN);
-        names.truncate(SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("the server has {}{more}", names.join(", "))
+        names.sort_by_key(|name| distance(name, wanted));
+        format!("the server has {}", joined_up_to(names, SHOWN))
     }
 
     /// The size of the window of a model, if the server tells it.

@@ -13,7 +13,7 @@ use crate::package::graph::{NodeDraft, NodeKind};
 use crate::package::step::StepFront;
 use crate::path::PackagePath;
 use crate::version::{Minor, SchemaVersion};
-use crate::wording::quoted;
+use crate::wording::{quoted, ticked};
 
 /// What is known of the calls of a package.
 pub(super) struct Resolved {
@@ -102,11 +102,9 @@ impl Names {
         if let Some(similar) = findings.nearest(name, ids()) {
             return format!("did you mean `{similar}`?");
         }
-        let shown: Vec<_> = ids().take(8).map(|id| format!("`{id}`")).collect();
-        if shown.is_empty() {
-            "list it in `workflows[]` of `bmad.json`".into()
-        } else {
-            format!("the workflows are: {}", shown.join(", "))
+        match self.ids.is_empty() {
+            true => "list it in `workflows[]` of `bmad.json`".into(),
+            false => format!("the workflows are: {}", ticked(ids().take(8))),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crewagent_core::integrity::Digest;
+use crewagent_core::wording::distance;
 use semver::Version;
 use thiserror::Error;
 
@@ -268,7 +269,7 @@ fn distinct(mut names: Vec<String>) -> Vec<String> {
 
 fn similar(installed: &[Installed], name: &str) -> Option<String> {
     let name = name.to_lowercase();
-    let distance = |one: &Installed| strsim::damerau_levenshtein(&one.name.to_lowercase(), &name);
+    let distance = |one: &Installed| distance(&one.name.to_lowercase(), &name);
     let best = installed.iter().min_by_key(|one| distance(one))?;
     (distance(best) <= best.name.chars().count().max(3) / 3).then(|| best.name.clone())
 }

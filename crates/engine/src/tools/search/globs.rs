@@ -2,6 +2,7 @@
 
 use crewagent_core::refusal::Refusal;
 use crewagent_core::vpath::{Mount, VPath, with_mounts};
+use crewagent_core::wording::quoted;
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::invalid;
@@ -36,7 +37,7 @@ impl Globs {
             };
             let glob = with_mounts(glob);
             let (glob, anchored) = below_mount(&glob, path.mount())
-                .map_err(|why| invalid(format!("The glob {} {why}.", shown(text))))?;
+                .map_err(|why| invalid(format!("The glob {} {why}.", quoted(text))))?;
             for variant in variants(glob, anchored) {
                 let compiled = GlobBuilder::new(&variant).literal_separator(true).build();
                 set.add(compiled.map_err(|error| not_a_glob(text, &error))?);
@@ -121,13 +122,7 @@ fn variants(glob: &str, anchored: bool) -> impl Iterator<Item = String> {
 }
 
 fn not_a_glob(text: &str, error: &globset::Error) -> Box<Refusal> {
-    invalid(format!("The glob {} is not valid: {}.", shown(text), error.kind()))
-}
-
-/// A glob as it is shown in a message.
-fn shown(text: &str) -> String {
-    let head: String = text.chars().take(60).collect();
-    if head.len() < text.len() { format!("{head:?}…") } else { format!("{head:?}") }
+    invalid(format!("The glob {} is not valid: {}.", quoted(text), error.kind()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crewagent_core::wording::{distance, ticked_up_to};
 use crewagent_dialect::prices::{Price, Prices};
 use crewagent_dialect::profile::Profile;
 use thiserror::Error;
@@ -314,16 +315,15 @@ impl Settings {
                 "{ADD}; without one there are `--model scripted:FILE` and `crewagent demo`"
             );
         }
-        let names: Vec<String> = self.models.keys().map(|name| format!("`{name}`")).collect();
         format!(
             "there are {}: add `--model NAME`, or choose one for good with `crewagent models use NAME`",
-            names.join(", ")
+            ticked_up_to(self.models.keys(), usize::MAX)
         )
     }
 
     /// What could be meant by a name that is nothing.
     fn what_there_is(&self, name: &str, surroundings: &Surroundings<'_>) -> String {
-        let near = self.models.keys().find(|known| strsim::damerau_levenshtein(known, name) <= 2);
+        let near = self.models.keys().find(|known| distance(known, name) <= 2);
         if let Some(near) = near {
             return format!("did you mean `{near}`?");
         }
