@@ -1,4 +1,4 @@
-//! The core does no IO and reads no clock: its sources name none, and its clippy.toml bans the calls.
+//! The pure crates do no IO and read no clock: their sources name none, and their clippy.toml bans the calls.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use super::source::Sources;
 use super::{Finding, Rule};
 use crate::repo::Repo;
 
-const CORE_SOURCES: &str = "crates/core/src/";
-const CORE_CLIPPY: &str = "crates/core/clippy.toml";
+/// Crates that do no IO, read no clock and start no thread.
+const PURE: [&str; 3] = ["core", "dialect", "draw"];
 const ROOT_CLIPPY: &str = "clippy.toml";
 
 /// Modules of `std` that reach the world.
@@ -39,16 +39,19 @@ const CLIPPY_LISTS: [&str; 2] = ["disallowed-methods", "disallowed-types"];
 
 pub(super) fn check(repo: &Repo, sources: &Sources) -> Vec<Finding> {
     let mut findings = check_sources(sources);
-    findings.extend(check_clippy(repo));
+    findings.extend(PURE.iter().flat_map(|name| check_clippy(repo, name)));
     findings
 }
 
 fn check_sources(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, source) in sources.iter().filter(|(path, _)| path.starts_with(CORE_SOURCES)) {
+    for (path, source) in sources.iter() {
+        let is_inside = |name: &&&str| path.starts_with(&format!("crates/{name}/src/"));
+        let Some(pure) = PURE.iter().find(is_inside) else { continue };
         let mut add = |line: usize, name: &str| {
             if !source.is_test(line) {
-                let message = format!("core names `{name}`; take the value as an argument instead");
+                let message =
+                    format!("{pure} names `{name}`; take the value as an argument instead");
                 findings.push(Rule::Purity.at(path, line, message));
             }
         };
@@ -68,23 +71,24 @@ fn check_sources(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-fn check_clippy(repo: &Repo) -> Vec<Finding> {
-    let core = match parse(repo, CORE_CLIPPY) {
-        Ok(core) => core,
+fn check_clippy(repo: &Repo, name: &str) -> Vec<Finding> {
+    let path = format!("crates/{name}/clippy.toml");
+    let pure = match parse(repo, &path) {
+        Ok(pure) => pure,
         Err(finding) => return vec![finding],
     };
     let root = match parse(repo, ROOT_CLIPPY) {
         Ok(root) => root,
         Err(finding) => return vec![finding],
     };
-    let at = |message: String| Rule::Purity.at(CORE_CLIPPY, 1, message);
-    let banned = banned_paths(&core);
+    let at = |message: String| Rule::Purity.at(&path, 1, message);
+    let banned = banned_paths(&pure);
     let missing = BANNED_IN_CLIPPY.into_iter().filter(|path| !banned.contains(path));
     let missing = missing.map(|path| at(format!("does not ban `{path}`; add it to a list")));
-    // Clippy reads the nearest file only, so the core's repeats the settings of the root's; its lists are its own.
-    // The lists differ: the core bans the types whose methods the root bans.
+    // Clippy reads the nearest file only, so a pure crate's repeats the settings of the root's; its lists are its own.
+    // The lists differ: a pure crate bans the types whose methods the root bans.
     let settings = root.iter().filter(|(key, _)| !CLIPPY_LISTS.contains(&key.as_str()));
-    let changed = settings.filter(|(key, value)| core.get(*key) != Some(*value));
+    let changed = settings.filter(|(key, value)| pure.get(*key) != Some(*value));
     let changed =
         changed.map(|(key, value)| at(format!("set `{key} = {value}`, as {ROOT_CLIPPY}")));
     missing.chain(changed).collect()
@@ -153,8 +157,8 @@ mod tests {
     }
 
     fn check_clippy_file(text: &str, expected: &[&str]) {
-        let repo = Repo::of(&[(ROOT_CLIPPY, "threshold = 80"), (CORE_CLIPPY, text)]);
-        let messages: Vec<_> = check_clippy(&repo).into_iter().map(|f| f.message).collect();
+        let repo = Repo::of(&[(ROOT_CLIPPY, "threshold = 80"), ("crates/core/clippy.toml", text)]);
+        let messages: Vec<_> = check_clippy(&repo, "core").into_iter().map(|f| f.message).collect();
         assert_eq!(messages.len(), expected.len(), "{messages:?}");
         for (message, expected) in messages.iter().zip(expected) {
             assert!(message.contains(expected), "{messages:?}");
@@ -182,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_missing_clippy_file_is_found() {
-        let findings = check_clippy(&Repo::of(&[(ROOT_CLIPPY, "")]));
+        let findings = check_clippy(&Repo::of(&[(ROOT_CLIPPY, "")]), "core");
         assert_places(&findings, &["crates/core/clippy.toml:1"]);
     }
 }
