@@ -8,7 +8,7 @@ use crewagent_engine::author::NewError;
 use crewagent_engine::pack::PackError;
 use crewagent_engine::runtime::{ForkError, ResumeError, StartError};
 use crewagent_engine::source::SourceError;
-use crewagent_engine::store::{FindError, ImportError, ProjectError, RunError};
+use crewagent_engine::store::{FindError, ImportError, ProjectError, RunError, StoreError};
 use crewagent_engine::turn::Halt;
 
 use crate::console::Console;
@@ -140,6 +140,7 @@ fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
         | ProjectError::InUse { .. } => true,
         ProjectError::Damaged { .. } | ProjectError::Disk(_) => false,
     };
+    let package = |error: &StoreError| matches!(error, StoreError::Invalid(_));
     let run = |error: &RunError| match error {
         RunError::Unknown { .. }
         | RunError::Ambiguous { .. }
@@ -155,18 +156,15 @@ fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
         | RunError::Disk(_) => false,
     };
     let start = match cause.downcast_ref::<StartError>() {
-        Some(StartError::Workflow { .. } | StartError::Agent { .. } | StartError::Package(_)) => {
-            true
-        }
+        Some(StartError::Workflow { .. } | StartError::Agent { .. }) => true,
         Some(StartError::Project(error)) => project(error),
         Some(StartError::Run(error)) => run(error),
-        Some(StartError::Document(_) | StartError::Mounts(_) | StartError::Store(_)) | None => {
-            false
-        }
+        Some(StartError::Store(error)) => package(error),
+        Some(StartError::Document(_) | StartError::Mounts(_)) | None => false,
     };
     let resume = match cause.downcast_ref::<ResumeError>() {
         Some(ResumeError::Run(error)) => run(error),
-        Some(ResumeError::Package(_)) => true,
+        Some(ResumeError::Store(error)) => package(error),
         Some(_) | None => false,
     };
     let fork = match cause.downcast_ref::<ForkError>() {
@@ -179,6 +177,7 @@ fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
         || fork
         || cause.downcast_ref::<ProjectError>().is_some_and(project)
         || cause.downcast_ref::<RunError>().is_some_and(run)
+        || cause.downcast_ref::<StoreError>().is_some_and(package)
 }
 
 /// The user asked for something that cannot be: exit code 2 instead of 1.

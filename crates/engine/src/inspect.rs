@@ -47,7 +47,7 @@ pub fn inspect(path: &Path, limits: &Limits) -> Result<Inspected, SourceError> {
 }
 
 /// Checks what has passed the gate. A file that no other file mentions must be readable too: it is part of the package.
-fn examine(source: Source) -> Inspected {
+pub(crate) fn examine(source: Source) -> Inspected {
     let Checked { mut package, mut findings, sources } = check(&source, &runtime_version());
     for (path, reason) in source.unreadable() {
         package = None;

@@ -42,6 +42,7 @@ pub use self::settings::{
 
 use self::layout::Layout;
 pub(crate) use self::layout::stem;
+use self::packages::PackageCache;
 use crate::disk::{Disk, Folder};
 
 /// An open store. Nothing is created before something is put in.
@@ -50,6 +51,7 @@ pub struct Store {
     layout: Layout,
     settings: Settings,
     disk: Disk,
+    packages: PackageCache,
 }
 
 /// Something in the store that cannot be read.
@@ -75,6 +77,9 @@ pub enum StoreError {
     /// A package of the store is not what was imported.
     #[error(transparent)]
     Damaged(#[from] Box<Damaged>),
+    /// A package of the store has errors for this version of the program.
+    #[error("the package {0} has errors; `crewagent package validate {0}` explains them")]
+    Invalid(String),
     /// The disk failed.
     #[error("cannot {action} `{}`: {error}{}", path.display(), advice(error))]
     Io {
@@ -124,7 +129,14 @@ impl Store {
         let home = home.map_or_else(Self::default_home, Ok)?;
         let layout = Layout::new(home);
         let settings = Settings::load(&layout.config())?;
-        Ok(Self { layout, settings, disk: Disk::real() })
+        Ok(Self { layout, settings, disk: Disk::real(), packages: PackageCache::default() })
+    }
+
+    /// Opens the same store again with its current settings. Both share the cache of checked packages.
+    pub fn reopen(&self) -> Result<Self, StoreError> {
+        let layout = self.layout.clone();
+        let settings = Settings::load(&layout.config())?;
+        Ok(Self { layout, settings, disk: self.disk.clone(), packages: self.packages.clone() })
     }
 
     /// The same store, with every operation on projects and runs passing this disk.

@@ -1,6 +1,7 @@
 //! What every request can reach.
 
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crewagent_engine::store::Store;
@@ -17,7 +18,7 @@ use crate::trials::Trials;
 /// What every request can reach.
 #[derive(Debug)]
 pub(crate) struct App {
-    home: PathBuf,
+    store: Arc<Store>,
     pub(crate) port: u16,
     pub(crate) access: Access,
     pub(crate) stage: Stage,
@@ -31,14 +32,14 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(
-        home: PathBuf,
+        store: Arc<Store>,
         port: u16,
         access: Access,
         stage: Stage,
         closing: watch::Receiver<bool>,
     ) -> Self {
         Self {
-            home,
+            store,
             port,
             access,
             stage,
@@ -52,12 +53,12 @@ impl App {
 
     /// The store, with its settings as they are now.
     pub(crate) fn store(&self) -> Result<Store, Problem> {
-        Ok(Store::open(Some(self.home.clone()))?)
+        Ok(self.store.reopen()?)
     }
 
     /// The folder of the store.
-    pub(crate) fn home(&self) -> &PathBuf {
-        &self.home
+    pub(crate) fn home(&self) -> &Path {
+        self.store.home()
     }
 
     /// An address that opens the page, once.

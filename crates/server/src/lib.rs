@@ -120,13 +120,9 @@ pub fn requests() -> serde_json::Value {
 
 /// Gets ready to serve a store, from this port on or from any if it is 0.
 pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
-    let home = match home {
-        Some(home) => home,
-        None => Store::default_home()?,
-    };
     limits::raise();
-    // A mistake in the settings is told now.
-    Store::open(Some(home.clone()))?;
+    // A mistake in the settings is reported now.
+    let store = Arc::new(Store::open(home)?);
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(BLOCKING_THREADS)
@@ -134,7 +130,7 @@ pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
         .enable_all()
         .build()
         .map_err(ServerError::Start)?;
-    let claim = match instance::claim(&home, &runtime)? {
+    let claim = match instance::claim(store.home(), &runtime)? {
         Claim::Ours(claim) => claim,
         Claim::Theirs(link) => return Ok(Opened::Elsewhere(link)),
     };
@@ -144,7 +140,8 @@ pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
     let link = Link::new(&claim.folder, port, &access.fresh_link());
     let instance = claim.sign(port, access.secret())?;
     let closing = watch::Sender::new(false);
-    let app = Arc::new(App::new(home.clone(), port, access, Stage::new(home), closing.subscribe()));
+    let app =
+        Arc::new(App::new(store.clone(), port, access, Stage::new(store), closing.subscribe()));
     Ok(Opened::Here(Server { runtime, listener, app, link, closing, _instance: instance }))
 }
 

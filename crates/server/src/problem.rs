@@ -162,7 +162,9 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::Settings(error) => error.into(),
             StoreError::Damaged(damaged) => (*damaged).into(),
-            StoreError::NoHome => Self::new(Code::Refused, error.to_string()),
+            StoreError::NoHome | StoreError::Invalid(_) => {
+                Self::new(Code::Refused, error.to_string())
+            }
             StoreError::Io { .. } => Self::new(Code::Disk, error.to_string()),
         }
     }
@@ -257,7 +259,7 @@ impl From<StartError> for Problem {
             StartError::Workflow { .. } | StartError::Agent { .. } => {
                 Self::invalid(error.to_string())
             }
-            StartError::Package(_) | StartError::Document(_) | StartError::Mounts(_) => {
+            StartError::Document(_) | StartError::Mounts(_) => {
                 Self::new(Code::Refused, error.to_string())
             }
         }
@@ -329,10 +331,9 @@ impl From<ResumeError> for Problem {
             ResumeError::Run(error) => error.into(),
             ResumeError::Store(error) => error.into(),
             ResumeError::Halt(halt) => halt.into(),
-            ResumeError::Package(_)
-            | ResumeError::Workflow(_)
-            | ResumeError::Mounts(_)
-            | ResumeError::State(_) => Self::new(Code::Refused, error.to_string()),
+            ResumeError::Workflow(_) | ResumeError::Mounts(_) | ResumeError::State(_) => {
+                Self::new(Code::Refused, error.to_string())
+            }
         }
     }
 }

@@ -7,7 +7,6 @@ mod notices;
 mod play;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
@@ -42,7 +41,7 @@ pub(crate) struct Stage(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    home: PathBuf,
+    store: Arc<Store>,
     client: Mutex<Option<Client>>,
     acts: Mutex<HashMap<Journal, Arc<Act>>>,
     feeds: Mutex<HashMap<Journal, Arc<Feed>>>,
@@ -63,9 +62,9 @@ impl Drop for Counted {
 }
 
 impl Stage {
-    pub(crate) fn new(home: PathBuf) -> Self {
+    pub(crate) fn new(store: Arc<Store>) -> Self {
         Self(Arc::new(Shared {
-            home,
+            store,
             client: Mutex::default(),
             acts: Mutex::default(),
             feeds: Mutex::default(),
@@ -171,7 +170,7 @@ impl Stage {
 
     /// The store, with its settings as they are now.
     pub(crate) fn store(&self) -> Result<Store, Problem> {
-        Ok(Store::open(Some(self.0.home.clone()))?)
+        Ok(self.0.store.reopen()?)
     }
 
     /// The one way to models over the network.

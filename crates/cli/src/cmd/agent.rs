@@ -35,7 +35,7 @@ pub(crate) fn run(
     let Some(installed) = installed(&args.package, &store, console)? else {
         return Ok(Outcome::Invalid);
     };
-    let package = talk::package_of(&installed, &store)?;
+    let package = store.packages().load(&installed)?;
     let answers = answers(&args.conversation);
     let agent = match (&args.agent, package.agents()) {
         (Some(name), _) => named(name, &package)?,

@@ -13,9 +13,8 @@ mod validate;
 use std::path::{Path, PathBuf};
 
 use crewagent_core::diagnostic::Severity;
-use crewagent_core::package::{Package, check};
+use crewagent_core::package::Package;
 use crewagent_engine::inspect::{Inspected, inspect};
-use crewagent_engine::runtime_version;
 use crewagent_engine::store::{FindError, Store};
 
 use crate::args::PackageCommand;
@@ -61,14 +60,7 @@ pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspect
     let Some(installed) = installed else {
         return Ok(inspect(reference, &store.settings().import)?);
     };
-    let source = packages.open(&installed)?;
-    let checked = check(&source, &runtime_version());
-    Ok(Inspected {
-        source: Some(source),
-        package: checked.package,
-        findings: checked.findings,
-        sources: checked.sources,
-    })
+    Ok(packages.inspect(&installed)?)
 }
 
 /// Whether PACKAGE means something on the disk: it is there, or looks as if it should be.

@@ -133,7 +133,7 @@ pub(crate) fn voice(
         return Ok(Voice::Json);
     }
     let package = session::package_of(run.facts(), store);
-    let names = session::names_of(run.facts(), package.as_ref());
+    let names = session::names_of(run.facts(), package.as_deref());
     let project = run.project_folder().display().to_string();
     console.text(&render::header::header(run.facts(), &names, &project));
     Ok(Voice::Human(session::stage(run, names, spinner, store, model.name())))

@@ -3,17 +3,17 @@
 mod prompt;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crewagent_core::event::{AssistantMessage, Event, EventKind, ModelEvent, Phase, Reason};
-use crewagent_core::package::{Package, check};
+use crewagent_core::package::Package;
 use crewagent_core::question::Question;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::control::{Control, Wish};
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::Run;
-use crewagent_engine::runtime_version;
 use crewagent_engine::store::{RunRecord, Store};
 use crewagent_engine::turn::Halt;
 
@@ -313,10 +313,9 @@ impl Purse {
 }
 
 /// The package of a run, if it is still in the store and valid.
-pub(crate) fn package_of(facts: &RunRecord, store: &Store) -> Option<Package> {
+pub(crate) fn package_of(facts: &RunRecord, store: &Store) -> Option<Arc<Package>> {
     let installed = store.runs().package(facts).ok()??;
-    let source = store.packages().open(&installed).ok()?;
-    check(&source, &runtime_version()).package
+    store.packages().load(&installed).ok()
 }
 
 /// The names in a run, as far as its package is there to tell them.

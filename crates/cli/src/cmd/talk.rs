@@ -8,16 +8,14 @@ use std::path::PathBuf;
 
 use crewagent_core::event::Event;
 use crewagent_core::menu::Surface;
-use crewagent_core::package::{Package, check};
+use crewagent_core::package::Package;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::control::{Control, Wish};
 use crewagent_engine::model::Model;
-use crewagent_engine::runtime::StartError;
-use crewagent_engine::runtime_version;
 use crewagent_engine::session::{Guest, Heard, Mode, Session, SessionError};
-use crewagent_engine::store::{Installed, RunId, Runs, Store};
+use crewagent_engine::store::{RunId, Runs, Store};
 use crewagent_engine::turn::Halt;
 
 use self::prompt::TalkCommand;
@@ -121,13 +119,6 @@ impl Setting<'_> {
 /// The user at this terminal.
 pub(crate) fn guest(store: &Store, settings: RunSettings) -> Guest {
     Guest { user_name: store.user_name(), surface: Surface::Ide, settings }
-}
-
-/// A package of the store, if this version of the program finds no errors in it.
-pub(crate) fn package_of(installed: &Installed, store: &Store) -> anyhow::Result<Package> {
-    let source = store.packages().open(installed)?;
-    let package = check(&source, &runtime_version()).package;
-    Ok(package.ok_or_else(|| StartError::Package(installed.reference()))?)
 }
 
 impl<'s> Talk<'s> {

@@ -7,8 +7,8 @@ use crewagent_core::policy::survey::{Decider, FolderRule, Layers, Limit, Surveye
 use crewagent_engine::store::Store;
 use serde_json::json;
 
+use super::agent;
 use super::run::{bounded, installed};
-use super::{agent, talk};
 use crate::args::{ToolsCommand, ToolsList};
 use crate::console::Console;
 use crate::outcome::Outcome;
@@ -30,7 +30,7 @@ fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyho
         None => None,
         Some(reference) => match installed(reference, &store, console)? {
             None => return Ok(Outcome::Invalid),
-            Some(installed) => Some(talk::package_of(&installed, &store)?),
+            Some(installed) => Some(store.packages().load(&installed)?),
         },
     };
     let agent = match (&args.agent, &package) {

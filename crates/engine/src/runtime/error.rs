@@ -29,9 +29,6 @@ pub enum StartError {
         /// What there is.
         known: Vec<String>,
     },
-    /// The package in the store is no longer valid for this version of the program.
-    #[error("the package {0} has errors; `crewagent package validate {0}` explains them")]
-    Package(String),
     /// The first state document cannot be made.
     #[error("the state document of the run cannot be made from the package's template: {0}")]
     Document(#[from] ChangeError),
@@ -92,9 +89,6 @@ pub enum ResumeError {
     /// The run cannot be opened.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The package in the store is no longer valid for this version of the program.
-    #[error("the package {0} has errors; `crewagent package validate {0}` explains them")]
-    Package(String),
     /// The package has changed so that the run's workflow is gone.
     #[error("the package of this run has no workflow `{0}`")]
     Workflow(String),
@@ -126,12 +120,9 @@ impl ResumeError {
             Self::Run(RunError::Store(StoreError::Io { error, .. }))
             | Self::Store(StoreError::Io { error, .. })
             | Self::Mounts(OpenError { error, .. }) => error,
-            Self::Run(_)
-            | Self::Package(_)
-            | Self::Workflow(_)
-            | Self::Store(_)
-            | Self::State(_)
-            | Self::Halt(_) => return false,
+            Self::Run(_) | Self::Workflow(_) | Self::Store(_) | Self::State(_) | Self::Halt(_) => {
+                return false;
+            }
         };
         matches!(kind_of(error), DiskErrorKind::Full | DiskErrorKind::Exhausted)
     }

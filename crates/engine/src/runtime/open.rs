@@ -16,7 +16,6 @@ use crewagent_core::state::document::STATE_FILE;
 use jiff::Timestamp;
 
 use super::run::{Parts, Run};
-use super::start::load;
 use super::{ResumeError, SettingsChange};
 use crate::blobs::Blobs;
 use crate::clock::Clock;
@@ -251,9 +250,7 @@ pub(super) fn cast(
 ) -> Result<Cast, ResumeError> {
     let package = match store.runs().package(facts)? {
         None => None,
-        Some(installed) => Some(Arc::new(
-            load(store, &installed)?.ok_or_else(|| ResumeError::Package(installed.reference()))?,
-        )),
+        Some(installed) => Some(store.packages().load_verified(&installed)?),
     };
     match (&facts.subject, package) {
         (Subject::Workflow { workflow, agent_id, .. }, Some(package)) => {

@@ -1,11 +1,9 @@
 //! Starting a run: the choice of workflow and agent, the first state document, the first event.
 
-use std::sync::Arc;
-
 use crewagent_core::event::{Event, EventKind, RunStarted};
 use crewagent_core::id::{AgentId, WorkflowId};
 use crewagent_core::menu;
-use crewagent_core::package::{Package, Workflow, check};
+use crewagent_core::package::{Package, Workflow};
 use crewagent_core::run::machine::{Cast, Machine};
 use crewagent_core::state::document::{RunFacts, StateDocument};
 use crewagent_core::state::standing::Standing;
@@ -13,13 +11,11 @@ use crewagent_core::state::standing::Standing;
 use super::run::{Parts, Run};
 use super::{StartError, StartRun};
 use crate::clock::{self, Clock};
-use crate::runtime_version;
-use crate::store::{Installed, NewRun, RunId, RunPackage, RunWorkflow, Store, StoreError, Subject};
+use crate::store::{NewRun, RunId, RunPackage, RunWorkflow, Store, Subject};
 
 pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run, StartError> {
     let installed = &plan.package;
-    let package =
-        load(store, installed)?.ok_or_else(|| StartError::Package(installed.reference()))?;
+    let package = store.packages().load_verified(installed)?;
     let at = choose_workflow(&package, plan.workflow.as_deref())?;
     let agent = choose_agent(&package, at, plan.agent.as_deref())?;
     let project = store.projects().of(&plan.project)?;
@@ -77,16 +73,10 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
     let roots = store.runs().roots(&run.facts)?;
     let mounts = run.mounts(&roots)?;
     let data = plan.data.as_ref().map(|data| data.text.as_str().into());
-    let cast = Cast::Workflow { package: Arc::new(package), workflow: at, agent, data };
+    let cast = Cast::Workflow { package, workflow: at, agent, data };
     let machine = Machine::new(cast, plan.settings.clone(), standing);
     let parts = Parts { folder: run, mounts, machine, project: folder, clock: clock.clone() };
     Ok(Run::begin(parts, now, vec![started]))
-}
-
-/// The package from the store, verified, unless this version of the program finds errors in it.
-pub(super) fn load(store: &Store, installed: &Installed) -> Result<Option<Package>, StoreError> {
-    let source = store.packages().open(installed)?;
-    Ok(check(&source, &runtime_version()).package)
 }
 
 /// What a workflow is called in events and directives: its id, or the path of its document.

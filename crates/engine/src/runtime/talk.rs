@@ -1,7 +1,5 @@
 //! Beginning a conversation: a run without a workflow.
 
-use std::sync::Arc;
-
 use crewagent_core::event::{ConversationStarted, Event, EventKind};
 use crewagent_core::id::AgentId;
 use crewagent_core::package::Package;
@@ -9,7 +7,7 @@ use crewagent_core::run::machine::{Cast, Machine};
 use crewagent_core::state::standing::Standing;
 
 use super::run::{Parts, Run};
-use super::start::{choose_by_name, load};
+use super::start::choose_by_name;
 use super::{StartError, StartTalk};
 use crate::clock::{self, Clock};
 use crate::store::{NewRun, RunId, RunPackage, Store, Subject};
@@ -17,11 +15,9 @@ use crate::store::{NewRun, RunId, RunPackage, Store, Subject};
 pub(super) fn begin(store: &Store, clock: &Clock, plan: &StartTalk) -> Result<Run, StartError> {
     let package = match &plan.package {
         None => None,
-        Some(installed) => Some(
-            load(store, installed)?.ok_or_else(|| StartError::Package(installed.reference()))?,
-        ),
+        Some(installed) => Some(store.packages().load_verified(installed)?),
     };
-    let agent = chosen(package.as_ref(), plan.agent.as_deref())?;
+    let agent = chosen(package.as_deref(), plan.agent.as_deref())?;
     let project = store.projects().of(&plan.project)?;
     let folder = project.folder()?.to_owned();
     let now = clock.now();
@@ -57,7 +53,7 @@ pub(super) fn begin(store: &Store, clock: &Clock, plan: &StartTalk) -> Result<Ru
         store.projects().used(&project.id, &installed.reference())?;
     }
     let mounts = run.mounts(&runs.roots(&run.facts)?)?;
-    let cast = Cast::Talk { package: package.map(Arc::new), agent };
+    let cast = Cast::Talk { package, agent };
     let machine = Machine::new(cast, plan.settings.clone(), Standing::default());
     let parts = Parts { folder: run, mounts, machine, project: folder, clock: clock.clone() };
     Ok(Run::begin(parts, now, vec![started]))

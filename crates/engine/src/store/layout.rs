@@ -8,7 +8,7 @@ use semver::Version;
 /// Longest part of a folder's name that comes from a package.
 const MAX_PART: usize = 64;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Layout {
     home: PathBuf,
 }

@@ -8,6 +8,7 @@ mod damage;
 mod extract;
 mod find;
 mod import;
+mod load;
 mod needed;
 mod record;
 mod staging;
@@ -24,6 +25,7 @@ use semver::Version;
 pub use self::damage::{Damaged, Harm};
 pub use self::find::{FindError, Found};
 pub use self::import::{ImportError, Imported, Outcome, Prepared};
+pub(super) use self::load::PackageCache;
 pub use self::needed::NeededBy;
 
 use self::record::{RECORD, Record};

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crewagent_core::package::{Files, check};
 use crewagent_engine::pack::{Output, pack};
@@ -379,6 +380,42 @@ fn a_package_that_was_edited_is_not_used() {
     let listing = f.store.packages().list().unwrap();
     assert!(listing.damaged[0].reason.contains("number of files"), "{:?}", listing.damaged);
     check_damaged();
+}
+
+#[test]
+fn a_package_is_checked_once_and_verified_for_every_run() {
+    let f = Fixture::new();
+    let (installed, _) = f.import(&f.folder("source", package()));
+    let packages = f.store.packages();
+    let first = packages.load(&installed).unwrap();
+    assert!(Arc::ptr_eq(&first, &packages.load_verified(&installed).unwrap()));
+    let reopened = f.store.reopen().unwrap();
+    assert!(Arc::ptr_eq(&first, &reopened.packages().load(&installed).unwrap()));
+    edit(&installed.folder.join("package/workflow.md"), "damaged");
+    assert!(Arc::ptr_eq(&first, &packages.load(&installed).unwrap()));
+    let error = packages.load_verified(&installed).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged(_)), "{error}");
+    // Another process has nothing in its cache.
+    let other = Store::open(Some(f.store.home().to_owned())).unwrap();
+    let error = other.packages().load(&installed).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged(_)), "{error}");
+}
+
+#[test]
+fn the_package_that_was_not_used_for_longest_leaves_the_cache() {
+    let f = Fixture::new();
+    let numbered = |number: u64| {
+        let version = format!("1.0.{number}");
+        f.import(&f.folder(&version, renamed("flow", &version))).0
+    };
+    let installed: Vec<Installed> = (0..16).map(numbered).collect();
+    let load = |at: usize| Arc::downgrade(&f.store.packages().load(&installed[at]).unwrap());
+    let (first, second) = (load(0), load(1));
+    (2..16).for_each(|at| drop(load(at)));
+    load(0);
+    numbered(16);
+    assert!(second.upgrade().is_none());
+    assert!(first.upgrade().is_some());
 }
 
 #[test]

@@ -2,10 +2,8 @@
 
 use crewagent_core::event::{AgentChanged, ConversationEvent, EventKind};
 use crewagent_core::menu::{Surface, menu_of};
-use crewagent_core::package::check;
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::StartTalk;
-use crewagent_engine::runtime_version;
 use crewagent_engine::session::Launch;
 use crewagent_engine::store::{self, Of, ProjectId, RunId, RunView, Store};
 use jiff::Timestamp;
@@ -148,8 +146,7 @@ fn talked_to(store: &Store, view: &RunView) -> Option<(Agent, Vec<crate::wire::M
         }
     }
     let installed = store.conversations().runs().package(&view.facts).ok()??;
-    let source = store.packages().open(&installed).ok()?;
-    let package = check(&source, &runtime_version()).package?;
+    let package = store.packages().load(&installed).ok()?;
     let found = package.agents().iter().find(|agent| Some(agent.id.as_str()) == id.as_deref())?;
     let menu = menu_of(found, Surface::Ide).into_iter().map(Into::into).collect();
     Some((agent(found), menu))

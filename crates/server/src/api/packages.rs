@@ -4,15 +4,17 @@ mod content;
 mod upload;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crewagent_core::diagnostic::{Code, Severity};
-use crewagent_core::package::{Package as CheckedPackage, check};
+use crewagent_core::package::Package as CheckedPackage;
 use crewagent_core::scaffold::{self, Plan, Shape};
 use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::inspect::{Rejection, inspect};
 use crewagent_engine::pack::{Output, PackError, pack};
-use crewagent_engine::runtime_version;
-use crewagent_engine::store::{Found, ImportError, Installed, NeededBy, Outcome, Store};
+use crewagent_engine::store::{
+    Found, ImportError, Installed, NeededBy, Outcome, Store, StoreError,
+};
 use crewagent_engine::{author, store};
 use serde::Deserialize;
 
@@ -86,22 +88,23 @@ fn item(installed: Installed) -> Package {
 }
 
 fn show(asked: Asked<Reference>) -> Result<PackageContent, Problem> {
-    Ok(content(&opened(&asked.app.store()?, &asked.path.reference)?))
+    Ok(content(&load(&asked.app.store()?, &asked.path.reference)?))
 }
 
-/// A package of the store, if this version of the program finds no errors in it.
-pub(super) fn opened(store: &Store, reference: &str) -> Result<CheckedPackage, Problem> {
+/// Returns a package of the store.
+pub(super) fn load(store: &Store, reference: &str) -> Result<Arc<CheckedPackage>, Problem> {
     let installed = store.packages().find(reference)?;
-    let source = store.packages().open(&installed)?;
-    let package = check(&source, &runtime_version()).package;
-    package.ok_or_else(|| {
-        Problem::new(wire::Code::Refused, "this version of the program finds errors in it")
-            .hint("Import a newer one, or remove it.")
+    store.packages().load(&installed).map_err(|error| match error {
+        StoreError::Invalid(_) => {
+            Problem::new(wire::Code::Refused, "this version of the program finds errors in it")
+                .hint("Import a newer one, or remove it.")
+        }
+        error => error.into(),
     })
 }
 
 fn graph(asked: Asked<Reference, DrawQuery>) -> Result<TextFile, Problem> {
-    let package = opened(&asked.app.store()?, &asked.path.reference)?;
+    let package = load(&asked.app.store()?, &asked.path.reference)?;
     let workflow = match &asked.query.workflow {
         Some(id) => package.workflow(id),
         None => package.workflows().first(),

@@ -48,7 +48,7 @@ fn health(asked: Asked) -> Result<Health, Problem> {
 }
 
 fn doctor(asked: Asked) -> Result<Diagnosis, Problem> {
-    let checks = checks(Some(asked.app.home().clone()), names::check)?;
+    let checks = checks(Some(asked.app.home().to_owned()), names::check)?;
     Ok(Diagnosis {
         ok: checks.iter().all(|check| check.status != Verdict::Fail),
         checks: checks

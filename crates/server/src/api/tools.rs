@@ -3,7 +3,7 @@
 use crewagent_core::policy::survey::Layers;
 use crewagent_engine::store::Store;
 
-use super::packages::opened;
+use super::packages::load;
 use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, get};
 use crate::problem::Problem;
@@ -16,7 +16,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 fn survey(asked: Asked<(), ToolQuery>) -> Result<ToolSurvey, Problem> {
     let Asked { app, query, .. } = asked;
     let store = app.store()?;
-    let package = query.package.map(|reference| opened(&store, &reference)).transpose()?;
+    let package = query.package.map(|reference| load(&store, &reference)).transpose()?;
     let agent = match (&query.agent, &package) {
         (Some(name), Some(package)) => {
             let found = package.agent_named(name);

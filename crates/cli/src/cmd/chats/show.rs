@@ -1,6 +1,7 @@
 //! `crewagent chats show`: what was said, with the runs where they were started.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crewagent_core::event::{ActiveRunChanged, ConversationEvent, Event, EventKind};
 use crewagent_core::package::Package;
@@ -31,7 +32,7 @@ pub(super) fn run(
         console.line(paint::styled(NAME, title));
         console.line(paint::styled(QUIET, format_args!("conversation {id}")));
     }
-    let names = package.as_ref().map(Names::of_package).unwrap_or_default();
+    let names = package.as_deref().map(Names::of_package).unwrap_or_default();
     let mut page = Page { store, package, is_json: args.json, shown: HashSet::new(), console };
     let screen = Screen::for_talk(View::Record, paint::text_width(), names);
     page.print(&talk, screen)?;
@@ -44,7 +45,7 @@ pub(super) fn run(
 
 struct Page<'p> {
     store: &'p Store,
-    package: Option<Package>,
+    package: Option<Arc<Package>>,
     is_json: bool,
     /// Runs that were printed.
     shown: HashSet<String>,
@@ -64,7 +65,7 @@ impl Page<'_> {
                     let line = format!("\n── run {} ──", run.facts.run_id);
                     self.console.line(paint::styled(QUIET, line));
                 }
-                let names = names_of(&run.facts, self.package.as_ref());
+                let names = names_of(&run.facts, self.package.as_deref());
                 let agent = run.facts.subject.agent_id().unwrap_or_default();
                 let (width, standing) = (paint::text_width(), Standing::default());
                 self.print(&run, Screen::new(View::Record, width, names, standing, agent))?;

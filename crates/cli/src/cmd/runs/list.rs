@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use anstyle::Style;
-use crewagent_core::package::{Workflow, check};
-use crewagent_engine::runtime_version;
+use crewagent_core::package::Workflow;
 use crewagent_engine::store::{Of, Project, RunListing, RunSummary, Status, Store};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
@@ -151,8 +150,7 @@ impl<'s> Totals<'s> {
     /// By id and by the path of the document, as runs name their workflow.
     fn count(&self, package: &str) -> Option<BTreeMap<String, usize>> {
         let packages = self.store.packages();
-        let source = packages.open(&packages.find(package).ok()?).ok()?;
-        let package = check(&source, &runtime_version()).package?;
+        let package = packages.load(&packages.find(package).ok()?).ok()?;
         let count = |workflow: &Workflow| {
             let id = workflow.id.as_ref().map(|id| id.to_string());
             let name = id.unwrap_or_else(|| workflow.document_path.to_string());

@@ -35,7 +35,7 @@ pub(super) fn run(
 fn human(view: &RunView, store: &Store, console: &mut Console) {
     let facts = &view.facts;
     let package = session::package_of(facts, store);
-    let names = session::names_of(facts, package.as_ref());
+    let names = session::names_of(facts, package.as_deref());
     let project = store.runs().project(facts).map(|project| project.path.display().to_string());
     let project = project.unwrap_or_else(|_| facts.project_id.to_string());
     console.text(&header(facts, &names, &project));

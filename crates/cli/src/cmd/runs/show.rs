@@ -44,7 +44,7 @@ pub(super) fn run(
         console.line(paint::json(&report.json()));
     } else {
         let package = session::package_of(&view.facts, store);
-        let names = session::names_of(&view.facts, package.as_ref());
+        let names = session::names_of(&view.facts, package.as_deref());
         console.text(&report.human(&names));
     }
     Ok(Outcome::Done)

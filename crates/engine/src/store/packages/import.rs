@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crewagent_core::diagnostic::{Findings, Sources};
 use crewagent_core::package::{Files, Package};
@@ -76,7 +77,7 @@ pub struct Prepared<'s> {
     packages: Packages<'s>,
     origin: PathBuf,
     source: Source,
-    package: Package,
+    package: Arc<Package>,
     findings: Findings,
     sources: Sources,
 }
@@ -99,7 +100,7 @@ impl<'s> Packages<'s> {
             packages: *self,
             origin: path.to_owned(),
             source,
-            package,
+            package: Arc::new(package),
             findings,
             sources,
         })
@@ -120,6 +121,8 @@ impl Prepared<'_> {
     /// Imports it. `on_wait` is called once if another process changes the store and must be waited for.
     pub fn commit(self, on_wait: &mut dyn FnMut()) -> Result<Imported, ImportError> {
         let (installed, outcome) = self.store(on_wait)?;
+        // A source never gives two contents of one file, so what was checked is what was digested.
+        self.packages.store.packages.insert(installed.digest, self.package);
         Ok(Imported { installed, outcome, findings: self.findings, sources: self.sources })
     }
 

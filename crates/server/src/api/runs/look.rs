@@ -5,12 +5,10 @@ use crewagent_core::event::{
     UserEvent,
 };
 use crewagent_core::integrity::Digest;
-use crewagent_core::package::check;
 use crewagent_core::run::trail::Trail;
 use crewagent_core::run::visit::{self, visits};
 use crewagent_core::usage::Usage;
 use crewagent_engine::journal::Reader;
-use crewagent_engine::runtime_version;
 use crewagent_engine::store::{Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Store};
 
 use crate::api::packages::picture;
@@ -159,8 +157,7 @@ fn visit(visit: visit::Visit) -> Visit {
 /// The graph of a run's workflow, if its package is there and whole.
 fn graph(store: &Store, facts: &RunRecord) -> Option<Picture> {
     let installed = store.runs().package(facts).ok()??;
-    let source = store.packages().open(&installed).ok()?;
-    let package = check(&source, &runtime_version()).package?;
+    let package = store.packages().load(&installed).ok()?;
     let document = &facts.subject.workflow()?.document;
     let mut all = package.workflows().iter();
     let workflow = all.find(|one| one.document_path.as_str() == document)?;

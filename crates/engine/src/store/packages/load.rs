@@ -1,0 +1,69 @@
+//! Checked packages, cached by digest, so that one process checks the same content once.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crewagent_core::integrity::Digest;
+use crewagent_core::package::{Package, check};
+
+use super::{Installed, Packages};
+use crate::inspect::{Inspected, examine};
+use crate::runtime_version;
+use crate::store::StoreError;
+
+/// Packages that stay in memory.
+const MAX_CACHED_PACKAGES: usize = 16;
+
+/// The packages that this process has checked, the most recently used last. Clones share the entries.
+#[derive(Clone, Debug, Default)]
+pub(in crate::store) struct PackageCache(Arc<Mutex<VecDeque<(Digest, Arc<Package>)>>>);
+
+impl PackageCache {
+    fn get(&self, digest: Digest) -> Option<Arc<Package>> {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = entries.iter().position(|(of, _)| *of == digest)?;
+        let entry = entries.remove(at)?;
+        let package = Arc::clone(&entry.1);
+        entries.push_back(entry);
+        Some(package)
+    }
+
+    /// Adds a package whose content has this digest, and drops the least recently used one when the cache is full.
+    pub(super) fn insert(&self, digest: Digest, package: Arc<Package>) {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.retain(|(of, _)| *of != digest);
+        entries.push_back((digest, package));
+        if entries.len() > MAX_CACHED_PACKAGES {
+            entries.pop_front();
+        }
+    }
+}
+
+impl Packages<'_> {
+    /// Returns a package for a view. Its files are read and verified only if it is not in the cache.
+    pub fn load(&self, installed: &Installed) -> Result<Arc<Package>, StoreError> {
+        match self.store.packages.get(installed.digest) {
+            Some(package) => Ok(package),
+            None => self.load_verified(installed),
+        }
+    }
+
+    /// Returns a package for a run, after verifying that its files are those that were imported.
+    pub fn load_verified(&self, installed: &Installed) -> Result<Arc<Package>, StoreError> {
+        let source = self.open(installed)?;
+        let cache = &self.store.packages;
+        if let Some(package) = cache.get(installed.digest) {
+            return Ok(package);
+        }
+        let package = check(&source, &runtime_version()).package;
+        let package = package.ok_or_else(|| StoreError::Invalid(installed.reference()))?;
+        let package = Arc::new(package);
+        cache.insert(installed.digest, Arc::clone(&package));
+        Ok(package)
+    }
+
+    /// Checks a package again, for a caller who wants to see what is found in it.
+    pub fn inspect(&self, installed: &Installed) -> Result<Inspected, StoreError> {
+        Ok(examine(self.open(installed)?))
+    }
+}
