@@ -1,26 +1,26 @@
 //! Ctrl-C: once pauses a run after the call in hand, twice stops it now. Either way nothing is lost.
 
 use anyhow::Context as _;
-use crewagent_engine::control::{Control, Wish};
+use crewagent_engine::control::{Control, ControlRequest};
 
 use crate::terminal;
 use crate::terminal::spinner::Spinner;
 
-/// From here on Ctrl-C is a wish about this run.
+/// From here on Ctrl-C is a request about this run.
 pub(crate) fn watch(control: Control, spinner: Spinner) -> anyhow::Result<()> {
-    ctrlc::set_handler(move || match control.wish() {
-        Wish::Run => {
+    ctrlc::set_handler(move || match control.request() {
+        ControlRequest::Run => {
             control.pause();
             spinner.pausing();
             spinner.say("Pausing after the call in hand. Press Ctrl-C again to stop now.");
         }
-        Wish::Pause => {
+        ControlRequest::Pause => {
             control.stop();
             spinner.stopping();
             spinner.say("Stopping.");
         }
         // Whatever it hangs on: a run survives the death of its process.
-        Wish::Stop => leave(),
+        ControlRequest::Stop => leave(),
     })
     .context("cannot listen for Ctrl-C")
 }

@@ -132,11 +132,14 @@ impl Target {
 }
 
 /// A line of a menu, as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MenuLine {
     /// Its number, from 1.
+    #[schemars(with = "u32")]
     pub number: usize,
     /// The word to type instead of the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
     /// What it is for.
     pub description: String,

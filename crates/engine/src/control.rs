@@ -1,56 +1,56 @@
-//! The user's hand on a run that goes on in another thread.
+//! Control of a run that works in another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::cancel::Cancel;
 
-/// What the user wants. Copies belong together.
+/// The user's current request to a run. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
-    wish: Arc<AtomicU8>,
+    request: Arc<AtomicU8>,
     cancel: Cancel,
 }
 
-/// What the user wants of a run.
+/// What the user asked of a live run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// It goes on.
+pub enum ControlRequest {
+    /// Continue.
     Run,
-    /// It stops after the call in hand.
+    /// Stop after the current call.
     Pause,
-    /// It stops after the call in hand, and a request to the model is given up.
+    /// Stop after the current call, and cancel a request to the model.
     Stop,
 }
 
 impl Control {
-    /// Stops after the call in hand.
+    /// Requests a stop after the current call.
     pub fn pause(&self) {
-        let _ = self.wish.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst);
+        let _ = self.request.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// Stops after the call in hand; a request to the model is given up.
+    /// Requests a stop after the current call, and cancels a request to the model.
     pub fn stop(&self) {
-        self.wish.store(2, Ordering::SeqCst);
+        self.request.store(2, Ordering::SeqCst);
         self.cancel.cancel();
     }
 
-    /// The user wants to go on after all.
+    /// Clears the request.
     pub fn renew(&self) {
-        self.wish.store(0, Ordering::SeqCst);
+        self.request.store(0, Ordering::SeqCst);
         self.cancel.renew();
     }
 
-    /// What the user wants.
-    pub fn wish(&self) -> Wish {
-        match self.wish.load(Ordering::SeqCst) {
-            0 => Wish::Run,
-            1 => Wish::Pause,
-            _ => Wish::Stop,
+    /// Returns the current request.
+    pub fn request(&self) -> ControlRequest {
+        match self.request.load(Ordering::SeqCst) {
+            0 => ControlRequest::Run,
+            1 => ControlRequest::Pause,
+            _ => ControlRequest::Stop,
         }
     }
 
-    /// For whoever waits for the model.
+    /// Returns the token that cancels a request to the model.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }

@@ -21,7 +21,7 @@ use jiff::Timestamp;
 
 use crate::blobs::Blobs;
 use crate::cancel::Deadline;
-use crate::control::{Control, Wish};
+use crate::control::{Control, ControlRequest};
 use crate::model::{Again, Delta, Memo, Model, ModelError, ModelErrorKind, Progress};
 use crate::mounts::Mounts;
 use crate::tool_server::ToolServers;
@@ -134,9 +134,9 @@ impl<T: Turn> Drive<'_, T> {
                 }
                 Effect::Tell(_) => return Err(Halt::Unfit("nothing is open".to_owned())),
                 Effect::AskModel(_) | Effect::Perform(_) | Effect::Shift(_)
-                    if world.control.wish() != Wish::Run =>
+                    if world.control.request() != ControlRequest::Run =>
                 {
-                    return self.pause(world.control.wish());
+                    return self.pause(world.control.request());
                 }
                 Effect::AskModel(ask) => self.ask(&ask, world)?,
                 Effect::Perform(job) => self.perform(job, world)?,
@@ -217,10 +217,10 @@ impl<T: Turn> Drive<'_, T> {
         }
     }
 
-    pub(crate) fn pause(&mut self, wish: Wish) -> Result<Rest, Halt> {
-        let (reason, message) = match wish {
-            Wish::Stop => (Reason::Stopped, "Stopped by the user."),
-            Wish::Pause | Wish::Run => (Reason::Paused, "Paused by the user."),
+    pub(crate) fn pause(&mut self, request: ControlRequest) -> Result<Rest, Halt> {
+        let (reason, message) = match request {
+            ControlRequest::Stop => (Reason::Stopped, "Stopped by the user."),
+            ControlRequest::Pause | ControlRequest::Run => (Reason::Paused, "Paused by the user."),
         };
         let (phase, message) = (Phase::Paused, Some(message.to_owned()));
         self.turn.note(EventKind::from(PhaseChanged {
@@ -293,7 +293,7 @@ impl<T: Turn> Drive<'_, T> {
             Ok(recorded) => self.replied(recorded),
             Err(Halt::Model(error)) if error.kind == ModelErrorKind::Cancelled => {
                 let partial = Some(said).filter(|said| !said.is_empty());
-                if until.is_late() && world.control.wish() == Wish::Run {
+                if until.is_late() && world.control.request() == ControlRequest::Run {
                     return self.signal(EventKind::from(ModelStopped {
                         turn,
                         by: StoppedBy::Time,

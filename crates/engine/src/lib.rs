@@ -27,6 +27,7 @@ pub mod store;
 pub mod tool_server;
 pub mod tools;
 pub mod turn;
+pub mod workers;
 
 /// The version of this runtime, which a package may have an opinion about.
 pub fn runtime_version() -> semver::Version {

@@ -6,7 +6,7 @@
 mod choose;
 mod command;
 mod data;
-mod heard;
+mod reaction;
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crewagent_core::settings::RunSettings;
 use serde_json::{Map, Value as Json};
 
 pub use self::command::{COMMANDS, GlobalCommand};
-pub use self::heard::{Heard, SessionError};
+pub use self::reaction::{Reaction, SessionError};
 use crate::control::Control;
 use crate::model::Model;
 use crate::runtime::{ResumeError, Run, Runtime, SettingsChange, StartTalk};
@@ -212,7 +212,7 @@ impl<'s> Session<'s> {
     }
 
     /// Takes the user's words: a command, a choice from the menu, an answer, or something to talk about.
-    pub fn hear(&mut self, words: &str, tell: Tell<'_>) -> Result<Heard, SessionError> {
+    pub fn hear(&mut self, words: &str, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         let is_menu_up = std::mem::take(&mut self.is_menu_up);
         let asks_menu = self.mode() == Mode::Agent && (is_menu_up || !self.has_question());
         // In front of a menu `*` belongs to the words of that menu.
@@ -224,11 +224,11 @@ impl<'s> Session<'s> {
             return self.choose(words, tell);
         }
         if words.trim().is_empty() {
-            return Ok(Heard::Nothing);
+            return Ok(Reaction::Nothing);
         }
         self.name_after(words)?;
         self.run.as_mut().unwrap_or(&mut self.talk).say(words, tell)?;
-        Ok(Heard::Work)
+        Ok(Reaction::Work)
     }
 
     /// Whether something failed, so that the session must be [mended](Session::mended) before it goes on.
@@ -272,8 +272,12 @@ impl<'s> Session<'s> {
         self.rest().is_some_and(|rest| rest.question.is_some())
     }
 
-    fn command(&mut self, command: GlobalCommand, tell: Tell<'_>) -> Result<Heard, SessionError> {
-        let heard = self.obey(&command, tell)?;
+    fn command(
+        &mut self,
+        command: GlobalCommand,
+        tell: Tell<'_>,
+    ) -> Result<Reaction, SessionError> {
+        let reaction = self.obey(&command, tell)?;
         if let Some(name) = command.recorded() {
             let kind = EventKind::from(CommandResolved {
                 text: command.to_string().into(),
@@ -281,15 +285,15 @@ impl<'s> Session<'s> {
                 confidence: Confidence::Exact,
                 reason: format!("command `{command}`"),
                 item: None,
-                choices: heard.choices(),
+                choices: reaction.choices(),
                 error: None,
             });
             self.talk.choose(kind, tell)?;
         }
-        Ok(heard)
+        Ok(reaction)
     }
 
-    fn obey(&mut self, command: &GlobalCommand, tell: Tell<'_>) -> Result<Heard, SessionError> {
+    fn obey(&mut self, command: &GlobalCommand, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         match command {
             GlobalCommand::Menu => {
                 self.leave(tell, Keep::Nothing)?;
@@ -298,50 +302,50 @@ impl<'s> Session<'s> {
             }
             GlobalCommand::Pause | GlobalCommand::Stop => {
                 let left = self.leave(tell, Keep::Nothing)?;
-                Ok(left.map_or(Heard::NoRun, Heard::Left))
+                Ok(left.map_or(Reaction::NoRun, |run_id| Reaction::Left { run_id }))
             }
             GlobalCommand::Resume => self.resume(tell),
             GlobalCommand::Dismiss => self.dismiss(tell),
-            GlobalCommand::Help => Ok(Heard::Help),
-            GlobalCommand::Status => Ok(Heard::Status),
+            GlobalCommand::Help => Ok(Reaction::Help),
+            GlobalCommand::Status => Ok(Reaction::Status),
             GlobalCommand::Agent(name) => self.meet(name, tell),
         }
     }
 
-    fn show_menu(&self) -> Heard {
+    fn show_menu(&self) -> Reaction {
         match self.agent() {
-            Some(_) => Heard::Menu(self.menu()),
+            Some(_) => Reaction::Menu { lines: self.menu() },
             None => self.agents(),
         }
     }
 
-    fn agents(&self) -> Heard {
+    fn agents(&self) -> Reaction {
         let agents = self.package().map(Package::agents).unwrap_or_default();
-        Heard::Agents(agents.iter().map(|agent| agent.id.clone()).collect())
+        Reaction::Agents { agents: agents.iter().map(|agent| agent.id.to_string()).collect() }
     }
 
     /// Another agent of the package is talked to.
-    fn meet(&mut self, name: &str, tell: Tell<'_>) -> Result<Heard, SessionError> {
+    fn meet(&mut self, name: &str, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         let meant = self.package().and_then(|package| package.agent_named(name));
         let Some(id) = meant.map(|agent| agent.id.clone()) else { return Ok(self.agents()) };
         self.leave(tell, Keep::Nothing)?;
         self.talk.choose(EventKind::from(AgentChanged { agent_id: Some(id.to_string()) }), tell)?;
-        Ok(Heard::Met(id))
+        Ok(Reaction::Met { agent_id: id.to_string() })
     }
 
-    fn dismiss(&mut self, tell: Tell<'_>) -> Result<Heard, SessionError> {
+    fn dismiss(&mut self, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         self.leave(tell, Keep::Nothing)?;
         if self.agent().is_none() {
             return Ok(self.show_menu());
         }
         self.talk.choose(EventKind::from(AgentChanged { agent_id: None }), tell)?;
-        Ok(Heard::Dismissed)
+        Ok(Reaction::Dismissed)
     }
 
     /// Goes on with the run that was left last.
-    fn resume(&mut self, tell: Tell<'_>) -> Result<Heard, SessionError> {
+    fn resume(&mut self, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         if let Some(run) = &self.run {
-            return Ok(Heard::Resumed(run.facts().run_id.clone()));
+            return Ok(Reaction::Resumed { run_id: run.facts().run_id.clone() });
         }
         let conversation = self.talk.facts().run_id.clone();
         for id in self.store.conversations().runs_of(&conversation)?.into_iter().rev() {
@@ -349,13 +353,13 @@ impl<'s> Session<'s> {
                 Ok(run) => {
                     run.opening().iter().for_each(&mut *tell);
                     self.enter(run, tell)?;
-                    return Ok(Heard::Resumed(id));
+                    return Ok(Reaction::Resumed { run_id: id });
                 }
                 Err(ResumeError::Run(RunError::Unknown { .. })) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(Heard::NoRun)
+        Ok(Reaction::NoRun)
     }
 
     /// The user's words go to a run from here on.

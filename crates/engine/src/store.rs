@@ -3,6 +3,7 @@
 mod change;
 mod conversations;
 mod ids;
+mod journal_id;
 mod layout;
 mod packages;
 mod projects;
@@ -20,6 +21,7 @@ use thiserror::Error;
 pub use self::conversations::{Conversation, ConversationListing, Conversations, Searched};
 pub(crate) use self::ids::random;
 pub use self::ids::{BadId, ProjectId, RunId};
+pub use self::journal_id::{JournalId, JournalKind};
 pub use self::packages::{
     Damaged, FindError, Found, Harm, ImportError, Imported, Installed, Listing, NeededBy, Outcome,
     Packages, Prepared,

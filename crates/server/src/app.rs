@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crewagent_engine::store::Store;
+use crewagent_engine::workers::Workers;
 use tokio::sync::watch;
 
 use crate::access::Access;
-use crate::bookmarks::Bookmarks;
+use crate::connector::Adapters;
 use crate::link;
+use crate::mcp_tests::McpTests;
+use crate::page_offsets::PageOffsets;
 use crate::problem::Problem;
 use crate::searches::Searches;
-use crate::stage::Stage;
-use crate::trials::Trials;
 
 /// What every request can reach.
 #[derive(Debug)]
@@ -21,12 +22,13 @@ pub(crate) struct App {
     store: Arc<Store>,
     pub(crate) port: u16,
     pub(crate) access: Access,
-    pub(crate) stage: Stage,
-    pub(crate) trials: Trials,
+    pub(crate) adapters: Arc<Adapters>,
+    pub(crate) workers: Workers,
+    pub(crate) mcp_tests: McpTests,
     /// Becomes true when the server ends.
     pub(crate) closing: watch::Receiver<bool>,
     pub(crate) began: Instant,
-    pub(crate) bookmarks: Bookmarks,
+    pub(crate) page_offsets: PageOffsets,
     pub(crate) searches: Searches,
 }
 
@@ -35,18 +37,20 @@ impl App {
         store: Arc<Store>,
         port: u16,
         access: Access,
-        stage: Stage,
+        adapters: Arc<Adapters>,
+        workers: Workers,
         closing: watch::Receiver<bool>,
     ) -> Self {
         Self {
             store,
             port,
             access,
-            stage,
-            trials: Trials::default(),
+            adapters,
+            workers,
+            mcp_tests: McpTests::default(),
             closing,
             began: Instant::now(),
-            bookmarks: Bookmarks::default(),
+            page_offsets: PageOffsets::default(),
             searches: Searches::default(),
         }
     }

@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 use crate::link::{Link, PAGE};
 use crate::secret::Secret;
 use crate::wire::FreshLink;
-use crate::{ServerError, listen, stage};
+use crate::{ServerError, listen};
 
 /// The folder of the server in the store.
 const FOLDER: &str = "server";
@@ -27,7 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A process that has just begun answers within this time, and one that ends has given the store back: its requests, its
 /// runs and its threads each get their time.
 const CHANGE: Duration = Duration::from_secs(
-    2 * listen::PATIENCE.as_secs() + stage::PATIENCE.as_secs() + PATIENCE.as_secs(),
+    2 * listen::PATIENCE.as_secs()
+        + crewagent_engine::workers::SHUTDOWN_TIMEOUT.as_secs()
+        + PATIENCE.as_secs(),
 );
 const PAUSE: Duration = Duration::from_millis(50);
 /// More is no answer of ours.

@@ -6,20 +6,20 @@ mod access;
 mod api;
 mod app;
 mod assets;
-mod bookmarks;
+mod connector;
 mod endpoint;
 mod gate;
 mod instance;
 mod limits;
 mod link;
 mod listen;
+mod mcp_tests;
 mod openapi;
+mod page_offsets;
 mod problem;
 mod searches;
 mod secret;
-mod stage;
 mod stream;
-mod trials;
 pub mod wire;
 
 use std::io;
@@ -27,15 +27,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crewagent_engine::store::{Store, StoreError};
+use crewagent_engine::workers::Workers;
 use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use self::access::Access;
 use self::app::App;
+use self::connector::Adapters;
 use self::instance::{Claim, Instance};
 pub use self::link::Link;
-use self::stage::Stage;
 
 /// The port that is tried first.
 pub const DEFAULT_PORT: u16 = 4747;
@@ -140,8 +141,10 @@ pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
     let link = Link::new(&claim.folder, port, &access.fresh_link());
     let instance = claim.sign(port, access.secret())?;
     let closing = watch::Sender::new(false);
-    let app =
-        Arc::new(App::new(store.clone(), port, access, Stage::new(store), closing.subscribe()));
+    let adapters = Arc::new(Adapters::default());
+    let workers = Workers::new(Arc::clone(&store), adapters.clone(), limits::runs());
+    let app = App::new(store, port, access, adapters, workers, closing.subscribe());
+    let app = Arc::new(app);
     Ok(Opened::Here(Server { runtime, listener, app, link, closing, _instance: instance }))
 }
 
@@ -160,7 +163,7 @@ impl Server {
     pub fn serve(self) -> Result<(), ServerError> {
         let Self { runtime, listener, app, closing, .. } = self;
         let served = runtime.block_on(listen::serve(listener, Arc::clone(&app), closing));
-        app.stage.close();
+        app.workers.close();
         runtime.shutdown_timeout(listen::PATIENCE);
         served.map_err(ServerError::Start)
     }

@@ -1,6 +1,6 @@
 //! The sockets: bounded in number and in time, on this computer alone.
 
-mod patient;
+mod timeout;
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
@@ -13,7 +13,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Semaphore, watch};
 
-use self::patient::Patient;
+use self::timeout::Patient;
 use crate::app::App;
 use crate::{PORTS, ServerError, api};
 

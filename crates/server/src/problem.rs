@@ -20,6 +20,7 @@ use crewagent_engine::store::{
     SecretError, SettingsError, StoreError, UnknownModel,
 };
 use crewagent_engine::turn::Halt;
+use crewagent_engine::workers::{ConnectorError, WorkerError};
 
 use crate::wire::{Code, Fault};
 
@@ -335,6 +336,46 @@ impl From<ResumeError> for Problem {
                 Self::new(Code::Refused, error.to_string())
             }
         }
+    }
+}
+
+impl From<WorkerError> for Problem {
+    fn from(error: WorkerError) -> Self {
+        match error {
+            WorkerError::Busy => Self::new(Code::Busy, error.to_string())
+                .hint("Wait until it rests, or stop it first."),
+            WorkerError::Closing => {
+                Self::new(Code::Closing, error.to_string()).hint("Start `crewagent` again.")
+            }
+            WorkerError::TooMany(_) => {
+                Self::new(Code::Busy, error.to_string()).hint("Wait until some of them rest.")
+            }
+            WorkerError::Thread(_) => Self::new(Code::Internal, error.to_string()),
+            WorkerError::Panicked => Self::new(Code::Internal, error.to_string()).hint(
+                "Nothing that was recorded is lost. Go on with it, and please report the bug.",
+            ),
+            WorkerError::QuestionClosed => Self::new(Code::Changed, error.to_string())
+                .hint("Look at what has happened since, and answer what is asked now."),
+            WorkerError::RunInUse(_) => Self::new(Code::InUse, error.to_string()),
+            WorkerError::Model(error) => model_problem(error),
+            WorkerError::ModelAfterMessage(error) => {
+                model_problem(error).hint("What was said is kept. Set up a model, then go on.")
+            }
+            WorkerError::Store(error) => error.into(),
+            WorkerError::Run(error) => error.into(),
+            WorkerError::Start(error) => error.into(),
+            WorkerError::Resume(error) => error.into(),
+            WorkerError::Session(error) => error.into(),
+            WorkerError::Halt(halt) => halt.into(),
+        }
+    }
+}
+
+/// Describes an error of this server's own adapters.
+fn model_problem(error: ConnectorError) -> Problem {
+    match error.downcast::<NamedError>() {
+        Ok(error) => (*error).into(),
+        Err(error) => Problem::new(Code::Model, error.to_string()),
     }
 }
 

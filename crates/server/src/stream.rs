@@ -4,7 +4,7 @@
 //! goes on from there, also when the server was killed in between: see `cursor`.
 
 pub(crate) mod cursor;
-mod truth;
+mod reconcile;
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -17,21 +17,22 @@ use axum::response::Sse;
 use axum::response::sse::{Event as Frame, KeepAlive};
 use crewagent_core::event::{EventKind, RunEvent, RunResumed};
 use crewagent_engine::journal::Reader;
+use crewagent_engine::store::{JournalId, JournalKind};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
 
 use self::cursor::Cursor;
-use self::truth::Truth;
+use self::reconcile::Reconciliation;
 use crate::app::App;
 use crate::endpoint::blocking;
 use crate::endpoint::query_of;
 use crate::gate;
 use crate::problem::Problem;
 use crate::secret::Secret;
-use crate::stage::{Feed, Line, Position, Pulled};
-use crate::wire::{Hello, Journal, Kind, Rewind, Watch};
+use crate::wire::{Hello, Rewind, Watch};
+use crewagent_engine::workers::{BufferedEvent, EventBuffer, Listener, Offset, Pull};
 
 /// Journals that one stream follows.
 const MAX_FOLLOWED: usize = 64;
@@ -55,7 +56,7 @@ pub(crate) async fn open(
     let cursor = shown.or(watch.after.as_deref()).map(Cursor::parse).unwrap_or_default();
     let mut tail = Tail::new(app, gate::cookies(&headers));
     for name in watch.watch.as_deref().unwrap_or_default().split(',').filter(|it| !it.is_empty()) {
-        let journal = Journal::parse(name).ok_or_else(|| {
+        let journal = JournalId::parse(name).ok_or_else(|| {
             Problem::invalid(format!("`{name}` is not `run/<id>` or `conversation/<id>`"))
         })?;
         tail.follow(journal, &cursor)?;
@@ -70,12 +71,12 @@ pub(crate) async fn open(
 
 /// One journal that is followed.
 struct Followed {
-    journal: Journal,
-    feed: Arc<Feed>,
+    journal: JournalId,
+    buffer: Arc<EventBuffer>,
     /// How far what was sent goes.
-    sent: Position,
+    sent: Offset,
     /// How far what is on its way goes.
-    at: Position,
+    at: Offset,
     /// Whether it was made sure that what the browser has is true.
     is_settled: bool,
     /// A place in the journal, once it was read.
@@ -89,7 +90,7 @@ struct Ready {
     name: &'static str,
     data: Arc<str>,
     /// How far which journal was followed when this one is sent.
-    moves: Option<(usize, Position)>,
+    moves: Option<(usize, Offset)>,
 }
 
 /// What one stream is at.
@@ -101,8 +102,10 @@ struct Tail {
     followed: Vec<Followed>,
     ready: VecDeque<Ready>,
     bell: Arc<Notify>,
-    /// The last notice that was sent.
-    noticed: u64,
+    /// Rings the bell; buffers call it as long as it is here.
+    listener: Arc<Listener>,
+    /// The version of the last status that was sent.
+    status_version: u64,
     closing: watch::Receiver<bool>,
     is_over: bool,
 }
@@ -110,15 +113,27 @@ struct Tail {
 impl Tail {
     fn new(app: Arc<App>, cookies: String) -> Self {
         let bell = Arc::new(Notify::new());
-        let noticed = app.stage.notices().listen(&bell);
+        let ring = Arc::clone(&bell);
+        let listener: Arc<Listener> = Arc::new(move || ring.notify_one());
+        let status_version = app.workers.board().subscribe(&listener);
         let closing = app.closing.clone();
         let hello = Hello { version: env!("CARGO_PKG_VERSION").to_owned(), server: life() };
         let ready = VecDeque::from([ready("hello", &hello)]);
         let followed = Vec::new();
-        Self { app, cookies, followed, ready, bell, noticed, closing, is_over: false }
+        Self {
+            app,
+            cookies,
+            followed,
+            ready,
+            bell,
+            listener,
+            status_version,
+            closing,
+            is_over: false,
+        }
     }
 
-    fn follow(&mut self, journal: Journal, cursor: &Cursor) -> Result<(), Problem> {
+    fn follow(&mut self, journal: JournalId, cursor: &Cursor) -> Result<(), Problem> {
         if self.followed.iter().any(|one| one.journal == journal) {
             return Ok(());
         }
@@ -127,12 +142,12 @@ impl Tail {
                 "a stream follows at most {MAX_FOLLOWED} journals"
             )));
         }
-        let feed = self.app.stage.feed(&journal);
-        feed.listen(&self.bell);
-        let at = cursor.position(&journal);
+        let buffer = self.app.workers.buffer(&journal);
+        buffer.subscribe(&self.listener);
+        let at = cursor.offset(&journal);
         self.followed.push(Followed {
             journal,
-            feed,
+            buffer,
             sent: at,
             at,
             is_settled: at.is_start(),
@@ -179,9 +194,9 @@ impl Tail {
 
     /// Gets ready what there is to send.
     async fn gather(&mut self) {
-        let (notices, version) = self.app.stage.notices().since(self.noticed);
-        self.noticed = version;
-        self.ready.extend(notices.iter().map(|notice| ready("notice", notice)));
+        let (statuses, version) = self.app.workers.board().since(self.status_version);
+        self.status_version = version;
+        self.ready.extend(statuses.iter().map(|status| ready("notice", status)));
         let mut at = 0;
         // What a conversation brings is followed at once.
         while at < self.followed.len() {
@@ -195,30 +210,31 @@ impl Tail {
     /// Gets ready what one journal has.
     async fn pull(&mut self, at: usize) -> Result<(), Problem> {
         let one = &self.followed[at];
-        match one.feed.pull(one.at) {
-            Pulled::Nothing => self.followed[at].is_settled = true,
-            Pulled::Lines(lines) => {
+        match one.buffer.pull(one.at) {
+            Pull::Empty => self.followed[at].is_settled = true,
+            Pull::Events(events) => {
                 self.followed[at].is_settled = true;
-                self.lines(at, lines);
+                self.queue(at, events);
                 self.bell.notify_one();
             }
-            Pulled::Doubt { epoch } => self.settle(at, Some(epoch)).await?,
-            Pulled::Behind { before, epoch } => self.read(at, before, Some(epoch)).await?,
-            Pulled::Asleep if !one.is_settled => self.settle(at, None).await?,
-            Pulled::Asleep => self.read(at, u64::MAX, None).await?,
+            Pull::Unconfirmed { epoch } => self.reconcile(at, Some(epoch)).await?,
+            Pull::Behind { before, epoch } => self.read(at, before, Some(epoch)).await?,
+            Pull::Closed if !one.is_settled => self.reconcile(at, None).await?,
+            Pull::Closed => self.read(at, u64::MAX, None).await?,
         }
         Ok(())
     }
 
     /// Makes sure that what the browser has is what the journal has.
-    async fn settle(&mut self, at: usize, epoch: Option<u64>) -> Result<(), Problem> {
+    async fn reconcile(&mut self, at: usize, epoch: Option<u64>) -> Result<(), Problem> {
         let mut reader = self.reader(at).await?;
-        let (truth, reader) = blocking(move || Ok((Truth::read(&mut reader)?, reader))).await?;
+        let (journal, reader) =
+            blocking(move || Ok((Reconciliation::read(&mut reader)?, reader))).await?;
         drop(reader);
         let one = &mut self.followed[at];
         let seen = one.at;
-        let seq = truth.common(seen);
-        one.at = Position { epoch: epoch.unwrap_or(truth.last_epoch()), seq, part: 0 };
+        let seq = journal.common(seen);
+        one.at = Offset { epoch: epoch.unwrap_or(journal.last_epoch()), seq, part: 0 };
         (one.is_settled, one.reader) = (true, None);
         if seq < seen.seq || seen.part > 0 {
             let rewind = Rewind { journal: one.journal.clone(), seq };
@@ -255,16 +271,16 @@ impl Tail {
         })
         .await?;
         let one = &mut self.followed[at];
-        let lines: Vec<Line> = events
+        let lines: Vec<BufferedEvent> = events
             .into_iter()
-            .map(|(event, writer)| Line::of(&one.journal, event, epoch.unwrap_or(writer)))
+            .map(|(event, writer)| BufferedEvent::new(&one.journal, event, epoch.unwrap_or(writer)))
             .collect();
         let end = reader.seq();
         one.epoch = writer;
         // The reader may have passed what comes from memory.
         one.reader = (end < before).then_some(reader);
         if !lines.is_empty() {
-            self.lines(at, lines);
+            self.queue(at, lines);
             self.bell.notify_one();
         } else if end < behind && epoch.is_none() {
             // What was told last did not come into the journal.
@@ -284,24 +300,24 @@ impl Tail {
         blocking(move || {
             let store = app.store()?;
             Ok(match journal.kind {
-                Kind::Run => store.runs().journal(&journal.id)?,
-                Kind::Conversation => store.conversations().runs().journal(&journal.id)?,
+                JournalKind::Run => store.runs().journal(&journal.id)?,
+                JournalKind::Conversation => store.conversations().runs().journal(&journal.id)?,
             })
         })
         .await
     }
 
-    fn lines(&mut self, at: usize, lines: Vec<Line>) {
-        for line in lines {
-            self.followed[at].at = line.at;
+    fn queue(&mut self, at: usize, events: Vec<BufferedEvent>) {
+        for event in events {
+            self.followed[at].at = event.at;
             self.ready.push_back(Ready {
                 name: "event",
-                data: line.text,
-                moves: Some((at, line.at)),
+                data: event.text,
+                moves: Some((at, event.at)),
             });
-            if let Some(run) = line.brings {
+            if let Some(run) = event.entered_run {
                 // One too many is followed when the browser asks for it.
-                let _ = self.follow(Journal::run(run), &Cursor::default());
+                let _ = self.follow(JournalId::run(run), &Cursor::default());
             }
         }
     }

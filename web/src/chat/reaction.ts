@@ -1,12 +1,12 @@
 /** Slash commands: display of the server's reaction, and commands that the page runs itself. */
 
-import type { Came } from '../lib/api/types';
+import type { Reaction } from '../lib/api/types';
 import { compact, t } from '../lib/i18n/index.svelte';
 import { shell } from '../lib/state/shell.svelte';
 import { toast } from '../lib/state/toasts.svelte';
 import type { Work } from '../lib/state/work.svelte';
 
-export function showReaction(work: Work, reaction: Came): void {
+export function showReaction(work: Work, reaction: Reaction): void {
   const say = (message: string): void => toast({ tone: 'ok', message });
   if (reaction.kind === 'help') shell.sheet = 'keys';
   else if (reaction.kind === 'no-run') say(t('reaction.noRun'));

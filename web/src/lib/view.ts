@@ -9,7 +9,7 @@ import type {
   RunSettings,
   Standing,
   StoppedBy,
-  Suggestion,
+  Choice,
   Usage,
 } from './api/types';
 
@@ -100,7 +100,7 @@ export type Row =
   | ToolRow
   | AskRow
   | NoteRow
-  | (RowHead & { kind: 'command'; command: string; reason: string; choices: Suggestion[]; error: MenuError | undefined })
+  | (RowHead & { kind: 'command'; command: string; reason: string; choices: Choice[]; error: MenuError | undefined })
   | (RowHead & { kind: 'run'; runId: string })
   | (RowHead & { kind: 'error'; message: string; partial: string; reason: string | undefined });
 

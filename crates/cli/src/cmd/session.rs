@@ -11,7 +11,7 @@ use crewagent_core::package::Package;
 use crewagent_core::question::Question;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
-use crewagent_engine::control::{Control, Wish};
+use crewagent_engine::control::{Control, ControlRequest};
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::Run;
 use crewagent_engine::store::{RunRecord, Store};
@@ -128,7 +128,7 @@ impl Session {
 
     /// The next input, if the run wants one and there is one.
     fn next(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<Next> {
-        if self.control.wish() != Wish::Run || rest.phase == Phase::Paused {
+        if self.control.request() != ControlRequest::Run || rest.phase == Phase::Paused {
             // What is complete is complete, even if Ctrl-C came with the last words.
             let is_over = rest.phase == Phase::Completed;
             return Ok(if is_over { Next::End } else { Next::Interrupted });

@@ -12,9 +12,9 @@ use crewagent_core::package::Package;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::standing::Standing;
-use crewagent_engine::control::{Control, Wish};
+use crewagent_engine::control::{Control, ControlRequest};
 use crewagent_engine::model::Model;
-use crewagent_engine::session::{Guest, Heard, Mode, Session, SessionError};
+use crewagent_engine::session::{Guest, Mode, Reaction, Session, SessionError};
 use crewagent_engine::store::{RunId, Runs, Store};
 use crewagent_engine::turn::Halt;
 
@@ -180,7 +180,9 @@ impl<'s> Talk<'s> {
             }
             let is_broken = self.session.is_broken();
             // Nothing is tried again by itself, and nobody goes on who wanted to stop.
-            if self.answers == Answers::Nobody && (is_broken || self.control.wish() != Wish::Run) {
+            if self.answers == Answers::Nobody
+                && (is_broken || self.control.request() != ControlRequest::Run)
+            {
                 break;
             }
             if is_broken {
@@ -189,10 +191,10 @@ impl<'s> Talk<'s> {
             let Some(words) = self.next(console)? else { break };
             self.outcome = Outcome::Done;
             match self.hear(&words, console) {
-                Ok(heard) => {
-                    self.show(&heard, console);
+                Ok(reaction) => {
+                    self.show(&reaction, console);
                     // What was paused goes on with words, or with an empty line.
-                    has_work = heard.has_work();
+                    has_work = reaction.has_work();
                 }
                 Err(error) => {
                     self.failed(error.into(), console);
@@ -214,7 +216,7 @@ impl<'s> Talk<'s> {
     }
 
     fn drive(&mut self, console: &mut Console) -> Result<Rest, Halt> {
-        if self.control.wish() != Wish::Run {
+        if self.control.request() != ControlRequest::Run {
             self.control.renew();
         }
         let Self { session, model, control, eyes, purse, .. } = self;
@@ -225,7 +227,7 @@ impl<'s> Talk<'s> {
         })
     }
 
-    fn hear(&mut self, words: &str, console: &mut Console) -> Result<Heard, SessionError> {
+    fn hear(&mut self, words: &str, console: &mut Console) -> Result<Reaction, SessionError> {
         let Self { session, control, eyes, .. } = self;
         session.hear(words, &mut |event| eyes.tell(event, control, console))
     }

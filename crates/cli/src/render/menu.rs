@@ -1,6 +1,7 @@
 //! Agents and their menus, for people.
 
-use crewagent_core::menu::{Candidate, MenuLine};
+use crewagent_core::event::Choice;
+use crewagent_core::menu::MenuLine;
 use crewagent_core::package::agents::Agent;
 
 use unicode_width::UnicodeWidthStr as _;
@@ -39,10 +40,10 @@ pub(crate) fn lines(menu: &[MenuLine]) -> String {
     menu.iter().map(line).collect()
 }
 
-/// What could be meant, with what to type for each.
-pub(crate) fn candidates(reason: &str, candidates: &[Candidate]) -> String {
+/// Lists what the message could mean, with what to type for each.
+pub(crate) fn choices(reason: &str, choices: &[Choice]) -> String {
     let mut text = format!("{}\n", paint::printable(reason));
-    for one in candidates {
+    for one in choices {
         let answer = paint::styled(NAME, paint::printable(&one.answer));
         text.push_str(&format!("  {answer}  {}\n", paint::printable(&one.label)));
     }

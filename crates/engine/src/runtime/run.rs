@@ -20,7 +20,7 @@ use jiff::Timestamp;
 
 use crate::blobs::Blobs;
 use crate::clock::Clock;
-use crate::control::{Control, Wish};
+use crate::control::{Control, ControlRequest};
 use crate::documents::Found;
 use crate::drive::{Course, Drive, World};
 use crate::model::{Model, ModelErrorKind};
@@ -267,11 +267,12 @@ impl Run {
         let mut turn = Journaled::new(records, tell);
         let mut drive = Drive { machine, turn: &mut turn, course };
         match drive.run(&world) {
-            Err(Halt::Stopped) => drive.pause(Wish::Stop),
+            Err(Halt::Stopped) => drive.pause(ControlRequest::Stop),
             Err(Halt::Model(error))
-                if error.kind == ModelErrorKind::Cancelled && control.wish() != Wish::Run =>
+                if error.kind == ModelErrorKind::Cancelled
+                    && control.request() != ControlRequest::Run =>
             {
-                drive.pause(control.wish())
+                drive.pause(control.request())
             }
             Err(halt) => {
                 // The disk may be what failed; then these words are told and not kept.

@@ -1,6 +1,8 @@
 //! The user speaks to an agent: what its menu makes of that, and what is done about it.
 
-use crewagent_core::event::{ActiveRunChanged, CommandResolved, EventKind, ModelInstructed};
+use crewagent_core::event::{
+    ActiveRunChanged, Choice, CommandResolved, EventKind, ModelInstructed,
+};
 use crewagent_core::menu::{self, Action, Command, MenuError, Routed};
 use crewagent_core::prompt;
 use crewagent_core::settings::RunSettings;
@@ -8,7 +10,7 @@ use crewagent_core::vpath::VPath;
 use serde_json::Map;
 
 use super::command::{GlobalCommand, STARS};
-use super::{Heard, Keep, Launch, Session, SessionError, Tell, data};
+use super::{Keep, Launch, Reaction, Session, SessionError, Tell, data};
 use crate::runtime::{Data, StartRun};
 use crate::store::RunId;
 
@@ -17,8 +19,8 @@ const MAX_LOOK: usize = 256 * 1024;
 
 impl Session<'_> {
     /// The user speaks to an agent: its menu is asked first.
-    pub(super) fn choose(&mut self, words: &str, tell: Tell<'_>) -> Result<Heard, SessionError> {
-        let Some(agent) = self.agent().cloned() else { return Ok(Heard::Nothing) };
+    pub(super) fn choose(&mut self, words: &str, tell: Tell<'_>) -> Result<Reaction, SessionError> {
+        let Some(agent) = self.agent().cloned() else { return Ok(Reaction::Nothing) };
         let routed = menu::route(&agent, words, self.surface);
         let action = match &routed.command {
             Command::Chat => {
@@ -27,35 +29,39 @@ impl Session<'_> {
                 }
                 self.name_after(words)?;
                 self.talk.say(words, tell)?;
-                return Ok(Heard::Work);
+                return Ok(Reaction::Work);
             }
             Command::ShowMenu => Ok(Action::ShowMenu),
             Command::Dismiss => Ok(Action::Dismiss),
             Command::Resume => Ok(Action::Resume),
             Command::Clarify { candidates, .. } => {
-                let heard = Heard::Clarify {
+                let reaction = Reaction::Clarify {
                     reason: routed.reason.clone(),
-                    candidates: candidates.clone(),
+                    choices: candidates
+                        .iter()
+                        .map(|one| Choice { answer: one.answer.clone(), label: one.label.clone() })
+                        .collect(),
                 };
-                self.record(words, &routed, "ClarifyChoice", &heard, tell)?;
-                return Ok(heard);
+                self.record(words, &routed, "ClarifyChoice", &reaction, tell)?;
+                return Ok(reaction);
             }
             Command::Item(target) => match &self.package {
                 Some((_, package)) => {
                     menu::resolve(target, &agent, package, &|path| self.text_of(path))
                 }
-                None => return Ok(Heard::Nothing),
+                None => return Ok(Reaction::Nothing),
             },
         };
         let ready = action.and_then(|action| Ok((self.load(&action)?, action)));
         match ready {
             Err(error) => {
-                let heard = Heard::Refused(error);
-                self.record(words, &routed, "Refused", &heard, tell)?;
-                Ok(heard)
+                let reaction = Reaction::Refused { error };
+                self.record(words, &routed, "Refused", &reaction, tell)?;
+                Ok(reaction)
             }
             Ok((data, action)) => {
-                let shown = if action == Action::ShowMenu { self.show_menu() } else { Heard::Work };
+                let shown =
+                    if action == Action::ShowMenu { self.show_menu() } else { Reaction::Work };
                 self.record(words, &routed, action.name(), &shown, tell)?;
                 self.act(action, data, &routed, tell)
             }
@@ -69,7 +75,7 @@ impl Session<'_> {
         data: Option<Data>,
         routed: &Routed,
         tell: Tell<'_>,
-    ) -> Result<Heard, SessionError> {
+    ) -> Result<Reaction, SessionError> {
         let (subject, first) = match action {
             Action::ShowMenu => return Ok(self.show_menu()),
             Action::Dismiss => return self.dismiss(tell),
@@ -93,7 +99,7 @@ impl Session<'_> {
         let texts = texts.into_iter().map(Into::into).collect();
         self.name_after_item(routed)?;
         self.talk.choose(EventKind::from(ModelInstructed { subject, texts }), tell)?;
-        Ok(Heard::Work)
+        Ok(Reaction::Work)
     }
 
     fn start(
@@ -102,8 +108,8 @@ impl Session<'_> {
         data: Option<Data>,
         routed: &Routed,
         tell: Tell<'_>,
-    ) -> Result<Heard, SessionError> {
-        let Some((installed, package)) = &self.package else { return Ok(Heard::Nothing) };
+    ) -> Result<Reaction, SessionError> {
+        let Some((installed, package)) = &self.package else { return Ok(Reaction::Nothing) };
         let document = package.workflows()[workflow].document_path.to_string();
         let plan = StartRun {
             id: Some(self.runtime.fresh_id()),
@@ -122,7 +128,7 @@ impl Session<'_> {
         if let (Some(words), Some(run)) = (&routed.details, &mut self.run) {
             run.say(words, tell)?;
         }
-        Ok(Heard::Started(id))
+        Ok(Reaction::Started { run_id: id })
     }
 
     /// Whoever answers in the conversation answers in the runs that are started from it.
@@ -150,7 +156,7 @@ impl Session<'_> {
     }
 
     /// Starts a workflow without a menu. A run that the words went to is left where it is.
-    pub fn launch(&mut self, launch: Launch, tell: Tell<'_>) -> Result<Heard, SessionError> {
+    pub fn launch(&mut self, launch: Launch, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         let Launch { package, workflow, agent, variables, settings } = launch;
         self.leave(tell, Keep::Nothing)?;
         let name = workflow.clone().unwrap_or_else(|| package.name.clone());
@@ -168,23 +174,23 @@ impl Session<'_> {
         };
         let id = self.start_run(&plan, tell)?;
         self.name_after(&name)?;
-        Ok(Heard::Started(id))
+        Ok(Reaction::Started { run_id: id })
     }
 
     /// The user's words go to this run from here on. It must have been started from this conversation.
-    pub fn go_on_with(&mut self, id: &RunId, tell: Tell<'_>) -> Result<Heard, SessionError> {
+    pub fn go_on_with(&mut self, id: &RunId, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         if self.run.as_ref().is_some_and(|run| run.facts().run_id == *id) {
-            return Ok(Heard::Resumed(id.clone()));
+            return Ok(Reaction::Resumed { run_id: id.clone() });
         }
         let conversation = &self.talk.facts().run_id;
         if !self.store.conversations().runs_of(conversation)?.contains(id) {
-            return Ok(Heard::NoRun);
+            return Ok(Reaction::NoRun);
         }
         self.leave(tell, Keep::Nothing)?;
         let run = self.runtime.resume(id, &self.change)?;
         run.opening().iter().for_each(&mut *tell);
         self.enter(run, tell)?;
-        Ok(Heard::Resumed(id.clone()))
+        Ok(Reaction::Resumed { run_id: id.clone() })
     }
 
     /// The data that an action brings along.
@@ -203,17 +209,18 @@ impl Session<'_> {
         words: &str,
         routed: &Routed,
         command: &str,
-        heard: &Heard,
+        reaction: &Reaction,
         tell: Tell<'_>,
     ) -> Result<(), SessionError> {
-        let error = if let Heard::Refused(error) = heard { Some(error.clone()) } else { None };
+        let error =
+            if let Reaction::Refused { error } = reaction { Some(error.clone()) } else { None };
         let kind = EventKind::from(CommandResolved {
             text: words.into(),
             command: command.to_owned(),
             confidence: routed.confidence,
             reason: routed.reason.clone(),
             item: routed.item,
-            choices: heard.choices(),
+            choices: reaction.choices(),
             error,
         });
         Ok(self.talk.choose(kind, tell)?)

@@ -12,7 +12,7 @@ use crewagent_core::syntax::yaml;
 use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartTalk};
-use crewagent_engine::session::{Guest, Heard, Launch, Mode, Session};
+use crewagent_engine::session::{Guest, Launch, Mode, Reaction, Session};
 use crewagent_engine::store::{Of, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
 use crewagent_scenario::scripted::Scripted;
@@ -130,12 +130,12 @@ fn check_session(name: &str) {
             text.push_str(&transcript::of(&opened));
         }
         let mode = session.mode();
-        let heard = session.hear(words, &mut |event| events.push(event.clone())).unwrap();
+        let reaction = session.hear(words, &mut |event| events.push(event.clone())).unwrap();
         let rest = session
             .drive(&model, &Control::default(), &mut |event| events.push(event.clone()))
             .unwrap_or_else(|halt| panic!("{name}, input {words:?}: {halt}"));
         text.push_str(&format!("\n{mode:?} › {}\n", words.replace('\n', "\\n")));
-        text.push_str(&format!("{}\n", told(&heard)));
+        text.push_str(&format!("{}\n", told(&reaction)));
         text.push_str(&transcript::of(&events));
         text.push_str(&format!("{:?}, {:?}\n", session.mode(), rest.phase));
     }
@@ -144,15 +144,20 @@ fn check_session(name: &str) {
     check_requests(&store, &id, &model.requests.into_inner().unwrap());
 }
 
-/// What was heard, without ids.
-fn told(heard: &Heard) -> String {
-    match heard {
-        Heard::Started(_) => "Started".to_owned(),
-        Heard::Resumed(_) => "Resumed".to_owned(),
-        Heard::Left(_) => "Left".to_owned(),
-        Heard::Menu(lines) => format!("Menu of {} items", lines.len()),
-        Heard::Clarify { reason, candidates } => format!("Clarify {}: {reason}", candidates.len()),
-        Heard::Refused(error) => format!("Refused {:?}", error.code),
+/// Describes a reaction without ids.
+fn told(reaction: &Reaction) -> String {
+    match reaction {
+        Reaction::Started { .. } => "Started".to_owned(),
+        Reaction::Resumed { .. } => "Resumed".to_owned(),
+        Reaction::Left { .. } => "Left".to_owned(),
+        Reaction::Menu { lines } => format!("Menu of {} items", lines.len()),
+        Reaction::Clarify { reason, choices } => format!("Clarify {}: {reason}", choices.len()),
+        Reaction::Refused { error } => format!("Refused {:?}", error.code),
+        Reaction::Agents { agents } => {
+            let ids: Vec<String> = agents.iter().map(|id| format!("AgentId({id:?})")).collect();
+            format!("Agents([{}])", ids.join(", "))
+        }
+        Reaction::Met { agent_id } => format!("Met(AgentId({agent_id:?}))"),
         other => format!("{other:?}"),
     }
 }
@@ -346,15 +351,15 @@ fn a_menu_that_was_asked_for_goes_before_a_question_that_waits() {
         session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
     }
     assert!(session.rest().unwrap().question.is_some());
-    assert!(matches!(session.hear("/menu", &mut |_| ()).unwrap(), Heard::Menu(_)));
+    assert!(matches!(session.hear("/menu", &mut |_| ()).unwrap(), Reaction::Menu { .. }));
     // The question is given up, because something else was chosen.
-    assert_eq!(session.hear("3", &mut |_| ()).unwrap(), Heard::Work);
+    assert_eq!(session.hear("3", &mut |_| ()).unwrap(), Reaction::Work);
     assert!(session.rest().is_none());
     // In front of a menu, `*` is for the menu first, and then for everything else.
     let (scene, store, _) = porter("003-restart");
     let mut session = scene.begin(&store);
-    assert_eq!(session.hear("*status", &mut |_| ()).unwrap(), Heard::Status);
-    assert_eq!(session.hear("／help", &mut |_| ()).unwrap(), Heard::Help);
+    assert_eq!(session.hear("*status", &mut |_| ()).unwrap(), Reaction::Status);
+    assert_eq!(session.hear("／help", &mut |_| ()).unwrap(), Reaction::Help);
 }
 
 #[test]
@@ -501,18 +506,21 @@ fn a_workflow_is_started_without_a_menu_and_gone_on_with_later() {
         settings: RunSettings::default(),
     };
     let started = session.launch(launch(), &mut |_| ()).unwrap();
-    let Heard::Started(first) = started else { panic!("{started:?}") };
+    let Reaction::Started { run_id: first } = started else { panic!("{started:?}") };
     assert_eq!(session.mode(), Mode::Run);
     session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
     // Another one leaves the first where it is.
     let started = session.launch(launch(), &mut |_| ()).unwrap();
-    let Heard::Started(second) = started else { panic!("{started:?}") };
+    let Reaction::Started { run_id: second } = started else { panic!("{started:?}") };
     assert_eq!(store.conversations().runs_of(&id).unwrap(), [first.clone(), second.clone()]);
     let went_on = session.go_on_with(&first, &mut |_| ()).unwrap();
-    assert_eq!(went_on, Heard::Resumed(first.clone()));
-    assert_eq!(session.go_on_with(&first, &mut |_| ()).unwrap(), Heard::Resumed(first.clone()));
+    assert_eq!(went_on, Reaction::Resumed { run_id: first.clone() });
+    assert_eq!(
+        session.go_on_with(&first, &mut |_| ()).unwrap(),
+        Reaction::Resumed { run_id: first.clone() }
+    );
     let stranger = RunId::parse("20260101-000000-aaaaa").unwrap();
-    assert_eq!(session.go_on_with(&stranger, &mut |_| ()).unwrap(), Heard::NoRun);
+    assert_eq!(session.go_on_with(&stranger, &mut |_| ()).unwrap(), Reaction::NoRun);
     // Somebody else can have it, and it is about the same run.
     assert!(!session.release(&mut |_| ()).unwrap());
     let session = scene.reopen(&store, &id);

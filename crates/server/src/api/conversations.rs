@@ -1,11 +1,12 @@
 //! Conversations: begin them, speak in them, look at them.
 
 use crewagent_core::event::{AgentChanged, ConversationEvent, EventKind};
-use crewagent_core::menu::{Surface, menu_of};
+use crewagent_core::menu::{MenuLine, Surface, menu_of};
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::StartTalk;
 use crewagent_engine::session::Launch;
-use crewagent_engine::store::{self, Of, ProjectId, RunId, RunView, Store};
+use crewagent_engine::session::Reaction;
+use crewagent_engine::store::{self, JournalId, Of, ProjectId, RunId, RunView, Store};
 use jiff::Timestamp;
 
 use super::packages::agent;
@@ -15,12 +16,12 @@ use super::{Blob, Id};
 use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, delete, get, patch, post};
 use crate::problem::Problem;
-use crate::stage::Task;
 use crate::wire::{
-    Agent, Came, Conversation, ConversationDetail, ConversationList, ConversationQuery, EnterRun,
-    EventPage, EventQuery, FileText, GoOn, Halting, Journal, NewConversation, NewTalkRun, Nothing,
+    Agent, Conversation, ConversationDetail, ConversationList, ConversationQuery, EnterRun,
+    EventPage, EventQuery, FileText, GoOn, Halting, NewConversation, NewTalkRun, Nothing,
     RemovedConversation, StartedConversation, TalkMode, Title, Words,
 };
+use crewagent_engine::workers::Task;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -49,8 +50,8 @@ const CONVERSATIONS: usize = 200;
 /// Bytes of journals that a search reads at most.
 const SEARCHED: u64 = 256 << 20;
 
-fn journal(path: &Id) -> Result<Journal, Problem> {
-    Ok(Journal::conversation(RunId::parse(&path.id)?))
+fn journal(path: &Id) -> Result<JournalId, Problem> {
+    Ok(JournalId::conversation(RunId::parse(&path.id)?))
 }
 
 fn list(asked: Asked<(), ConversationQuery>) -> Result<ConversationList, Problem> {
@@ -81,7 +82,7 @@ fn list(asked: Asked<(), ConversationQuery>) -> Result<ConversationList, Problem
 fn item(app: &App, talk: store::Conversation) -> Conversation {
     let holder = talk.holder.filter(|holder| holder.pid != Some(std::process::id()));
     Conversation {
-        at_work: app.stage.is_at_work(&Journal::conversation(talk.id.clone())),
+        at_work: app.workers.is_working(&JournalId::conversation(talk.id.clone())),
         id: talk.id.to_string(),
         project: talk.project_id.to_string(),
         title: talk.title,
@@ -108,8 +109,8 @@ fn begin(asked: Asked<(), (), NewConversation>) -> Result<StartedConversation, P
         project: project(&store, &body.project)?.folder()?.to_owned(),
         settings: bounded(&store, &body.bounds),
     };
-    let journal = Journal::conversation(id);
-    app.stage.ask(&journal, Task::StartTalk(Box::new(plan)), body.model)?;
+    let journal = JournalId::conversation(id);
+    app.workers.submit(&journal, Task::StartConversation(Box::new(plan)), body.model)?;
     Ok(StartedConversation { id: journal.id.to_string() })
 }
 
@@ -136,7 +137,7 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
 }
 
 /// The agent that is talked to, with its menu.
-fn talked_to(store: &Store, view: &RunView) -> Option<(Agent, Vec<crate::wire::MenuItem>)> {
+fn talked_to(store: &Store, view: &RunView) -> Option<(Agent, Vec<MenuLine>)> {
     let mut id = view.facts.subject.agent_id().map(str::to_owned);
     for event in &view.recovered.events {
         if let EventKind::Conversation(ConversationEvent::AgentChanged(AgentChanged { agent_id })) =
@@ -148,7 +149,7 @@ fn talked_to(store: &Store, view: &RunView) -> Option<(Agent, Vec<crate::wire::M
     let installed = store.conversations().runs().package(&view.facts).ok()??;
     let package = store.packages().load(&installed).ok()?;
     let found = package.agents().iter().find(|agent| Some(agent.id.as_str()) == id.as_deref())?;
-    let menu = menu_of(found, Surface::Ide).into_iter().map(Into::into).collect();
+    let menu = menu_of(found, Surface::Ide);
     Some((agent(found), menu))
 }
 
@@ -164,14 +165,14 @@ fn rename(asked: Asked<Id, (), Title>) -> Result<Conversation, Problem> {
 fn remove(asked: Asked<Id>) -> Result<RemovedConversation, Problem> {
     let journal = journal(&asked.path)?;
     let store = asked.app.store()?;
-    asked.app.stage.release(&journal)?;
+    asked.app.workers.release(&journal)?;
     for run in store.conversations().runs_of(&journal.id)? {
-        asked.app.stage.release(&Journal::run(run))?;
+        asked.app.workers.release(&JournalId::run(run))?;
     }
     let runs = store.conversations().remove(&journal.id)?;
-    let mut notices = asked.app.stage.notices();
-    notices.removed(&journal);
-    runs.iter().for_each(|run| notices.removed(&Journal::run(run.clone())));
+    let mut board = asked.app.workers.board();
+    board.remove(&journal);
+    runs.iter().for_each(|run| board.remove(&JournalId::run(run.clone())));
     Ok(RemovedConversation { runs: runs.iter().map(ToString::to_string).collect() })
 }
 
@@ -186,13 +187,13 @@ fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
     kept(&store.conversations().runs().blobs(&id)?, &asked.path.sha256)
 }
 
-fn say(asked: Asked<Id, (), Words>) -> Result<Came, Problem> {
+fn say(asked: Asked<Id, (), Words>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
-    let said = Task::Say { words: body.text, answers: body.answers };
-    app.stage.ask(&journal(&path)?, said, body.model)
+    let said = Task::Say { text: body.text, answers: body.answers };
+    Ok(app.workers.submit(&journal(&path)?, said, body.model)?)
 }
 
-fn launch(asked: Asked<Id, (), NewTalkRun>) -> Result<Came, Problem> {
+fn launch(asked: Asked<Id, (), NewTalkRun>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
     let store = app.store()?;
     let launch = Launch {
@@ -202,30 +203,30 @@ fn launch(asked: Asked<Id, (), NewTalkRun>) -> Result<Came, Problem> {
         variables: body.variables.into_iter().collect(),
         settings: bounded(&store, &body.bounds),
     };
-    app.stage.ask(&journal(&path)?, Task::Launch(Box::new(launch)), body.model)
+    Ok(app.workers.submit(&journal(&path)?, Task::Launch(Box::new(launch)), body.model)?)
 }
 
-fn enter(asked: Asked<Id, (), EnterRun>) -> Result<Came, Problem> {
+fn enter(asked: Asked<Id, (), EnterRun>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
     let (journal, run) = (journal(&path)?, RunId::parse(&body.run)?);
     // It may rest here by itself, where it was gone on with last.
-    if !app.stage.is_at_work(&Journal::run(run.clone())) {
-        app.stage.release(&Journal::run(run.clone()))?;
+    if !app.workers.is_working(&JournalId::run(run.clone())) {
+        app.workers.release(&JournalId::run(run.clone()))?;
     }
-    app.stage.ask(&journal, Task::Enter(run), body.model)
+    Ok(app.workers.submit(&journal, Task::Enter(run), body.model)?)
 }
 
-fn resume(asked: Asked<Id, (), GoOn>) -> Result<Came, Problem> {
+fn resume(asked: Asked<Id, (), GoOn>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
-    app.stage.ask(&journal(&path)?, Task::GoOn(change(&body.bounds)), body.model)
+    Ok(app.workers.submit(&journal(&path)?, Task::Resume(change(&body.bounds)), body.model)?)
 }
 
 fn pause(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
-    let was_at_work = asked.app.stage.halt(&journal(&asked.path)?, Control::pause);
+    let was_at_work = asked.app.workers.halt(&journal(&asked.path)?, Control::pause);
     Ok(Halting { was_at_work })
 }
 
 fn stop(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
-    let was_at_work = asked.app.stage.halt(&journal(&asked.path)?, Control::stop);
+    let was_at_work = asked.app.workers.halt(&journal(&asked.path)?, Control::stop);
     Ok(Halting { was_at_work })
 }

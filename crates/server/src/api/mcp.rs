@@ -1,7 +1,7 @@
 //! MCP servers: set them up, try them out, switch them. To set one up is to name a program that runs on this computer, so
 //! nothing is started before somebody asks for it. Secrets go in and never come out.
 
-mod way;
+mod transport;
 
 use crewagent_core::policy::Policy;
 use crewagent_core::policy::survey::Layers;
@@ -14,12 +14,12 @@ use crewagent_engine::tool_server::Offer;
 use serde::Deserialize;
 use tokio::runtime::Handle;
 
-use self::way::{read, written};
+use self::transport::{read, written};
 use super::models::word;
 use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, delete, get, patch, post, put};
+use crate::mcp_tests::McpTest;
 use crate::problem::Problem;
-use crate::trials::Trial;
 use crate::wire::{
     CheckStep, Code, McpCheckup, McpFile, McpForeign, McpResource, McpServerItem, McpServers,
     McpState, McpSwitch, McpTakenOver, McpTool, Nothing, SetMcpServer,
@@ -65,7 +65,7 @@ fn shown(app: &App, name: &str) -> Result<McpServerItem, Problem> {
 fn item(app: &App, store: &Store, name: &ServerName, settings: &ServerSettings) -> McpServerItem {
     let servers = store.tool_servers();
     let policy = store.settings().for_runs().policy;
-    let last = app.trials.last(name, settings);
+    let last = app.mcp_tests.last(name, settings);
     McpServerItem {
         name: name.to_string(),
         state: match servers.state(name, settings) {
@@ -83,7 +83,7 @@ fn item(app: &App, store: &Store, name: &ServerName, settings: &ServerSettings) 
 }
 
 /// What came of a trial, with what the policy says now.
-fn report(trial: &Trial, policy: &Policy) -> McpCheckup {
+fn report(trial: &McpTest, policy: &Policy) -> McpCheckup {
     let Offer { listed, resources, .. } = &*trial.found.offer;
     let layers = Layers { settings: policy, run: policy, agent: None };
     let listed = listed.as_ref().ok();
@@ -133,7 +133,7 @@ fn set(asked: Asked<Name, (), SetMcpServer>) -> Result<McpServerItem, Problem> {
     };
     let server = ImportedServer::new(name.clone(), settings).map_err(Problem::invalid)?;
     servers.put(&[server])?;
-    app.trials.forget(&name);
+    app.mcp_tests.forget(&name);
     shown(&app, name.as_str())
 }
 
@@ -155,7 +155,7 @@ fn remove(asked: Asked<Name>) -> Result<Nothing, Problem> {
     let store = app.store()?;
     let names = store.tool_servers().find_all(&[name])?;
     store.tool_servers().remove(&names)?;
-    names.iter().for_each(|name| app.trials.forget(name));
+    names.iter().for_each(|name| app.mcp_tests.forget(name));
     Ok(Nothing {})
 }
 
@@ -170,7 +170,7 @@ fn test(asked: Asked<Name, (), Nothing>) -> Result<McpCheckup, Problem> {
         let _ = closing.wait_for(|is_closing| *is_closing).await;
         stop.cancel();
     });
-    let trial = app.trials.run(name, settings, store.secrets(), &cancel);
+    let trial = app.mcp_tests.run(name, settings, store.secrets(), &cancel);
     watch.abort();
     let trial = trial.ok_or_else(|| {
         Problem::new(Code::Busy, format!("the MCP server `{name}` is being tried out already"))
@@ -197,7 +197,7 @@ fn import(asked: Asked<(), (), McpFile>) -> Result<McpTakenOver, Problem> {
     let taken = McpTakenOver { servers: found.collect(), problems: read.problems };
     if body.save {
         servers.put(&read.servers)?;
-        read.servers.iter().for_each(|server| app.trials.forget(&server.name));
+        read.servers.iter().for_each(|server| app.mcp_tests.forget(&server.name));
     }
     Ok(taken)
 }

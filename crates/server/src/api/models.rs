@@ -190,7 +190,7 @@ fn test(asked: Asked<Name, (), Nothing>) -> Result<Checkup, Problem> {
         }
         Err(error) => return Err(error.into()),
     };
-    let client = asked.app.stage.client()?;
+    let client = asked.app.adapters.client()?;
     let steps = checkup(&endpoint, no_key.as_deref(), &client, &mut |_| {})?;
     Ok(Checkup {
         ok: steps.iter().all(|step| step.status != StepStatus::Failed),
@@ -220,7 +220,7 @@ fn measure(asked: Asked<Name, (), Nothing>) -> Result<Measured, Problem> {
     // What was measured before is measured again.
     let fresh = store.settings().unmeasured(&chosen);
     let endpoint = fresh.endpoint(&store.secrets(), &Surroundings::of_process())?;
-    let found = probe(&endpoint, &asked.app.stage.client()?, &mut |_| {})?;
+    let found = probe(&endpoint, &asked.app.adapters.client()?, &mut |_| {})?;
     if chosen.is_configured {
         let mut file = file(&asked.app)?;
         for name in MEASURED {

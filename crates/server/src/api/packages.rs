@@ -88,7 +88,8 @@ fn item(installed: Installed) -> Package {
 }
 
 fn show(asked: Asked<Reference>) -> Result<PackageContent, Problem> {
-    Ok(content(&load(&asked.app.store()?, &asked.path.reference)?))
+    let package = load(&asked.app.store()?, &asked.path.reference)?;
+    Ok(content(&package))
 }
 
 /// Returns a package of the store.
@@ -122,7 +123,7 @@ fn graph(asked: Asked<Reference, DrawQuery>) -> Result<TextFile, Problem> {
 fn remove(asked: Asked<Reference, RemoveQuery>) -> Result<RemovedPackage, Problem> {
     let store = asked.app.store()?;
     let found: Found = store.packages().find_any(&asked.path.reference)?;
-    asked.app.stage.release_resting();
+    asked.app.workers.release_idle();
     let NeededBy { held, unfinished } = store.packages().needed_by(&found)?;
     if let Some(first) = held.first() {
         let message = match held.len() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crewagent_engine::author;
-use crewagent_engine::store::{self, Of, ProjectId, Status, Store};
+use crewagent_engine::store::{self, JournalId, Of, ProjectId, Status, Store};
 use crewagent_scenario::sample;
 
 use super::Id;
@@ -12,8 +12,7 @@ use crate::endpoint::{Asked, Endpoint, delete, get, post};
 use crate::instance::write_private;
 use crate::problem::Problem;
 use crate::wire::{
-    Code, FolderEntry, FolderPath, FolderQuery, Folders, Journal, Nothing, Project, Projects,
-    Sample,
+    Code, FolderEntry, FolderPath, FolderQuery, Folders, Nothing, Project, Projects, Sample,
 };
 
 /// Folders that are listed.
@@ -90,15 +89,19 @@ fn relink(asked: Asked<Id, (), FolderPath>) -> Result<Project, Problem> {
 
 fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
     let (store, id) = (asked.app.store()?, ProjectId::parse(&asked.path.id)?);
-    let runs = store.runs().ids(Of::Project(&id))?.into_iter().map(Journal::run);
-    let talks =
-        store.conversations().runs().ids(Of::Project(&id))?.into_iter().map(Journal::conversation);
-    let journals: Vec<Journal> = runs.chain(talks).collect();
+    let runs = store.runs().ids(Of::Project(&id))?.into_iter().map(JournalId::run);
+    let talks = store
+        .conversations()
+        .runs()
+        .ids(Of::Project(&id))?
+        .into_iter()
+        .map(JournalId::conversation);
+    let journals: Vec<JournalId> = runs.chain(talks).collect();
     // What rests here is not in use by somebody else.
-    journals.iter().try_for_each(|journal| asked.app.stage.release(journal))?;
+    journals.iter().try_for_each(|journal| asked.app.workers.release(journal))?;
     store.projects().forget(&id)?;
-    let mut notices = asked.app.stage.notices();
-    journals.iter().for_each(|journal| notices.removed(journal));
+    let mut board = asked.app.workers.board();
+    journals.iter().for_each(|journal| board.remove(journal));
     Ok(Nothing {})
 }
 

@@ -9,7 +9,8 @@ mod requests;
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{SettingsChange, StartRun};
-use crewagent_engine::store::{RunId, Store};
+use crewagent_engine::session::Reaction;
+use crewagent_engine::store::{JournalId, RunId, Store};
 use jiff::Timestamp;
 
 pub(super) use self::look::{kept, page};
@@ -18,8 +19,8 @@ use super::projects::project;
 use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, delete, get, post};
 use crate::problem::Problem;
-use crate::stage::Task;
-use crate::wire::{Bounds, Came, GoOn, Halting, Journal, NewRun, Nothing, StartedRun, Words};
+use crate::wire::{Bounds, GoOn, Halting, NewRun, Nothing, StartedRun, Words};
+use crewagent_engine::workers::Task;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -67,20 +68,20 @@ fn start(asked: Asked<(), (), NewRun>) -> Result<StartedRun, Problem> {
         conversation: None,
         data: None,
     };
-    let journal = Journal::run(id);
-    app.stage.ask(&journal, Task::StartRun(Box::new(plan)), body.model)?;
+    let journal = JournalId::run(id);
+    app.workers.submit(&journal, Task::StartRun(Box::new(plan)), body.model)?;
     Ok(StartedRun { run_id: journal.id.to_string() })
 }
 
-fn say(asked: Asked<Id, (), Words>) -> Result<Came, Problem> {
+fn say(asked: Asked<Id, (), Words>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
-    let said = Task::Say { words: body.text, answers: body.answers };
-    app.stage.ask(&actor(&app, &path)?, said, body.model)
+    let said = Task::Say { text: body.text, answers: body.answers };
+    Ok(app.workers.submit(&actor(&app, &path)?, said, body.model)?)
 }
 
-fn resume(asked: Asked<Id, (), GoOn>) -> Result<Came, Problem> {
+fn resume(asked: Asked<Id, (), GoOn>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
-    app.stage.ask(&actor(&app, &path)?, Task::GoOn(change(&body.bounds)), body.model)
+    Ok(app.workers.submit(&actor(&app, &path)?, Task::Resume(change(&body.bounds)), body.model)?)
 }
 
 fn pause(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
@@ -94,33 +95,33 @@ fn stop(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
 /// A run that costs money must be stopped whatever else is wrong, so the store is asked only if nobody here is at it:
 /// then a conversation may be about to go on with it.
 fn halt(asked: &Asked<Id, (), Nothing>, how: fn(&Control)) -> Result<Halting, Problem> {
-    let stage = &asked.app.stage;
-    let was_at_work = stage.halt(&Journal::run(RunId::parse(&asked.path.id)?), how)
-        || actor(&asked.app, &asked.path).is_ok_and(|actor| stage.halt(&actor, how));
+    let workers = &asked.app.workers;
+    let was_at_work = workers.halt(&JournalId::run(RunId::parse(&asked.path.id)?), how)
+        || actor(&asked.app, &asked.path).is_ok_and(|actor| workers.halt(&actor, how));
     Ok(Halting { was_at_work })
 }
 
 fn remove(asked: Asked<Id>) -> Result<Nothing, Problem> {
-    let journal = Journal::run(RunId::parse(&asked.path.id)?);
+    let journal = JournalId::run(RunId::parse(&asked.path.id)?);
     let store = asked.app.store()?;
-    asked.app.stage.release(&actor(&asked.app, &asked.path)?)?;
-    asked.app.stage.release(&journal)?;
+    asked.app.workers.release(&actor(&asked.app, &asked.path)?)?;
+    asked.app.workers.release(&journal)?;
     store.runs().remove(&journal.id)?;
-    asked.app.stage.notices().removed(&journal);
+    asked.app.workers.board().remove(&journal);
     Ok(Nothing {})
 }
 
 /// Who plays a run: the conversation whose words go to it, else the run by itself.
-fn actor(app: &App, path: &Id) -> Result<Journal, Problem> {
+fn actor(app: &App, path: &Id) -> Result<JournalId, Problem> {
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
     // One that cannot be read can still be removed.
     let conversation = store.runs().facts(&id).ok().and_then(|facts| facts.conversation);
     if let Some(talk) = conversation
         && store.conversations().active_run(&talk).ok().flatten().as_ref() == Some(&id)
     {
-        return Ok(Journal::conversation(talk));
+        return Ok(JournalId::conversation(talk));
     }
-    Ok(Journal::run(id))
+    Ok(JournalId::run(id))
 }
 
 /// The settings with what the request says.

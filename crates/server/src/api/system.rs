@@ -42,8 +42,8 @@ fn health(asked: Asked) -> Result<Health, Problem> {
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(Health {
         uptime_seconds: u32::try_from(seconds).unwrap_or(u32::MAX),
-        at_work: count(asked.app.stage.at_work()),
-        streams: count(asked.app.stage.notices().listeners()),
+        at_work: count(asked.app.workers.working()),
+        streams: count(asked.app.workers.board().listeners()),
     })
 }
 

@@ -44,7 +44,7 @@ fn offered(app: &App, store: &Store) -> Vec<String> {
     let servers = store.settings().mcp.servers.iter().filter(|(_, server)| server.enabled);
     let mut names = Vec::new();
     for (name, settings) in servers {
-        let Some(trial) = app.trials.last(name, settings) else { continue };
+        let Some(trial) = app.mcp_tests.last(name, settings) else { continue };
         if let Ok(listed) = &trial.found.offer.listed {
             names.extend(listed.tools.iter().map(|tool| tool.name()));
         }

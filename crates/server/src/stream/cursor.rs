@@ -1,50 +1,51 @@
-//! How far a browser has followed each journal, as the id of a frame:
+//! The offset of a browser in each journal, as the id of a frame:
 //! `run/<id>=<epoch>.<seq>.<part>,conversation/<id>=…`.
 
 use std::fmt::Write as _;
 
-use crate::stage::Position;
-use crate::wire::Journal;
+use crewagent_engine::store::JournalId;
 
-/// Longer is no cursor of ours.
-const MAX_BYTES: usize = 16 * 1024;
+use crewagent_engine::workers::Offset;
 
-/// How far a browser has followed each journal.
+/// A longer text is no cursor of this server.
+const MAX_CURSOR_BYTES: usize = 16 * 1024;
+
+/// The offset of a browser in each journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cursor(Vec<(Journal, Position)>);
+pub(super) struct Cursor(Vec<(JournalId, Offset)>);
 
 impl Cursor {
-    /// Reads what a browser shows. What makes no sense says nothing: that journal is sent from its beginning.
+    /// Parses the id that a browser sends. A part that makes no sense is ignored: that journal is sent from its start.
     pub(super) fn parse(text: &str) -> Self {
-        if text.len() > MAX_BYTES {
+        if text.len() > MAX_CURSOR_BYTES {
             return Self::default();
         }
-        let place = |part: &str| {
-            let (journal, position) = part.split_once('=')?;
-            let mut numbers = position.splitn(3, '.').map(str::parse::<u64>);
+        let entry = |part: &str| {
+            let (journal, offset) = part.split_once('=')?;
+            let mut numbers = offset.splitn(3, '.').map(str::parse::<u64>);
             let mut number = || numbers.next()?.ok();
-            let position = Position { epoch: number()?, seq: number()?, part: number()? };
-            Some((Journal::parse(journal)?, position))
+            let offset = Offset { epoch: number()?, seq: number()?, part: number()? };
+            Some((JournalId::parse(journal)?, offset))
         };
-        Self(text.split(',').filter_map(place).collect())
+        Self(text.split(',').filter_map(entry).collect())
     }
 
-    /// How far this journal was followed.
-    pub(super) fn position(&self, journal: &Journal) -> Position {
+    /// Returns the offset in a journal.
+    pub(super) fn offset(&self, journal: &JournalId) -> Offset {
         let found = self.0.iter().find(|(known, _)| known == journal);
-        found.map(|(_, position)| *position).unwrap_or_default()
+        found.map(|(_, offset)| *offset).unwrap_or_default()
     }
 
-    /// What was followed.
-    pub(super) fn journals(&self) -> impl Iterator<Item = &Journal> {
+    /// Returns the journals that were followed.
+    pub(super) fn journals(&self) -> impl Iterator<Item = &JournalId> {
         self.0.iter().map(|(journal, _)| journal)
     }
 }
 
 /// Writes an id.
-pub(crate) fn write<'j>(places: impl Iterator<Item = (&'j Journal, Position)>) -> String {
+pub(crate) fn write<'j>(offsets: impl Iterator<Item = (&'j JournalId, Offset)>) -> String {
     let mut text = String::new();
-    for (journal, Position { epoch, seq, part }) in places {
+    for (journal, Offset { epoch, seq, part }) in offsets {
         let comma = if text.is_empty() { "" } else { "," };
         let _ = write!(text, "{comma}{journal}={epoch}.{seq}.{part}");
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use crewagent_core::event::Phase;
+use crewagent_core::menu::MenuLine;
 use crewagent_core::question::QuestionKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Agent, Bounds, Flaw, MenuItem};
+use super::{Agent, Bounds, Flaw};
 
 /// Which conversations are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -88,7 +89,7 @@ pub struct ConversationDetail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Agent>,
     /// Its menu.
-    pub menu: Vec<MenuItem>,
+    pub menu: Vec<MenuLine>,
     /// The runs that were started from it, in their order.
     pub runs: Vec<String>,
     /// The run that the user's words go to.

@@ -1,9 +1,10 @@
 //! Packages: what is in the store, what is in one, and what is wrong with one.
 
+use crewagent_core::menu::MenuLine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Flaw, MenuItem};
+use super::Flaw;
 
 /// The packages of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -94,7 +95,7 @@ pub struct Agent {
     /// Its role, in its own words.
     pub role: String,
     /// Its menu, as it is shown.
-    pub menu: Vec<MenuItem>,
+    pub menu: Vec<MenuLine>,
     /// Whether it may use files.
     pub uses_files: bool,
     /// The MCP servers that it asks for.

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use crewagent_core::event::Event;
+use crewagent_engine::session::Reaction;
+use crewagent_engine::workers::{JournalEvent, RunStatus};
 use ts_rs::{Config, TS, TypeVisitor};
 
 use super::*;
@@ -59,14 +61,14 @@ fn written() -> String {
     let mut collected = Collected { config, types: BTreeMap::new() };
     all!(collected:
         Fault, Nothing, AppFacts, Health, Diagnosis, FreshLink,
-        Watch, Told, Rewind, Hello, Notice, Event,
+        Watch, JournalEvent, Rewind, Hello, RunStatus, Event,
         Projects, Project, FolderPath, FolderQuery, Folders,
         FileQuery, FileList, FileText, WriteFile,
         Packages, PackageContent, PackagePath, Report, ImportedPackage, CodePage, NewPackage,
         PackOrder, Packed, RemoveQuery, RemovedPackage, DrawQuery, TextFile, Sample,
         ConversationQuery, ConversationList, ConversationDetail, NewConversation,
         StartedConversation, Title, RemovedConversation, NewTalkRun, EnterRun,
-        RunQuery, RunList, RunDetail, NewRun, StartedRun, Words, GoOn, Halting, Came, EventQuery,
+        RunQuery, RunList, RunDetail, NewRun, StartedRun, Words, GoOn, Halting, Reaction, EventQuery,
         EventPage, StateTexts, Requests, RequestDetail, Changes, ImageQuery, Images, Revert,
         HunkQuery, Hunks, RevertHunk, BackQuery, WayBack, GoBack, WentBack, ForkQuery, ForkPreview,
         NewFork, Artifacts,

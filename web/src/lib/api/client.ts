@@ -3,7 +3,7 @@
 import { t } from '../i18n/index.svelte';
 import type {
   AppFacts,
-  Came,
+  Reaction,
   CodePage,
   Conversation,
   ConversationDetail,
@@ -17,7 +17,7 @@ import type {
   GoOn,
   Halting,
   ImportedPackage,
-  Journal,
+  JournalId,
   Models,
   NewConversation,
   NewRun,
@@ -108,7 +108,7 @@ export const request = async <T>(method: string, path: string, body?: unknown): 
 export const get = <T>(path: string, query: Query = {}): Promise<T> => request('GET', withQuery(path, query));
 export const post = <T>(path: string, body: unknown = {}): Promise<T> => request('POST', path, body);
 const id = encodeURIComponent;
-const journalPath = (journal: Journal): string => `/api/${journal.kind}s/${id(journal.id)}`;
+const journalPath = (journal: JournalId): string => `/api/${journal.kind}s/${id(journal.id)}`;
 
 export const api = {
   app: () => get<AppFacts>('/api/app'),
@@ -153,22 +153,22 @@ export const api = {
     request<RemovedConversation>('DELETE', `/api/conversations/${id(conversation)}`),
 
   startIn: (conversation: string, body: NewTalkRun) =>
-    post<Came>(`/api/conversations/${id(conversation)}/runs`, body),
+    post<Reaction>(`/api/conversations/${id(conversation)}/runs`, body),
   enterRun: (conversation: string, run: string) =>
-    post<Came>(`/api/conversations/${id(conversation)}/enter`, { run }),
+    post<Reaction>(`/api/conversations/${id(conversation)}/enter`, { run }),
 
   runs: (query: RunQuery) =>
     get<RunList>('/api/runs', query),
   startRun: (body: NewRun) => post<StartedRun>('/api/runs', body),
   run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`).then(sanitize),
   removeRun: (run: string) => request('DELETE', `/api/runs/${id(run)}`),
-  events: (journal: Journal, after: number, limit = 5000) =>
+  events: (journal: JournalId, after: number, limit = 5000) =>
     get<EventPage>(`${journalPath(journal)}/events`, { after, limit }),
-  blob: (journal: Journal, sha256: string) => get<FileText>(`${journalPath(journal)}/blobs/${id(sha256)}`),
-  say: (journal: Journal, words: Words) => post<Came>(`${journalPath(journal)}/say`, words),
-  resume: (journal: Journal, body: GoOn = {}) => post<Came>(`${journalPath(journal)}/resume`, body),
-  pause: (journal: Journal) => post<Halting>(`${journalPath(journal)}/pause`),
-  stop: (journal: Journal) => post<Halting>(`${journalPath(journal)}/stop`),
+  blob: (journal: JournalId, sha256: string) => get<FileText>(`${journalPath(journal)}/blobs/${id(sha256)}`),
+  say: (journal: JournalId, words: Words) => post<Reaction>(`${journalPath(journal)}/say`, words),
+  resume: (journal: JournalId, body: GoOn = {}) => post<Reaction>(`${journalPath(journal)}/resume`, body),
+  pause: (journal: JournalId) => post<Halting>(`${journalPath(journal)}/pause`),
+  stop: (journal: JournalId) => post<Halting>(`${journalPath(journal)}/stop`),
 
   models: () => get<Models>('/api/models'),
 

@@ -3,21 +3,21 @@
  * frame, so that no event is lost or delivered twice.
  */
 
-import type { Event, Journal, Notice } from './types';
+import type { Event, JournalId, RunStatus } from './types';
 
 export type Link = 'connecting' | 'open' | 'lost';
 
 export interface Listener {
-  event(journal: Journal, event: Event): void;
+  event(journal: JournalId, event: Event): void;
   /** Events after `seq` were delivered but never became durable. */
-  rewind(journal: Journal, seq: number): void;
-  notice(notice: Notice): void;
+  rewind(journal: JournalId, seq: number): void;
+  notice(notice: RunStatus): void;
   /** A stream began: the lists must be fetched again. */
   hello(): void;
   link(link: Link): void;
 }
 
-export const nameOf = (journal: Journal): string => `${journal.kind}/${journal.id}`;
+export const nameOf = (journal: JournalId): string => `${journal.kind}/${journal.id}`;
 
 /** Merges cursors of the form `run/a=1.2.0,conversation/b=1.4.0`; of two for one journal the later argument wins. */
 export function joinCursors(...cursors: string[]): string {
@@ -44,13 +44,13 @@ export class Stream {
   }
 
   /** Follows a journal from the place where `cursor` says that it was read to. */
-  follow(journal: Journal, cursor: string): void {
+  follow(journal: JournalId, cursor: string): void {
     this.#watched.add(nameOf(journal));
     this.#cursor = joinCursors(this.#cursor, cursor);
     this.#reopen();
   }
 
-  unfollow(journal: Journal): void {
+  unfollow(journal: JournalId): void {
     const name = nameOf(journal);
     if (!this.#watched.delete(name)) return;
     this.#cursor = this.#cursor
@@ -90,9 +90,9 @@ export class Stream {
       this.#listener.link('open');
       this.#listener.hello();
     });
-    on<{ journal: Journal; event: Event }>('event', ({ journal, event }) => this.#listener.event(journal, event));
-    on<{ journal: Journal; seq: number }>('rewind', ({ journal, seq }) => this.#listener.rewind(journal, seq));
-    on<Notice>('notice', (notice) => this.#listener.notice(notice));
+    on<{ journal: JournalId; event: Event }>('event', ({ journal, event }) => this.#listener.event(journal, event));
+    on<{ journal: JournalId; seq: number }>('rewind', ({ journal, seq }) => this.#listener.rewind(journal, seq));
+    on<RunStatus>('notice', (notice) => this.#listener.notice(notice));
     source.onopen = () => this.#listener.link('open');
     source.onerror = () => {
       if (this.#source !== source) return;

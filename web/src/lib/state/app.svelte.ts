@@ -9,9 +9,9 @@ import type {
   Event,
   Fault,
   Flaw,
-  Journal,
+  JournalId,
   Models,
-  Notice,
+  RunStatus,
   Package,
   PackageContent,
   Project,
@@ -44,8 +44,8 @@ class AppState {
   ready = $state(false);
   #sinks = new Map<string, Sink>();
   #contents = new Map<string, Promise<PackageContent | null>>();
-  #listeners = new Set<(notice: Notice | null) => void>();
-  #pendingNotices: Notice[] = [];
+  #listeners = new Set<(notice: RunStatus | null) => void>();
+  #pendingNotices: RunStatus[] = [];
   #wanted: string | undefined;
   #refresh: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
@@ -149,13 +149,13 @@ class AppState {
   }
 
   /** Subscribes a sink to a journal after a cursor. */
-  follow(journal: Journal, sink: Sink, cursor: string): void {
+  follow(journal: JournalId, sink: Sink, cursor: string): void {
     this.#sinks.set(nameOf(journal), sink);
     this.#stream.follow(journal, cursor);
   }
 
   /** Unsubscribes a sink. */
-  leave(journal: Journal, sink: Sink): void {
+  leave(journal: JournalId, sink: Sink): void {
     // Another sink may have replaced it.
     if (this.#sinks.get(nameOf(journal)) !== sink) return;
     this.#sinks.delete(nameOf(journal));
@@ -176,12 +176,12 @@ class AppState {
   }
 
   /** Registers a listener for notices. It gets `null` when notices may have been missed. */
-  onNotice(listener: (notice: Notice | null) => void): () => void {
+  onNotice(listener: (notice: RunStatus | null) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #notice(notice: Notice): void {
+  #notice(notice: RunStatus): void {
     this.#pendingNotices.push(notice);
     if (this.#pendingNotices.length === 1) nextPaint(() => this.#applyNotices());
   }
@@ -190,7 +190,7 @@ class AppState {
   #applyNotices(): void {
     const fresh = this.#pendingNotices;
     this.#pendingNotices = [];
-    const about = (kind: Journal['kind'], id: string): Notice[] => fresh.filter(({ journal }) => journal.kind === kind && journal.id === id);
+    const about = (kind: JournalId['kind'], id: string): RunStatus[] => fresh.filter(({ journal }) => journal.kind === kind && journal.id === id);
     this.runs = this.runs.map((run) => about('run', run.id).reduce(applyNotice, run));
     this.conversations = this.conversations.map((conversation) => about('conversation', conversation.id).reduce((one, { atWork, phase, asks }) => ({ ...one, atWork, phase, asks }), conversation));
     for (const notice of fresh) for (const listener of this.#listeners) listener(notice);
@@ -216,7 +216,7 @@ const STATUS: Record<string, Status> = {
   Failed: 'failed',
 };
 
-function applyNotice(run: RunItem, notice: Notice): RunItem {
+function applyNotice(run: RunItem, notice: RunStatus): RunItem {
   return {
     ...run,
     atWork: notice.atWork,

@@ -1,13 +1,13 @@
 /** State of one followed journal: its events and their view. Updates are batched per paint. */
 
 import { api, faultOf } from '../api/client';
-import type { Event, Fault, Journal } from '../api/types';
+import type { Event, Fault, JournalId } from '../api/types';
 import { reduce } from '../reduce';
 import { nextPaint } from '../paint';
 import { emptyView, type Live, type View } from '../view';
 
 export class JournalState {
-  readonly journal: Journal;
+  readonly journal: JournalId;
   /** Events without deltas, in order. */
   events: Event[] = [];
   /** View of these events. Deltas do not touch it, so they invalidate nothing that depends on it. */
@@ -25,7 +25,7 @@ export class JournalState {
   #waiting: Event[] = [];
   #isDue = false;
 
-  constructor(journal: Journal) {
+  constructor(journal: JournalId) {
     this.journal = journal;
   }
 

@@ -3,7 +3,7 @@
 import { tick, untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { api, faultOf } from '../api/client';
-import type { Came, ConversationDetail, Fault, Journal, Notice, PackageContent, Picture, RunDetail, Words } from '../api/types';
+import type { Reaction, ConversationDetail, Fault, JournalId, RunStatus, PackageContent, Picture, RunDetail, Words } from '../api/types';
 import { activeFrame } from '../reduce';
 import type { View } from '../view';
 import { slashCommand } from '../slash';
@@ -43,7 +43,7 @@ function orNull(thrown: unknown): null {
 const background = new Map<string, Work>();
 
 /** Returns the work of a journal: one that still sends its queue, or a new one. */
-export function workOf(journal: Journal): Work {
+export function workOf(journal: JournalId): Work {
   let work = background.get(journal.id);
   background.delete(journal.id);
   if (work) return work;
@@ -58,7 +58,7 @@ export function workOf(journal: Journal): Work {
 const isQueue = (kept: unknown): kept is Queued[] => Array.isArray(kept) && kept.every((one) => typeof (one as Queued | null)?.text === 'string');
 
 export class Work {
-  readonly journal: Journal;
+  readonly journal: JournalId;
   main = $state.raw<JournalState | null>(null);
   runs = $state.raw<JournalState[]>([]);
   conversation = $state.raw<ConversationDetail | null>(null);
@@ -97,7 +97,7 @@ export class Work {
   /** Last list of each journal. */
   #grouped = new WeakMap<JournalState, Grouped>();
 
-  constructor(journal: Journal, end: () => void) {
+  constructor(journal: JournalId, end: () => void) {
     this.journal = journal;
     this.#end = end;
     this.queued = draft(queueOf(journal.id), isQueue) ?? [];
@@ -226,7 +226,7 @@ export class Work {
     }
   }
 
-  async #look(journal: Journal): Promise<JournalState> {
+  async #look(journal: JournalId): Promise<JournalState> {
     const state = new JournalState(journal);
     await state.load();
     return state;
@@ -276,7 +276,7 @@ export class Work {
   /** Reacts to events and notices until it is closed. */
   watch(): void {
     const atWork = new Map<string, boolean>();
-    const onNotice = (notice: Notice | null): void => {
+    const onNotice = (notice: RunStatus | null): void => {
       const isOwn = !notice || notice.journal.id === this.journal.id || this.runs.some((run) => run.journal.id === notice.journal.id);
       // While it stays at work, the journal says everything that changes.
       const isSame = notice?.atWork === true && atWork.get(notice.journal.id) === true;
@@ -319,7 +319,7 @@ export class Work {
   }
 
   /** Sends a message, or queues it while the model is at work. */
-  async say(text: string): Promise<Came | 'queued' | undefined> {
+  async say(text: string): Promise<Reaction | 'queued' | undefined> {
     if (this.atWork) {
       this.#setQueue([...this.queued, { text, model: this.model }]);
       this.autoSend = true;
@@ -340,7 +340,7 @@ export class Work {
     await this.refresh().catch(() => undefined);
   }
 
-  async #send(words: Words): Promise<Came | undefined> {
+  async #send(words: Words): Promise<Reaction | undefined> {
     const seq = this.recipient?.view.seq ?? 0;
     [this.sending, this.#isHalting] = [true, false];
     const reaction = await attempt(() => api.say(this.journal, words));

@@ -1,7 +1,7 @@
 //! What a person sees of a conversation beside its events: who is there, the menu, help, where everything stands.
 
 use crewagent_core::package::agents::Agent;
-use crewagent_engine::session::{COMMANDS, Heard, Mode};
+use crewagent_engine::session::{COMMANDS, Mode, Reaction};
 
 use super::{Eyes, Talk};
 use crate::console::Console;
@@ -32,70 +32,71 @@ impl Talk<'_> {
     }
 
     /// What came of the user's words.
-    pub(super) fn show(&mut self, heard: &Heard, console: &mut Console) {
-        if matches!(heard, Heard::Refused(_) | Heard::NoRun) {
+    pub(super) fn show(&mut self, reaction: &Reaction, console: &mut Console) {
+        if matches!(reaction, Reaction::Refused { .. } | Reaction::NoRun) {
             self.outcome = Outcome::Invalid;
-        } else if matches!(heard, Heard::Clarify { .. }) {
+        } else if matches!(reaction, Reaction::Clarify { .. }) {
             // The next words make the choice; until then it is open.
             self.outcome = Outcome::Waiting;
         }
         if matches!(self.eyes, Eyes::Json) {
-            if let Heard::Refused(error) = heard {
+            if let Reaction::Refused { error } = reaction {
                 console.error(format_args!("error: {} {}", error.message, error.hint));
-            } else if matches!(heard, Heard::NoRun) {
+            } else if matches!(reaction, Reaction::NoRun) {
                 console.error(format_args!("error: {NO_RUN}"));
             }
             return;
         }
-        if matches!(heard, Heard::Work | Heard::Nothing) {
+        if matches!(reaction, Reaction::Work | Reaction::Nothing) {
             return;
         }
         self.eyes.hush(console);
-        match heard {
-            Heard::Work | Heard::Nothing => {}
-            Heard::Started(id) => {
-                let words = format!("run {id}: your words go to it; /menu leaves it where it is");
+        match reaction {
+            Reaction::Work | Reaction::Nothing => {}
+            Reaction::Started { run_id } => {
+                let words =
+                    format!("run {run_id}: your words go to it; /menu leaves it where it is");
                 console.line(paint::styled(QUIET, words));
             }
-            Heard::Resumed(id) => {
-                console.line(paint::styled(QUIET, format_args!("going on with run {id}")));
+            Reaction::Resumed { run_id } => {
+                console.line(paint::styled(QUIET, format_args!("going on with run {run_id}")));
             }
-            Heard::Menu(lines) => {
+            Reaction::Menu { lines } => {
                 console.text(&menu::lines(lines));
                 let hint = "Type a number or a word, or just say what you need.";
                 console.line(paint::styled(QUIET, hint));
             }
-            Heard::Agents(ids) if ids.is_empty() => console.line(
+            Reaction::Agents { agents } if agents.is_empty() => console.line(
                 "There is no agent here. `crewagent agent PACKAGE` talks to one of a package.",
             ),
-            Heard::Agents(_) => {
+            Reaction::Agents { .. } => {
                 let agents = self.session.package().map(|package| package.agents());
                 console.text(&menu::agents(agents.unwrap_or_default()));
                 console.line(paint::styled(QUIET, "/agent NAME talks to one of them."));
             }
-            Heard::Clarify { reason, candidates } => {
-                console.text(&menu::candidates(reason, candidates));
+            Reaction::Clarify { reason, choices } => {
+                console.text(&menu::choices(reason, choices));
             }
-            Heard::Refused(error) => {
+            Reaction::Refused { error } => {
                 let what = paint::printable_lines(&error.message);
                 console.line(format_args!("{} {what}", paint::styled(ERROR, "✗")));
                 let hint = format!("  {}", paint::printable_lines(&error.hint));
                 console.line(paint::styled(QUIET, hint));
             }
-            Heard::Met(_) => {
+            Reaction::Met { .. } => {
                 if let Some(agent) = self.session.agent() {
                     console.text(&menu::greeting(agent, &self.session.menu()));
                 }
             }
-            Heard::Dismissed => console
+            Reaction::Dismissed => console
                 .line("The agent has left; this is plain chat now. /agent NAME brings one back."),
-            Heard::Left(id) => {
-                let words = format!("The run {id} stays where it is; /resume goes on with it.");
+            Reaction::Left { run_id } => {
+                let words = format!("The run {run_id} stays where it is; /resume goes on with it.");
                 console.line(words);
             }
-            Heard::NoRun => console.line(NO_RUN),
-            Heard::Help => console.text(&self.help()),
-            Heard::Status => console.text(&self.status()),
+            Reaction::NoRun => console.line(NO_RUN),
+            Reaction::Help => console.text(&self.help()),
+            Reaction::Status => console.text(&self.status()),
         }
         console.show();
     }

@@ -66,7 +66,7 @@ pub(in crate::api) fn agent(agent: &agents::Agent) -> Agent {
         title: agent.metadata.title.clone(),
         icon: agent.metadata.icon.clone(),
         role: agent.persona.role.clone(),
-        menu: menu_of(agent, Surface::Ide).into_iter().map(Into::into).collect(),
+        menu: menu_of(agent, Surface::Ide),
         uses_files: files.unwrap_or(true),
         mcp_servers: servers
             .filter(|mcp| mcp.enabled == Some(true))

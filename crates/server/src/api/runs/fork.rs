@@ -1,7 +1,7 @@
 //! Runs that go on from a moment of another one.
 
 use crewagent_engine::runtime::{ForkRun, Forked, Runtime, SettingsChange};
-use crewagent_engine::store::{RunId, Store};
+use crewagent_engine::store::{JournalId, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
 use jiff::Timestamp;
 
@@ -10,8 +10,8 @@ use crate::api::Id;
 use crate::app::App;
 use crate::endpoint::Asked;
 use crate::problem::Problem;
-use crate::stage::Task;
-use crate::wire::{Code, ForkPreview, ForkQuery, Journal, NewFork, StartedRun};
+use crate::wire::{Code, ForkPreview, ForkQuery, NewFork, StartedRun};
+use crewagent_engine::workers::Task;
 
 pub(super) fn preview(asked: Asked<Id, ForkQuery>) -> Result<ForkPreview, Problem> {
     let Asked { app, path, query, .. } = asked;
@@ -40,10 +40,10 @@ pub(super) fn make(asked: Asked<Id, (), NewFork>) -> Result<StartedRun, Problem>
     let id = RunId::fresh(Timestamp::now());
     let plan = ForkRun { id: Some(id.clone()), ..plan(&app, &store, &path, body.event)? };
     Runtime::new(&store, ToolServers::none()).fork(&plan)?;
-    let journal = Journal::run(id);
-    app.stage.notices().at_work(&journal, false);
+    let journal = JournalId::run(id);
+    app.workers.board().set_working(&journal, false);
     if body.start.unwrap_or_default() {
-        app.stage.ask(&journal, Task::GoOn(SettingsChange::default()), body.model)?;
+        app.workers.submit(&journal, Task::Resume(SettingsChange::default()), body.model)?;
     }
     Ok(StartedRun { run_id: journal.id.to_string() })
 }
@@ -52,7 +52,7 @@ pub(super) fn make(asked: Asked<Id, (), NewFork>) -> Result<StartedRun, Problem>
 fn plan(app: &App, store: &Store, path: &Id, event: u64) -> Result<ForkRun, Problem> {
     let run = RunId::parse(&path.id)?;
     store.runs().facts(&run)?;
-    if app.stage.is_at_work(&actor(app, path)?) {
+    if app.workers.is_working(&actor(app, path)?) {
         return Err(Problem::new(Code::Busy, format!("run {run} is at work"))
             .hint("Pause or stop it, or wait until it rests. Then fork it."));
     }

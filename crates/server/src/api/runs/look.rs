@@ -9,20 +9,22 @@ use crewagent_core::run::trail::Trail;
 use crewagent_core::run::visit::{self, visits};
 use crewagent_core::usage::Usage;
 use crewagent_engine::journal::Reader;
-use crewagent_engine::store::{Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Store};
+use crewagent_engine::store::{
+    JournalId, Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Store,
+};
 
 use crate::api::packages::picture;
 use crate::api::{Blob, Id};
 use crate::app::App;
-use crate::bookmarks::Bookmark;
 use crate::endpoint::Asked;
+use crate::page_offsets::PageOffset;
 use crate::problem::Problem;
-use crate::stage::Position;
 use crate::stream::cursor;
 use crate::wire::{
-    EventPage, EventQuery, FileText, Journal, Origin, Picture, RunDetail, RunItem, RunList,
-    RunQuery, Spent, StateText, StateTexts, Visit,
+    EventPage, EventQuery, FileText, Origin, Picture, RunDetail, RunItem, RunList, RunQuery, Spent,
+    StateText, StateTexts, Visit,
 };
+use crewagent_engine::workers::Offset;
 
 /// Runs that are listed when nothing else is said.
 const RUNS: usize = 200;
@@ -77,7 +79,7 @@ fn started_from(store: &Store, talk: &RunId, of: Of<'_>) -> Result<RunListing, P
 
 fn item(app: &App, run: RunSummary) -> RunItem {
     let conversation = run.conversation;
-    let at_work = app.stage.is_at_work(&Journal::run(run.run_id.clone()));
+    let at_work = app.workers.is_working(&JournalId::run(run.run_id.clone()));
     let holder = run.holder.filter(|holder| holder.pid != Some(std::process::id()));
     RunItem {
         id: run.run_id.to_string(),
@@ -167,20 +169,20 @@ fn graph(store: &Store, facts: &RunRecord) -> Option<Picture> {
 pub(super) fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem> {
     let id = RunId::parse(&asked.path.id)?;
     let reader = asked.app.store()?.runs().journal(&id)?;
-    page(&asked.app, &Journal::run(id), reader, &asked.query)
+    page(&asked.app, &JournalId::run(id), reader, &asked.query)
 }
 
 /// Some events of a journal.
 pub(in crate::api) fn page(
     app: &App,
-    journal: &Journal,
+    journal: &JournalId,
     mut reader: Reader,
     query: &EventQuery,
 ) -> Result<EventPage, Problem> {
     let after = query.after.unwrap_or_default();
     let limit = query.limit.map_or(EVENTS, |limit| limit as usize).clamp(1, MAX_EVENTS);
     let mut epoch = 1;
-    if let Some(mark) = app.bookmarks.find(journal, after)
+    if let Some(mark) = app.page_offsets.find(journal, after)
         && reader.go_to(&mark.place)?
     {
         epoch = mark.epoch;
@@ -198,7 +200,7 @@ pub(in crate::api) fn page(
     loop {
         if events.len() == limit || reader.offset() - begin >= MAX_PAGE {
             if let Some(place) = reader.place() {
-                app.bookmarks.keep(journal, Bookmark { place, epoch });
+                app.page_offsets.insert(journal, PageOffset { place, epoch });
             }
             more = !reader.next_few(PEEK, 1)?.is_empty();
             break;
@@ -211,7 +213,7 @@ pub(in crate::api) fn page(
         events.extend(next);
     }
     let seq = events.last().map_or(after, |event: &Event| event.seq);
-    let at = Position { epoch, seq, part: 0 };
+    let at = Offset { epoch, seq, part: 0 };
     Ok(EventPage { events, more, cursor: cursor::write(std::iter::once((journal, at))) })
 }
 

@@ -36,7 +36,7 @@ role: string,
 /**
  * Its menu, as it is shown.
  */
-menu: Array<MenuItem>, 
+menu: Array<MenuLine>, 
 /**
  * Whether it may use files.
  */
@@ -338,47 +338,6 @@ nodeId: string,
 call: number, };
 
 /**
- * What came of the user's words.
- */
-export type Came = { "kind": "work" } | { "kind": "started", 
-/**
- * The run.
- */
-runId: string, } | { "kind": "resumed", 
-/**
- * The run.
- */
-runId: string, } | { "kind": "menu", 
-/**
- * The lines.
- */
-lines: Array<MenuItem>, } | { "kind": "agents", 
-/**
- * Their ids.
- */
-agents: Array<string>, } | { "kind": "clarify", 
-/**
- * What is unclear.
- */
-reason: string, 
-/**
- * What can be said instead.
- */
-choices: Array<Suggestion>, } | { "kind": "refused", 
-/**
- * Why.
- */
-message: string, } | { "kind": "met", 
-/**
- * The agent.
- */
-agentId: string, } | { "kind": "dismissed" } | { "kind": "left", 
-/**
- * The run.
- */
-runId: string, } | { "kind": "no-run" } | { "kind": "help" } | { "kind": "status" } | { "kind": "nothing" };
-
-/**
  * One change of a file.
  */
 export type Change = { 
@@ -642,7 +601,7 @@ agent?: Agent,
 /**
  * Its menu.
  */
-menu: Array<MenuItem>, 
+menu: Array<MenuLine>, 
 /**
  * The runs that were started from it, in their order.
  */
@@ -1594,24 +1553,37 @@ answer: Answer,
 state?: StateChange, };
 
 /**
+ * An event and the journal it belongs to: the data of a frame `event` of the stream.
+ */
+export type JournalEvent = { 
+/**
+ * The journal.
+ */
+journal: JournalId, 
+/**
+ * The event.
+ */
+event: Event, };
+
+/**
  * The journal of a run or of a conversation.
  */
-export type Journal = { 
+export type JournalId = { 
 /**
- * Whose it is.
+ * The owner.
  */
-kind: Kind, 
+kind: JournalKind, 
 /**
  * The id of the run or the conversation.
  */
 id: string, };
 
-export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
-
 /**
- * Whose events they are.
+ * The owner of a journal.
  */
-export type Kind = "run" | "conversation";
+export type JournalKind = "run" | "conversation";
+
+export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
 
 /**
  * The place of a label.
@@ -1971,19 +1943,19 @@ hint: string, };
 export type MenuErrorCode = "UnknownWorkflow" | "NotSupportedClassicWorkflow" | "UnknownPromptId" | "DataLoadFailed" | "PermissionDenied" | "ValidationFailed";
 
 /**
- * A line of a menu.
+ * A line of a menu, as it is shown.
  */
-export type MenuItem = { 
+export type MenuLine = { 
 /**
- * What is typed to choose it.
+ * Its number, from 1.
  */
 number: number, 
 /**
- * Its trigger.
+ * The word to type instead of the number.
  */
 trigger?: string, 
 /**
- * What it does.
+ * What it is for.
  */
 description: string, };
 
@@ -2299,55 +2271,6 @@ bounds?: Bounds, };
  * Nothing to say: `{}`.
  */
 export type Nothing = Record<string, never>;
-
-/**
- * The data of a frame `notice`: how a run or a conversation is now, for lists.
- */
-export type Notice = { 
-/**
- * Which one.
- */
-journal: Journal, 
-/**
- * Its phase; none when it was removed.
- */
-phase?: Phase, 
-/**
- * Why it rests.
- */
-reason?: Reason, 
-/**
- * Why, in words.
- */
-message?: string, 
-/**
- * What kind of question it waits with.
- */
-asks?: QuestionKind, 
-/**
- * The node it is at.
- */
-currentNode?: string, 
-/**
- * How many nodes are done, where that is known.
- */
-stepsCompleted?: number, 
-/**
- * Requests to the model, where that is known.
- */
-turns?: number, 
-/**
- * When.
- */
-time: string, 
-/**
- * Whether a process is at work on it.
- */
-atWork: boolean, 
-/**
- * Whether it was removed.
- */
-removed: boolean, };
 
 /**
  * Where a run comes from.
@@ -2857,6 +2780,47 @@ label?: string,
 description?: string, };
 
 /**
+ * What a message of the user led to.
+ */
+export type Reaction = { "kind": "work" } | { "kind": "started", 
+/**
+ * The run.
+ */
+runId: string, } | { "kind": "resumed", 
+/**
+ * The run.
+ */
+runId: string, } | { "kind": "menu", 
+/**
+ * Its lines.
+ */
+lines: Array<MenuLine>, } | { "kind": "agents", 
+/**
+ * Their ids.
+ */
+agents: Array<string>, } | { "kind": "clarify", 
+/**
+ * What is unclear.
+ */
+reason: string, 
+/**
+ * What can be chosen.
+ */
+choices: Array<Choice>, } | { "kind": "refused", 
+/**
+ * Why.
+ */
+message: string, } | { "kind": "met", 
+/**
+ * The agent.
+ */
+agentId: string, } | { "kind": "dismissed" } | { "kind": "left", 
+/**
+ * The run.
+ */
+runId: string, } | { "kind": "no-run" } | { "kind": "help" } | { "kind": "status" } | { "kind": "nothing" };
+
+/**
  * Cause for which a run rests.
  */
 export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "call" | "loop" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
@@ -3069,7 +3033,7 @@ export type Rewind = {
 /**
  * Where.
  */
-journal: Journal, 
+journal: JournalId, 
 /**
  * The last event that stays; 0 when none does.
  */
@@ -3484,6 +3448,55 @@ data?: Payload,
 forkedFrom?: Fork, };
 
 /**
+ * The data of a frame `notice`: how a run or a conversation is now, for lists.
+ */
+export type RunStatus = { 
+/**
+ * Which one.
+ */
+journal: JournalId, 
+/**
+ * Its phase; none when it was removed.
+ */
+phase?: Phase, 
+/**
+ * Why it rests.
+ */
+reason?: Reason, 
+/**
+ * Why, in words.
+ */
+message?: string, 
+/**
+ * What kind of question it waits with.
+ */
+asks?: QuestionKind, 
+/**
+ * The node it is at.
+ */
+currentNode?: string, 
+/**
+ * How many nodes are done, where that is known.
+ */
+stepsCompleted?: number, 
+/**
+ * Requests to the model, where that is known.
+ */
+turns?: number, 
+/**
+ * When.
+ */
+time: string, 
+/**
+ * Whether a process is at work on it.
+ */
+atWork: boolean, 
+/**
+ * Whether it was removed.
+ */
+removed: boolean, };
+
+/**
  * A project and a package to try, with a model that answers from a file: no key, no network.
  */
 export type Sample = { 
@@ -3773,19 +3786,6 @@ export type Status = "running" | "interrupted" | "waiting-user" | "paused" | "co
 export type StoppedBy = "user" | "time";
 
 /**
- * Something that can be said.
- */
-export type Suggestion = { 
-/**
- * The words.
- */
-answer: string, 
-/**
- * What they mean.
- */
-label: string, };
-
-/**
  * What holds for one tool.
  */
 export type Surveyed = { 
@@ -3878,19 +3878,6 @@ export type Title = {
  * The words.
  */
 title: string, };
-
-/**
- * The data of a frame `event`: something happened.
- */
-export type Told = { 
-/**
- * Where.
- */
-journal: Journal, 
-/**
- * What.
- */
-event: Event, };
 
 /**
  * A call of a tool, as the model wrote it.

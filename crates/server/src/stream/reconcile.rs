@@ -1,67 +1,67 @@
-//! How much of what a browser was told became part of the journal.
+//! Compares the events that a browser received with those that are durable.
 //!
-//! What is told before it is written can be lost with the process, and the next process uses its numbers again. So a
-//! position names the process (the *epoch*) beside the event. An event with a key is written before it is told; behind
-//! the last of these before the next process took over, what was told is in doubt, and is told again.
+//! An event that is emitted before it is written can be lost with the process, and the next process uses its number
+//! again. So an offset names the process (the *epoch*) beside the event. An event with a key is written before it is
+//! emitted; events after the last of these before the next process resumed are unconfirmed, and are sent again.
 
 use crewagent_core::event::{Event, EventKind, RunEvent, RunResumed};
 use crewagent_engine::journal::{JournalError, Reader};
 
-use crate::stage::Position;
+use crewagent_engine::workers::Offset;
 
 /// Bytes that are read at a time.
-const PIECE: usize = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
 
-/// What a journal says about who wrote it.
+/// The durable events of a journal, by the process that wrote them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Truth {
+pub(super) struct Reconciliation {
     /// The last event.
     last: u64,
-    /// The last event that was certainly written before it was told.
+    /// The last event that was certainly written before it was emitted.
     sure: u64,
-    takeovers: Vec<Takeover>,
+    resumes: Vec<Resume>,
 }
 
-/// A process took the run over.
+/// A process resumed the run.
 #[derive(Debug, PartialEq, Eq)]
-struct Takeover {
+struct Resume {
     epoch: u64,
-    /// What the processes before had certainly written.
+    /// The last event that the processes before had certainly written.
     sure: u64,
 }
 
-impl Truth {
+impl Reconciliation {
     /// Reads a journal to its end.
     pub(super) fn read(reader: &mut Reader) -> Result<Self, JournalError> {
-        let mut truth = Self::default();
+        let mut journal = Self::default();
         loop {
-            let events = reader.next(PIECE)?;
+            let events = reader.next(CHUNK_BYTES)?;
             if events.is_empty() {
-                return Ok(truth);
+                return Ok(journal);
             }
-            events.iter().for_each(|event| truth.take(event));
+            events.iter().for_each(|event| journal.take(event));
         }
     }
 
     fn take(&mut self, event: &Event) {
         self.last = event.seq;
         if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind {
-            self.takeovers.push(Takeover { epoch: *epoch, sure: self.sure });
+            self.resumes.push(Resume { epoch: *epoch, sure: self.sure });
         }
         if event.key.is_some() {
             self.sure = event.seq;
         }
     }
 
-    /// The process that wrote last.
+    /// Returns the epoch of the process that wrote last.
     pub(super) fn last_epoch(&self) -> u64 {
-        self.takeovers.last().map_or(1, |takeover| takeover.epoch)
+        self.resumes.last().map_or(1, |resume| resume.epoch)
     }
 
-    /// The last event that somebody at this position has as the journal has it, as far as that is sure.
-    pub(super) fn common(&self, at: Position) -> u64 {
-        let later = self.takeovers.iter().find(|takeover| takeover.epoch > at.epoch);
-        at.seq.min(later.map_or(self.last, |takeover| takeover.sure))
+    /// Returns the last event that a subscriber at this offset certainly has as the journal has it.
+    pub(super) fn common(&self, at: Offset) -> u64 {
+        let later = self.resumes.iter().find(|resume| resume.epoch > at.epoch);
+        at.seq.min(later.map_or(self.last, |resume| resume.sure))
     }
 }
 
@@ -88,9 +88,9 @@ mod tests {
         Event { seq, part, time: String::new(), run_id, key: key.map(str::to_owned), kind }
     }
 
-    /// Keyed, noted, noted by the next process, taken over, keyed, noted.
-    fn truth() -> Truth {
-        let mut truth = Truth::default();
+    /// Keyed, unkeyed, unkeyed of the next process, resumed, keyed, unkeyed.
+    fn journal() -> Reconciliation {
+        let mut journal = Reconciliation::default();
         for event in [
             event(1, Some("a"), None),
             event(2, None, None),
@@ -99,24 +99,24 @@ mod tests {
             event(5, Some("b"), None),
             event(6, None, None),
         ] {
-            truth.take(&event);
+            journal.take(&event);
         }
-        truth
+        journal
     }
 
     fn check_common(epoch: u64, seq: u64, expected: u64) {
-        assert_eq!(truth().common(Position { epoch, seq, part: 0 }), expected, "{epoch}.{seq}");
+        assert_eq!(journal().common(Offset { epoch, seq, part: 0 }), expected, "{epoch}.{seq}");
     }
 
     #[test]
-    fn what_the_same_process_told_is_true_as_far_as_the_journal_goes() {
+    fn events_of_the_same_process_are_confirmed_up_to_the_end_of_the_journal() {
         check_common(2, 5, 5);
         check_common(2, 6, 6);
         check_common(2, 9, 6);
     }
 
     #[test]
-    fn what_an_earlier_process_told_is_true_as_far_as_it_was_surely_written() {
+    fn events_of_an_earlier_process_are_confirmed_up_to_its_last_key() {
         check_common(1, 1, 1);
         check_common(1, 2, 1);
         check_common(1, 4, 1);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_journal_has_nothing_in_common_with_anybody() {
-        assert_eq!(Truth::default().common(Position { epoch: 1, seq: 7, part: 0 }), 0);
+    fn an_empty_journal_confirms_nothing() {
+        assert_eq!(Reconciliation::default().common(Offset { epoch: 1, seq: 7, part: 0 }), 0);
     }
 }

@@ -1,0 +1,139 @@
+//! The reaction to a message of the user, and the errors that prevent one.
+
+use crewagent_core::event::Choice;
+use crewagent_core::menu::{MenuError, MenuLine};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use thiserror::Error;
+
+use crate::runtime::{ResumeError, StartError};
+use crate::store::{RunError, RunId};
+use crate::turn::Halt;
+
+/// What a message of the user led to.
+// Whatever it is, `Session::drive` may be called: it does the work there is.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Reaction {
+    /// The model is at work.
+    Work,
+    /// A run was started, and the user's messages go to it from here on.
+    Started {
+        /// The run.
+        #[schemars(with = "String")]
+        #[cfg_attr(feature = "ts", ts(type = "string"))]
+        run_id: RunId,
+    },
+    /// A run was resumed.
+    Resumed {
+        /// The run.
+        #[schemars(with = "String")]
+        #[cfg_attr(feature = "ts", ts(type = "string"))]
+        run_id: RunId,
+    },
+    /// The menu of the agent is to be shown.
+    Menu {
+        /// Its lines.
+        lines: Vec<MenuLine>,
+    },
+    /// No agent is active; these are available.
+    Agents {
+        /// Their ids.
+        agents: Vec<String>,
+    },
+    /// The message is ambiguous, or matches nothing.
+    Clarify {
+        /// What is unclear.
+        reason: String,
+        /// What can be chosen.
+        choices: Vec<Choice>,
+    },
+    /// The choice cannot be carried out.
+    Refused {
+        /// Why.
+        #[serde(rename = "message", serialize_with = "as_text")]
+        #[schemars(rename = "message", with = "String")]
+        #[cfg_attr(feature = "ts", ts(rename = "message", type = "string"))]
+        error: MenuError,
+    },
+    /// Another agent answers from here on.
+    Met {
+        /// The agent.
+        agent_id: String,
+    },
+    /// The agent left.
+    Dismissed,
+    /// The run was left where it is.
+    Left {
+        /// The run.
+        #[schemars(with = "String")]
+        #[cfg_attr(feature = "ts", ts(type = "string"))]
+        run_id: RunId,
+    },
+    /// There is no run to resume or to leave.
+    NoRun,
+    /// The help is to be shown.
+    Help,
+    /// The status is to be shown.
+    Status,
+    /// The message was empty.
+    Nothing,
+}
+
+impl Reaction {
+    /// Returns true if the model has work.
+    pub fn has_work(&self) -> bool {
+        matches!(self, Self::Work | Self::Started { .. } | Self::Resumed { .. } | Self::Nothing)
+    }
+
+    /// Returns what the user can choose from now.
+    pub(super) fn choices(&self) -> Vec<Choice> {
+        match self {
+            Self::Menu { lines } => lines
+                .iter()
+                .map(|line| Choice {
+                    answer: line.number.to_string(),
+                    label: line.description.clone(),
+                })
+                .collect(),
+            Self::Clarify { choices, .. } => choices.clone(),
+            Self::Agents { agents } => agents
+                .iter()
+                .map(|id| Choice { answer: format!("/agent {id}"), label: id.clone() })
+                .collect(),
+            Self::Work
+            | Self::Started { .. }
+            | Self::Resumed { .. }
+            | Self::Refused { .. }
+            | Self::Met { .. }
+            | Self::Dismissed
+            | Self::Left { .. }
+            | Self::NoRun
+            | Self::Help
+            | Self::Status
+            | Self::Nothing => Vec::new(),
+        }
+    }
+}
+
+fn as_text<S: Serializer>(error: &MenuError, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(error)
+}
+
+/// Why a message cannot be handled. The conversation itself stays usable.
+#[derive(Debug, Error)]
+pub enum SessionError {
+    /// A run or a conversation cannot be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A run or a conversation cannot be taken over.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] RunError),
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Halt(#[from] Halt),
+}

@@ -1,0 +1,182 @@
+//! The current status of runs and conversations, pushed to lists.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use crewagent_core::event::{
+    Event, EventKind, FrameEntered, FrameEvent, FrameLeft, ModelEvent, Phase, PhaseChanged, Reason,
+    RunEvent, RunFinished, RunStarted, StateEvent, TurnStarted, UserAsked, UserEvent,
+};
+use crewagent_core::question::QuestionKind;
+use crewagent_core::state::standing::Standing;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Listener;
+use crate::store::JournalId;
+
+/// Entries that are kept; lists are fetched again now and then anyway.
+const MAX_STATUSES: usize = 4096;
+
+/// The data of a frame `notice`: how a run or a conversation is now, for lists.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RunStatus {
+    /// Which one.
+    pub journal: JournalId,
+    /// Its phase; none when it was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Why it rests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// Why, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What kind of question it waits with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<QuestionKind>,
+    /// The node it is at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_node: Option<String>,
+    /// How many nodes are done, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps_completed: Option<u32>,
+    /// Requests to the model, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u32>,
+    /// When.
+    pub time: String,
+    /// Whether a process is at work on it.
+    pub at_work: bool,
+    /// Whether it was removed.
+    pub removed: bool,
+}
+
+/// The latest status of each run and conversation of this process.
+#[derive(Debug, Default)]
+pub struct RunStatusBoard {
+    version: u64,
+    statuses: BTreeMap<JournalId, (u64, RunStatus)>,
+    listeners: Vec<Weak<Listener>>,
+}
+
+impl RunStatusBoard {
+    /// Calls a listener after every change, until it is dropped, and returns the current version.
+    pub fn subscribe(&mut self, listener: &Arc<Listener>) -> u64 {
+        self.listeners.retain(|listener| listener.strong_count() > 0);
+        self.listeners.push(Arc::downgrade(listener));
+        self.version
+    }
+
+    /// Returns the number of listeners.
+    pub fn listeners(&self) -> usize {
+        self.listeners.iter().filter(|listener| listener.strong_count() > 0).count()
+    }
+
+    /// Returns the entries that changed since a version, and the current version.
+    pub fn since(&self, version: u64) -> (Vec<RunStatus>, u64) {
+        let changed = self.statuses.values().filter(|(at, _)| *at > version);
+        (changed.map(|(_, status)| status.clone()).collect(), self.version)
+    }
+
+    /// Updates a status from an event.
+    pub(super) fn take(&mut self, journal: &JournalId, event: &Event) {
+        let status = self.status(journal);
+        let kind = &event.kind;
+        if let EventKind::Run(RunEvent::Started(RunStarted { state, .. }))
+        | EventKind::Frame(FrameEvent::Entered(FrameEntered { state, .. })) = kind
+        {
+            set_position(status, state);
+        } else if let EventKind::State(StateEvent::Changed(change))
+        | EventKind::Frame(FrameEvent::Left(FrameLeft { change, .. })) = kind
+        {
+            set_position(status, &change.state);
+        } else if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { turn, .. })) = kind {
+            status.turns = u32::try_from(*turn).ok();
+            status.phase = Some(Phase::Running);
+            (status.reason, status.message, status.asks) = (None, None, None);
+        } else if let EventKind::User(UserEvent::Asked(UserAsked { question, .. })) = kind {
+            // The phase change that waits for the answer comes next.
+            status.asks = Some(question.kind);
+            return;
+        } else if let EventKind::Run(RunEvent::PhaseChanged(PhaseChanged {
+            phase,
+            reason,
+            message,
+        })) = kind
+        {
+            status.phase = Some(*phase);
+            status.reason = *reason;
+            status.message.clone_from(message);
+        } else if let EventKind::Run(RunEvent::Finished(RunFinished { phase, turns, .. })) = kind {
+            status.phase = Some(*phase);
+            status.turns = u32::try_from(*turns).ok();
+        } else {
+            return;
+        }
+        status.time.clone_from(&event.time);
+        self.touch(journal);
+    }
+
+    /// Sets whether a worker works on it.
+    pub fn set_working(&mut self, journal: &JournalId, is_working: bool) {
+        self.status(journal).at_work = is_working;
+        self.touch(journal);
+    }
+
+    /// Sets the message of a run that cannot be resumed.
+    pub(super) fn set_message(&mut self, journal: &JournalId, message: &str) {
+        self.status(journal).message = Some(message.to_owned());
+        self.touch(journal);
+    }
+
+    /// Marks it as removed.
+    pub fn remove(&mut self, journal: &JournalId) {
+        let status = self.status(journal);
+        (status.removed, status.at_work, status.phase) = (true, false, None);
+        self.touch(journal);
+    }
+
+    fn status(&mut self, journal: &JournalId) -> &mut RunStatus {
+        if self.statuses.len() >= MAX_STATUSES && !self.statuses.contains_key(journal) {
+            let oldest = self.statuses.iter().min_by_key(|(_, (at, _))| *at);
+            if let Some(oldest) = oldest.map(|(journal, _)| journal.clone()) {
+                self.statuses.remove(&oldest);
+            }
+        }
+        let fresh = || (0, fresh(journal));
+        &mut self.statuses.entry(journal.clone()).or_insert_with(fresh).1
+    }
+
+    fn touch(&mut self, journal: &JournalId) {
+        self.version += 1;
+        if let Some((at, _)) = self.statuses.get_mut(journal) {
+            *at = self.version;
+        }
+        self.listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener());
+    }
+}
+
+fn fresh(journal: &JournalId) -> RunStatus {
+    RunStatus {
+        journal: journal.clone(),
+        phase: None,
+        reason: None,
+        message: None,
+        asks: None,
+        current_node: None,
+        steps_completed: None,
+        turns: None,
+        time: String::new(),
+        at_work: false,
+        removed: false,
+    }
+}
+
+/// Sets the position of the active workflow.
+fn set_position(status: &mut RunStatus, state: &Standing) {
+    status.current_node = Some(state.current_node_id.clone());
+    status.steps_completed = u32::try_from(state.steps_completed.len()).ok();
+}
