@@ -37,15 +37,15 @@ pub(crate) use self::tools::{ToolsCommand, ToolsList};
 /// The numbers are a contract.
 const EXIT_CODES: &str = "\
 Exit codes:
-    0  completed, done
+    0  completed
     1  failed
-    2  bad usage, or an invalid package
-    3  waiting for the user
+    2  bad usage, not found, an invalid package, or a run in use by another process
+    3  waiting for you
     4  stopped by a limit
-    5  model or network error
+    5  the model failed or could not be reached
   130  interrupted";
 
-/// Runs `.bmad` workflow packages on your project with any chat-completions model: the model decides, the runtime enforces.
+/// Runs `.bmad` workflow packages on your project with any chat-completions model. The model decides, the runtime enforces.
 #[derive(Debug, Parser)]
 #[command(
     name = "crewagent",
@@ -58,53 +58,53 @@ Exit codes:
     after_help = EXIT_CODES
 )]
 pub(crate) struct Args {
-    /// Where CrewAgent keeps packages and runs [default: the platform's data folder]
+    /// The folder for packages, runs and settings [default: the platform's data folder]
     #[arg(long, global = true, env = "CREWAGENT_HOME", value_name = "DIR", hide_env_values = true)]
     pub(crate) home: Option<PathBuf>,
-    /// Without a command, the app is opened in the browser: the same as `ui`
+    /// Without a command, opens the app in the browser, like `ui`
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Open the app in the browser, served by this computer for you alone
+    /// Open the app in the browser, served from this computer for you alone (the default)
     Ui(Ui),
-    /// Watch a workflow run from its first node to its last, offline, in a scratch folder
+    /// Run a sample workflow from start to end: offline, without a key, in a scratch folder
     Demo(Demo),
-    /// Run a workflow of a package on a project
+    /// Run a workflow on a project
     #[command(after_help = EXIT_CODES)]
     Run(Box<Run>),
-    /// Go on with a run: after a question, a pause, a limit, an error or a crash
+    /// Resume a run after a question, a pause, a limit, an error or a crash
     #[command(after_help = EXIT_CODES)]
     Resume(Box<Resume>),
-    /// Talk to an agent of a package: choose from its menu, or just say what you need
+    /// Talk to an agent of a package: choose from its menu, or say what you need
     #[command(after_help = EXIT_CODES)]
     Agent(Box<Agent>),
-    /// Talk about a project with a model that can read and write its files; or go on with a conversation
+    /// Talk about a project with a model that can read and write its files, or continue a conversation
     #[command(after_help = EXIT_CODES)]
     Chat(Box<Chat>),
-    /// See, search, rename and remove conversations
+    /// List, search, rename and remove conversations
     Chats(Chats),
-    /// See what runs there are and what they did
+    /// List, inspect, fork, revert and remove runs
     Runs(Runs),
-    /// See which folders have runs; say where one has moved
+    /// List projects, and relink one whose folder has moved
     Projects(Projects),
-    /// Write, check, pack, import and draw packages
+    /// Create, check, pack, import and draw packages
     #[command(subcommand, visible_alias = "pkg")]
     Package(PackageCommand),
-    /// Set up, try out and measure models
+    /// Add, test and probe models
     Models(Models),
-    /// Set up and try out MCP servers, whose tools runs may use
+    /// Add and test MCP servers, whose tools runs can use
     Mcp(Mcp),
-    /// See what tools may do, and who decided it
+    /// Show what tools may do, and what decided it
     #[command(subcommand)]
     Tools(ToolsCommand),
-    /// See and change the settings
+    /// Show and change settings
     Config(Config),
-    /// Check that everything is in order, and say what to do where it is not
+    /// Check the installation, and say how to fix what is wrong
     Doctor(Doctor),
-    /// Print a script that completes commands in your shell
+    /// Print a completion script for your shell
     Completions(Completions),
 }
 

@@ -15,17 +15,17 @@ pub(crate) struct Mcp {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
-    /// List the servers that are set up (the default)
+    /// List the configured servers (the default)
     List(McpList),
-    /// Set up a server, or take over those of another tool; it is off until it is enabled
+    /// Add a server, or import those of another tool; it is disabled until you enable it
     Add(McpAdd),
-    /// Start a server and show what it offers, or name the step that fails
+    /// Start a server and list its tools, or name the step that fails
     Test(McpTest),
-    /// Let runs use servers
+    /// Allow runs to use servers
     Enable(McpNames),
-    /// Let runs no longer use servers
+    /// Stop runs from using servers
     Disable(McpNames),
-    /// Remove servers from the settings, with their stored secrets
+    /// Remove servers and their stored secrets
     Rm(McpRm),
 }
 
@@ -38,35 +38,35 @@ pub(crate) struct McpList {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpAdd {
-    /// What you want to call it: letters, digits, `-` and `_`
+    /// Your name for it: letters, digits, `-` and `_`
     #[arg(value_name = "NAME", required_unless_present = "from")]
     pub(crate) name: Option<String>,
-    /// The program that is the server, and its arguments, behind `--`
+    /// The server's program and its arguments, after `--`
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["url", "from"])]
     pub(crate) command: Vec<String>,
-    /// Where a server over streamable HTTP is
+    /// The address of a server over streamable HTTP
     #[arg(long, value_name = "URL", conflicts_with = "from")]
     pub(crate) url: Option<String>,
-    /// A variable for the program; what looks like a secret is stored apart from the settings
+    /// An environment variable for the program; a secret is stored outside the settings
     #[arg(long = "env", short = 'e', value_name = "NAME=VALUE", conflicts_with_all = ["url", "from"])]
     pub(crate) env: Vec<String>,
-    /// A header of every request; what looks like a secret is stored apart from the settings
+    /// A header for every request; a secret is stored outside the settings
     #[arg(long = "header", short = 'H', value_name = "NAME=VALUE", requires = "url")]
     pub(crate) headers: Vec<String>,
-    /// The folder the program is started in [default: your home folder]
+    /// The working folder of the program [default: your home folder]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "from"])]
     pub(crate) cwd: Option<PathBuf>,
-    /// Take over the servers of a JSON file with `mcpServers`, as other tools have it
+    /// Import the servers from another tool's JSON file with `mcpServers`
     #[arg(long, value_name = "FILE", conflicts_with = "name")]
     pub(crate) from: Option<PathBuf>,
-    /// Let runs use it from now on
+    /// Enable it at once
     #[arg(long)]
     pub(crate) enable: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpTest {
-    /// A server that is set up, enabled or not
+    /// A configured server, enabled or not
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// Print JSON
@@ -76,17 +76,17 @@ pub(crate) struct McpTest {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpNames {
-    /// Servers that are set up
+    /// Configured servers
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpRm {
-    /// Servers that are set up
+    /// Configured servers
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }

@@ -13,17 +13,17 @@ pub(crate) struct Models {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// List the models that are set up (the default)
+    /// List the configured models (the default)
     List(ModelsList),
-    /// Set up a model, or change one; asks for what is missing
+    /// Add or change a model; asks for what is missing
     Add(Box<ModelsAdd>),
-    /// Choose the model that runs use
+    /// Choose the default model for runs
     Use(ModelsUse),
-    /// Try out a model step by step, and name the step that fails
+    /// Test the connection to a model, and name the step that fails
     Test(ModelsTest),
-    /// Measure how a server wants to be spoken to, and remember it
+    /// Measure what a server supports, and store the result
     Probe(ModelsProbe),
-    /// Remove a model from the settings, with its key
+    /// Remove models and their keys
     Rm(ModelsRm),
 }
 
@@ -36,53 +36,53 @@ pub(crate) struct ModelsList {
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ModelsAdd {
-    /// What you want to call it
+    /// Your name for it
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// How the provider wants to be spoken to [default: recognised by the base URL, else generic]
+    /// The provider's profile [default: recognised by the base URL, otherwise generic]
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<String>,
-    /// Where it is [default: the profile's own address]
+    /// Its address [default: the profile's address]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// What the provider calls it
+    /// The provider's id for it
     #[arg(long, value_name = "ID")]
     pub(crate) model: Option<String>,
-    /// The key is in this environment variable
+    /// Read the key from this environment variable
     #[arg(long, value_name = "VARIABLE", group = "key")]
     pub(crate) key_env: Option<String>,
-    /// Read the key from standard input and keep it in a file that only you can read
+    /// Read the key from standard input and store it in a file that only you can read
     #[arg(long, group = "key")]
     pub(crate) key_stdin: bool,
-    /// It needs no key
+    /// The model needs no key
     #[arg(long, group = "key")]
     pub(crate) no_key: bool,
-    /// Keep the key in the keyring of the system instead of a file
+    /// Store the key in the system keyring instead of a file
     #[arg(long, conflicts_with_all = ["key_env", "no_key"])]
     pub(crate) keyring: bool,
-    /// The size of its window in tokens
+    /// The size of its context window in tokens
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) window: Option<u64>,
-    /// The longest reply in tokens
+    /// The maximum length of a reply in tokens
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_output: Option<u64>,
-    /// How freely it chooses its words, from 0 to 2
+    /// The sampling temperature, from 0 to 2
     #[arg(long, value_name = "NUMBER")]
     pub(crate) temperature: Option<f64>,
-    /// Dollars for a million tokens, as INPUT,OUTPUT or INPUT,OUTPUT,CACHED
+    /// Dollars per million tokens, as INPUT,OUTPUT or INPUT,OUTPUT,CACHED
     #[arg(long, value_name = "PRICES", value_delimiter = ',', num_args = 1)]
     pub(crate) price: Vec<f64>,
-    /// Let runs use it from now on
+    /// Make it the default model for runs
     #[arg(long = "use")]
     pub(crate) use_it: bool,
-    /// Ask nothing
+    /// Ask nothing; fail if something is missing
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelsUse {
-    /// A model that is set up, or PROFILE/MODEL
+    /// A configured model, or PROFILE/MODEL
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 }
@@ -102,7 +102,7 @@ pub(crate) struct ModelsProbe {
     /// The model [default: the one that runs use]
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Show what differs, and write nothing
+    /// Show what differs from the profile, but write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Write without asking
@@ -115,10 +115,10 @@ pub(crate) struct ModelsProbe {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelsRm {
-    /// Models that are set up
+    /// Configured models
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }

@@ -6,7 +6,7 @@ use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PackageCommand {
-    /// Check packages and explain every mistake
+    /// Check packages and report every mistake
     Validate(Validate),
     /// Pack a folder into a .bmad file; the same files always give the same bytes
     Pack(Pack),
@@ -18,7 +18,7 @@ pub(crate) enum PackageCommand {
     Show(Show),
     /// Remove imported packages from the store
     Rm(Rm),
-    /// Make a new package that validates and runs
+    /// Create a new package that validates and runs
     New(New),
     /// Draw the graph of a workflow
     Graph(Graph),
@@ -55,14 +55,14 @@ pub(crate) struct Pack {
     /// The folder that holds bmad.json
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// Where to write [default: NAME-VERSION.bmad in the current folder]
+    /// The file to write [default: NAME-VERSION.bmad in the current folder]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// Folders, .bmad or .zip files
+    /// Folders, or .bmad or .zip files
     #[arg(required = true, value_name = "PACKAGE")]
     pub(crate) packages: Vec<PathBuf>,
 }
@@ -89,40 +89,40 @@ pub(crate) struct Rm {
     /// Imported packages, as NAME, NAME@VERSION or digest
     #[arg(required = true, value_name = "NAME")]
     pub(crate) packages: Vec<String>,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct New {
-    /// The folder to make [default: the package's name]
+    /// The folder to create [default: the package's name]
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     /// The package's name [default: the folder's name]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// What it is for
+    /// What the package is for
     #[arg(long)]
     pub(crate) description: Option<String>,
-    /// Who writes it
+    /// The author
     #[arg(long)]
     pub(crate) author: Option<String>,
     /// The shape to start from
     #[arg(long, value_enum)]
     pub(crate) template: Option<Template>,
-    /// Ask nothing; take the defaults
+    /// Ask nothing; use the defaults
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Template {
-    /// Steps one after the other
+    /// Steps in a straight line
     Linear,
     /// A decision with two branches
     Branch,
-    /// Draft, review, revise, until it is good
+    /// Draft, review, and revise until it is good
     Loop,
 }
 
@@ -131,16 +131,16 @@ pub(crate) struct Graph {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: PathBuf,
-    /// Which workflow [default: the package's default workflow]
+    /// The workflow to draw [default: the package's default workflow]
     #[arg(long, value_name = "ID")]
     pub(crate) workflow: Option<String>,
-    /// What to draw
+    /// The output format [default: from the file's ending, otherwise mermaid]
     #[arg(long, value_enum)]
     pub(crate) format: Option<GraphFormat>,
-    /// Colours of the SVG
+    /// The colours of the SVG
     #[arg(long, value_enum, default_value_t = GraphTheme::Auto)]
     pub(crate) theme: GraphTheme,
-    /// Where to write; the ending decides the format [default: standard output]
+    /// The file to write; its ending selects the format [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -151,7 +151,7 @@ pub(crate) enum GraphFormat {
     Mermaid,
     /// Graphviz
     Dot,
-    /// A finished picture
+    /// A picture
     Svg,
     /// Nodes, edges and positions, for tools
     Json,
@@ -169,7 +169,7 @@ pub(crate) enum GraphTheme {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explain {
-    /// Such as BM501 or duplicate-node-id; all codes are listed when none is given
+    /// A code or its name, such as BM501 or duplicate-node-id [default: list all codes]
     #[arg(value_name = "CODE")]
     pub(crate) code: Option<String>,
 }

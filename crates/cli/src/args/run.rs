@@ -12,16 +12,16 @@ pub(crate) struct Run {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: PathBuf,
-    /// Which workflow [default: the package's default workflow]
+    /// The workflow to run [default: the package's default workflow]
     #[arg(long, value_name = "ID")]
     pub(crate) workflow: Option<String>,
-    /// Who runs it [default: the first agent whose menu starts this workflow, else the first]
+    /// The agent that runs it [default: the first whose menu starts this workflow, otherwise the first]
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
     /// The folder to work on [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// A variable that the workflow begins with; a VALUE that is JSON counts as such
+    /// Set a variable of the workflow; a VALUE that is valid JSON is read as JSON
     #[arg(long = "var", value_name = "KEY=VALUE")]
     pub(crate) variables: Vec<Variable>,
     #[command(flatten)]
@@ -34,10 +34,10 @@ pub(crate) struct Run {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Resume {
-    /// The run, the beginning of its id, or `latest` [default: the newest unfinished run of the project, else of the store]
+    /// The run: its id, the start or end of it, or `latest` [default: the newest unfinished run of the project, otherwise of the store]
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
-    /// The project whose run is meant [default: any, and without RUN the current folder]
+    /// Only consider runs of this project [default: any; without RUN, the current folder first]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     #[command(flatten)]
@@ -51,16 +51,16 @@ pub(crate) struct Resume {
 /// Who answers whom.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Conversation {
-    /// What to say at the first, second, … point where the run waits for you
+    /// Your input at the first, second, … point where the run waits for you
     #[arg(long = "input", value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) inputs: Vec<String>,
-    /// Which model: one that is set up, PROFILE/MODEL, scripted:FILE or replay:RUN [env: CREWAGENT_MODEL] [default: the setting run.model]
+    /// The model: a configured one, PROFILE/MODEL, scripted:FILE or replay:RUN [env: CREWAGENT_MODEL] [default: the setting run.model]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Print one JSON event a line, for programs; asks nothing
+    /// Print one JSON event per line, for programs; never asks
     #[arg(long)]
     pub(crate) json: bool,
-    /// Never ask; stop where the run waits for you
+    /// Never ask; exit where the run waits for you
     #[arg(long)]
     pub(crate) no_input: bool,
 }
@@ -68,13 +68,13 @@ pub(crate) struct Conversation {
 /// What the run may do by itself. Everything counts from the last input.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Bounds {
-    /// Ask before each move
+    /// Ask before each move of the model
     #[arg(long)]
     pub(crate) guided: bool,
-    /// Let the state change only through runtime.complete_node and runtime.update_state, which small models do better
+    /// Change the state only through runtime.complete_node and runtime.update_state (easier for small models)
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Ask before a file of the project is written: shows what would change, and waits for your word
+    /// Show every change of a project file and wait for your approval
     #[arg(long)]
     pub(crate) ask_writes: bool,
     /// Deny these tools: fs.search, fs.*, mcp.github.*, *, or writing below a folder: fs.*(@project/src)
@@ -83,16 +83,16 @@ pub(crate) struct Bounds {
     /// Ask before these tools are used
     #[arg(long, value_name = "RULE")]
     pub(crate) ask: Vec<ToolPattern>,
-    /// Make an exception from --deny and --ask; it cannot widen what the settings say
+    /// Exempt these tools from --deny and --ask; the settings still apply
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<ToolPattern>,
-    /// Read at most N bytes of a file at once
+    /// Read at most N bytes of a file at a time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_read_bytes: Option<u64>,
     /// Write at most N bytes to a file
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_write_bytes: Option<u64>,
-    /// Break off a call of a tool after this time, such as 90s
+    /// Cancel a tool call after this time, such as 90s
     #[arg(long, value_name = "TIME")]
     pub(crate) call_timeout: Option<Timeout>,
     /// Stop after N requests to the model
@@ -101,7 +101,7 @@ pub(crate) struct Bounds {
     /// Stop after N tokens
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_tokens: Option<u64>,
-    /// Stop after this much money
+    /// Stop after this cost in dollars
     #[arg(long, value_name = "AMOUNT")]
     pub(crate) max_cost: Option<Cost>,
     /// Stop after this time, such as 90s, 10m or 1h30m
@@ -112,10 +112,10 @@ pub(crate) struct Bounds {
 /// Whether the run becomes a scenario.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Recording {
-    /// Write the whole run to FILE as a scenario when it rests; `--model scripted:FILE` plays it again
+    /// Write the whole run to FILE as a scenario when it stops; `--model scripted:FILE` replays it
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Let --record replace a file that exists
+    /// Let --record overwrite an existing file
     #[arg(long, requires = "record")]
     pub(crate) force: bool,
 }

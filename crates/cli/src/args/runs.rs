@@ -15,26 +15,26 @@ pub(crate) struct Runs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
-    /// List runs, the newest first (the default)
+    /// List runs, newest first (the default)
     List(RunsList),
-    /// Show one run: where it is, the way it took, what it made, how to go on
+    /// Show a run: its position, path, results and cost, and how to continue
     Show(RunsShow),
     /// Print what happened in a run
     Logs(RunsLogs),
-    /// Make a new run that goes on from a node of this one; this one is not touched
+    /// Create a new run from a node of this one; this one does not change
     Fork(RunsFork),
-    /// Take back what a run wrote into its project, all of it or from one node
+    /// Undo what a run wrote to its project, all of it or from one node
     Revert(RunsRevert),
-    /// Remove runs from the store; projects are not touched
+    /// Remove runs from the store; project files stay
     Rm(RunsRm),
 }
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RunsList {
-    /// The runs of this project [default: that of the current folder, if it has runs]
+    /// List the runs of this project [default: the current folder's, if it has runs]
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub(crate) project: Option<PathBuf>,
-    /// The runs of all projects
+    /// List the runs of all projects
     #[arg(long)]
     pub(crate) all: bool,
     /// Print JSON
@@ -44,7 +44,7 @@ pub(crate) struct RunsList {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsShow {
-    /// The run, the beginning or the end of its id, or `latest`
+    /// The run: its id, the start or end of it, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
     /// Print JSON
@@ -54,58 +54,58 @@ pub(crate) struct RunsShow {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsLogs {
-    /// The run, the beginning or the end of its id, or `latest`
+    /// The run: its id, the start or end of it, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
-    /// Print the journal as it is, one event a line
+    /// Print the journal, one JSON event per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsFork {
-    /// The run, the beginning or the end of its id, or `latest`
+    /// The run: its id, the start or end of it, or `latest`
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
-    /// The node to go on from; NODE#2 is its second visit [default visit: the last]
+    /// The node to start from; NODE#2 is its second visit [default visit: the last]
     #[arg(long, value_name = "NODE[#VISIT]")]
     pub(crate) at: String,
-    /// Also bring the files of the project back to that moment
+    /// Also restore the project's files to that moment
     #[arg(long)]
     pub(crate) files: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
-    /// Print JSON; asks nothing
+    /// Print JSON; does not ask for confirmation
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsRevert {
-    /// The run, the beginning or the end of its id, or `latest`
+    /// The run: its id, the start or end of it, or `latest`
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
-    /// Only what it wrote at this node; NODE#2 is its second visit [default visit: the last]
+    /// Undo only what it wrote at this node; NODE#2 is its second visit [default visit: the last]
     #[arg(long, value_name = "NODE[#VISIT]")]
     pub(crate) at: Option<String>,
-    /// Also what it wrote later
+    /// Also undo what it wrote after that node
     #[arg(long, requires = "at")]
     pub(crate) onward: bool,
-    /// Show what would be taken back, and change nothing
+    /// Show what would be undone, but change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsRm {
-    /// Runs, the beginnings or ends of their ids, or `latest`
+    /// Runs: their ids, the start or end of them, or `latest`
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<String>,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }
@@ -123,9 +123,9 @@ pub(crate) struct Projects {
 pub(crate) enum ProjectsCommand {
     /// List the folders that have runs (the default)
     List(ProjectsList),
-    /// Say where the folder of a project is now
+    /// Set the new location of a project's folder
     Relink(Relink),
-    /// Remove a project and its runs from the store; its folder is not touched
+    /// Remove a project, its runs and its conversations from the store; its folder stays
     Forget(Forget),
 }
 
@@ -138,20 +138,20 @@ pub(crate) struct ProjectsList {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Relink {
-    /// The project: its id, the beginning of it, its name or its old folder
+    /// The project: its id, the start of it, its name or its old folder
     #[arg(value_name = "ID")]
     pub(crate) project: String,
-    /// Where it is now
+    /// Its new folder
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Forget {
-    /// The project: its id, the beginning of it, its name or its folder
+    /// The project: its id, the start of it, its name or its folder
     #[arg(value_name = "ID")]
     pub(crate) project: String,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }

@@ -13,22 +13,22 @@ pub(crate) struct Config {
 pub(crate) enum ConfigCommand {
     /// Print a setting, or all of them (the default)
     Get {
-        /// Such as run.max-turns
+        /// A setting, such as run.max-turns
         #[arg(value_name = "KEY")]
         key: Option<String>,
     },
     /// Change a setting; the rest of the file stays as it is
     Set {
-        /// Such as run.max-turns
+        /// A setting, such as run.max-turns
         #[arg(value_name = "KEY")]
         key: String,
         /// The new value
         #[arg(value_name = "VALUE", allow_hyphen_values = true)]
         value: String,
     },
-    /// Print where the settings are
+    /// Print the path of the settings file
     Path,
-    /// Open the settings in $VISUAL or $EDITOR
+    /// Open the settings file in $VISUAL or $EDITOR
     Edit,
 }
 
@@ -41,27 +41,27 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Completions {
-    /// For which shell
+    /// The shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Demo {
-    /// In the app in the browser instead, at reading speed
+    /// Show it in the app in the browser, at reading speed
     #[arg(long)]
     pub(crate) ui: bool,
-    /// Do not open the browser; the link is printed all the same
+    /// Print the link but do not open the browser
     #[arg(long, requires = "ui")]
     pub(crate) no_open: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Ui {
-    /// The port to serve at; the next free one when it is taken, any when it is 0
+    /// The port to listen on; if it is taken, the next free one; 0 means any
     #[arg(long, value_name = "N", default_value_t = crewagent_server::DEFAULT_PORT)]
     pub(crate) port: u16,
-    /// Do not open the browser; the link is printed all the same
+    /// Print the link but do not open the browser
     #[arg(long)]
     pub(crate) no_open: bool,
 }

@@ -11,7 +11,7 @@ pub(crate) struct Agent {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: PathBuf,
-    /// The agent to talk to, by id or name [default: the only one; else you are shown who there is]
+    /// The agent, by id or name [default: the only one; otherwise you choose from a list]
     #[arg(value_name = "AGENT")]
     pub(crate) agent: Option<String>,
     /// The folder to work on [default: the current folder]
@@ -25,7 +25,7 @@ pub(crate) struct Agent {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Chat {
-    /// Go on with this conversation: its id, the beginning or the end of it, or `latest`
+    /// Continue this conversation: its id, the start or end of it, or `latest`
     #[arg(value_name = "CHAT")]
     pub(crate) chat: Option<String>,
     /// The folder to talk about [default: the current folder]
@@ -48,24 +48,24 @@ pub(crate) struct Chats {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChatsCommand {
-    /// List conversations, the one that was used last first (the default)
+    /// List conversations, the most recently used first (the default)
     List(ChatsList),
-    /// Print a conversation, with the runs that were started from it
+    /// Print a conversation, with the runs started from it
     Show(ChatsShow),
-    /// Find conversations in which something was said
+    /// Find conversations that contain a text
     Search(ChatsSearch),
-    /// Give a conversation another title
+    /// Rename a conversation
     Rename(ChatsRename),
-    /// Remove conversations and the runs that were started from them; projects are not touched
+    /// Remove conversations and the runs started from them; project files stay
     Rm(ChatsRm),
 }
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ChatsList {
-    /// The conversations about this project [default: that of the current folder, if there are any]
+    /// List the conversations about this project [default: the current folder's, if there are any]
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub(crate) project: Option<PathBuf>,
-    /// The conversations about all projects
+    /// List the conversations about all projects
     #[arg(long)]
     pub(crate) all: bool,
     /// Print JSON
@@ -75,17 +75,17 @@ pub(crate) struct ChatsList {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatsShow {
-    /// The conversation: its id, the beginning or the end of it, or `latest`
+    /// The conversation: its id, the start or end of it, or `latest`
     #[arg(value_name = "CHAT", default_value = "latest")]
     pub(crate) chat: String,
-    /// Print the journals as they are, one event a line
+    /// Print the journals, one JSON event per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatsSearch {
-    /// What was said, in any case
+    /// The text to find, in upper or lower case
     #[arg(value_name = "WORDS")]
     pub(crate) words: String,
     /// Print JSON
@@ -95,7 +95,7 @@ pub(crate) struct ChatsSearch {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatsRename {
-    /// The conversation: its id, the beginning or the end of it, or `latest`
+    /// The conversation: its id, the start or end of it, or `latest`
     #[arg(value_name = "CHAT")]
     pub(crate) chat: String,
     /// Its new title
@@ -105,13 +105,13 @@ pub(crate) struct ChatsRename {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatsRm {
-    /// Conversations: their ids, the beginnings or ends of them, or `latest`
+    /// Conversations: their ids, the start or end of them, or `latest`
     #[arg(required = true, value_name = "CHAT")]
     pub(crate) chats: Vec<String>,
-    /// Keep the runs that were started from them
+    /// Keep the runs started from them
     #[arg(long)]
     pub(crate) keep_runs: bool,
-    /// Ask nothing
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }

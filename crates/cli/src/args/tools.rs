@@ -8,7 +8,7 @@ use super::run::Bounds;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// Show what each tool may do, and who decided it: the settings, the command line or the agent
+    /// Show what each tool may do, and what decided it: the settings, the command line or the agent
     List(Box<ToolsList>),
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct ToolsList {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION [default: no package, no agent]
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: Option<PathBuf>,
-    /// The agent, by id or name [default: nobody in particular]
+    /// The agent, by id or name [default: no agent]
     #[arg(long, value_name = "AGENT", requires = "package")]
     pub(crate) agent: Option<String>,
     /// Print JSON, for programs
