@@ -1,8 +1,8 @@
-//! Puts the web app into the binary.
+//! Embeds the web app in the binary.
 //!
-//! It is built here with npm, from `web/`, unless `CREWAGENT_WEB_DIST` names a folder with a built one. Where that is not
-//! possible a debug build goes on without it, and its page says what is missing; a release build fails and says what to
-//! do. `CREWAGENT_WEB` may be `auto` (this), `require` (a debug build fails, too) or `skip`.
+//! npm builds it from `web/`, unless `CREWAGENT_WEB_DIST` names a folder with a built one. If that fails, a debug build
+//! continues without the app, and its page says what is missing; a release build fails and says what to do.
+//! `CREWAGENT_WEB` may be `auto` (this), `require` (debug builds fail too) or `skip`.
 #![allow(clippy::disallowed_methods, reason = "the web app is built by npm")]
 
 use std::fmt::Write as _;
@@ -18,8 +18,16 @@ fn main() -> io::Result<()> {
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("OUT_DIR is not set"))?;
     let out = PathBuf::from(out);
     let mut files = Vec::new();
-    if let Some(dist) = dist(&out)? {
-        gather(&dist, &dist, &mut files)?;
+    match dist(&out) {
+        Ok(Some(dist)) => gather(&dist, &dist, &mut files)?,
+        Ok(None) => {}
+        Err(message) => {
+            // Cargo prints each of these lines as an error and fails the build.
+            for line in message.lines() {
+                println!("cargo::error={line}");
+            }
+            return Ok(());
+        }
     }
     files.sort();
     let mut code = String::from("const WEB: &[Asset] = &[\n");
@@ -30,16 +38,15 @@ fn main() -> io::Result<()> {
     fs::write(out.join("web.rs"), code)
 }
 
-/// The folder with the web app, if it is wanted and can be had.
-fn dist(out: &Path) -> io::Result<Option<PathBuf>> {
-    let wish = env::var("CREWAGENT_WEB").unwrap_or_else(|_| "auto".to_owned());
-    let is_needed = match wish.as_str() {
+/// Returns the folder with the web app, or none if the build may do without it.
+fn dist(out: &Path) -> Result<Option<PathBuf>, String> {
+    let mode = env::var("CREWAGENT_WEB").unwrap_or_else(|_| "auto".to_owned());
+    let is_required = match mode.as_str() {
         "skip" => return Ok(None),
         "auto" => env::var("PROFILE").is_ok_and(|profile| profile == "release"),
         "require" => true,
         other => {
-            let message = format!("CREWAGENT_WEB is `{other}`; it may be auto, require or skip");
-            return Err(io::Error::other(message));
+            return Err(format!("CREWAGENT_WEB is `{other}`; it must be auto, require or skip"));
         }
     };
     let found = match env::var_os("CREWAGENT_WEB_DIST") {
@@ -48,27 +55,31 @@ fn dist(out: &Path) -> io::Result<Option<PathBuf>> {
     };
     match found {
         Ok(dist) => Ok(Some(dist)),
-        Err(why) if is_needed => Err(io::Error::other(format!(
-            "{why}\nThree ways out: install Node.js 20.19 or newer with npm and build again; name a folder with a built web app in CREWAGENT_WEB_DIST; or set CREWAGENT_WEB=skip for a program without it."
-        ))),
+        Err(why) if is_required => Err(format!(
+            "the web app cannot be built: {why}\n\
+             Do one of these, then build again:\n\
+             - install Node.js 20.19 or newer, with npm\n\
+             - set CREWAGENT_WEB_DIST to a folder that holds a built web app\n\
+             - set CREWAGENT_WEB=skip to build the program without the web app"
+        )),
         Err(why) => {
-            println!("cargo:warning=the web app is left out: {}", why.replace('\n', " "));
+            println!("cargo:warning=building without the web app: {}", why.replace('\n', " "));
             Ok(None)
         }
     }
 }
 
-/// A folder that somebody else has built.
+/// Checks a folder with a built web app.
 fn built(dist: PathBuf) -> Result<PathBuf, String> {
     println!("cargo:rerun-if-changed={}", dist.display());
     if dist.join("index.html").is_file() {
         Ok(dist)
     } else {
-        Err(format!("there is no web app in `{}`", dist.display()))
+        Err(format!("`{}` has no index.html", dist.display()))
     }
 }
 
-/// Builds it with npm. What npm installs stays beside the sources; what is built goes to the folder of this build.
+/// Builds the web app with npm. Dependencies are installed next to the sources; the result goes to this build's folder.
 fn build(web: &Path, out: &Path) -> Result<PathBuf, String> {
     let sources = [
         "src",
@@ -84,7 +95,7 @@ fn build(web: &Path, out: &Path) -> Result<PathBuf, String> {
         println!("cargo:rerun-if-changed={}", web.join(source).display());
     }
     if !web.join("package.json").is_file() {
-        return Err("the folder `web` is not there".to_owned());
+        return Err("the folder `web` is missing".to_owned());
     }
     if !is_installed(web) {
         npm(web, &["ci", "--no-audit", "--no-fund"])?;
@@ -95,7 +106,7 @@ fn build(web: &Path, out: &Path) -> Result<PathBuf, String> {
     built(dist)
 }
 
-/// Whether npm has installed what the lock file says.
+/// Returns true if npm has installed the versions of the lock file.
 fn is_installed(web: &Path) -> bool {
     let changed = |name: &str| fs::metadata(web.join(name)).and_then(|about| about.modified());
     match (changed("node_modules/.package-lock.json"), changed("package-lock.json")) {
@@ -107,7 +118,10 @@ fn is_installed(web: &Path) -> bool {
 fn npm(web: &Path, args: &[&str]) -> Result<(), String> {
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let done = Command::new(program).args(args).current_dir(web).output();
-    let output = done.map_err(|error| format!("npm cannot be started ({error})"))?;
+    let output = done.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "npm was not found".to_owned(),
+        _ => format!("npm cannot be started ({error})"),
+    })?;
     if output.status.success() {
         return Ok(());
     }
@@ -117,7 +131,7 @@ fn npm(web: &Path, args: &[&str]) -> Result<(), String> {
     Err(format!("`npm {}` failed:\n{}", args.join(" "), last.join("\n")))
 }
 
-/// Every file of a folder, with its name in the app.
+/// Collects every file of a folder, with its name in the app.
 fn gather(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
