@@ -330,7 +330,7 @@ fn publish(crowd: &Crowd, soak: &Soak) -> Vec<String> {
     let grown = soak.end.memory.saturating_sub(soak.warm.memory);
     let mut table = format!(
         "| {RUNS} runs at once, {TURNS} turns each, {TOKENS_PER_SECOND} tokens/s | | goal |\n|---|--:|--:|\n\
-         | memory at its peak | **{}** | ≤ {} |\n\
+         | peak memory | **{}** | ≤ {} |\n\
          | overhead of a turn, p50 | {} | |\n\
          | overhead of a turn, p99 | **{}** | ≤ {} |\n\
          | durable steps | **{steps:.0}/s** ({turns:.0} turns/s) | ≥ {STEPS:.0}/s |\n\

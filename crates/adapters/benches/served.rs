@@ -80,7 +80,7 @@ fn run() -> Result<bool, Failure> {
         "| end of a reply → next request at the server | median of {} | adds | goal |\n|---|--:|--:|--:|\n\
          | no MCP server | {} | | |\n\
          | 100 tools of an MCP server in every request | {} | **{}** | ≤ {} |\n\
-         | a server that is set up and not used | {} | {} | |\n",
+         | a configured server that is not used | {} | {} | |\n",
         ROUNDS * (TURNS - 1),
         micros(none),
         micros(hundred),

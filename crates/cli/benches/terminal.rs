@@ -98,10 +98,10 @@ mod terminal {
         let (own, floor, middle) = (median(&mut own), median(&mut floor), median(&mut delays));
         let table = format!(
             "| {TOKENS} tokens in a window of {ROWS} × {COLUMNS} | | goal |\n|---|--:|--:|\n\
-             | all at once: `cat` of the bytes that were shown | {} | |\n\
+             | all at once: `cat` of the same bytes | {} | |\n\
              | all at once: `crewagent run` | {} | |\n\
-             | {RATE} a second: from the model to the screen, median | {} | |\n\
-             | {RATE} a second: from the model to the screen, longest | **{}** | ≤ {} |\n",
+             | {RATE} per second: from the model to the screen, median | {} | |\n\
+             | {RATE} per second: from the model to the screen, maximum | **{}** | ≤ {} |\n",
             millis(floor),
             millis(own),
             millis(middle),

@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     let ratio = late.as_secs_f64() / early.as_secs_f64();
     let micros = |time: Duration| format!("{:.1} µs", time.as_secs_f64() * 1e6);
     let mut table = String::from(
-        "| answer of a tool → next request ready | median | ratio | goal |\n|---|--:|--:|--:|\n",
+        "| tool answer → next request ready | median | ratio | goal |\n|---|--:|--:|--:|\n",
     );
     let _ = writeln!(table, "| turn {EARLY} | {} | 1 | |", micros(early));
     let _ = writeln!(

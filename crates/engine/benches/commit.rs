@@ -87,8 +87,8 @@ fn main() -> ExitCode {
     });
     let table = format!(
         "| a state document of {} bytes | median of {ROUNDS} | ratio | goal |\n|---|--:|--:|--:|\n\
-         | bare durable write | {} | 1 | |\n| guard, books, commit | {commit} | **{ratio:.2}** | ≤ {GOAL} |\n\
-         | the whole call: read, patch, guard, books, commit, answer | {call} | {whole:.2} | |\n",
+         | bare durable write | {} | 1 | |\n| guard, bookkeeping, commit | {commit} | **{ratio:.2}** | ≤ {GOAL} |\n\
+         | the whole call: read, patch, guard, bookkeeping, commit, answer | {call} | {whole:.2} | |\n",
         after.len(),
         micros(floor),
     );

@@ -55,7 +55,7 @@ struct Case {
 
 const CASES: [Case; 3] = [
     Case {
-        name: "a text, whatever its case",
+        name: "a text, ignoring case",
         query: "Needle In The Haystack",
         syntax: Syntax::Literal,
         flags: &["-i", "-F"],
@@ -67,7 +67,7 @@ const CASES: [Case; 3] = [
         flags: &["-i"],
     },
     Case {
-        name: "a text that is nowhere",
+        name: "a text that does not occur",
         query: "quite another needle",
         syntax: Syntax::Literal,
         flags: &["-i", "-F"],

@@ -67,7 +67,7 @@ pub(crate) fn run() -> Result<Vec<String>, Failure> {
     let rows =
         [("create-story-micro", story(&stage)?), ("generated workflow", row_of_nodes(&stage)?)];
     let mut table = String::from(
-        "| workflow | nodes | requests | tokens sent | with all history | share | unchanged at the next request | known from the one before |\n\
+        "| workflow | nodes | requests | tokens sent | with full history | share | unchanged in the next request | repeated from the one before |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     let mut missed = Vec::new();

@@ -108,7 +108,7 @@ fn publish(own: &Row, bare: &Row, durable: &Row, bytes: usize) -> Vec<String> {
     let floor = ratio(own.overhead(EARLY), durable.overhead(EARLY));
     let early = ratio(own.overhead(LATE), own.overhead(EARLY));
     let mut table = format!(
-        "| {TURNS} turns, a last request of {} KB | start | turn 10 | turn 50 | turn 200 | CPU a turn | memory |\n\
+        "| {TURNS} turns, a last request of {} KB | start | turn 10 | turn 50 | turn 200 | CPU per turn | memory |\n\
          |---|--:|--:|--:|--:|--:|--:|\n",
         bytes / 1000
     );

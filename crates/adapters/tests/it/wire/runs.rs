@@ -118,7 +118,7 @@ fn whatever_a_server_does_the_run_goes_on_with_a_valid_request() {
     let count = cells.len();
     crewagent_testkit::report::proven(
         "L1",
-        &format!("{count} cells, each on its own and in a run that goes on after it; 0 failures"),
+        &format!("{count} cells, each on its own and in a run that continues after it; 0 failures"),
     );
 }
 

@@ -172,7 +172,7 @@ fn a_spoiled_end_of_a_journal_costs_at_most_the_torn_record() {
     }
     record::proven(
         "D5",
-        &format!("{cases} spoiled ends of a journal; nothing lost but torn records, each said"),
+        &format!("{cases} damaged journal ends; nothing lost but torn records, each reported"),
     );
 }
 

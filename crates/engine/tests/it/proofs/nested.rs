@@ -123,7 +123,9 @@ fn a_run_that_is_killed_in_any_call_goes_on_in_that_call() {
     let (points, operations) = check_every_death(nested);
     record::proven(
         "D8",
-        &format!("{points} deaths at {operations} operations in and between two calls; 0 failures"),
+        &format!(
+            "{points} deaths at {operations} operations inside and between two calls; 0 failures"
+        ),
     );
 }
 
@@ -132,7 +134,7 @@ fn a_power_cut_in_any_call_loses_nothing_that_was_flushed() {
     let (states, resumed) = check_every_power_cut(nested);
     record::proven(
         "D9",
-        &format!("{states} states, {resumed} of them taken over to the end; 0 lost, 0 unreadable"),
+        &format!("{states} states, {resumed} of them resumed to the end; 0 lost, 0 unreadable"),
     );
 }
 

@@ -263,7 +263,7 @@ fn a_power_cut_after_any_operation_loses_nothing_that_was_flushed() {
     let (states, resumed) = check_every_power_cut(twelve);
     proven(
         "D2",
-        &format!("{states} states, {resumed} of them taken over to the end; 0 lost, 0 unreadable"),
+        &format!("{states} states, {resumed} of them resumed to the end; 0 lost, 0 unreadable"),
     );
 }
 
