@@ -1,64 +1,65 @@
-/** What the page shows is what there is: lists, packages, files, switches, and what was refused. */
+/** The page shows what there is: lists, files, switches, other tabs, and what was refused. */
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { altered, desk } from './fixture.mjs';
-import { example, settled } from './harness.mjs';
-import { until } from './screens-fixture.mjs';
+import { describe, it } from 'node:test';
+import { withFixture } from './fixture.mjs';
+import { eventually, until } from './harness.mjs';
 
-const MODEL = JSON.stringify({
-  scenario: 'truth',
+const MODEL = {
   nodes: { 'step-01-intake': [{ say: 'Hello.' }] },
   chat: [{ calls: [{ 'fs.write': { path: '@project/notes.md', content: '# Second\n' } }, { 'fs.write': { path: '@project/plans/first.md', content: 'A plan.\n' } }] }, { say: 'It is written.', times: 9 }],
-});
+};
 const REFUSED = { status: 400, contentType: 'application/json', body: '{"code":"invalid","message":"It was refused.","hint":"Nothing was changed."}' };
 
-describe('the page shows what there is', () => {
-  let set, tab, shop;
-  before(async () => {
-    set = await desk({ model: MODEL });
-    ({ tab } = set);
-    await set.api('POST', '/api/packages/import', { path: example('hello-branch') });
-    await set.api('POST', '/api/packages/import', { path: example('create-story-micro') });
-    shop = await set.project('shop', { 'notes.md': '# First\n' });
+/** Makes a test of a project with a file. */
+const withShop = (body) =>
+  withFixture({ model: MODEL }, async (fixture) => {
+    const shop = await fixture.project('shop', { 'notes.md': '# First\n' });
+    await body({ ...fixture, shop, openProject: (...path) => fixture.go('project', shop.id, ...path) });
   });
-  after(() => set?.close());
-  const at = (...path) => [set.server.origin, 'project', shop.id, ...path].join('/');
 
-  it('a file that is open when a conversation writes it, and the tree, have what was written', async () => {
-    const talk = (await set.api('POST', '/api/conversations', { project: shop.id })).id;
-    await tab.goto(at('work', talk));
+describe('a conversation', () => {
+  it('a file that is open when a conversation writes it, and the tree, have what was written', withShop(async ({ tab, api, shop, startConversation, showConversation }) => {
+    const conversation = await startConversation(shop.id);
+    await showConversation(shop.id, conversation);
     await tab.getByRole('button', { name: 'Files', exact: true }).click();
     await tab.getByRole('treeitem', { name: 'notes.md' }).click();
     await tab.getByRole('heading', { name: 'First' }).waitFor();
-    await set.api('POST', `/api/conversations/${talk}/say`, { text: 'Write it, zebra.' });
+    await api('POST', `/api/conversations/${conversation}/say`, { text: 'Write it.' });
     await tab.getByRole('heading', { name: 'Second' }).waitFor();
     await tab.getByRole('treeitem', { name: 'plans' }).waitFor();
-    await tab.getByRole('button', { name: 'Works', exact: true }).click();
-  });
+  }));
 
-  it('a conversation that was found and removed is found no more', async () => {
-    const search = tab.getByRole('searchbox', { name: 'Search conversations' });
-    await search.fill('zebra');
+  it('that was found and removed is found no more', withShop(async ({ tab, api, shop, openProject, startConversation }) => {
+    const conversation = await startConversation(shop.id);
+    await api('POST', `/api/conversations/${conversation}/say`, { text: 'Write it, zebra.' });
+    await until('it rests', async () => !(await api('GET', `/api/conversations/${conversation}`)).atWork);
+    await openProject();
+    await tab.getByRole('searchbox', { name: 'Search conversations' }).fill('zebra');
     const line = tab.locator('li.line').filter({ hasText: 'zebra' });
-    await line.waitFor();
     await line.getByRole('button').click();
-    let question = '';
-    tab.once('dialog', (dialog) => ((question = dialog.message()), void dialog.accept()));
+    const asked = new Promise((done) =>
+      tab.once('dialog', (dialog) => {
+        done(dialog.message());
+        void dialog.accept();
+      }),
+    );
     await tab.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    assert.match(await asked, /Remove the conversation "[^"]+"/);
     await tab.getByText('No conversation contains these words.').waitFor();
-    assert.match(question, /Remove the conversation "[^"]+"/);
-  });
+  }));
+});
 
-  it('a run that waits is found among more runs than are listed at once, and so are all of them', async () => {
+describe('runs', () => {
+  it('one that waits is found among more than are listed at once, and so are all of them', withShop(async ({ tab, api, shop, openProject, startRun, untilStatus }) => {
     const runs = [];
     for (let n = 0; n < 3; n += 1) {
-      runs.push(await set.run(shop.id, 'hello-branch'));
-      await until('the run rests', async () => (await set.api('GET', `/api/runs/${runs[n]}`)).status === 'waiting-user');
+      runs.push(await startRun(shop.id));
+      await untilStatus(runs[n], 'waiting-user');
     }
-    await set.api('POST', `/api/runs/${runs[2]}/stop`);
+    await api('POST', `/api/runs/${runs[2]}/stop`);
     // The server lists one where the page asks for two hundred.
     await tab.route('**/api/runs?*', (route) => {
       const url = new URL(route.request().url());
@@ -66,90 +67,86 @@ describe('the page shows what there is', () => {
       if (limit % 200 === 0) url.searchParams.set('limit', String(limit / 200));
       return route.continue({ url: url.href });
     });
-    await tab.goto(at('runs'));
+    await openProject('runs');
     const cards = tab.locator('main .run');
+    const hasCount = (count) => eventually(async () => assert.equal(await cards.count(), count));
     await tab.getByText('1 of 3 runs are shown.').waitFor();
-    assert.equal(await cards.count(), 1);
+    await hasCount(1);
     await tab.getByRole('button', { name: 'Waiting for you' }).click();
     await tab.getByText('1 of 3 runs are shown.').waitFor();
     await tab.getByRole('button', { name: 'Show more' }).click();
     await tab.getByText('2 of 3 runs are shown.').waitFor();
     await tab.getByRole('searchbox', { name: 'Search runs' }).fill(runs[0]);
     await until('the oldest is found', async () => (await cards.allInnerTexts()).join().includes(runs[0]));
-    assert.equal(await cards.count(), 1);
+    await hasCount(1);
     await tab.getByText('Older works are not listed here.').waitFor();
     await tab.unroute('**/api/runs?*');
-    await tab.getByRole('searchbox', { name: 'Search runs' }).fill('');
-    await tab.reload();
-    await until('all are there', async () => (await cards.count()) === 3);
+    await openProject('runs');
+    await hasCount(3);
     assert.equal(await tab.getByText('runs are shown').count(), 0);
-  });
+  }));
+});
 
-  it('a package that was imported anew is the new one', async () => {
-    await tab.goto(at('packages?package=hello-branch%400.1.0'));
-    await tab.getByText('A small package with one decision.').waitFor();
-    const path = await altered(set.folder, 'again', 'hello-branch', { 'bmad.json': (json) => (json.description = 'Made anew.') });
-    await tab.getByRole('button', { name: 'Import a package' }).click();
-    await tab.getByLabel('File or folder on this computer').fill(path);
-    await tab.getByRole('button', { name: 'Check' }).click();
-    await tab.getByRole('button', { name: 'Import', exact: true }).click();
-    await tab.waitForURL(/launch/);
-    await tab.getByRole('link', { name: 'Packages' }).click();
-    await tab.getByText('Made anew.').waitFor();
-  });
-
-  it('a package that was removed is not chosen, and one that is not there is told of', async () => {
-    // Two are called the same; the one that is removed is the one that was meant.
-    const { packages } = await set.api('GET', '/api/packages');
-    const [older] = packages.filter((one) => one.name === 'hello-branch');
-    await tab.goto(`${set.server.origin}/settings/packages`);
-    tab.on('dialog', (dialog) => void dialog.accept());
-    const lines = tab.getByRole('listitem').filter({ hasText: 'hello-branch@0.1.0' });
-    await lines.first().getByRole('button', { name: 'Remove' }).click();
-    await until('one is left', async () => (await lines.count()) === 1);
-    assert.equal((await set.api('GET', '/api/packages')).packages.some((one) => one.sha256 === older.sha256), false);
-    await tab.goto(at('packages'));
-    await tab.getByText('Made anew.').waitFor();
-    await tab.getByRole('button', { name: 'Remove' }).click();
-    await until('another one is shown', async () => (await tab.getByLabel('Package', { exact: true }).inputValue()).startsWith('create-story-micro'));
-    await tab.goto(at('packages?package=hello-branch%400.1.0'));
-    await tab.getByRole('alert').getByText('The package hello-branch@0.1.0 is not in the store').waitFor();
-  });
-
-  it('the settings keep their project over a reload', async () => {
-    await tab.goto(at('runs'));
+describe('the settings', () => {
+  it('keep their project over a reload', withShop(async ({ tab, openProject }) => {
+    await openProject('runs');
     const rail = tab.getByRole('navigation', { name: 'Main' });
     await rail.getByRole('link', { name: 'Settings' }).click();
     await tab.getByRole('link', { name: 'Appearance' }).click();
+    await tab.waitForURL(/looks/);
     await tab.reload();
     await rail.getByRole('link', { name: 'Runs' }).waitFor();
     await tab.getByRole('navigation', { name: 'Where you are' }).getByRole('link', { name: 'shop' }).waitFor();
     await tab.getByRole('link', { name: 'Back' }).click();
     await tab.getByRole('heading', { name: 'shop' }).waitFor();
-  });
+  }));
 
-  it('a switch that was refused stays as it was, with the reason', async () => {
-    await tab.goto(`${set.server.origin}/settings/looks`);
+  it('a switch that the browser refuses stays off, with the reason', withShop(async ({ tab, go }) => {
+    await go('settings/looks');
     const notify = tab.getByRole('checkbox', { name: /Notify me/ });
     await notify.click();
     await tab.locator('.toast').getByText('The browser does not let this page show notifications.').waitFor();
-    assert.equal(await notify.isChecked(), false);
+    await eventually(async () => assert.equal(await notify.isChecked(), false));
+  }));
 
-    await set.api('PUT', '/api/mcp/servers/own', { way: { kind: 'stdio', command: 'true', args: [], env: [] } });
+  it('a switch that the server refuses stays as it was, with the reason', withShop(async ({ tab, api, go }) => {
+    await api('PUT', '/api/mcp/servers/own', { way: { kind: 'stdio', command: 'true', args: [], env: [] } });
     await tab.route('**/api/**', (route) => (route.request().method() === 'PATCH' ? route.fulfill(REFUSED) : route.continue()));
-    await tab.goto(`${set.server.origin}/settings/mcp`);
+    await go('settings/mcp');
     for (const name of ['Runs may use MCP servers', 'Runs may use own']) {
       const field = tab.getByRole('switch', { name });
       await field.click();
-      await tab.locator('.toast').getByText('It was refused.').waitFor();
+      const reason = tab.locator('.toast').getByText('It was refused.');
+      await reason.waitFor();
       await until(`${name}: it is off again`, async () => !(await field.isChecked()));
       await tab.getByRole('button', { name: 'Dismiss' }).click();
+      await reason.waitFor({ state: 'hidden' });
     }
-    await tab.unroute('**/api/**');
-  });
+  }));
 
-  it('what a dialog is refused is told in the dialog', async () => {
-    await tab.goto(`${set.server.origin}/settings/mcp`);
+  it('set in one tab hold in the other, and neither takes back what the other set', withShop(async ({ tab, context, address, go }) => {
+    const other = await context.newPage();
+    await other.goto(address('settings/looks'));
+    await go('settings/looks');
+    await other.getByRole('radio', { name: 'Dark' }).waitFor();
+    await tab.getByRole('radio', { name: 'Dark' }).check();
+    await until('the other is dark, too', () => other.evaluate(() => document.documentElement.dataset.theme === 'dark'));
+    await other.getByRole('radio', { name: 'Compact' }).check();
+    await eventually(async () => {
+      const kept = await tab.evaluate(() => JSON.parse(localStorage.getItem('crewagent.prefs')));
+      assert.deepEqual([kept.theme, kept.density], ['dark', 'compact']);
+    });
+  }));
+});
+
+describe('what a dialog is refused is reported in the dialog', () => {
+  const isReported = async (tab) => {
+    await tab.getByRole('dialog').getByRole('alert').waitFor();
+    assert.equal(await tab.locator('.toast').count(), 0);
+  };
+
+  it('a tool server', withShop(async ({ tab, go }) => {
+    await go('settings/mcp');
     await tab.getByRole('button', { name: 'Add a server' }).click();
     const dialog = tab.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('next');
@@ -157,38 +154,30 @@ describe('the page shows what there is', () => {
     await dialog.getByText('Folder and time limits').click();
     await dialog.getByLabel('Time to start').fill('soon');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-    await dialog.getByRole('alert').waitFor();
+    await isReported(tab);
     assert.equal(await dialog.getByLabel('Time to start').inputValue(), 'soon');
-    await tab.keyboard.press('Escape');
+  }));
+
+  it('tool servers of another tool', withShop(async ({ tab, go }) => {
+    await go('settings/mcp');
     await tab.getByRole('button', { name: 'Take over from another tool' }).click();
-    await dialog.getByLabel('JSON with mcpServers').fill('no json');
-    await dialog.getByRole('button', { name: 'Look at it' }).click();
-    await dialog.getByRole('alert').waitFor();
-    await tab.keyboard.press('Escape');
-    await tab.goto(`${set.server.origin}/settings/packages`);
+    await tab.getByRole('dialog').getByLabel('JSON with mcpServers').fill('no json');
+    await tab.getByRole('dialog').getByRole('button', { name: 'Look at it' }).click();
+    await isReported(tab);
+  }));
+
+  it('a new package', withShop(async ({ tab, go }) => {
+    await go('settings/packages');
     await tab.getByRole('button', { name: 'New package' }).click();
-    await dialog.getByLabel('Folder to make for it').fill('relative/x');
-    await dialog.getByRole('button', { name: 'Make it' }).click();
-    await dialog.getByRole('alert').waitFor();
-    assert.equal(await tab.locator('.toast').count(), 0);
-    await tab.keyboard.press('Escape');
-  });
+    await tab.getByRole('dialog').getByLabel('Folder to make for it').fill('relative/x');
+    await tab.getByRole('dialog').getByRole('button', { name: 'Make it' }).click();
+    await isReported(tab);
+  }));
+});
 
-  it('what is set in one tab holds in the other, and neither takes back what the other set', async () => {
-    const other = await set.context.newPage();
-    await other.goto(`${set.server.origin}/settings/looks`);
-    await tab.goto(`${set.server.origin}/settings/looks`);
-    await tab.getByRole('radio', { name: 'Dark' }).check();
-    await until('the other is dark, too', () => other.evaluate(() => document.documentElement.dataset.theme === 'dark'));
-    await other.getByRole('radio', { name: 'Compact' }).check();
-    const kept = await tab.evaluate(() => JSON.parse(localStorage.getItem('crewagent.prefs')));
-    assert.deepEqual([kept.theme, kept.density], ['dark', 'compact']);
-    await other.getByRole('radio', { name: 'Light' }).check();
-    await other.close();
-  });
-
-  it('the keyboard leaves the editor as the editor says', async () => {
-    await tab.goto(at());
+describe('the editor', () => {
+  it('is left by the keys that it names', withShop(async ({ tab, shop, openProject }) => {
+    await openProject();
     await tab.getByRole('button', { name: 'Files', exact: true }).click();
     await tab.getByRole('treeitem', { name: 'notes.md' }).click();
     await tab.getByRole('button', { name: 'Source' }).click();
@@ -197,14 +186,9 @@ describe('the page shows what there is', () => {
     assert.match(await text.getAttribute('aria-description'), /press Escape, then Tab/);
     await tab.keyboard.press('Escape');
     await tab.keyboard.press('Tab');
-    assert.equal(await tab.evaluate(() => document.activeElement?.closest('.host') === null), true);
-    assert.equal(await readFile(join(shop.path, 'notes.md'), 'utf8'), '# Second\n');
+    await eventually(async () => assert.equal(await tab.evaluate(() => document.activeElement?.closest('.host') === null), true));
     await tab.keyboard.press('?');
     await tab.getByRole('dialog').getByText('In the editor: leave it').waitFor();
-    await settled(tab);
-  });
-
-  it('had no errors', () => {
-    assert.deepEqual(set.errors.filter((error) => !/Failed to load resource/.test(error)), []);
-  });
+    assert.equal(await readFile(join(shop.path, 'notes.md'), 'utf8'), '# First\n');
+  }));
 });

@@ -1,52 +1,64 @@
-/** A store, a server and a browser for one group of tests, and packages that are made for them. */
+/**
+ * Makes tests that have a fixture of their own. Tests of a file share the browser process and nothing else, so each passes alone
+ * and in any order.
+ */
 
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ask, browser, example, page, scratch, serve, useModel } from './harness.mjs';
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { launchBrowser } from './harness.mjs';
+import { openFixture } from './open-fixture.mjs';
+import { startProvider } from './provider.mjs';
 
-export const VIEW = { viewport: { width: 1440, height: 900 }, locale: 'en-GB' };
+export { alterExample, VIEW } from './open-fixture.mjs';
 
-/** Everything that a test needs, from an empty store. `model` is a scenario as text. */
-export async function desk({ model, policy = '', home, browserArgs = [], server: how = {} } = {}) {
-  const place = await scratch();
-  if (home) place.home = home;
-  await mkdir(place.home, { recursive: true });
-  if (model !== undefined) {
-    const file = join(place.folder, 'model.yaml');
-    await writeFile(file, model);
-    await useModel(place.home, `scripted:${file}`, policy);
-  }
-  const server = await serve(place.home, how);
-  const chrome = await browser(...browserArgs);
-  const context = await chrome.newContext(VIEW);
-  const { tab, errors } = await page(context, server);
-  const api = (method, path, body) => ask(tab, method, path, body);
-  const close = async () => {
-    await chrome.close();
-    await server.kill();
-    await place.remove();
-  };
-  /** Opens a new folder as a project. */
-  const project = async (name, files = {}) => {
-    const path = join(place.folder, name);
-    await mkdir(path, { recursive: true });
-    for (const [file, text] of Object.entries(files)) await writeFile(join(path, file), text);
-    return { path, id: (await api('POST', '/api/projects', { path })).id };
-  };
-  const run = async (id, pack, more = {}) => (await api('POST', '/api/runs', { project: id, package: pack, ...more })).runId;
-  const show = (id, runId) => tab.goto(`${server.origin}/project/${id}/run/${runId}`);
-  return { ...place, server, chrome, context, tab, errors, api, project, run, show, close };
+/** What a page may write to its console: requests that were refused or cut off. Scripts that fail and faults of the server are errors. */
+const NETWORK = /ERR_|status of 4\d\d/;
+
+let shared;
+after(async () => (await shared)?.close());
+
+/** Returns the browser of this file; one that crashed under a test is replaced for the next. */
+async function shareBrowser() {
+  if (!(await shared)?.isConnected()) shared = launchBrowser();
+  return shared;
 }
 
-/** A copy of an example with some of its JSON files changed. */
-export async function altered(folder, name, from, changes) {
-  const path = join(folder, name);
-  await cp(example(from), path, { recursive: true });
-  for (const [file, change] of Object.entries(changes)) {
-    const at = join(path, file);
-    const json = JSON.parse(await readFile(at, 'utf8'));
-    change(json);
-    await writeFile(at, JSON.stringify(json, null, 2));
-  }
-  return path;
+/** Says where a test was when it failed. */
+async function describePage({ tab, errors }, t) {
+  const text = await tab.locator('body').innerText().catch((error) => String(error));
+  t.diagnostic(`at ${tab.url()}: ${text.replace(/\s+/g, ' ').slice(0, 1500)}`);
+  if (errors.length > 0) t.diagnostic(`errors of the page: ${errors.join(' | ')}`);
 }
+
+/**
+ * Makes a test of a body that gets a fixture of its own. The test fails if the page has an error that `allowedErrors` does not match.
+ * With `browserArgs` the browser is its own, too.
+ */
+export function withFixture({ allowedErrors = NETWORK, browserArgs, ...options }, body) {
+  return async (t) => {
+    const own = browserArgs && (await launchBrowser(...browserArgs));
+    let fixture;
+    try {
+      // Motion costs time that other tests need, and none of them is about it.
+      fixture = await openFixture(own ?? (await shareBrowser()), { ...options, context: { reducedMotion: 'reduce', ...options.context } });
+      await body(fixture, t);
+      assert.deepEqual(fixture.errors.filter((error) => !allowedErrors.test(error)), [], 'errors of the page');
+    } catch (error) {
+      if (fixture) await describePage(fixture, t);
+      throw error;
+    } finally {
+      await fixture?.close();
+      await own?.close();
+    }
+  };
+}
+
+/** Makes a test with a fixture whose runs ask a provider that the test speaks for. */
+export const withProvider = (body) => async (t) => {
+  const provider = await startProvider();
+  try {
+    await withFixture({ config: provider.config }, (fixture) => body({ ...fixture, provider }, t))(t);
+  } finally {
+    provider.close();
+  }
+};

@@ -1,6 +1,6 @@
 /**
- * The real server on a store of its own, and a browser. The model is a script, everything else is real. The page comes
- * from the binary if it is built in, else from `dist` through a small proxy that keeps the server's own headers.
+ * Starts the real program and a real browser. The model is a script, everything else is real. The page comes from the
+ * binary if it is built in, else from `dist` through a small proxy that keeps the server's own headers.
  */
 
 import { spawn } from 'node:child_process';
@@ -19,6 +19,9 @@ const dist = resolve(here, '../../dist');
 const binary = process.env.CREWAGENT_BIN ?? join(repository, 'target/debug/crewagent');
 const golden = join(repository, 'crates/engine/tests/golden');
 
+/** Milliseconds that a test waits for a state. It is generous because a busy machine is slow; no wait has a shorter one. */
+export const DEADLINE = 180_000;
+
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.json': 'application/json' };
 
 /** Runs the program until it ends. */
@@ -34,17 +37,17 @@ export function crewagent(home, ...args) {
 }
 
 /**
- * Serves `dist` unless the page is built in, and hands everything else to the server as if it came from its own page. What
- * both sides say can be rewritten on its way: `toServer(text)`, and `toPage(text, path)` for a document of JSON or one frame of the stream.
+ * Serves `dist` unless the page is built in, and forwards everything else to the server as if it came from its own page. Both
+ * directions can be rewritten: `toServer(text)`, and `toPage(text, path)` for a document of JSON or one frame of the stream.
  */
-function proxy(target, isBuiltIn, rewrite) {
+function startProxy(target, isBuiltIn, rewrite) {
   const server = createServer(async (incoming, outgoing) => {
     const url = new URL(rewrite ? rewrite.toServer(incoming.url) : incoming.url, target);
     if (!isBuiltIn && !url.pathname.startsWith('/api') && url.pathname !== '/enter') {
       const name = extname(url.pathname) ? url.pathname : '/index.html';
       try {
         const policy = await fetch(target).then((answer) => answer.headers.get('content-security-policy'), () => null);
-        // A server that is dead serves nothing.
+        // A dead server serves nothing.
         if (policy === null) return void outgoing.destroy();
         const bytes = await readFile(join(dist, name));
         outgoing.writeHead(200, { 'content-type': TYPES[extname(name)] ?? 'application/octet-stream', 'content-security-policy': policy ?? '' });
@@ -97,8 +100,18 @@ function proxy(target, isBuiltIn, rewrite) {
   return new Promise((done) => server.listen(0, '127.0.0.1', () => done(server)));
 }
 
+/** Ports below those that the system gives to outgoing connections: a server that comes back finds its port free. */
+const [FIRST_PORT, PORTS_PER_PROCESS, PORT_BLOCKS] = [12_000, 20, 950];
+let nextPort = 0;
+
+/** Returns a port that belongs to this test process. The program takes the next free one if it is in use. */
+function choosePort() {
+  nextPort = (nextPort + 1) % PORTS_PER_PROCESS;
+  return FIRST_PORT + (process.pid % PORT_BLOCKS) * PORTS_PER_PROCESS + nextPort;
+}
+
 /** Starts the program as a server, and waits for its link. `under` is a program that starts it, such as `prlimit`. */
-async function start(home, { port = 0, env = {}, under = [] } = {}) {
+async function start(home, { port = choosePort(), env = {}, under = [] } = {}) {
   const [program, ...args] = [...under, binary, '--home', home, 'ui', '--port', String(port), '--no-open'];
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8', ...env } });
   let noise = '';
@@ -117,14 +130,17 @@ async function start(home, { port = 0, env = {}, under = [] } = {}) {
   return { link: new URL(link), pid: child.pid, end };
 }
 
-/** A server with its own store, ready to be entered once. */
+/** True if the binary has the page in it; known once a server was asked. */
+let isBuiltIn;
+
+/** Starts a server on a store. Its link lets one browser in. */
 export async function serve(home, { rewrite, ...options } = {}) {
   const begun = performance.now();
   let running = await start(home, options);
   const ready = performance.now() - begun;
   const url = running.link;
-  const isBuiltIn = !process.env.CREWAGENT_PROXY && (await fetch(url.origin).then((answer) => answer.text())).includes('id="app"');
-  const front = isBuiltIn && !rewrite ? null : await proxy(url.origin, isBuiltIn, rewrite);
+  isBuiltIn ??= !process.env.CREWAGENT_PROXY && (await fetch(url.origin).then((answer) => answer.text())).includes('id="app"');
+  const front = isBuiltIn && !rewrite ? null : await startProxy(url.origin, isBuiltIn, rewrite);
   const origin = front ? `http://127.0.0.1:${front.address().port}` : url.origin;
   return {
     origin,
@@ -146,9 +162,9 @@ export async function serve(home, { rewrite, ...options } = {}) {
       front?.closeAllConnections();
     },
     /** Starts the program again, at the same address. */
-    again: async (other = {}) => {
+    restart: async (other = {}) => {
       running = await start(home, { ...options, ...other, port: url.port });
-      if (running.link.port !== url.port) throw new Error(`port ${url.port} was taken by somebody else`);
+      if (running.link.port !== url.port) throw new Error(`another process took port ${url.port}`);
     },
     kill: async (signal = 'SIGKILL') => {
       await running.end(signal);
@@ -158,85 +174,131 @@ export async function serve(home, { rewrite, ...options } = {}) {
   };
 }
 
-/** A folder for everything; it goes when the tests are over. */
-export async function scratch() {
+/** Makes a folder for everything that a test writes. */
+export async function makeScratch() {
   const folder = await mkdtemp(join(tmpdir(), 'crewagent-web-'));
   return { folder, home: join(folder, 'home'), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** A project with the files of a golden run. */
-export async function project(folder, name, from) {
+/** Makes the folder of a project, with the files of a golden run if one is named. */
+export async function makeProject(folder, name, from) {
   const path = join(folder, name);
   await mkdir(path, { recursive: true });
   if (from) await cp(join(golden, from, 'project'), path, { recursive: true });
   return path;
 }
 
-export const scenario = (name) => `scripted:${join(golden, name, 'scenario.yaml')}`;
-/** The words that start a real MCP server. `cargo xtask test --only mcp` installs it, and so does `--only browser`. */
-export function everything() {
+/** Returns the scripted model of a golden run. */
+export const goldenModel = (name) => `scripted:${join(golden, name, 'scenario.yaml')}`;
+
+/** Returns the command of a real tool server. `cargo xtask test --only mcp` installs it, and so does `--only browser`. */
+export function everythingCommand() {
   const folder = process.env.CREWAGENT_MCP_SERVERS ?? join(repository, 'target/mcp-servers');
   const program = join(folder, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
   if (!existsSync(program)) throw new Error(`${program} is not there; \`cargo xtask test --only mcp\` installs it, or name its folder in CREWAGENT_MCP_SERVERS`);
   return [process.execPath, program, 'stdio'];
 }
 
+/** Returns the command of a tool server that starts fast and has a few tools. */
+export const simpleToolServer = () => [process.execPath, join(here, 'tool-server.cjs')];
+
 export const example = (name) => join(repository, 'spec/examples', name);
 
-/** A scenario of these tests. */
-export const own = (name) => `scripted:${join(here, 'scenarios', name)}`;
+/** Returns the scripted model of one of these tests' own scenarios. */
+export const ownModel = (name) => `scripted:${join(here, 'scenarios', name)}`;
 
-/** Makes a scripted model the one that runs use, with lines of the policy, about runs, and further tables where some are wanted. */
+/** Writes the settings: the model that runs use, lines of the tables `policy` and `run`, and further tables. */
 export async function useModel(home, model, policy = '', run = '', more = '') {
   await mkdir(home, { recursive: true });
   await writeFile(join(home, 'config.toml'), `[run]\nmodel = ${JSON.stringify(model)}\n${run}\n[policy]\n${policy}\n${more}\n`);
 }
 
-export async function browser(...more) {
+export async function launchBrowser(...more) {
   return chromium.launch({
     executablePath: process.env.CREWAGENT_BROWSER ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', ...more],
   });
 }
 
-/** A page that was let in, and every error it had. */
-export async function page(context, server) {
+/** Opens a page that collects its errors. */
+export async function openPage(context, errors = []) {
   const tab = await context.newPage();
-  const errors = [];
   tab.on('pageerror', (error) => errors.push(String(error)));
   tab.on('console', (message) => {
     if (message.type() === 'error') errors.push(`${message.text()} ${message.location().url}`.trim());
   });
-  await tab.goto(server.enter);
   return { tab, errors };
 }
 
-/** Waits until the page has stopped changing: a third of a second of frames in which nothing was added, taken or set. */
-export function settled(tab) {
-  return tab.evaluate(async () => {
-    const [QUIET, MOST] = [20, 600];
+/** Lets a browser context in, and returns its cookie for requests from outside of the browser. */
+export async function logIn(context, server) {
+  await context.request.get(server.enter, { timeout: DEADLINE });
+  return (await context.cookies(server.origin)).map(({ name, value }) => `${name}=${value}`).join('; ');
+}
+
+/** Sends a request to the API from outside of the browser, which may be offline, asleep or elsewhere. */
+export function callApi(origin, cookie, method, path, body) {
+  const text = method === 'GET' || method === 'DELETE' ? undefined : JSON.stringify(body ?? {});
+  const headers = { cookie, ...(text !== undefined && { 'content-type': 'application/json' }) };
+  return new Promise((done, fail) => {
+    const sending = forward(new URL(path, origin), { method, agent: false, headers }, (answer) => {
+      let came = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (piece) => (came += piece));
+      answer.on('error', fail);
+      answer.on('end', () => {
+        try {
+          done(JSON.parse(came));
+        } catch {
+          fail(new Error(`${method} ${path}: ${answer.statusCode} ${came.slice(0, 200)}`));
+        }
+      });
+    });
+    sending.on('error', fail);
+    sending.end(text);
+  });
+}
+
+/** Polls until `check` returns something true, and returns it. What `check` throws counts as not yet. */
+export async function until(what, check) {
+  const end = Date.now() + DEADLINE;
+  for (;;) {
+    let cause;
+    try {
+      const value = await check();
+      if (value) return value;
+    } catch (error) {
+      cause = error;
+    }
+    if (Date.now() > end) throw new Error(`this did not come true: ${what}`, { cause });
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}
+
+/** Polls until the assertions of `check` hold. */
+export async function eventually(check) {
+  const end = Date.now() + DEADLINE;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}
+
+/** Waits until a screen is shown and so many frames in a row changed nothing in the page. A clock that ticks ends the wait, too. */
+export function waitUntilStill(tab, quietFrames = 20) {
+  return tab.evaluate(async (quiet) => {
+    const MAX_FRAMES = 600;
     let still = 0;
     const observer = new MutationObserver(() => (still = 0));
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-    for (let frame = 0; frame < MOST && still < QUIET; frame += 1) {
+    for (let frame = 0; frame < MAX_FRAMES && still < quiet; frame += 1) {
       await new Promise((done) => requestAnimationFrame(done));
       still = document.querySelector('main > *:not(.waiting)') ? still + 1 : 0;
     }
     observer.disconnect();
-  });
-}
-
-/** Requests to the API as the page makes them. */
-export function ask(tab, method, path, body) {
-  return tab.evaluate(
-    async ([how, where, what]) => {
-      const answer = await fetch(where, {
-        method: how,
-        headers: what === undefined ? {} : { 'content-type': 'application/json' },
-        body: what === undefined ? undefined : JSON.stringify(what),
-      });
-      return answer.json();
-    },
-    [method, path, body],
-  );
+  }, quietFrames);
 }

@@ -1,6 +1,6 @@
 /**
- * The same ids, times and folders in every picture: what the server says is rewritten on its way to the page, and what the
- * page says on its way back. Everything else is real.
+ * Gives every picture the same ids, times and folders: rewrites what the server sends to the page, and what the page sends back.
+ * Everything else is real.
  */
 
 const ID = /\d{8}-\d{6}-[0-9a-z]{5}/g;
@@ -13,8 +13,8 @@ const [RUN_APART, EVENT_APART] = [4 * 60_000, 700];
 /** When a picture is taken. */
 export const NOW = BEGIN + 90 * 60_000;
 
-/** For a scratch folder, which is shown as somebody's home, and the words that start an MCP server. */
-export function steady(folder, [node, server]) {
+/** Makes the rewriter for a scratch folder, which is shown as a home, and for the command of a tool server. */
+export function normalizer(folder, [node, server]) {
   const places = [[folder, SHOWN_HOME], [server, SHOWN_SERVER], [node, SHOWN_NODE]];
   const shown = new Map();
   const real = new Map();

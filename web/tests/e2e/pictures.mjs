@@ -7,7 +7,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import UPNG from 'upng-js';
 import { repository } from './harness.mjs';
-import { scene } from './screens-fixture.mjs';
+import { openScreensFixture } from './screens-fixture.mjs';
 import { screens } from './screens.mjs';
 
 const DOCS = join(repository, 'docs');
@@ -74,23 +74,23 @@ async function keep(path, png) {
 
 async function go(language, isCheck, wanted) {
   const faults = [];
-  const set = await scene({ isSteady: true, language });
-  const all = screens(set.ids);
+  const fixture = await openScreensFixture({ isNormalized: true, language });
+  const all = screens(fixture.ids);
   try {
     for (const theme of ['light', 'dark']) {
-      await set.dress({ theme, language });
+      await fixture.setPreferences({ theme, language });
       for (const picture of PICTURES.filter((one) => (one.themes ?? ['light']).includes(theme) && (wanted.length === 0 || wanted.includes(one.name)))) {
-        await set.tab.setViewportSize(picture.size ?? WINDOW);
-        await set.visit(all.find((one) => one.name === picture.screen));
-        const text = await set.tab.locator('body').innerText();
+        await fixture.tab.setViewportSize(picture.size ?? WINDOW);
+        await fixture.showScreen(all.find((one) => one.name === picture.screen));
+        const text = await fixture.tab.locator('body').innerText();
         if (language === 'en') faults.push(...picture.words.filter((words) => !text.includes(words)).map((words) => `${picture.name}: "${words}" is not on the screen`));
         if (isCheck) continue;
-        const place = picture.part ? set.tab.locator(picture.part) : set.tab;
+        const place = picture.part ? fixture.tab.locator(picture.part) : fixture.tab;
         await keep(join(DOCS, fileOf(LANGUAGES[language], picture, theme)), small(await place.screenshot({ animations: 'disabled' })));
       }
     }
   } finally {
-    await set.close();
+    await fixture.close();
   }
   return faults;
 }
@@ -107,7 +107,7 @@ for (const language of isCheck ? ['en'] : languages) {
   faults.push(...(await go(language, isCheck, wanted)));
 }
 const [inDocs, inList] = [await shown(), new Set(made(languages))];
-faults.push(...[...inDocs].filter((path) => !inList.has(path)).map((path) => `docs/${path} is shown in a document, but made by nobody`));
+faults.push(...[...inDocs].filter((path) => !inList.has(path)).map((path) => `docs/${path} is shown in a document, but not made here`));
 faults.push(...[...inList].filter((path) => !inDocs.has(path)).map((path) => `docs/${path} is made, but shown in no document`));
 for (const path of inList) {
   if (!(await readFile(join(DOCS, path)).catch(() => null))) faults.push(`docs/${path} is missing: run \`npm run pictures\``);

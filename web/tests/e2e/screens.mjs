@@ -1,6 +1,10 @@
 /** Every screen: its name, its address, and what brings it into the state that is looked at. */
 
-export function screens(ids) {
+/** Stands for a store that is not built yet, where only the names of the screens matter. */
+const NO_IDS = { asked: {}, words: {}, tour: { works: {}, form: {}, choice: {}, done: {}, approval: {} } };
+
+/** Returns the screens of a store with these ids. */
+export function screens(ids = NO_IDS) {
   const press = (selector) => async (tab) => tab.click(selector);
   const inspector = (name) => async (tab) => {
     if ((tab.viewportSize()?.width ?? 0) < 1280) await tab.evaluate(() => document.querySelector('header button[aria-label="Run details"], header button[aria-label="运行详情"]')?.click());
@@ -115,14 +119,14 @@ export function screens(ids) {
     { name: 'run-log', at: run(ids.story, ids.done), then: inspector(2) },
     { name: 'run-state', at: run(ids.story, ids.done), then: inspector(3) },
     { name: 'run-prompt', at: run(ids.story, ids.done), then: inspector(4) },
-    { name: 'agent-menu', at: `/project/${ids.story}/work/${ids.talk}` },
+    { name: 'agent-menu', at: `/project/${ids.story}/work/${ids.conversation}` },
     { name: 'agent-unsure', at: `/project/${ids.story}/work/${ids.unsure}` },
-    { name: 'composer-commands', at: `/project/${ids.story}/work/${ids.talk}`, then: async (tab) => {
+    { name: 'composer-commands', at: `/project/${ids.story}/work/${ids.conversation}`, then: async (tab) => {
         await tab.locator('.composer textarea').fill('/');
       } },
     { name: 'chat', at: `/project/${ids.shop}/work/${ids.chat}` },
     { name: 'palette', at: `/project/${ids.shop}`, then: async (tab) => tab.keyboard.press('Control+k') },
-    { name: 'toasts', at: `/project/${ids.story}/work/${ids.talk}`, then: async (tab) => {
+    { name: 'toasts', at: `/project/${ids.story}/work/${ids.conversation}`, then: async (tab) => {
         for (const words of ['/status', '/agent nobody']) {
           await tab.locator('.composer textarea').fill(words);
           await tab.keyboard.press('Enter');

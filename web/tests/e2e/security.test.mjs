@@ -1,22 +1,20 @@
 /**
- * What others say stays text, and other pages stay out, in a real browser. What is sent over a socket is refused in
- * `crates/cli/tests/it/server/security.rs`, and not repeated here: hosts that are missing, doubled or bent, foreign origins
- * by header, links that work twice, cookies, long bodies and heads, ids that are paths, every path that leads out of a
- * project, 300 silent connections. A reader that takes nothing is hung up on in `crates/server/src/listen/patient.rs`.
+ * Text of models, packages and projects stays text, and other pages stay out, in a real browser. The server's tests refuse what
+ * is sent over a socket, and it is not repeated here: hosts that are missing, doubled or bent, foreign origins by header, links
+ * that work twice, cookies, long bodies and heads, ids that are paths, every path that leads out of a project, 300 silent
+ * connections, a reader that takes nothing.
  */
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { altered, desk, VIEW } from './fixture.mjs';
-import { browser, example, settled } from './harness.mjs';
-import { until } from './screens-fixture.mjs';
+import { describe, it } from 'node:test';
+import { alterExample, VIEW, withFixture } from './fixture.mjs';
+import { until, waitUntilStill } from './harness.mjs';
 
-/** Somebody else on this computer: says what was asked of it, and serves one page. */
-async function stranger(html = '') {
+/** Starts another site on this computer, which notes what was asked of it and serves one page. */
+async function startForeignSite(html = '') {
   const asked = [];
   const server = createServer((incoming, outgoing) => {
     asked.push(`${incoming.method} ${incoming.url}`);
@@ -71,219 +69,236 @@ ${LONG} ${EMOJI}
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="hacked=1"><script>hacked=1</script></svg>';
 const HTML = '<!doctype html><body onload="hacked=1"><script>hacked=1</script></body>';
 
-describe('what a model, a package and a project say stays text', () => {
-  let set, tab, elsewhere, shop, run, talk;
-  const requests = [];
-  before(async () => {
-    elsewhere = await stranger();
-    const text = hostile(elsewhere.port);
-    const scenario = {
-      scenario: 'a model that means harm',
-      nodes: {
-        'step-01-intake': [
-          {
-            think: text,
-            say: text,
-            calls: [
-              { 'fs.write': { path: '@project/artifacts/note.md', content: text } },
-              { 'fs.write': { path: '@project/artifacts/picture.svg', content: SVG } },
-              { 'fs.write': { path: '@project/artifacts/page.html', content: HTML } },
-              { 'fs.read': { path: `@project/${MARKUP}` } },
-              { 'ui.ask_user': { question: text.slice(0, 3000), kind: 'choice', options: [{ value: 'a', label: `${MARKUP}${RLO}x`, description: MARKUP }, { value: MARKUP }] } },
-            ],
-          },
-          { say: 'Thank you.', calls: [{ 'ui.ask_user': { question: 'And?', kind: 'form', schema: { type: 'object', properties: { x: { type: 'string', title: MARKUP, default: MARKUP } } } } }] },
+const hostileModel = (text) => ({
+  nodes: {
+    'step-01-intake': [
+      {
+        think: text,
+        say: text,
+        calls: [
+          { 'fs.write': { path: '@project/artifacts/note.md', content: text } },
+          { 'fs.write': { path: '@project/artifacts/picture.svg', content: SVG } },
+          { 'fs.write': { path: '@project/artifacts/page.html', content: HTML } },
+          { 'fs.read': { path: `@project/${MARKUP}` } },
+          { 'ui.ask_user': { question: text.slice(0, 3000), kind: 'choice', options: [{ value: 'a', label: `${MARKUP}${RLO}x`, description: MARKUP }, { value: MARKUP }] } },
         ],
       },
-      chat: [{ say: text, times: 5 }],
-    };
-    set = await desk({ model: JSON.stringify(scenario) });
-    ({ tab } = set);
-    // A violation of the policy would be counted, and a script that runs would be seen.
-    await set.context.addInitScript(() => {
+      { say: 'Thank you.', calls: [{ 'ui.ask_user': { question: 'And?', kind: 'form', schema: { type: 'object', properties: { x: { type: 'string', title: MARKUP, default: MARKUP } } } } }] },
+    ],
+  },
+  chat: [{ say: text, times: 5 }],
+});
+
+/** Makes a copy of a package with hostile text wherever a package has text. */
+const makeHostilePackage = (folder, text) =>
+  alterExample(folder, 'hostile', 'hello-branch', {
+    'bmad.json': (json) => {
+      json.description = text;
+      json.author = MARKUP;
+    },
+    'workflow.graph.json': (json) => {
+      for (const node of json.nodes) node.title = `${MARKUP}${RLO}evil`;
+      for (const edge of json.edges) edge.label = MARKUP;
+    },
+    'agents.json': (json) => {
+      for (const agent of json.agents) {
+        agent.metadata.name = `${MARKUP}${RLO}boB`;
+        agent.metadata.title = LONG;
+        agent.metadata.icon = EMOJI;
+        agent.persona.role = text;
+        for (const item of agent.menu ?? []) item.description = `${MARKUP}${RLO}abc ${EMOJI}`;
+      }
+    },
+  });
+
+/** Makes a test of a project, a package and a model that mean harm. `assertHarmless` looks at the page as it is. */
+const withHostileText = (body) => async (t) => {
+  const elsewhere = await startForeignSite();
+  const text = hostile(elsewhere.port);
+  const test = withFixture({ model: hostileModel(text), packages: [] }, async (fixture) => {
+    const { tab, context, server } = fixture;
+    const requests = [];
+    // A violation of the policy is counted, and a script that runs is seen.
+    await context.addInitScript(() => {
       globalThis.violations = [];
       document.addEventListener('securitypolicyviolation', (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
     });
-    set.context.on('request', (one) => requests.push(one.url()));
+    context.on('request', (one) => requests.push(one.url()));
     tab.on('dialog', (dialog) => {
       requests.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
-    const path = await altered(set.folder, 'hostile', 'hello-branch', {
-      'bmad.json': (json) => {
-        json.description = text;
-        json.author = MARKUP;
-      },
-      'workflow.graph.json': (json) => {
-        for (const node of json.nodes) node.title = `${MARKUP}${RLO}evil`;
-        for (const edge of json.edges) edge.label = MARKUP;
-      },
-      'agents.json': (json) => {
-        for (const agent of json.agents) {
-          agent.metadata.name = `${MARKUP}${RLO}boB`;
-          agent.metadata.title = LONG;
-          agent.metadata.icon = EMOJI;
-          agent.persona.role = text;
-          for (const item of agent.menu ?? []) item.description = `${MARKUP}${RLO}abc ${EMOJI}`;
-        }
-      },
-    });
-    const { report } = await set.api('POST', '/api/packages/import', { path });
+    const { report } = await fixture.importPackage(await makeHostilePackage(fixture.folder, text));
     assert.equal(report.valid, true, JSON.stringify(report.findings).slice(0, 2000));
-    shop = await set.project('shop', { [`<img src=x onerror=hacked=1>.md`]: text, [`${RLO}dm.exe`]: text, 'x.svg': SVG, 'x.html': HTML });
-    run = await set.run(shop.id, 'hello-branch');
-    await until('it asks', async () => (await set.api('GET', `/api/runs/${run}`)).question);
-    ({ id: talk } = await set.api('POST', '/api/conversations', { project: shop.id, package: 'hello-branch', agent: 'pm' }));
+    const shop = await fixture.project('shop', { [`<img src=x onerror=hacked=1>.md`]: text, [`${RLO}dm.exe`]: text, 'x.svg': SVG, 'x.html': HTML });
+    /** Asserts that nothing ran, nothing was asked of another site, and nothing is wider than the page. */
+    const assertHarmless = async (where) => {
+      await waitUntilStill(tab, 5);
+      const seen = await tab.evaluate(() => ({
+        hacked: globalThis.hacked,
+        violations: globalThis.violations,
+        wide: Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll('[role=log], main, main .scroll')].map((one) => one.scrollWidth - one.clientWidth)),
+        // Elements that no part of the app makes.
+        foreign: [...document.querySelectorAll('iframe, object, embed, base, form[action], main script, main style, [onerror], [onload], [onfocus]')].map((one) => one.outerHTML.slice(0, 80)),
+        links: [...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href')).filter((to) => !/^(\/(?!\/|api)|https?:|mailto:|#)/.test(to)),
+        pictures: [...document.querySelectorAll('img')].map((one) => one.src).filter((from) => !from.startsWith('data:image/png')),
+      }));
+      assert.deepEqual(seen, { hacked: undefined, violations: [], wide: seen.wide, foreign: [], links: [], pictures: [] }, where);
+      assert.ok(seen.wide <= 0, `${where} is ${seen.wide} px wider than the window`);
+      assert.deepEqual(elsewhere.asked, [], where);
+      assert.deepEqual(requests.filter((url) => !url.startsWith(server.origin) && !url.startsWith('data:') && !url.startsWith('blob:')), [], where);
+    };
+    /** Opens a run that asks. */
+    const openRun = async () => {
+      const run = await fixture.startRun(shop.id);
+      await until('it asks', async () => (await fixture.api('GET', `/api/runs/${run}`)).question);
+      await fixture.showRun(shop.id, run);
+      await tab.getByRole('radiogroup').waitFor();
+    };
+    await body({ ...fixture, shop, openRun, assertHarmless });
   });
-  after(async () => {
-    await set?.close();
-    await elsewhere?.close();
-  });
-
-  /** Nothing ran, nothing was asked of anybody else, and nothing is wider than the page. */
-  async function harmless(where) {
-    await settled(tab);
-    const seen = await tab.evaluate(() => ({
-      hacked: globalThis.hacked,
-      violations: globalThis.violations,
-      wide: Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll('[role=log], main, main .scroll')].map((one) => one.scrollWidth - one.clientWidth)),
-      // Elements that no part of the app makes.
-      foreign: [...document.querySelectorAll('iframe, object, embed, base, form[action], main script, main style, [onerror], [onload], [onfocus]')].map((one) => one.outerHTML.slice(0, 80)),
-      links: [...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href')).filter((to) => !/^(\/(?!\/|api)|https?:|mailto:|#)/.test(to)),
-      pictures: [...document.querySelectorAll('img')].map((one) => one.src).filter((from) => !from.startsWith('data:image/png')),
-    }));
-    assert.deepEqual(seen, { hacked: undefined, violations: [], wide: seen.wide, foreign: [], links: [], pictures: [] }, where);
-    assert.ok(seen.wide <= 0, `${where} is ${seen.wide} px wider than the window`);
-    assert.deepEqual(elsewhere.asked, [], where);
-    assert.deepEqual(requests.filter((url) => !url.startsWith(set.server.origin) && !url.startsWith('data:') && !url.startsWith('blob:')), [], where);
+  try {
+    await test(t);
+  } finally {
+    await elsewhere.close();
   }
+};
 
-  it('in a reply, in thoughts, in a call and in a question', async () => {
-    await set.show(shop.id, run);
-    await tab.getByRole('radiogroup').waitFor();
-    await harmless('the run');
-    const closed = tab.getByRole('log').getByRole('button', { expanded: false });
+describe('text of a model, a package and a project stays text', () => {
+  it('in a reply, in thoughts, in a call and in a question', withHostileText(async ({ tab, log, openRun, assertHarmless }) => {
+    await openRun();
+    await assertHarmless('the run');
+    const closed = log.getByRole('button', { expanded: false });
     for (let times = 0; times < 20 && (await closed.count()) > 0; times += 1) await closed.first().click();
-    await harmless('the run, opened');
-    await tab.getByRole('log').evaluate((node) => (node.scrollTop = 0));
-    await harmless('its beginning');
-    await tab.getByRole('log').evaluate((node) => (node.scrollTop = node.scrollHeight));
+    await assertHarmless('the run, opened');
+    await log.evaluate((node) => (node.scrollTop = 0));
+    await assertHarmless('its beginning');
+    await log.evaluate((node) => (node.scrollTop = node.scrollHeight));
     await tab.getByRole('radio').first().click();
     await tab.getByRole('button', { name: /^Answer/ }).click();
     await tab.getByRole('button', { name: 'Answer', exact: true }).waitFor();
-    await harmless('a form');
-  });
+    await assertHarmless('a form');
+  }));
 
-  it('in every tab beside it', async () => {
+  it('in every tab beside it', withHostileText(async ({ tab, openRun, assertHarmless }) => {
+    await openRun();
     for (const name of ['Changes', 'Log', 'State', 'Prompt', 'Graph']) {
       await tab.locator('section.inspector').getByRole('tab', { name: new RegExp(name) }).click();
-      await harmless(name);
+      await tab.locator('section.inspector').getByRole('tab', { name: new RegExp(name), selected: true }).waitFor();
+      await assertHarmless(name);
     }
     await tab.getByRole('button', { name: 'Show as a list' }).click();
-    await harmless('the list of steps');
-  });
+    await tab.getByRole('list', { name: 'Steps of the workflow' }).waitFor();
+    await assertHarmless('the list of steps');
+  }));
 
-  it('in artifacts that are Markdown, SVG and HTML', async () => {
+  it('in artifacts that are Markdown, SVG and HTML', withHostileText(async ({ tab, openRun, assertHarmless }) => {
+    await openRun();
     for (const name of ['note.md', 'picture.svg', 'page.html']) {
       await tab.locator('section.artifacts').getByRole('button', { name: new RegExp(name) }).click();
-      await tab.locator('.file').waitFor();
-      await harmless(name);
+      await tab.getByRole('tab', { name, selected: true }).waitFor();
+      await tab.locator('.file').first().waitFor();
+      await assertHarmless(name);
     }
     await tab.getByRole('tab', { name: 'note.md' }).click();
     await tab.getByRole('button', { name: 'Source' }).click();
-    await harmless('source');
-    await tab.getByRole('tab', { name: 'Conversation' }).click();
-  });
+    await tab.locator('.cm-content').first().waitFor();
+    await assertHarmless('source');
+  }));
 
-  it('in the name of a file', async () => {
+  it('in the name of a file', withHostileText(async ({ tab, go, shop, assertHarmless }) => {
+    await go('project', shop.id);
     await tab.getByRole('navigation', { name: 'Main' }).getByRole('button', { name: 'Files' }).click();
     await tab.getByRole('treeitem', { name: /<img/ }).click();
-    await harmless('a file with markup in its name');
+    await tab.locator('.file').first().waitFor();
+    await assertHarmless('a file with markup in its name');
     const odd = tab.getByRole('treeitem').filter({ hasText: 'exe' });
     assert.equal(((await odd.textContent()) ?? '').trim(), '\ufffddm.exe', 'what turns letters around is not shown as it is');
     await odd.click();
-    await harmless('a file that hides its ending');
-  });
+    await assertHarmless('a file that hides its ending');
+  }));
 
-  it('in the name of an agent, in its menu and in the package', async () => {
-    await tab.goto(`${set.server.origin}/project/${shop.id}/work/${talk}`);
+  it('in the name of an agent and in its menu', withHostileText(async ({ tab, shop, startConversation, showConversation, assertHarmless }) => {
+    await showConversation(shop.id, await startConversation(shop.id, { package: 'hello-branch', agent: 'pm' }));
     await tab.getByRole('list', { name: /What/ }).waitFor();
-    await harmless('the menu');
+    await assertHarmless('the menu');
     assert.ok(!(await tab.locator('main').textContent()).includes(RLO), 'what turns letters around is not shown as it is');
+  }));
+
+  it('in a package', withHostileText(async ({ tab, folder, go, shop, startRun, assertHarmless }) => {
+    await startRun(shop.id);
     for (const at of ['', '/packages', '/launch', '/runs']) {
-      await tab.goto(`${set.server.origin}/project/${shop.id}${at}`);
-      await harmless(`project${at}`);
+      await go('project', `${shop.id}${at}`);
+      await assertHarmless(`project${at}`);
       assert.ok(!(await tab.locator('body').innerText()).includes(RLO), `project${at}`);
     }
-    await tab.goto(`${set.server.origin}/import`);
-    await tab.getByLabel('File or folder on this computer').fill(join(set.folder, 'hostile'));
+    await go('import');
+    await tab.getByLabel('File or folder on this computer').fill(join(folder, 'hostile'));
     await tab.keyboard.press('Enter');
     await tab.getByText('The package is valid.').waitFor();
-    await harmless('the import');
-  });
+    await assertHarmless('the import');
+  }));
 
-  it('a link to another site opens without a way back', async () => {
-    await set.show(shop.id, run);
+  it('a link to another site opens without a way back', withHostileText(async ({ tab, openRun }) => {
+    await openRun();
     const outside = await tab.locator('[role=log] a[href^=http]').evaluateAll((all) => all.map((one) => [one.target, one.rel]));
     for (const [target, rel] of outside) assert.deepEqual([target, /noopener/.test(rel), /noreferrer/.test(rel)], ['_blank', true, true]);
-  });
+  }));
 
-  it('what the server gives of a file is never a page', async () => {
+  it('what the server gives of a file is never a page', withHostileText(async ({ tab, api, go, shop }) => {
+    await go();
     for (const name of ['x.svg', 'x.html']) {
       const kind = await tab.evaluate(async (path) => (await fetch(path)).headers.get('content-type'), `/api/projects/${shop.id}/file?path=${name}`);
       assert.match(kind, /application\/json/);
     }
     for (const path of ['..%2Fhome%2Fconfig.toml', '%2e%2e/home/config.toml', '@pkg/bmad.json', '/etc/passwd']) {
-      const answer = await set.api('GET', `/api/projects/${shop.id}/file?path=${path}`);
+      const answer = await api('GET', `/api/projects/${shop.id}/file?path=${path}`);
       assert.equal(answer.text, undefined, path);
       assert.ok(answer.message, path);
     }
-  });
+  }));
 });
 
-describe('another page', () => {
-  let set, shop, foreign, target;
-  before(async () => {
-    set = await desk();
-    shop = await set.project('shop');
-    target = set.server.own;
-    foreign = await stranger('<!doctype html><title>elsewhere</title><body></body>');
-  });
-  after(async () => {
-    await set?.close();
-    await foreign?.close();
-  });
+/** Makes a test with another site on this computer. */
+const withForeignSite = (body) => async (t) => {
+  const foreign = await startForeignSite('<!doctype html><title>elsewhere</title><body></body>');
+  try {
+    // What the other page is refused is written to its console.
+    await withFixture({ packages: [], allowedErrors: /./ }, (fixture) => body({ ...fixture, foreign, target: fixture.server.own }))(t);
+  } finally {
+    await foreign.close();
+  }
+};
 
+describe('another page', () => {
   // The first is of the same site for a browser, because ports do not count there.
   for (const host of ['127.0.0.1', 'localhost']) {
-    it(`at ${host} gets nothing and changes nothing`, async () => {
-      const before = [await set.api('GET', '/api/projects'), await set.api('GET', '/api/settings')];
-      const tab = await set.context.newPage();
+    it(`at ${host} gets nothing and changes nothing`, withForeignSite(async ({ tab, api, project, foreign, target }) => {
+      const shop = await project('shop');
+      const readState = async () => [await api('GET', '/api/projects'), await api('GET', '/api/settings')];
+      const before = await readState();
       await tab.goto(`http://${host}:${foreign.port}/`);
       const came = await tab.evaluate(
         async ([at, id]) => {
-          const wait = (work) => Promise.race([work, new Promise((done) => setTimeout(() => done('nothing'), 3000))]);
           const read = (how) => fetch(`${at}/api/app`, how).then(async (answer) => `read ${answer.type} ${await answer.text()}`, () => 'refused');
           const send = (method, path, headers, mode, body) =>
             fetch(at + path, { method, headers, mode, body, credentials: 'include' }).then((answer) => `${answer.type} ${answer.status}`, () => 'refused');
           const loads = (tag, from) =>
-            wait(
-              new Promise((done) => {
-                const node = document.createElement(tag);
-                node.onload = () => done(tag === 'iframe' ? (node.contentDocument === null ? 'closed' : 'open') : 'loaded');
-                node.onerror = () => done('refused');
-                node[tag === 'link' ? 'href' : 'src'] = from;
-                if (tag === 'link') node.rel = 'stylesheet';
-                document.body.append(node);
-              }),
-            );
+            new Promise((done) => {
+              const node = document.createElement(tag);
+              node.onload = () => done(tag === 'iframe' ? (node.contentDocument === null ? 'closed' : 'open') : 'loaded');
+              node.onerror = () => done('refused');
+              node[tag === 'link' ? 'href' : 'src'] = from;
+              if (tag === 'link') node.rel = 'stylesheet';
+              document.body.append(node);
+            });
           const form = document.createElement('form');
           Object.assign(form, { method: 'POST', action: `${at}/api/projects`, target: 'sink', enctype: 'text/plain' });
           form.innerHTML = '<input name=\'{"path":"/tmp","x":"\' value=\'"}\'>';
           const sink = document.createElement('iframe');
           sink.name = 'sink';
           document.body.append(sink, form);
-          const posted = wait(new Promise((done) => (sink.onload = () => done('answered'))));
+          const posted = new Promise((done) => (sink.onload = () => done('answered')));
           form.submit();
           return {
             plain: await read({}),
@@ -299,16 +314,16 @@ describe('another page', () => {
             style: await loads('link', `${at}/api/app`),
             frame: await loads('iframe', `${at}/`),
             form: await posted,
-            socket: await wait(new Promise((done) => {
+            socket: await new Promise((done) => {
               const socket = new WebSocket(`${at.replace('http', 'ws')}/api/events`);
               socket.onopen = () => done('open');
               socket.onerror = () => done('refused');
-            })),
-            events: await wait(new Promise((done) => {
+            }),
+            events: await new Promise((done) => {
               const source = new EventSource(`${at}/api/events`, { withCredentials: true });
               source.onopen = () => done('open');
               source.onerror = () => done('refused');
-            })),
+            }),
             beacon: navigator.sendBeacon(`${at}/api/leave`, ''),
           };
         },
@@ -320,53 +335,43 @@ describe('another page', () => {
       const frames = tab.frames().filter((frame) => frame.url().startsWith(target));
       for (const frame of frames) assert.equal(await frame.locator('#app').count(), 0, 'the app is in no frame');
       await tab.close();
-      assert.deepEqual([await set.api('GET', '/api/projects'), await set.api('GET', '/api/settings')], before);
-      assert.equal((await set.api('GET', '/api/app')).code, undefined, 'nobody was put out');
-    });
+      assert.deepEqual(await readState(), before);
+      assert.equal((await api('GET', '/api/app')).code, undefined, 'no browser was put out');
+    }));
   }
 
-  it('a name that was bent to this address gets not even the page', async () => {
-    const port = new URL(target).port;
-    const chrome = await browser('--host-resolver-rules=MAP evil.test 127.0.0.1');
-    try {
-      const tab = await chrome.newPage();
-      const answer = await tab.goto(`http://evil.test:${port}/`);
-      assert.equal(answer.status(), 403);
-      assert.equal(await tab.locator('#app').count(), 0);
-      assert.equal(await tab.evaluate(async () => (await fetch('/api/app')).status), 403);
-    } finally {
-      await chrome.close();
-    }
-  });
+  it('a name that was bent to this address gets not even the page', withFixture({ packages: [], allowedErrors: /./, browserArgs: ['--host-resolver-rules=MAP evil.test 127.0.0.1'] }, async ({ tab, server }) => {
+    const answer = await tab.goto(`http://evil.test:${new URL(server.own).port}/`);
+    assert.equal(answer.status(), 403);
+    assert.equal(await tab.locator('#app').count(), 0);
+    assert.equal(await tab.evaluate(async () => (await fetch('/api/app')).status), 403);
+  }));
 
-  it('a browser without the cookie is told how to come in, and nothing else', async () => {
-    const context = await set.chrome.newContext(VIEW);
-    const tab = await context.newPage();
-    await tab.goto(`${set.server.origin}/project/${shop.id}`);
-    await tab.getByRole('heading', { name: 'This browser was not let in' }).waitFor();
-    assert.ok(!(await tab.content()).includes('shop'), 'not even a name');
-    await context.close();
-  });
+  it('a browser without the cookie is told how to come in, and nothing else', withFixture({ packages: [] }, async ({ chrome, address, project }) => {
+    const shop = await project('shop');
+    const context = await chrome.newContext(VIEW);
+    try {
+      const tab = await context.newPage();
+      await tab.goto(address('project', shop.id));
+      await tab.getByRole('heading', { name: 'This browser was not let in' }).waitFor();
+      assert.ok(!(await tab.content()).includes('shop'), 'not even a name');
+    } finally {
+      await context.close();
+    }
+  }));
 });
 
-describe('floods', () => {
-  let set, shop, cookie, port;
-  const MODEL = JSON.stringify({
-    scenario: 'much to tell',
-    nodes: { 'step-01-intake': [{ say: `{{repeat:${'many-words-'.repeat(200)} :100}}`, calls: [{ 'fs.list': { path: '@project' } }], times: 10 }, { calls: [{ 'ui.ask_user': { question: 'Enough?' } }] }] },
+/** Makes a test of a server that is flooded: its memory in mebibytes, its port, and the head of a request with the cookie. */
+const withFlood = (body) =>
+  withFixture({ model: { nodes: { 'step-01-intake': [{ say: `{{repeat:${'many-words-'.repeat(200)} :100}}`, calls: [{ 'fs.list': { path: '@project' } }], times: 10 }, { calls: [{ 'ui.ask_user': { question: 'Enough?' } }] }] } } }, async (fixture) => {
+    const port = Number(new URL(fixture.server.own).port);
+    const memory = async () => (await fixture.server.memory()).now;
+    const head = (method, path, more = '') => `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncookie: ${fixture.cookie}\r\n${more}`;
+    await body({ ...fixture, port, memory, head });
   });
-  before(async () => {
-    set = await desk({ model: MODEL });
-    shop = await set.project('shop');
-    await set.api('POST', '/api/packages/import', { path: example('hello-branch') });
-    port = Number(new URL(set.server.own).port);
-    cookie = (await set.context.cookies()).map((one) => `${one.name}=${one.value}`).join('; ');
-  });
-  after(() => set?.close());
-  const memory = async () => Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${set.server.pid()}/status`, 'utf8'))[1]) / 1024;
-  const head = (method, path, more = '') => `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncookie: ${cookie}\r\n${more}`;
 
-  it('a package of hundreds of megabytes in pieces is refused early, and memory stays as it is', async () => {
+describe('floods', () => {
+  it('a package of hundreds of megabytes in pieces is refused early, and memory stays as it is', withFlood(async ({ api, cookie, port, memory }) => {
     const before = await memory();
     const piece = Buffer.alloc(1 << 20);
     let sent = 0;
@@ -389,60 +394,40 @@ describe('floods', () => {
     assert.equal(status, 413);
     assert.ok(sent < 120, `${sent} MiB were taken`);
     assert.ok((await memory()) - before < 32, `from ${before} to ${await memory()} MiB`);
-    assert.deepEqual((await set.api('GET', '/api/packages')).packages.length, 1);
-  });
+    assert.equal((await api('GET', '/api/packages')).packages.length, 1);
+  }));
 
-  it('one that says how long it is is refused before it is sent', async () => {
+  it('one that says how long it is is refused before it is sent', withFlood(async ({ port, head }) => {
     const socket = connect(port, '127.0.0.1');
     socket.write(head('POST', '/api/packages/inspect-file', 'content-type: application/octet-stream\r\ncontent-length: 500000000\r\n\r\n'));
     const answer = await new Promise((done) => socket.once('data', (data) => done(String(data))));
     assert.match(answer, /^HTTP\/1\.1 413/);
     socket.destroy();
-  });
+  }));
 
-  it('the page says so, and asks nothing', async () => {
-    const { tab } = set;
-    await tab.goto(`${set.server.origin}/import`);
-    await settled(tab);
-    const sent = [];
-    tab.on('request', (one) => one.method() === 'POST' && sent.push(one.url()));
-    await tab.locator('.drop').evaluate((zone) => {
-      const data = new DataTransfer();
-      const piece = new Uint8Array(1 << 20);
-      data.items.add(new File(Array.from({ length: 70 }, () => piece), 'huge.bmad'));
-      zone.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
-    });
-    const fault = tab.getByRole('alert');
-    await fault.getByText(/huge\.bmad is 70 MiB; the browser can send at most 64 MiB/).waitFor();
-    await fault.getByText(/Give its path/).waitFor();
-    assert.deepEqual(sent, []);
-  });
-
-  it('clients that are slow, or read nothing, keep nobody waiting and cost little', async () => {
-    const { tab } = set;
-    const run = await set.run(shop.id, 'hello-branch');
+  it('clients that are slow, or read nothing, keep no page waiting and cost little', withFlood(async ({ tab, api, project, startRun, showRun, port, memory, head }) => {
+    const shop = await project('shop');
+    const run = await startRun(shop.id);
     const before = await memory();
     const sockets = [
       ...Array.from({ length: 60 }, () => 'GET /api/app HTTP/1.1\r\nhost: '),
       ...Array.from({ length: 60 }, () => head('POST', '/api/runs', 'content-type: application/json\r\ncontent-length: 100000\r\n\r\n{"project"')),
       ...Array.from({ length: 20 }, () => head('GET', `/api/events?watch=run/${run}`, '\r\n')),
-    ].map((words) => {
+    ].map((text) => {
       const socket = connect({ port, host: '127.0.0.1' });
       socket.on('error', () => undefined);
       socket.pause();
-      socket.write(words);
+      socket.write(text);
       return socket;
     });
     try {
-      await until('it has told everything', async () => (await set.api('GET', `/api/runs/${run}`)).question, 30);
-      const begun = Date.now();
-      await set.show(shop.id, run);
+      await until('it has said everything', async () => (await api('GET', `/api/runs/${run}`)).question);
+      await showRun(shop.id, run);
       await tab.getByText('Enough?').first().waitFor();
-      assert.ok(Date.now() - begun < 5000, `the page took ${Date.now() - begun} ms`);
       const grown = (await memory()) - before;
       assert.ok(grown < 96, `${grown} MiB more`);
     } finally {
       for (const socket of sockets) socket.destroy();
     }
-  });
+  }));
 });

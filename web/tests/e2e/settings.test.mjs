@@ -1,62 +1,65 @@
+/** The settings: tool servers, the policy, models, health, and what is kept secret. */
+
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { ask, browser, everything, example, crewagent, page, scenario, scratch, serve, settled, useModel } from './harness.mjs';
-import { until } from './screens-fixture.mjs';
+import { describe, it } from 'node:test';
+import { withFixture } from './fixture.mjs';
+import { crewagent, eventually, everythingCommand, goldenModel, ownModel, simpleToolServer, until, waitUntilStill } from './harness.mjs';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const KEY = 'sk-very-secret-0123456789';
+const BROKEN = { kind: 'stdio', command: process.execPath, args: ['-e', 'console.error("no licence found"); process.exit(3)'] };
 
-describe('the settings', () => {
-  let place, server, chrome, tab, errors, api;
-  const to = async (section) => {
-    await tab.goto(`${server.origin}/settings/${section}`);
-    await settled(tab);
-  };
-  const card = (name) => tab.getByRole('listitem').filter({ has: tab.getByRole('switch', { name: `Runs may use ${name}` }) });
-  const objections = async () => {
-    await tab.evaluate(axe);
-    const { violations } = await tab.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
-    return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(' ')).join(' | ')}`);
-  };
+/** Asserts that axe objects to nothing on the page. */
+async function assertAccessible(tab) {
+  await waitUntilStill(tab, 5);
+  await tab.evaluate(axe);
+  const { violations } = await tab.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
+  assert.deepEqual(violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(' ')).join(' | ')}`), []);
+}
 
-  before(async () => {
-    place = await scratch();
-    const talk = new URL('./scenarios/tool-server.yaml', import.meta.url).pathname;
-    await useModel(place.home, `scripted:${talk}`);
-    assert.equal((await crewagent(place.home, 'package', 'import', example('create-story-micro'))).code, 0);
-    server = await serve(place.home);
-    chrome = await browser();
-    const context = await chrome.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' });
-    ({ tab, errors } = await page(context, server));
-    api = (method, path, body) => ask(tab, method, path, body);
+/** Makes a test of the settings, which has functions for tool servers. */
+const withSettings = (body, options = {}) =>
+  withFixture({ packages: ['create-story-micro'], model: ownModel('tool-server.yaml'), allowedErrors: /^$/, ...options }, async (fixture) => {
+    const { tab, api } = fixture;
+    const card = (name) => tab.getByRole('listitem').filter({ has: tab.getByRole('switch', { name: `Runs may use ${name}` }) });
+    const row = (tool) => tab.getByRole('row').filter({ has: tab.getByText(tool, { exact: true }) });
+    const openSection = async (section) => {
+      await fixture.go('settings', section);
+      await tab.locator('main h1, main h2').first().waitFor();
+    };
+    /** Sets up the simple tool server as `real`. */
+    const addServer = async (more = {}) => {
+      const [command, ...args] = simpleToolServer();
+      await api('PUT', '/api/mcp/servers/real', { way: { kind: 'stdio', command, args, ...more.way }, enabled: more.enabled ?? true });
+      await api('POST', '/api/mcp/servers/real/test', {});
+    };
+    const setPolicy = (key, value) => api('PATCH', '/api/settings', { key: `policy.${key}`, value });
+    await body({ ...fixture, card, row, openSection, addServer, setPolicy });
   });
-  after(async () => {
-    await chrome?.close();
-    await server?.kill();
-    await place?.remove();
-  });
 
-  it('without servers there is one sentence and one thing to do', async () => {
-    await to('mcp');
+describe('tool servers', () => {
+  it('without any there is one sentence and one thing to do', withSettings(async ({ tab, openSection }) => {
+    await openSection('mcp');
     await tab.getByText('No MCP server is set up yet.').waitFor();
     assert.equal(await tab.locator('main .btn.primary').count(), 1);
-    assert.deepEqual(await objections(), []);
-  });
+    await assertAccessible(tab);
+  }));
 
-  it('a server is added by keyboard, its exact command is shown first, and saving starts nothing', async () => {
-    const marker = join(place.folder, 'started');
-    const [node, program, how] = everything();
-    await tab.getByRole('button', { name: 'Add a server' }).focus();
-    await tab.keyboard.press('Enter');
+  it('one is added by keyboard, its exact command is shown first, and saving starts nothing', withSettings(async ({ tab, folder, card, openSection }) => {
+    const marker = join(folder, 'started');
+    const [node, program, how] = everythingCommand();
+    await openSection('mcp');
+    await tab.getByRole('button', { name: 'Add a server' }).press('Enter');
     await tab.getByRole('textbox', { name: 'Name', exact: true }).fill('real');
     // A whole line is taken apart on request.
     await tab.getByRole('textbox', { name: 'Program' }).fill(`sh -c 'touch "$0"; exec "$@"' ${marker} ${node} ${program} ${how}`);
-    await tab.getByRole('button', { name: 'Use the rest as arguments' }).focus();
-    await tab.keyboard.press('Enter');
-    assert.equal(await tab.getByRole('textbox', { name: 'Program' }).inputValue(), 'sh');
+    await tab.getByRole('button', { name: 'Use the rest as arguments' }).press('Enter');
+    await eventually(async () => assert.equal(await tab.getByRole('textbox', { name: 'Program' }).inputValue(), 'sh'));
     const words = ['-c', 'touch "$0"; exec "$@"', marker, node, program, how];
     assert.deepEqual((await tab.getByRole('textbox', { name: 'Arguments' }).inputValue()).split('\n'), words);
     await tab.getByRole('button', { name: 'Add a variable' }).click();
@@ -65,20 +68,20 @@ describe('the settings', () => {
     await secret.fill('hunter2-hunter2');
     assert.equal(await secret.getAttribute('type'), 'password');
     const exact = tab.locator('dialog').getByRole('status');
-    assert.match(await exact.innerText(), /This runs on this computer with your rights/);
+    await exact.filter({ hasText: 'This runs on this computer with your rights' }).waitFor();
     assert.ok((await exact.innerText()).includes(`sh -c 'touch "$0"; exec "$@"' ${marker} ${node} ${program} ${how}`));
-    assert.deepEqual(await objections(), []);
-    await tab.getByRole('button', { name: 'Save', exact: true }).focus();
-    await tab.keyboard.press('Enter');
+    await assertAccessible(tab);
+    await tab.getByRole('button', { name: 'Save', exact: true }).press('Enter');
     await card('real').getByText('Off', { exact: true }).waitFor();
     assert.ok(!existsSync(marker), 'to save it starts nothing');
-    await card('real').getByRole('button', { name: 'Test real' }).focus();
-    await tab.keyboard.press('Enter');
+    await card('real').getByRole('button', { name: 'Test real' }).press('Enter');
     await card('real').locator('summary').filter({ hasText: /\d+ tools/ }).waitFor();
     assert.ok(existsSync(marker));
-  });
+  }));
 
-  it('its tools have their rules, and the policy says who decided', async () => {
+  it('the tools of one have their rules', withSettings(async ({ tab, card, openSection, addServer }) => {
+    await addServer({ enabled: false });
+    await openSection('mcp');
     await card('real').locator('summary').click();
     const echo = card('real').getByRole('listitem').filter({ hasText: 'Echoes back' });
     await echo.getByText('servers are not allowed, settings').waitFor();
@@ -86,8 +89,80 @@ describe('the settings', () => {
     await tab.getByRole('switch', { name: 'Runs may use real' }).press('Space');
     await card('real').getByText('On', { exact: true }).waitFor();
     await echo.getByText('no rule').waitFor();
-    await to('policy');
-    const row = (tool) => tab.getByRole('row').filter({ has: tab.getByText(tool, { exact: true }) });
+  }));
+
+  it('one that fails names the step and what it wrote', withSettings(async ({ tab, card, openSection }) => {
+    await openSection('mcp');
+    await tab.getByRole('button', { name: 'Add a server' }).click();
+    await tab.getByRole('textbox', { name: 'Name', exact: true }).fill('broken');
+    await tab.getByRole('textbox', { name: 'Program' }).fill(BROKEN.command);
+    await tab.getByRole('textbox', { name: 'Arguments' }).fill(BROKEN.args.join('\n'));
+    await tab.getByRole('textbox', { name: 'Arguments' }).press('Tab');
+    await tab.getByRole('button', { name: 'Save and test' }).click();
+    const steps = card('broken').getByRole('list', { name: 'The way to the tools' });
+    await steps.getByRole('listitem').filter({ hasText: 'Handshake' }).getByRole('img', { name: 'Failed' }).waitFor();
+    await card('broken').getByLabel('The last lines it wrote').getByText('no licence found').waitFor();
+    await assertAccessible(tab);
+  }));
+
+  it('a secret that went in is on no page and in no answer', withSettings(async ({ tab, api, home, card, openSection, addServer }) => {
+    await addServer({ way: { env: [{ name: 'API_KEY', value: 'hunter2-hunter2' }] } });
+    await openSection('mcp');
+    await card('real').getByRole('button', { name: 'Edit real' }).click();
+    await eventually(async () => assert.equal(await tab.getByLabel('Value of API_KEY').inputValue(), '${API_KEY}'));
+    assert.ok(!(await tab.content()).includes('hunter2'));
+    assert.ok(!JSON.stringify(await api('GET', '/api/mcp')).includes('hunter2'));
+    assert.ok(!(await readFile(join(home, 'config.toml'), 'utf8')).includes('hunter2'));
+    await tab.keyboard.press('Escape');
+    await tab.getByRole('dialog').waitFor({ state: 'detached' });
+    await eventually(async () => assert.equal(await tab.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Edit real'));
+  }));
+
+  it('those of another tool are looked at before they are set up', withSettings(async ({ tab, card, openSection }) => {
+    await openSection('mcp');
+    await tab.getByRole('button', { name: 'Take over from another tool' }).click();
+    await tab.getByLabel('JSON with mcpServers').fill('{"mcpServers": {"My Files": {"command": "npx", "args": ["-y", "files"], "env": {"TOKEN": "t0p-s3cret"}}}}');
+    await tab.getByRole('button', { name: 'Look at it' }).click();
+    await tab.getByRole('dialog').getByText('npx -y files').waitFor();
+    await tab.getByRole('dialog').getByText('Stored apart as secrets: TOKEN').waitFor();
+    await assertAccessible(tab);
+    await tab.getByRole('button', { name: 'Set up 1 server' }).click();
+    await card('My-Files').getByText('Off', { exact: true }).waitFor();
+  }));
+
+  it('one is removed after a question whose first answer is no', withSettings(async ({ tab, api, card, openSection }) => {
+    await api('PUT', '/api/mcp/servers/broken', { way: BROKEN });
+    await api('PUT', '/api/mcp/servers/other', { way: BROKEN });
+    await openSection('mcp');
+    await card('broken').getByRole('button', { name: 'Remove broken' }).click();
+    await eventually(async () => assert.equal(await tab.evaluate(() => document.activeElement?.textContent), 'Cancel'));
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('dialog').waitFor({ state: 'detached' });
+    await card('broken').getByRole('button', { name: 'Remove broken' }).click();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    await card('broken').waitFor({ state: 'detached' });
+    assert.deepEqual((await api('GET', '/api/mcp')).servers.map((one) => one.name), ['other']);
+  }));
+
+  it('a conversation asks before it uses a tool, and gets what the server answers', withSettings(async ({ tab, log, send, project, startConversation, showConversation, events, addServer, setPolicy }) => {
+    await addServer();
+    await setPolicy('mcp.enabled', true);
+    await setPolicy('ask', ['mcp.real.echo']);
+    const shop = await project('shop');
+    const conversation = await startConversation(shop.id);
+    await showConversation(shop.id, conversation);
+    await send('Say it again');
+    await tab.getByRole('button', { name: /Allow once/ }).click();
+    await log.getByText('The server said it.').waitFor();
+    assert.match(JSON.stringify(await events('conversations', conversation)), /Echo: größer/);
+  }));
+});
+
+describe('the policy', () => {
+  it('has a rule for each tool of a server, and says which one decides', withSettings(async ({ tab, api, row, openSection, addServer, setPolicy }) => {
+    await addServer();
+    await setPolicy('mcp.enabled', true);
+    await openSection('policy');
     await row('mcp.real.*').getByRole('button', { name: /Show \d+ tools/ }).click();
     await row('mcp.real.echo').getByRole('radio', { name: /Ask first/ }).check();
     await row('mcp.real.echo').getByText('rule mcp.real.echo, settings').waitFor();
@@ -104,133 +179,107 @@ describe('the settings', () => {
     // The agent of a package that does not ask for servers has none.
     await tab.getByLabel('Show what holds for').selectOption({ index: 1 });
     await row('mcp.real.echo').getByText('servers are not allowed, agent').waitFor();
-    assert.deepEqual(await objections(), []);
-  });
+    await assertAccessible(tab);
+  }));
 
-  it('what holds in general is told, with the folders that are exceptions', async () => {
-    await api('PATCH', '/api/settings', { key: 'policy.ask', value: ['mcp.real.echo', 'fs.write(@project/src)'] });
-    await to('policy');
+  it('says what holds in general, with the folders that are exceptions', withSettings(async ({ tab, openSection, setPolicy }) => {
+    await setPolicy('ask', ['fs.write(@project/src)']);
+    await openSection('policy');
     const write = tab.getByRole('row').filter({ has: tab.getByRole('radio', { name: 'Write files: Deny' }) });
     await write.getByRole('radio', { name: 'Write files: Deny' }).click();
     await write.getByText('rule fs.write').waitFor();
-    assert.equal(await write.getByRole('radio', { name: 'Write files: Deny' }).isChecked(), true);
+    await write.getByRole('radio', { name: 'Write files: Deny', checked: true }).waitFor();
     await write.getByText('below @project/src: Ask first').waitFor();
-    assert.deepEqual(await objections(), []);
-    await api('PATCH', '/api/settings', { key: 'policy.ask', value: ['mcp.real.echo'] });
-    await api('PATCH', '/api/settings', { key: 'policy.deny' });
-  });
+    await assertAccessible(tab);
+  }));
 
-  it('a conversation asks before it uses the tool, and gets what the server says', async () => {
-    const folder = join(place.folder, 'shop');
-    await mkdir(folder);
-    const { id } = await api('POST', '/api/projects', { path: folder });
-    const talk = (await api('POST', '/api/conversations', { project: id })).id;
-    await tab.goto(`${server.origin}/project/${id}/work/${talk}`);
-    const field = tab.getByRole('textbox', { name: 'Message' });
-    await field.fill('Say it again');
-    await field.press('Enter');
-    await tab.getByRole('button', { name: /Allow once/ }).click();
-    await tab.getByRole('log').getByText('The server said it.').waitFor();
-    const events = await api('GET', `/api/conversations/${talk}/events?after=0`);
-    assert.match(JSON.stringify(events), /Echo: größer/);
-  });
+  it('holds at once, and each line says which rule decides', withSettings(async ({ tab, api, openSection }) => {
+    await openSection('policy');
+    await tab.getByRole('radio', { name: 'Write files: Ask first' }).click();
+    await tab.getByRole('row', { name: /Write files/ }).getByText('rule fs.write, settings').waitFor();
+    assert.deepEqual((await api('GET', '/api/settings')).settings.find((one) => one.key === 'policy.ask').value, ['fs.write']);
+    await tab.getByRole('row', { name: /Read files/ }).filter({ hasText: /Allow.*no rule/ }).waitFor();
+  }));
+});
 
-  it('a server that fails names the step and what it wrote', async () => {
-    await to('mcp');
-    await tab.getByRole('button', { name: 'Add a server' }).click();
-    await tab.getByRole('textbox', { name: 'Name', exact: true }).fill('broken');
-    await tab.getByRole('textbox', { name: 'Program' }).fill(process.execPath);
-    await tab.getByRole('textbox', { name: 'Arguments' }).fill('-e\nconsole.error("no licence found"); process.exit(3)');
-    await tab.getByRole('textbox', { name: 'Arguments' }).press('Tab');
-    await tab.getByRole('button', { name: 'Save and test' }).click();
-    const steps = card('broken').getByRole('list', { name: 'The way to the tools' });
-    await steps.getByRole('listitem').filter({ hasText: 'Handshake' }).getByRole('img', { name: 'Failed' }).waitFor();
-    await card('broken').getByLabel('The last lines it wrote').getByText('no licence found').waitFor();
-    assert.deepEqual(await objections(), []);
-  });
+describe('a model', () => {
+  const error = (message, code) => ({ error: { message, code } });
+  const WITHOUT_TOOLS = { id: 'x', object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }] };
 
-  it('a secret that went in is on no page and in no answer', async () => {
-    await card('real').getByRole('button', { name: 'Edit real' }).click();
-    const value = tab.getByLabel('Value of API_KEY');
-    assert.equal(await value.inputValue(), '${API_KEY}');
-    assert.ok(!(await tab.content()).includes('hunter2'));
-    assert.ok(!JSON.stringify(await api('GET', '/api/mcp')).includes('hunter2'));
-    assert.ok(!(await readFile(join(place.home, 'config.toml'), 'utf8')).includes('hunter2'));
-    await tab.keyboard.press('Escape');
-    await tab.getByRole('dialog').waitFor({ state: 'detached' });
-    assert.equal(await tab.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Edit real');
-  });
+  for (const [layer, url, answer] of [
+    ['DNS', () => 'http://no-such-host.invalid/v1'],
+    ['Connection', () => 'http://127.0.0.1:9/v1'],
+    ['TLS', (provider) => `https://${provider}/v1`],
+    ['Key', (provider) => `http://${provider}/v1`, { status: 401, body: error('bad key', 'invalid_api_key') }],
+    ['Model', (provider) => `http://${provider}/v1`, { status: 404, body: error('The model `m` does not exist', 'model_not_found') }],
+    ['Tools', (provider) => `http://${provider}/v1`, { status: 200, body: WITHOUT_TOOLS }],
+  ]) {
+    it(`a connection test names the layer that fails: ${layer}`, withSettings(async ({ tab, api, openSection }, t) => {
+      const provider = createServer((incoming, outgoing) => {
+        incoming.resume();
+        incoming.on('end', () => outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body)));
+      });
+      await new Promise((done) => provider.listen(0, '127.0.0.1', done));
+      try {
+        await api('PUT', '/api/models/mine', { model: 'm', profile: 'openai', baseUrl: url(`127.0.0.1:${provider.address().port}`), key: KEY, useIt: true });
+        await openSection('models');
+        await tab.getByRole('button', { name: 'Test connection' }).click();
+        const steps = tab.getByRole('list', { name: 'The way to the model' }).getByRole('listitem');
+        const failed = steps.filter({ has: tab.locator('[aria-label="Failed"], title:text("Failed")') }).first();
+        await failed.waitFor();
+        assert.ok(((await failed.textContent()) ?? '').includes(layer), await failed.textContent());
+      } finally {
+        provider.closeAllConnections();
+        provider.close();
+      }
+    }, { packages: [] }));
+  }
 
-  it('servers of another tool are looked at before they are set up', async () => {
-    await tab.getByRole('button', { name: 'Take over from another tool' }).click();
-    await tab.getByLabel('JSON with mcpServers').fill('{"mcpServers": {"My Files": {"command": "npx", "args": ["-y", "files"], "env": {"TOKEN": "t0p-s3cret"}}}}');
-    await tab.getByRole('button', { name: 'Look at it' }).click();
-    await tab.getByRole('dialog').getByText('npx -y files').waitFor();
-    await tab.getByRole('dialog').getByText('Stored apart as secrets: TOKEN').waitFor();
-    assert.deepEqual(await objections(), []);
-    await tab.getByRole('button', { name: 'Set up 1 server' }).click();
-    await card('My-Files').getByText('Off', { exact: true }).waitFor();
-  });
+  it('has a key that goes in and never comes out', withSettings(async ({ tab, api, openSection }) => {
+    await api('PUT', '/api/models/mine', { model: 'm', profile: 'openai', baseUrl: 'http://127.0.0.1:9/v1', key: KEY, useIt: true });
+    await openSection('models');
+    await tab.getByRole('button', { name: 'Edit' }).click();
+    await tab.getByRole('dialog').waitFor();
+    assert.doesNotMatch(await tab.content(), new RegExp(KEY));
+    await tab.getByLabel('Type it here').or(tab.getByRole('radio', { name: 'Type it here' })).first().click();
+    await eventually(async () => assert.equal(await tab.getByRole('dialog').locator('input[type=password]').count(), 1));
+    for (const path of ['/api/models', '/api/settings', '/api/app', '/api/doctor']) {
+      assert.ok(!JSON.stringify(await api('GET', path)).includes(KEY), path);
+    }
+  }, { packages: [] }));
+});
 
-  it('a server is removed after a question whose first answer is no', async () => {
-    await card('broken').getByRole('button', { name: 'Remove broken' }).click();
-    assert.equal(await tab.evaluate(() => document.activeElement?.textContent), 'Cancel');
-    await tab.keyboard.press('Enter');
-    await tab.getByRole('dialog').waitFor({ state: 'detached' });
-    await card('broken').getByRole('button', { name: 'Remove broken' }).click();
-    await tab.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
-    await card('broken').waitFor({ state: 'detached' });
-    assert.deepEqual((await api('GET', '/api/mcp')).servers.map((one) => one.name), ['My-Files', 'real']);
-  });
-
-  it('health shows what the doctor finds, with what to do', async () => {
+describe('health', () => {
+  it('shows what the doctor finds, with what to do', withSettings(async ({ tab, api, home, openSection }) => {
     await api('PUT', '/api/mcp/servers/lost', { way: { kind: 'stdio', command: 'x', args: ['${CREWAGENT_TEST_UNSET}'] }, enabled: true });
-    await to('health');
-    const told = JSON.parse((await crewagent(place.home, 'doctor', '--json')).out);
-    for (const check of told.checks.filter((one) => one.name !== 'terminal')) await tab.getByText(check.message, { exact: true }).waitFor();
+    await openSection('health');
+    const { checks } = JSON.parse((await crewagent(home, 'doctor', '--json')).out);
+    for (const check of checks.filter((one) => one.name !== 'terminal')) await tab.getByText(check.message, { exact: true }).waitFor();
     await tab.getByText('lost needs CREWAGENT_TEST_UNSET').waitFor();
     await tab.getByText(/set these environment variables/).waitFor();
-    assert.deepEqual(await objections(), []);
+    await assertAccessible(tab);
     await tab.getByRole('link', { name: 'Open: MCP servers' }).press('Enter');
     await tab.getByText('Not set: CREWAGENT_TEST_UNSET').waitFor();
-  });
+  }));
+});
 
-  it('a new package is written, and packed into a file', async () => {
-    await to('packages');
-    await tab.getByRole('button', { name: 'New package' }).click();
-    const folder = join(place.folder, 'my-package');
-    await tab.getByRole('textbox', { name: 'Folder to make for it' }).fill(folder);
-    await tab.getByRole('radio', { name: 'With a decision' }).check();
-    await tab.getByRole('button', { name: 'Make it' }).click();
-    await tab.getByText(`The package is in ${folder}.`).waitFor();
-    assert.ok(existsSync(join(folder, 'bmad.json')));
-    await tab.getByRole('button', { name: 'Pack a folder' }).click();
-    const path = tab.getByLabel('Folder', { exact: true });
-    await until('the folder is listed', async () => (await path.inputValue()) !== '');
-    await path.fill(folder);
-    await path.press('Enter');
-    await until('the folder is shown', async () => (await path.inputValue()) === folder);
-    await tab.getByRole('button', { name: 'Choose this folder' }).click();
-    await tab.getByText(/^Packed into .*my-package-0\.1\.0\.bmad/).waitFor();
-  });
-
-  it('a run is recorded as a scenario that can be downloaded', async () => {
-    const folder = join(place.folder, 'book');
-    await mkdir(folder);
-    const { id } = await api('POST', '/api/projects', { path: folder });
-    const { runId } = await api('POST', '/api/runs', { project: id, package: 'create-story-micro', model: scenario('001-create-story-micro') });
-    await until('the run rests', async () => (await api('GET', `/api/runs/${runId}`)).status === 'waiting-user');
-    await tab.goto(`${server.origin}/project/${id}/runs`);
+describe('a run', () => {
+  it('is recorded as a scenario that can be downloaded', withSettings(async ({ tab, go, project, startRun, untilStatus }) => {
+    const book = await project('book');
+    const run = await startRun(book.id, { package: 'create-story-micro', model: goldenModel('001-create-story-micro') });
+    await untilStatus(run, 'waiting-user');
+    await go('project', book.id, 'runs');
     const [file] = await Promise.all([tab.waitForEvent('download'), tab.getByRole('button', { name: 'Scenario' }).click()]);
     assert.match(await readFile(await file.path(), 'utf8'), /^# .*[^]*nodes:/m);
-  });
+  }));
+});
 
-  it('speaks Chinese, too', async () => {
-    await tab.evaluate(() => localStorage.setItem('crewagent.prefs', JSON.stringify({ language: 'zh' })));
+describe('in Chinese', () => {
+  it('the settings speak Chinese, too', withSettings(async ({ tab, context, openSection }) => {
+    await context.addInitScript(() => localStorage.setItem('crewagent.prefs', JSON.stringify({ language: 'zh' })));
     for (const [section, words] of [['mcp', '添加服务器'], ['policy', '生效情况与依据'], ['health', '重新检查']]) {
-      await to(section);
+      await openSection(section);
       await until(words, async () => (await tab.locator('main').innerText()).includes(words));
     }
-    assert.deepEqual(errors, []);
-  });
+  }));
 });

@@ -1,49 +1,57 @@
 /**
- * Measures a page. The goals are for a machine that is free. Other programs may be at work on the same one: how many want each
- * processor is measured while nothing of ours goes on. With one of them we get half of it, so the goal is twice as long, and
- * so on, at most ten times. What misses it is measured again. All of it is printed.
+ * Measures a page, and compares what it finds with goals. The goals are for a machine that is free. Other programs may be at work on
+ * the same one: how many want each processor is measured while nothing of ours goes on. With one of them we get half of it, so the
+ * goal is twice as long, and so on, at most ten times. All of it is printed.
  */
 
-import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 
 /** The goal of 33 ms is two frames of a screen with 60 of them a second. */
-export const TWO_FRAMES = 33.4;
+export const TWO_FRAMES_MS = 33.4;
 /** A goal is at most so many times as long. */
-const MOST_PATIENCE = 10;
+const MAX_SCALE = 10;
 /** How often the machine is looked at, and how many milliseconds lie between. */
-const [LOOKS, APART] = [10, 50];
+const [LOOKS, LOOK_INTERVAL_MS] = [10, 50];
 
-/** How many other programs want each processor, for half a second in which we do nothing. */
-export async function others() {
+/** Counts how many other programs want each processor, for half a second in which we do nothing. */
+async function countRivals() {
   let wanting = 0;
   for (let look = 0; look < LOOKS; look += 1) {
-    await new Promise((done) => setTimeout(done, APART));
+    await new Promise((done) => setTimeout(done, LOOK_INTERVAL_MS));
     const text = await readFile('/proc/stat', 'utf8').catch(() => '');
-    // This one is running, too.
+    // This process is running, too.
     wanting += Math.max(0, Number(/^procs_running (\d+)/m.exec(text)?.[1] ?? 1) - 1);
   }
   return wanting / LOOKS / availableParallelism();
 }
 
-/** Measures milliseconds up to three times, until they are within the goal. */
-export async function judge(what, goal, measure, known) {
-  const told = [];
-  for (let time = 0; time < 3; time += 1) {
-    const rivals = known ?? (await others());
-    const value = await measure();
-    told.push(`${value.toFixed(1)} ms with ${rivals.toFixed(1)} others at each processor`);
-    if (value <= goal * Math.min(1 + rivals, MOST_PATIENCE)) {
-      console.log(`${what}: ${told.join('; ')}; the goal is ${goal} ms`);
-      return;
-    }
-  }
-  assert.fail(`${what}: ${told.join('; ')}; the goal is ${goal} ms`);
+/** Returns the value below which this share of the values is. */
+export function percentile(values, share) {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
-/** The p95 of so many frames, in milliseconds, while something is done in each of them. */
-export const frames = (tab, count, each = () => undefined, argument = undefined) =>
+/** Collects measurements, and prints each as it comes. */
+export class Report {
+  missed = [];
+
+  /** Measures several times. The goal is for `share` of the values: 0.5 for the median, 0.95 for p95. */
+  async measure(what, { goal, times = 5, share = 0.5, unit = 'ms' }, take) {
+    const rivals = await countRivals();
+    const values = [];
+    for (let time = 0; time < times; time += 1) values.push(...[await take()].flat());
+    const [p50, p95] = [percentile(values, 0.5), percentile(values, 0.95)];
+    const scaled = goal === undefined ? undefined : unit === 'ms' ? goal * Math.min(1 + rivals, MAX_SCALE) : goal;
+    const isMissed = scaled !== undefined && percentile(values, share) > scaled;
+    if (isMissed) this.missed.push(what);
+    const judged = goal === undefined ? 'no goal' : `goal ${goal} ${unit} for p${share * 100}, ratio ${(percentile(values, share) / goal).toFixed(2)}${isMissed ? ', MISSED' : ''}`;
+    console.log(`${what}: p50 ${p50.toFixed(1)} ${unit}, p95 ${p95.toFixed(1)} ${unit}, n = ${values.length}; ${judged}; ${rivals.toFixed(1)} other programs at each processor`);
+  }
+}
+
+/** Returns the spans of so many frames, in milliseconds, while something is done in each of them. */
+export const measureFrames = (tab, count, each = () => undefined, argument = undefined) =>
   tab.evaluate(
     async ([most, source, given]) => {
       const act = globalThis.eval(`(${source})`);
@@ -55,14 +63,16 @@ export const frames = (tab, count, each = () => undefined, argument = undefined)
         spans.push(now - last);
         last = now;
       }
-      spans.sort((one, other) => one - other);
-      return spans[Math.floor(most * 0.95)];
+      return spans;
     },
     [count, String(each), argument],
   );
 
-/** Megabytes that the page keeps after its rubbish was taken out. */
-export async function heap(tab) {
+/** Waits for so many frames of a page. */
+export const waitFrames = (tab, count) => measureFrames(tab, count).then(() => undefined);
+
+/** Returns the megabytes that the page keeps after its garbage was collected. */
+export async function measureHeap(tab) {
   const session = await tab.context().newCDPSession(tab);
   await session.send('HeapProfiler.collectGarbage');
   const { usedSize } = await session.send('Runtime.getHeapUsage');

@@ -1,0 +1,45 @@
+/** Every screen with axe-core: light, dark and with high contrast. A screen has its own page; the store is made once and only read. */
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { after, before, describe, it } from 'node:test';
+import { openPage } from './harness.mjs';
+import { openScreensFixture } from './screens-fixture.mjs';
+import { screens } from './screens.mjs';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const NAMES = screens().map((screen) => screen.name);
+
+describe('every screen', () => {
+  let fixture;
+  before(async () => {
+    fixture = await openScreensFixture();
+    await fixture.setPreferences({ theme: 'light', language: 'en' });
+    await fixture.tab.close();
+  });
+  after(() => fixture?.close());
+
+  for (const name of NAMES) {
+    it(`${name}: axe objects to nothing, and the page has no errors`, async () => {
+      const { tab, errors } = await openPage(fixture.context);
+      try {
+        await fixture.showScreen(screens(fixture.ids).find((screen) => screen.name === name), tab, 5);
+        // The policy of the page lets no script in, so axe comes through the debugger.
+        await tab.evaluate(axe);
+        const found = [];
+        for (const theme of ['light', 'dark', 'contrast']) {
+          await tab.evaluate((value) => (document.documentElement.dataset.theme = value), theme);
+          // Themes differ in colours alone.
+          const runOnly = theme === 'light' ? undefined : ['color-contrast'];
+          const { violations } = await tab.evaluate((only) => globalThis.axe.run({ resultTypes: ['violations'], ...(only && { runOnly: only }) }), runOnly);
+          for (const one of violations) found.push(`${theme}: ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(' | ')}`);
+        }
+        assert.deepEqual(found, []);
+        assert.deepEqual(errors.filter((error) => !error.includes('404')), []);
+      } finally {
+        await tab.close();
+      }
+    });
+  }
+});
