@@ -2,7 +2,7 @@
 
 use super::graph::Flow;
 use super::lanes::{self, Lane, Return, Stand, Tracks};
-use super::layout::{Parts, START_DOT};
+use super::parts::{Parts, START_DOT};
 use super::place::{Arc, Net, Placed, place};
 use super::rows::{Item, ItemKind, Rows};
 

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::graph::{Flow, Link};
-use super::layout::{Label, Layout, PlacedEdge, PlacedNode, Start};
+use super::layout::{Layout, PlacedNode};
+use super::parts::{Label, PlacedEdge, Start};
 use super::path::{Point, short};
 use super::{DiagramNode, card::SpanRole};
 

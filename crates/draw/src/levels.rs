@@ -1,7 +1,7 @@
 //! Everything vertical: how tall each band is, and how much air the edges need between them.
 
 use super::columns::{Columns, Way};
-use super::layout::{Parts, START_DOT};
+use super::parts::{Parts, START_DOT};
 
 /// The gap between a band of nodes and one of labels.
 const GAP: f64 = 26.0;

@@ -2,8 +2,8 @@
 
 use super::columns::{Columns, Down, Way};
 use super::lanes::{Lane, Side, Turn};
-use super::layout::{End, Heading, OWN_LOOP, Parts, PlacedEdge, START_DOT, Start};
 use super::levels::Levels;
+use super::parts::{End, Heading, OWN_LOOP, Parts, PlacedEdge, START_DOT, Start};
 use super::path::{Knot, Path, Point};
 use super::ports;
 

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::card::{CALLS_MARK, Span, SpanRole, is_centred};
 use super::graph::Link;
-use super::layout::{End, Heading, Layout, MARGIN, PlacedEdge, PlacedNode, START_DOT, Start};
+use super::layout::{Layout, MARGIN, PlacedNode};
+use super::parts::{End, Heading, PlacedEdge, START_DOT, Start};
 use super::path::{Point, rounded};
 use super::shape::CORNER;
 use super::style;

@@ -1,7 +1,8 @@
 //! Where things stand: nothing on top of anything else, whatever the graph.
 
 use super::Diagram;
-use super::layout::{Heading, Layout, MOST_EDGES, PlacedNode};
+use super::layout::{Layout, MOST_EDGES, PlacedNode};
+use super::parts::Heading;
 use super::path::Point;
 use super::spread::spread;
 use super::tests::{diagram, edge, hostile, node, review_loop};
@@ -109,7 +110,7 @@ impl Rect {
 }
 
 fn labels(layout: &Layout) -> Vec<Rect> {
-    let of = |edge: &super::layout::PlacedEdge| {
+    let of = |edge: &super::parts::PlacedEdge| {
         let (Point { x, y }, w, h) =
             (edge.label_at, edge.label.width / 2.0, edge.label.height / 2.0);
         Rect { left: x - w, top: y - h, right: x + w, bottom: y + h }

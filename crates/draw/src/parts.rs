@@ -1,0 +1,109 @@
+//! Measured parts of a picture: labels and cards before they are placed, edges and the start dot after that.
+
+use super::card::{Card, Traffic};
+use super::graph::{Flow, Graph};
+use super::path::{Path, Point};
+use super::text::{SMALL, clean, wrap};
+
+const LABEL_LEADING: f64 = 14.0;
+const MAX_LABEL: f64 = 168.0;
+/// How far a loop of a node to itself reaches out of its side.
+pub(super) const OWN_LOOP: f64 = 22.0;
+/// The size of the start dot.
+pub(super) const START_DOT: f64 = 14.0;
+
+/// The way of an edge; the line ends shortly before the tip, inside the arrow head.
+#[derive(Debug)]
+pub(super) struct PlacedEdge {
+    pub(super) path: Path,
+    pub(super) tail: End,
+    pub(super) tip: End,
+    pub(super) label: Label,
+    pub(super) label_at: Point,
+}
+
+/// An end of an edge at the border of a node, and the way the edge goes there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub(super) at: Point,
+    pub(super) heading: Heading,
+}
+
+/// A direction along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heading {
+    Down,
+    Left,
+    Right,
+}
+
+/// An edge label, measured.
+#[derive(Debug, Clone)]
+pub(super) struct Label {
+    pub(super) lines: Vec<String>,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+/// The dot a run starts from, and the arrow into the entry node.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) centre: Point,
+    pub(super) path: Path,
+    pub(super) tip: End,
+}
+
+impl Label {
+    fn of(text: &str) -> Label {
+        let text = clean(text);
+        if text.is_empty() {
+            return Label { lines: Vec::new(), width: 0.0, height: 0.0 };
+        }
+        let lines = wrap(&text, SMALL, MAX_LABEL, 2);
+        let widest = lines.iter().map(|line| SMALL.width(line)).fold(0.0, f64::max);
+        let height = LABEL_LEADING * lines.len() as f64 + 6.0;
+        Label { lines, width: (widest + 16.0).ceil(), height }
+    }
+}
+
+impl Label {
+    /// The height a loop with this label takes at the side of its node.
+    pub(super) fn loop_height(&self) -> f64 {
+        self.height.max(20.0) + 6.0
+    }
+}
+
+/// The measured parts of a picture.
+pub(super) struct Parts<'g, 'a> {
+    pub(super) graph: &'g Graph<'a>,
+    pub(super) cards: Vec<Card>,
+    pub(super) labels: Vec<Label>,
+    /// The width the loops of a node to itself take at its right side.
+    pub(super) own: Vec<f64>,
+}
+
+impl<'g, 'a> Parts<'g, 'a> {
+    pub(super) fn of(graph: &'g Graph<'a>) -> Parts<'g, 'a> {
+        let labels: Vec<Label> =
+            graph.links.iter().map(|link| Label::of(&link.edge.label)).collect();
+        let mut traffic = vec![Traffic::default(); graph.nodes.len()];
+        let mut own = vec![0.0f64; graph.nodes.len()];
+        for (link, label) in graph.links.iter().zip(&labels) {
+            match link.flow {
+                Flow::Own => {
+                    traffic[link.from].loops += label.loop_height();
+                    own[link.from] = own[link.from].max(OWN_LOOP + 8.0 + label.width);
+                }
+                Flow::Forward => {
+                    traffic[link.from].leaving += 1;
+                    traffic[link.to].entering += 1;
+                }
+                // Most turn at the side.
+                Flow::Back => {}
+            }
+        }
+        let nodes = graph.nodes.iter().zip(traffic);
+        let cards = nodes.map(|(node, traffic)| Card::of(node, traffic)).collect();
+        Parts { graph, cards, labels, own }
+    }
+}
