@@ -40,8 +40,8 @@ pub enum Tool {
     UpdateState,
 }
 
-/// One row of the catalogue.
-struct Row {
+/// One entry of the catalogue.
+struct ToolEntry {
     name: &'static str,
     wire_name: &'static str,
     is_write: bool,
@@ -52,22 +52,22 @@ struct Row {
 }
 
 /// The catalogue, in the order of [`Tool`].
-const CATALOGUE: [Row; 8] = [
-    Row {
+const CATALOGUE: [ToolEntry; 8] = [
+    ToolEntry {
         name: "fs.read",
         wire_name: "fs_read",
         is_write: false,
         parameters: &["path", "startLine", "endLine"],
         example: r#"{"path":"@project/README.md"}"#,
     },
-    Row {
+    ToolEntry {
         name: "fs.list",
         wire_name: "fs_list",
         is_write: false,
         parameters: &["path", "depth"],
         example: r#"{"path":"@project"}"#,
     },
-    Row {
+    ToolEntry {
         name: "fs.search",
         wire_name: "fs_search",
         is_write: false,
@@ -83,35 +83,35 @@ const CATALOGUE: [Row; 8] = [
         ],
         example: r#"{"query":"login","path":"@project"}"#,
     },
-    Row {
+    ToolEntry {
         name: "fs.write",
         wire_name: "fs_write",
         is_write: true,
         parameters: &["path", "content", "mode", "ifMatchSha256"],
         example: r##"{"path":"@project/artifacts/notes.md","content":"# Notes\n"}"##,
     },
-    Row {
+    ToolEntry {
         name: "fs.apply_patch",
         wire_name: "fs_apply_patch",
         is_write: true,
         parameters: &["path", "operation", "update", "edits", "diff", "ifMatchSha256"],
         example: r#"{"path":"@project/artifacts/notes.md","operation":"replace","edits":[{"old":"draft","new":"final"}]} or {"path":"@state/workflow.md","operation":"updateFrontmatter","update":{"variables":{"set":{"topic":"x"}}}}"#,
     },
-    Row {
+    ToolEntry {
         name: "ui.ask_user",
         wire_name: "ui_ask_user",
         is_write: false,
         parameters: &["question", "kind", "options", "multi", "schema"],
         example: r#"{"question":"Which topic?"}"#,
     },
-    Row {
+    ToolEntry {
         name: "runtime.complete_node",
         wire_name: "runtime_complete_node",
         is_write: true,
         parameters: &["nodeId", "next", "variables", "decision", "artifacts"],
         example: r#"{"nodeId":"step-01","next":"step-02","variables":{"topic":"x"},"artifacts":["artifacts/notes.md"]}"#,
     },
-    Row {
+    ToolEntry {
         name: "runtime.update_state",
         wire_name: "runtime_update_state",
         is_write: true,
@@ -133,7 +133,7 @@ impl Tool {
         Self::UpdateState,
     ];
 
-    fn row(self) -> &'static Row {
+    fn entry(self) -> &'static ToolEntry {
         &CATALOGUE[self as usize]
     }
 
@@ -144,27 +144,27 @@ impl Tool {
 
     /// Returns the canonical name.
     pub fn name(self) -> &'static str {
-        self.row().name
+        self.entry().name
     }
 
     /// Returns the name for providers that take no dot.
     pub fn wire_name(self) -> &'static str {
-        self.row().wire_name
+        self.entry().wire_name
     }
 
     /// Returns true if it changes files.
     pub fn is_write(self) -> bool {
-        self.row().is_write
+        self.entry().is_write
     }
 
     /// Returns the parameters it documents, the required ones first.
     pub(crate) fn parameters(self) -> &'static [&'static str] {
-        self.row().parameters
+        self.entry().parameters
     }
 
     /// Returns arguments that are right, as short as can be.
     pub(crate) fn example(self) -> &'static str {
-        self.row().example
+        self.entry().example
     }
 }
 
