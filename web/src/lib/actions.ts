@@ -10,7 +10,7 @@ import { works } from './works';
 const wide = (): boolean => matchMedia('(min-width: 1024px)').matches;
 const roomy = (): boolean => matchMedia('(min-width: 1280px)').matches;
 
-export function toggleSide(): void {
+function toggleSide(): void {
   if (wide()) setPref('sideOpen', !prefs.sideOpen);
   else shell.overlay = shell.overlay === 'side' ? null : 'side';
 }
@@ -35,6 +35,12 @@ export function toggleInspector(): void {
 export function showInspector(): void {
   if (roomy()) setPref('inspectorOpen', true);
   else shell.overlay = 'inspector';
+}
+
+/** Starts the replay of the run at its last event, or ends it. */
+export function toggleReplay(): void {
+  const { work } = shell;
+  if (work?.run) work.replay = work.replay === null ? work.run.view.seq : null;
 }
 
 /** Goes to a work or to the start of one, and brings it in front of open files. */
@@ -82,55 +88,30 @@ function walkRegions(by: 1 | -1): void {
   target.focus();
 }
 
+const ACTIONS: Record<string, (project: string | undefined) => void> = {
+  palette: () => (shell.palette = shell.palette ? null : 'all'),
+  file: (project) => (shell.palette = project ? 'files' : 'all'),
+  new: (project) => project && visit({ name: 'project', project }),
+  side: toggleSide,
+  inspector: toggleInspector,
+  save: () => void files.front?.save(),
+  stop: () => shell.work?.atWork && void shell.work.stop(),
+  previous: () => neighbour(-1),
+  next: () => neighbour(1),
+  works: (project) => project && showSide('works'),
+  files: (project) => project && showSide('files'),
+  replay: toggleReplay,
+  regions: () => walkRegions(1),
+  regionsBack: () => walkRegions(-1),
+  sheet: () => (shell.sheet = 'keys'),
+};
+
+/** Runs the action of a shortcut: opens a screen, selects a tab, or does what the table says. */
 export function runAction(id: string): void {
   const project = projectHere();
   const tab = /^tab-(\d)$/.exec(id)?.[1];
-  if (tab) showTab(Number(tab));
   const screen = isScreen(id) ? routeTo(id, project) : undefined;
-  if (screen) go(screen);
-  switch (id) {
-    case 'palette':
-      shell.palette = shell.palette ? null : 'all';
-      break;
-    case 'file':
-      shell.palette = project ? 'files' : 'all';
-      break;
-    case 'new':
-      if (project) visit({ name: 'project', project });
-      break;
-    case 'side':
-      toggleSide();
-      break;
-    case 'inspector':
-      toggleInspector();
-      break;
-    case 'save':
-      void files.front?.save();
-      break;
-    case 'stop':
-      if (shell.work?.atWork) void shell.work.stop();
-      break;
-    case 'previous':
-      neighbour(-1);
-      break;
-    case 'next':
-      neighbour(1);
-      break;
-    case 'works':
-    case 'files':
-      if (project) showSide(id);
-      break;
-    case 'replay':
-      if (shell.work?.run) shell.work.replay = shell.work.replay === null ? shell.work.run.view.seq : null;
-      break;
-    case 'regions':
-      walkRegions(1);
-      break;
-    case 'regionsBack':
-      walkRegions(-1);
-      break;
-    case 'sheet':
-      shell.sheet = 'keys';
-      break;
-  }
+  if (tab) showTab(Number(tab));
+  else if (screen) go(screen);
+  else ACTIONS[id]?.(project);
 }

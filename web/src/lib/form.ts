@@ -32,20 +32,11 @@ function choicesOf(field: FormField): Choice[] {
   return all.filter(({ value }) => value !== null).map(({ value, label }) => ({ key: String(value), label: label || String(value), value }));
 }
 
+const KINDS: Record<string, Entry['kind']> = { boolean: 'flag', number: 'number', integer: 'integer', array: 'several' };
+
 function kindOf(field: FormField): Entry['kind'] {
   if (choicesOf(field).length > 0) return 'one';
-  switch (typeOf(field)) {
-    case 'boolean':
-      return 'flag';
-    case 'number':
-      return 'number';
-    case 'integer':
-      return 'integer';
-    case 'array':
-      return 'several';
-    default:
-      return (field.maxLength ?? 0) > 200 ? 'long' : 'text';
-  }
+  return KINDS[typeOf(field)] ?? ((field.maxLength ?? 0) > 200 ? 'long' : 'text');
 }
 
 /** Formats the bounds of a number in signs that need no translation. */
@@ -139,11 +130,11 @@ export function toAnswer(all: readonly Entry[], values: FormValues): string {
   const answer: Record<string, unknown> = {};
   for (const { name, kind, choices } of all) {
     const value = values[name];
-    const chosen = (key: string): unknown => choices.find((one) => one.key === key)?.value ?? key;
+    const valueFor = (key: string): unknown => choices.find((one) => one.key === key)?.value ?? key;
     if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0 && kind === 'several')) continue;
     if (kind === 'number' || kind === 'integer') answer[name] = Number(value);
-    else if (kind === 'one') answer[name] = chosen(String(value));
-    else if (kind === 'several' && Array.isArray(value)) answer[name] = value.map(chosen);
+    else if (kind === 'one') answer[name] = valueFor(String(value));
+    else if (kind === 'several' && Array.isArray(value)) answer[name] = value.map(valueFor);
     else answer[name] = value;
   }
   return JSON.stringify(answer);

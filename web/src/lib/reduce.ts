@@ -4,7 +4,7 @@
  */
 
 import type { Caller, Event, Standing, StateChange, ToolCall, Usage } from './api/types';
-import { type AskRow, type Live, NO_USAGE, type NodeStats, type NoteTopic, type RowHead, type ToolRow, type View } from './view';
+import { type AskRow, type Live, NO_USAGE, type NodeStats, type NoteTopic, type ReplyRow, type RowHead, type ToolRow, type View } from './view';
 
 /** Returns the view after more events. The given view does not change. */
 export function reduce(view: View, events: readonly Event[]): View {
@@ -79,29 +79,13 @@ function note(view: View, event: Event, topic: NoteTopic, subject = '', detail: 
 function takeEvent(view: View, event: Event): void {
   switch (event.type) {
     case 'run.started':
-      view.started = {
-        time: event.time,
-        package: event.package,
-        sha256: event.packageSha256,
-        workflow: event.workflow,
-        project: event.project,
-      };
-      view.agentId = event.agentId;
-      view.settings = event.settings;
+      takeStart(view, event, event.workflow);
       setPosition(view, event, event.state, event.forkedFrom?.callers ?? []);
       if (event.forkedFrom) note(view, event, 'forked', event.forkedFrom.run, [event.state.currentNodeId]);
       else note(view, event, 'started', event.workflow, [event.package]);
       break;
     case 'session.started':
-      view.started = {
-        time: event.time,
-        package: event.package,
-        sha256: event.packageSha256,
-        workflow: undefined,
-        project: event.project,
-      };
-      view.agentId = event.agentId;
-      view.settings = event.settings;
+      takeStart(view, event, undefined);
       view.position.agentId = event.agentId;
       break;
     case 'session.agent':
@@ -207,6 +191,12 @@ function takeEvent(view: View, event: Event): void {
   }
 }
 
+function takeStart(view: View, event: Extract<Event, { type: 'run.started' | 'session.started' }>, workflow: string | undefined): void {
+  view.started = { time: event.time, package: event.package, sha256: event.packageSha256, workflow, project: event.project };
+  view.agentId = event.agentId;
+  view.settings = event.settings;
+}
+
 function takeResumed(view: View, event: Extract<Event, { type: 'run.resumed' }>): void {
   view.live = null;
   closeCalls(view);
@@ -288,19 +278,12 @@ function takeReply(view: View, event: Extract<Event, { type: 'assistant.message'
   const thinking = reasoningOf(event.extra);
   const cut = event.finish === 'length' || event.finish === 'filter' ? event.finish : undefined;
   if (text.trim() === '' && thinking === '' && cut === undefined) return;
-  view.rows.push({
-    ...head(event),
-    key: keyOf(view, event.turn),
-    kind: 'reply',
-    turn: event.turn,
-    agentId: view.position.agentId,
-    nodeId: view.position.nodeId,
-    text,
-    thinking,
-    from: event.from,
-    cut,
-    usage: event.usage ?? NO_USAGE,
-  });
+  addReply(view, event, { text, thinking, from: event.from, cut, usage: event.usage ?? NO_USAGE });
+}
+
+function addReply(view: View, event: Event & { turn: number }, reply: Pick<ReplyRow, 'text' | 'thinking' | 'from' | 'cut' | 'usage'>): void {
+  const { agentId, nodeId } = view.position;
+  view.rows.push({ ...head(event), key: keyOf(view, event.turn), kind: 'reply', turn: event.turn, agentId, nodeId, ...reply });
 }
 
 export function sum(one: Usage, other: Usage): Usage {
@@ -465,22 +448,8 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
 /** Keeps the partial text of a stopped reply; the next request starts a new reply. */
 function takeStopped(view: View, event: Extract<Event, { type: 'model.stopped' }>): void {
   view.live = null;
-  const key = keyOf(view, event.turn);
+  if (event.partial) addReply(view, event, { text: event.partial, thinking: '', from: undefined, cut: event.by, usage: NO_USAGE });
   view.stops += 1;
-  if (!event.partial) return;
-  view.rows.push({
-    ...head(event),
-    key,
-    kind: 'reply',
-    turn: event.turn,
-    agentId: view.position.agentId,
-    nodeId: view.position.nodeId,
-    text: event.partial,
-    thinking: '',
-    from: undefined,
-    cut: event.by,
-    usage: NO_USAGE,
-  });
 }
 
 /** Reopens the question whose answer was refused, with the reason. */

@@ -1,8 +1,10 @@
 /** Works of a project: conversations, and runs outside of conversations. */
 
+import { api } from './api/client';
 import type { Conversation, RunItem } from './api/types';
 import { app } from './state/app.svelte';
-import type { Route } from './state/route.svelte';
+import { go, type Route } from './state/route.svelte';
+import { attempt } from './state/toasts.svelte';
 
 export interface WorkItem {
   id: string;
@@ -18,6 +20,15 @@ export const conversationItem = (project: string, conversation: Conversation): W
   time: conversation.updated ?? conversation.created,
   conversation,
 });
+
+/** Returns the route of the work that a run belongs to: its conversation, or the run itself. */
+export const routeOfRun = ({ id, project, conversation }: Pick<RunItem, 'id' | 'project' | 'conversation'>): Extract<Route, { name: 'conversation' | 'run' }> =>
+  conversation ? { name: 'conversation', project, id: conversation } : { name: 'run', project, id };
+
+/** Resumes a run and shows its work. */
+export async function resumeRun(run: RunItem): Promise<void> {
+  if (await attempt(() => api.resume({ kind: 'run', id: run.id }))) go(routeOfRun(run));
+}
 
 /** Lists the works of a project, latest first, as the side panel and the shortcuts order them. */
 export function works(project: string): WorkItem[] {

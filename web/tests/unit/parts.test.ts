@@ -19,7 +19,7 @@ import { group, merge } from '../../src/lib/rows';
 import { journal } from './journals';
 
 /** Renders a text as Markdown. */
-function shown(text: string): HTMLElement {
+function render(text: string): HTMLElement {
   const target = document.createElement('div');
   const part = mount(Markdown, { target, props: { text } });
   flushSync();
@@ -47,22 +47,22 @@ describe('Markdown', () => {
     '![x](data:image/svg+xml;base64,PHN2Zz4=)',
     '</textarea><script>alert(1)</script>&lt;script&gt;',
   ])('%s is only words', (text) => {
-    const made = shown(text);
+    const made = render(text);
     expect(made.querySelectorAll('script,svg,iframe,form,input,base,style,img,[href],[src],[onerror],[onload]')).toHaveLength(0);
   });
 
   it('has pictures that are in the text itself, and names those that are not', () => {
-    expect(shown('![dot](data:image/png;base64,iVBORw0KGgo=)').querySelector('img')).not.toBeNull();
-    expect(shown('![a cat](https://evil.example/cat.png)').textContent).toContain('[a cat]');
+    expect(render('![dot](data:image/png;base64,iVBORw0KGgo=)').querySelector('img')).not.toBeNull();
+    expect(render('![a cat](https://evil.example/cat.png)').textContent).toContain('[a cat]');
   });
 
   it('opens links outside of the app', () => {
-    const link = shown('[site](https://example.com)').querySelector('a');
+    const link = render('[site](https://example.com)').querySelector('a');
     expect([link?.target, link?.rel]).toEqual(['_blank', 'noopener noreferrer nofollow']);
   });
 
   it('has lists, tables, code and marks', () => {
-    const made = shown('# T\n\n1. one\n   - **in**\n2. [ ] two\n\n| a | b |\n|---|---|\n| 1 | `2` |\n\n```sh\nx < y &amp;\n```\n\nR&amp;D ~~no~~');
+    const made = render('# T\n\n1. one\n   - **in**\n2. [ ] two\n\n| a | b |\n|---|---|\n| 1 | `2` |\n\n```sh\nx < y &amp;\n```\n\nR&amp;D ~~no~~');
     expect(made.querySelectorAll('h1, ol > li, ul > li strong, td code, pre, del')).toHaveLength(7);
     expect(made.querySelector('pre')?.textContent).toBe('x < y &amp;');
     expect(made.textContent).toContain('R&D');
@@ -95,7 +95,7 @@ describe('Markdown', () => {
     ['a long text', 'word '.repeat(120_000)],
   ])('%s are shown, and soon', (_, text) => {
     const begun = performance.now();
-    expect(shown(text).textContent?.length).toBeGreaterThan(0);
+    expect(render(text).textContent?.length).toBeGreaterThan(0);
     expect(performance.now() - begun).toBeLessThan(2000);
   });
 });
@@ -176,9 +176,9 @@ describe('answers', () => {
 describe('lists', () => {
   it('neighbouring looks are one row', () => {
     const { rows } = reduce(emptyView(), journal('create-story'));
-    const shown = group(rows, 'run');
-    expect(shown.some((row) => row.kind === 'group' && row.tools.length > 1)).toBe(true);
-    expect(shown.reduce((sum, row) => sum + (row.kind === 'group' ? row.tools.length : 1), 0)).toBe(rows.length);
+    const render = group(rows, 'run');
+    expect(render.some((row) => row.kind === 'group' && row.tools.length > 1)).toBe(true);
+    expect(render.reduce((sum, row) => sum + (row.kind === 'group' ? row.tools.length : 1), 0)).toBe(rows.length);
   });
 
   it('journals are merged by time, each in its own order', () => {

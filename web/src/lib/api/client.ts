@@ -165,7 +165,7 @@ export const api = {
   events: (journal: JournalId, after: number, limit = 5000) =>
     get<EventPage>(`${journalPath(journal)}/events`, { after, limit }),
   blob: (journal: JournalId, sha256: string) => get<FileText>(`${journalPath(journal)}/blobs/${id(sha256)}`),
-  say: (journal: JournalId, words: Words) => post<Reaction>(`${journalPath(journal)}/say`, words),
+  say: (journal: JournalId, message: Words) => post<Reaction>(`${journalPath(journal)}/say`, message),
   resume: (journal: JournalId, body: GoOn = {}) => post<Reaction>(`${journalPath(journal)}/resume`, body),
   pause: (journal: JournalId) => post<Halting>(`${journalPath(journal)}/pause`),
   stop: (journal: JournalId) => post<Halting>(`${journalPath(journal)}/stop`),

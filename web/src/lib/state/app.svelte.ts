@@ -26,7 +26,7 @@ export interface Sink {
 }
 
 class AppState {
-  facts = $state.raw<AppFacts | null>(null);
+  program = $state.raw<AppFacts | null>(null);
   projects = $state.raw<Project[]>([]);
   damagedProjects = $state.raw<Flaw[]>([]);
   packages = $state.raw<Package[]>([]);
@@ -69,7 +69,7 @@ class AppState {
       this.fault = fault;
     });
     try {
-      await Promise.all([this.refreshFacts(), this.refreshProjects(), this.refreshPackages()]);
+      await Promise.all([this.refreshProgram(), this.refreshProjects(), this.refreshPackages()]);
       this.fault = null;
       this.#stream.open();
       void import('../api/hidden').then(({ shareConnections }) => shareConnections(() => this.#stream.suspend()));
@@ -93,8 +93,8 @@ class AppState {
     if (this.link !== 'open' && !document.hidden) this.recheckConnection();
   }
 
-  async refreshFacts(): Promise<void> {
-    [this.facts, this.models] = await Promise.all([api.app(), api.models()]);
+  async refreshProgram(): Promise<void> {
+    [this.program, this.models] = await Promise.all([api.app(), api.models()]);
   }
 
   async refreshProjects(): Promise<void> {

@@ -55,7 +55,7 @@ export function workOf(journal: JournalId): Work {
   return work as unknown as Work;
 }
 
-const isQueue = (kept: unknown): kept is Queued[] => Array.isArray(kept) && kept.every((one) => typeof (one as Queued | null)?.text === 'string');
+const isQueue = (stored: unknown): stored is Queued[] => Array.isArray(stored) && stored.every((one) => typeof (one as Queued | null)?.text === 'string');
 
 export class Work {
   readonly journal: JournalId;
@@ -340,13 +340,13 @@ export class Work {
     await this.refresh().catch(() => undefined);
   }
 
-  async #send(words: Words): Promise<Reaction | undefined> {
+  async #send(message: Words): Promise<Reaction | undefined> {
     const seq = this.recipient?.view.seq ?? 0;
     [this.sending, this.#isHalting] = [true, false];
-    const reaction = await attempt(() => api.say(this.journal, words));
+    const reaction = await attempt(() => api.say(this.journal, message));
     this.sending = false;
     this.autoSend = reaction !== undefined;
-    if (reaction && words.answers !== undefined) this.#given = { callId: words.answers, seq };
+    if (reaction && message.answers !== undefined) this.#given = { callId: message.answers, seq };
     // Its package or project may be gone.
     if (!reaction) await this.refresh().catch(() => undefined);
     return reaction;
