@@ -11,6 +11,7 @@ use anyhow::{Context as _, bail, ensure};
 
 use crate::repo::Repo;
 use crate::shell::{self, cargo};
+use crate::steps;
 
 /// Tells tests what to write; `crewagent_testkit::accept` reads it.
 const VARIABLE: &str = "CREWAGENT_ACCEPT";
@@ -164,7 +165,7 @@ fn target_of(path: &str) -> Option<(String, String)> {
 
 /// Runs the full proofs and all benchmarks, which write their figures into `docs/`.
 fn accept_documents(root: &Path) -> anyhow::Result<()> {
-    shell::run(crate::steps::proofs(root).env(VARIABLE, Suite::Docs.name()))?;
+    shell::run(steps::proofs(root)?.env(VARIABLE, Suite::Docs.name()))?;
     shell::run(cargo(root, &["bench", "--locked"]).env(VARIABLE, Suite::Docs.name()))
 }
 

@@ -3,18 +3,21 @@
 use anyhow::{Context as _, bail, ensure};
 
 use crate::accept::Suite;
-use crate::fuzz::{self, Plan};
-use crate::steps::{Selection, Step};
-use crate::tidy::Mode;
+use crate::fuzz::{self, FuzzPlan};
+use crate::steps::{CiStep, Selection};
+use crate::tidy::TidyMode;
 
 /// Shown for `help`, for no command and for one we do not know.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  test [--skip STEP]... [--only STEP]...  all checks, as CI runs them
-                                          steps: fmt clippy test mcp web browser tidy
-                                          doc deny fuzz
+  test [--skip STEP]... [--only STEP]...  the checks of every commit, as CI runs them
+                                          steps: fmt tidy web clippy test browser doc
+  nightly [--skip STEP]... [--only STEP]...
+                                          what takes long or needs the network
+                                          steps: deny advisories mcp load pictures fuzz
+                                          proofs real-models bench
   tidy [--shrink | --list RULE]           the rules of the architecture; --shrink lowers the
                                           lists of what is still allowed to what is found,
                                           --list shows what is counted for a rule
@@ -24,72 +27,68 @@ Commands:
   fuzz [TARGET]... [--seconds N]          fuzz each target of fuzz/ (default 60 seconds)
   real-models [NAME]...                   the chat adapter against real servers from PyPI; the
                                           first time takes a quarter of an hour
-  advisories                              known vulnerabilities; fetches a database
   help                                    this text";
 
 /// What to do.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+pub(crate) enum XtaskCommand {
     Help,
-    Test(Selection),
-    Tidy(Mode),
+    /// Of `test` or `nightly`.
+    Steps(Selection),
+    Tidy(TidyMode),
     /// All suites but the documents when empty.
     Accept(Vec<Suite>),
-    Fuzz(Plan),
+    Fuzz(FuzzPlan),
     /// With parts of the names of tests; all of them when empty.
     RealModels(Vec<String>),
-    Advisories,
 }
 
-impl Command {
+impl XtaskCommand {
     /// Reads the words after `cargo xtask`.
     pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> anyhow::Result<Self> {
-        let mut words = Arguments::new(words);
+        let mut words = ArgumentReader::new(words);
         let Some(command) = words.next() else { bail!("no command") };
         match command.as_str() {
             "help" | "--help" | "-h" => Ok(Self::Help),
-            "test" => test(words).map(Self::Test),
+            "test" => steps(words, &CiStep::TEST).map(Self::Steps),
+            "nightly" => steps(words, &CiStep::NIGHTLY).map(Self::Steps),
             "tidy" => tidy(words).map(Self::Tidy),
             "accept" => accept(words).map(Self::Accept),
             "fuzz" => fuzz(words).map(Self::Fuzz),
             "real-models" => names(words).map(Self::RealModels),
-            "advisories" => match words.next() {
-                None => Ok(Self::Advisories),
-                Some(word) => unexpected(&word),
-            },
             _ => bail!("unknown command `{command}`"),
         }
     }
 }
 
-fn test(mut words: Arguments) -> anyhow::Result<Selection> {
+fn steps(mut words: ArgumentReader, all: &'static [CiStep]) -> anyhow::Result<Selection> {
     let mut only = Vec::new();
     let mut skip = Vec::new();
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--only" => only.push(Step::parse(&words.value_of(&word)?)?),
-            "--skip" => skip.push(Step::parse(&words.value_of(&word)?)?),
+            "--only" => only.push(Selection::step(all, &words.value_of(&word)?)?),
+            "--skip" => skip.push(Selection::step(all, &words.value_of(&word)?)?),
             _ => return unexpected(&word),
         }
     }
-    let selection = Selection::new(&only, &skip);
+    let selection = Selection::new(all, &only, &skip);
     ensure!(!selection.is_empty(), "`--skip` leaves no step to run");
     Ok(selection)
 }
 
-fn tidy(mut words: Arguments) -> anyhow::Result<Mode> {
-    let mut mode = Mode::Check;
+fn tidy(mut words: ArgumentReader) -> anyhow::Result<TidyMode> {
+    let mut mode = TidyMode::Check;
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--shrink" => mode = Mode::Shrink,
-            "--list" => mode = Mode::List(words.value_of(&word)?),
+            "--shrink" => mode = TidyMode::Shrink,
+            "--list" => mode = TidyMode::List(words.value_of(&word)?),
             _ => return unexpected(&word),
         }
     }
     Ok(mode)
 }
 
-fn accept(mut words: Arguments) -> anyhow::Result<Vec<Suite>> {
+fn accept(mut words: ArgumentReader) -> anyhow::Result<Vec<Suite>> {
     let mut suites = Vec::new();
     while let Some(word) = words.next() {
         suites.push(Suite::parse(&word)?);
@@ -97,8 +96,8 @@ fn accept(mut words: Arguments) -> anyhow::Result<Vec<Suite>> {
     Ok(suites)
 }
 
-fn fuzz(mut words: Arguments) -> anyhow::Result<Plan> {
-    let mut plan = Plan { targets: Vec::new(), seconds: fuzz::DEFAULT_SECONDS };
+fn fuzz(mut words: ArgumentReader) -> anyhow::Result<FuzzPlan> {
+    let mut plan = FuzzPlan { targets: Vec::new(), seconds: fuzz::DEFAULT_SECONDS };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--seconds" => {
@@ -116,7 +115,7 @@ fn fuzz(mut words: Arguments) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-fn names(mut words: Arguments) -> anyhow::Result<Vec<String>> {
+fn names(mut words: ArgumentReader) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     while let Some(word) = words.next() {
         if word.starts_with('-') {
@@ -132,9 +131,9 @@ fn unexpected<T>(word: &str) -> anyhow::Result<T> {
 }
 
 /// The words left to read; `--flag=value` counts as two.
-struct Arguments(std::vec::IntoIter<String>);
+struct ArgumentReader(std::vec::IntoIter<String>);
 
-impl Arguments {
+impl ArgumentReader {
     fn new(words: impl IntoIterator<Item = String>) -> Self {
         let split = words.into_iter().flat_map(|word| match word.split_once('=') {
             Some((flag, value)) if flag.starts_with("--") => vec![flag.into(), value.into()],
@@ -156,8 +155,9 @@ impl Arguments {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Command, String> {
-        Command::parse(line.split_whitespace().map(String::from)).map_err(|error| error.to_string())
+    fn parse(line: &str) -> Result<XtaskCommand, String> {
+        XtaskCommand::parse(line.split_whitespace().map(String::from))
+            .map_err(|error| error.to_string())
     }
 
     fn check_error(line: &str, expected: &str) {
@@ -167,33 +167,36 @@ mod tests {
 
     #[test]
     fn each_command_has_its_value() {
-        assert_eq!(parse("help"), Ok(Command::Help));
-        assert_eq!(parse("test"), Ok(Command::Test(Selection::new(&[], &[]))));
-        assert_eq!(parse("tidy"), Ok(Command::Tidy(Mode::Check)));
-        assert_eq!(parse("tidy --shrink"), Ok(Command::Tidy(Mode::Shrink)));
-        assert_eq!(parse("tidy --list word"), Ok(Command::Tidy(Mode::List("word".into()))));
-        assert_eq!(parse("accept"), Ok(Command::Accept(Vec::new())));
-        assert_eq!(parse("accept golden"), Ok(Command::Accept(vec![Suite::Golden])));
-        assert_eq!(parse("real-models"), Ok(Command::RealModels(Vec::new())));
-        assert_eq!(parse("real-models llama"), Ok(Command::RealModels(vec!["llama".into()])));
-        assert_eq!(parse("advisories"), Ok(Command::Advisories));
+        assert_eq!(parse("help"), Ok(XtaskCommand::Help));
+        let all = |steps| Ok(XtaskCommand::Steps(Selection::new(steps, &[], &[])));
+        assert_eq!(parse("test"), all(&CiStep::TEST));
+        assert_eq!(parse("nightly"), all(&CiStep::NIGHTLY));
+        assert_eq!(parse("tidy"), Ok(XtaskCommand::Tidy(TidyMode::Check)));
+        assert_eq!(parse("tidy --shrink"), Ok(XtaskCommand::Tidy(TidyMode::Shrink)));
+        assert_eq!(
+            parse("tidy --list word"),
+            Ok(XtaskCommand::Tidy(TidyMode::List("word".into())))
+        );
+        assert_eq!(parse("accept"), Ok(XtaskCommand::Accept(Vec::new())));
+        assert_eq!(parse("accept golden"), Ok(XtaskCommand::Accept(vec![Suite::Golden])));
+        assert_eq!(parse("real-models"), Ok(XtaskCommand::RealModels(Vec::new())));
+        assert_eq!(parse("real-models llama"), Ok(XtaskCommand::RealModels(vec!["llama".into()])));
     }
 
     #[test]
     fn a_flag_takes_its_value_after_a_space_or_an_equals_sign() {
-        let expected = Ok(Command::Test(Selection::new(&[], &[Step::Fuzz, Step::Deny])));
-        assert_eq!(parse("test --skip fuzz --skip=deny"), expected);
-        let expected = Ok(Command::Fuzz(Plan { targets: vec!["graph".into()], seconds: 5 }));
+        let skipped = [CiStep::Fuzz, CiStep::Deny];
+        let expected = Ok(XtaskCommand::Steps(Selection::new(&CiStep::NIGHTLY, &[], &skipped)));
+        assert_eq!(parse("nightly --skip fuzz --skip=deny"), expected);
+        let expected =
+            Ok(XtaskCommand::Fuzz(FuzzPlan { targets: vec!["graph".into()], seconds: 5 }));
         assert_eq!(parse("fuzz graph --seconds 5"), expected);
         assert_eq!(parse("fuzz --seconds=5 graph"), expected);
     }
 
     #[test]
     fn an_unknown_step_lists_the_valid_ones() {
-        check_error(
-            "test --only lint",
-            "fmt, clippy, test, mcp, web, browser, tidy, doc, deny, fuzz",
-        );
+        check_error("test --only lint", "fmt, tidy, web, clippy, test, browser, doc");
         check_error("test --skip lint", "`lint`");
     }
 
@@ -210,6 +213,6 @@ mod tests {
         check_error("fuzz --seconds soon", "`soon`");
         check_error("fuzz --seconds 0", "at least 1");
         check_error("real-models --fast", "`--fast`");
-        check_error("advisories now", "`now`");
+        check_error("nightly --only fmt", "deny, advisories");
     }
 }

@@ -13,28 +13,24 @@ use anyhow::{Context as _, bail};
 use crate::shell::{self, cargo};
 use crash::Crash;
 
-/// How long `cargo xtask fuzz`, and the smoke run in CI, spends on each target.
+/// Seconds for each target, unless they are named.
 pub(crate) const DEFAULT_SECONDS: u32 = 60;
-/// How long the smoke run of `cargo xtask test` takes on a developer's machine.
-const LOCAL_SMOKE_SECONDS: u32 = 10;
 /// A fuzzer needs a core of its own; more than two make the output hard to follow.
 const MAX_PARALLEL: usize = 2;
 
 /// What to fuzz and for how long.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct FuzzPlan {
     /// All targets when empty.
     pub(crate) targets: Vec<String>,
     /// For each target.
     pub(crate) seconds: u32,
 }
 
-impl Plan {
-    /// Every target, for a minute in CI and a moment elsewhere.
-    pub(crate) fn smoke() -> Self {
-        let in_ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
-        let seconds = if in_ci { DEFAULT_SECONDS } else { LOCAL_SMOKE_SECONDS };
-        Self { targets: Vec::new(), seconds }
+impl FuzzPlan {
+    /// Plans a minute of every target.
+    pub(crate) fn all() -> Self {
+        Self { targets: Vec::new(), seconds: DEFAULT_SECONDS }
     }
 
     /// The targets to run, of those that exist.
@@ -50,7 +46,7 @@ impl Plan {
 }
 
 /// Builds the targets, then runs them; an error when one found a crash.
-pub(crate) fn run(root: &Path, plan: &Plan) -> anyhow::Result<()> {
+pub(crate) fn run(root: &Path, plan: &FuzzPlan) -> anyhow::Result<()> {
     let existing = list_targets(&root.join("fuzz/fuzz_targets"))?;
     if existing.is_empty() && plan.targets.is_empty() {
         println!("no fuzz target in fuzz/fuzz_targets; nothing to run");
@@ -70,7 +66,7 @@ pub(crate) fn run(root: &Path, plan: &Plan) -> anyhow::Result<()> {
     );
     let jobs = targets
         .iter()
-        .map(|target| Job::prepare(root, &scratch, target, plan.seconds))
+        .map(|target| FuzzJob::prepare(root, &scratch, target, plan.seconds))
         .collect::<anyhow::Result<Vec<_>>>()?;
     match run_all(&jobs).as_slice() {
         [] => Ok(()),
@@ -110,7 +106,7 @@ fn list_targets(folder: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// One target, ready to run.
-struct Job {
+struct FuzzJob {
     root: PathBuf,
     target: String,
     seconds: u32,
@@ -119,7 +115,7 @@ struct Job {
     log: PathBuf,
 }
 
-enum Verdict {
+enum FuzzVerdict {
     Clean {
         last_status: String,
     },
@@ -130,7 +126,7 @@ enum Verdict {
     },
 }
 
-impl Job {
+impl FuzzJob {
     fn prepare(root: &Path, scratch: &Path, target: &str, seconds: u32) -> anyhow::Result<Self> {
         let corpus = scratch.join("corpus").join(target);
         copy_files(&root.join("fuzz/corpus").join(target), &corpus)?;
@@ -146,7 +142,7 @@ impl Job {
         command
     }
 
-    fn run(&self) -> anyhow::Result<Verdict> {
+    fn run(&self) -> anyhow::Result<FuzzVerdict> {
         let log = File::create(&self.log)
             .with_context(|| format!("cannot write {}", self.log.display()))?;
         let status = self
@@ -158,20 +154,20 @@ impl Job {
         // A crash message may quote the input, so the log need not be UTF-8.
         let text = String::from_utf8_lossy(&fs::read(&self.log)?).into_owned();
         if status.success() {
-            return Ok(Verdict::Clean { last_status: last_status(&text) });
+            return Ok(FuzzVerdict::Clean { last_status: last_status(&text) });
         }
         Ok(match Crash::find(&text, &self.root, &self.target) {
-            Some(crash) => Verdict::Crashed(crash),
-            None => Verdict::Broken { log_tail: crash::tail(&text) },
+            Some(crash) => FuzzVerdict::Crashed(crash),
+            None => FuzzVerdict::Broken { log_tail: crash::tail(&text) },
         })
     }
 
-    fn describe(&self, result: &anyhow::Result<Verdict>) -> String {
+    fn describe(&self, result: &anyhow::Result<FuzzVerdict>) -> String {
         let Self { target, log, .. } = self;
         match result {
-            Ok(Verdict::Clean { last_status }) => format!("{target}: clean: {last_status}"),
-            Ok(Verdict::Crashed(crash)) => format!("{target}: FOUND A CRASH\n{crash}"),
-            Ok(Verdict::Broken { log_tail }) => {
+            Ok(FuzzVerdict::Clean { last_status }) => format!("{target}: clean: {last_status}"),
+            Ok(FuzzVerdict::Crashed(crash)) => format!("{target}: FOUND A CRASH\n{crash}"),
+            Ok(FuzzVerdict::Broken { log_tail }) => {
                 format!("{target}: the fuzzer failed; the end of {}:\n{log_tail}", log.display())
             }
             Err(error) => format!("{target}: {error:#}"),
@@ -180,7 +176,7 @@ impl Job {
 }
 
 /// Runs the jobs, a few at a time, tells of each as it ends, and returns the targets that failed.
-fn run_all(jobs: &[Job]) -> Vec<&str> {
+fn run_all(jobs: &[FuzzJob]) -> Vec<&str> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -189,7 +185,7 @@ fn run_all(jobs: &[Job]) -> Vec<&str> {
             let result = job.run();
             // One call, so that two workers do not mix their lines.
             println!("{}", job.describe(&result));
-            if !matches!(result, Ok(Verdict::Clean { .. })) {
+            if !matches!(result, Ok(FuzzVerdict::Clean { .. })) {
                 failed.push(job.target.as_str());
             }
         }
@@ -247,12 +243,12 @@ mod tests {
     #[test]
     fn without_a_fuzz_folder_the_run_passes() {
         let root = tempfile::tempdir().unwrap();
-        run(root.path(), &Plan { targets: Vec::new(), seconds: 1 }).unwrap();
+        run(root.path(), &FuzzPlan { targets: Vec::new(), seconds: 1 }).unwrap();
     }
 
     #[test]
     fn a_named_target_must_exist() {
-        let plan = Plan { targets: names(&["graph"]), seconds: 1 };
+        let plan = FuzzPlan { targets: names(&["graph"]), seconds: 1 };
         assert_eq!(plan.choose(names(&["archive", "graph"])).unwrap(), ["graph"]);
         let error = plan.choose(names(&["archive"])).unwrap_err().to_string();
         assert!(error.contains("`graph`") && error.contains("archive"), "{error}");
@@ -260,7 +256,7 @@ mod tests {
 
     #[test]
     fn no_named_target_means_all() {
-        let plan = Plan { targets: Vec::new(), seconds: 1 };
+        let plan = FuzzPlan { targets: Vec::new(), seconds: 1 };
         assert_eq!(plan.choose(names(&["archive", "graph"])).unwrap(), ["archive", "graph"]);
     }
 
@@ -271,7 +267,7 @@ mod tests {
         fs::create_dir_all(&seeds).unwrap();
         fs::write(seeds.join("empty-object"), "{}").unwrap();
         let scratch = root.path().join("target/fuzz-smoke");
-        let job = Job::prepare(root.path(), &scratch, "graph", 7).unwrap();
+        let job = FuzzJob::prepare(root.path(), &scratch, "graph", 7).unwrap();
         assert_eq!(fs::read_to_string(job.corpus.join("empty-object")).unwrap(), "{}");
         let line = shell::command_line(&job.command());
         assert!(job.corpus.starts_with(&scratch) && line.contains(job.corpus.to_str().unwrap()));

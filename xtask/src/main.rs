@@ -10,6 +10,7 @@ mod accept;
 mod args;
 mod fuzz;
 mod mcp;
+mod needs;
 mod python;
 mod real_models;
 mod repo;
@@ -21,10 +22,11 @@ mod web;
 use std::path::Path;
 use std::process::ExitCode;
 
-use args::Command;
+use args::XtaskCommand;
+use steps::CiStep;
 
 fn main() -> ExitCode {
-    let command = match Command::parse(std::env::args().skip(1)) {
+    let command = match XtaskCommand::parse(std::env::args().skip(1)) {
         Ok(command) => command,
         Err(error) => {
             eprintln!("error: {error}\n\n{}", args::USAGE);
@@ -40,17 +42,19 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command, root: &Path) -> anyhow::Result<()> {
+fn run(command: XtaskCommand, root: &Path) -> anyhow::Result<()> {
     match command {
-        Command::Help => {
+        XtaskCommand::Help => {
             println!("{}", args::USAGE);
             Ok(())
         }
-        Command::Test(selection) => steps::run(root, &selection),
-        Command::Accept(suites) => accept::run(root, &suites),
-        Command::Tidy(mode) => tidy::run(root, &mode),
-        Command::Fuzz(plan) => fuzz::run(root, &plan),
-        Command::RealModels(words) => real_models::run(root, &words),
-        Command::Advisories => steps::advisories(root),
+        XtaskCommand::Steps(selection) => steps::run(root, &selection),
+        XtaskCommand::Accept(suites) => accept::run(root, &suites),
+        XtaskCommand::Tidy(mode) => tidy::run(root, &mode),
+        XtaskCommand::Fuzz(plan) => fuzz::run(root, &plan),
+        XtaskCommand::RealModels(words) => {
+            needs::ensure(&[CiStep::RealModels])?;
+            real_models::run(root, &words)
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask test --only mcp`: the MCP client against servers that others wrote, installed from npm and PyPI.
+//! `cargo xtask nightly --only mcp`: the MCP client against servers that others wrote, installed from npm and PyPI.
 //!
 //! Everything lies in `mcp-servers` in cargo's target folder, installed once for each list of versions.
 
@@ -9,7 +9,8 @@ use std::process::Command;
 use anyhow::Context as _;
 
 use crate::python::Environment;
-use crate::shell::{self, cargo};
+use crate::shell;
+use crate::steps::CiContext;
 
 /// Where the lists of versions and the tests are.
 const SOURCES: &str = "crates/adapters/tests/mcp";
@@ -21,12 +22,12 @@ pub(crate) const VARIABLE: &str = "CREWAGENT_MCP_SERVERS";
 const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// Installs what is missing and runs the tests.
-pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
-    let folder = installed(root)?;
-    Environment::new(&folder, TIME).ensure(&root.join(SOURCES))?;
+pub(crate) fn run(context: &CiContext<'_>) -> anyhow::Result<()> {
+    let folder = installed(context.root)?;
+    Environment::new(&folder, TIME).ensure(&context.root.join(SOURCES))?;
     // Of the whole workspace: with one package alone cargo builds the libraries anew, with fewer features.
     let args = ["test", "--locked", "--workspace", "--test", "mcp"];
-    shell::run(cargo(root, &args).env(VARIABLE, &folder))
+    shell::run(context.cargo(&args).env(VARIABLE, &folder))
 }
 
 /// The folder with the servers from npm, which are installed if they are not there.
@@ -52,9 +53,7 @@ fn npm(folder: &Path, sources: &Path) -> anyhow::Result<()> {
     }
     let mut install = Command::new("npm");
     install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
-    shell::run(&mut install).context(
-        "this needs Node.js 20 or later with npm; install it, or leave the step out with `--skip mcp`",
-    )?;
+    shell::run(&mut install)?;
     fs::write(&stamp, list).context("cannot finish the installation")
 }
 

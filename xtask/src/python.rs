@@ -4,12 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 
-use crate::shell;
-
-/// What the lists of versions were made for.
-const OLDEST_PYTHON: (u32, u32) = (3, 11);
+use crate::{needs, shell};
 
 /// A folder of Python's own, with exactly the packages of a list.
 pub(crate) struct Environment {
@@ -49,8 +46,7 @@ impl Environment {
             fs::remove_dir_all(&self.folder)
                 .with_context(|| format!("cannot remove {}", self.folder.display()))?;
         }
-        let python = host_python()?;
-        shell::run(Command::new(python).args(["-m", "venv"]).arg(&self.folder))?;
+        shell::run(Command::new(needs::python()).args(["-m", "venv"]).arg(&self.folder))?;
         let mut install = Command::new(self.python());
         install.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]);
         install.arg("--requirement").arg(&path).stdin(Stdio::null());
@@ -59,27 +55,6 @@ impl Environment {
         shell::run(&mut install)?;
         fs::write(self.stamp(), list).with_context(|| format!("cannot finish {}", self.name))
     }
-}
-
-/// The Python of this machine: `PYTHON`, or else `python3`.
-fn host_python() -> anyhow::Result<PathBuf> {
-    let python = PathBuf::from(std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into()));
-    let version = shell::capture(Command::new(&python).arg("--version"))
-        .context("this needs Python; set PYTHON if it is not `python3`")?;
-    let known = minor_version(&version);
-    let (major, minor) = OLDEST_PYTHON;
-    ensure!(
-        known >= Some(OLDEST_PYTHON),
-        "this needs Python {major}.{minor} or later, not {}; set PYTHON to one",
-        version.trim()
-    );
-    Ok(python)
-}
-
-/// `(3, 11)` of `Python 3.11.7`.
-fn minor_version(said: &str) -> Option<(u32, u32)> {
-    let mut numbers = said.trim().strip_prefix("Python ")?.split('.');
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -98,13 +73,5 @@ mod tests {
         let sources = tempfile::tempdir().unwrap();
         fs::write(sources.path().join("llama-requirements.txt"), "a==1\n").unwrap();
         environment.ensure(sources.path()).unwrap();
-    }
-
-    #[test]
-    fn the_version_of_python_is_read() {
-        assert_eq!(minor_version("Python 3.11.7\n"), Some((3, 11)));
-        assert_eq!(minor_version("Python 3.14.0rc1"), Some((3, 14)));
-        assert!(minor_version("Python 3.9.2") < Some(OLDEST_PYTHON));
-        assert_eq!(minor_version("snake"), None);
     }
 }

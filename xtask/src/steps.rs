@@ -1,6 +1,6 @@
-//! `cargo xtask test`: the named steps, each run whatever the others did, and a summary.
+//! `cargo xtask test` and `cargo xtask nightly`: named steps, each run whatever the others did, and a summary.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{fmt, fs};
@@ -8,131 +8,230 @@ use std::{fmt, fs};
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
+use crate::accept::Tests;
+use crate::fuzz::FuzzPlan;
+use crate::needs::{self, Need};
+use crate::repo::Repo;
 use crate::shell::{self, cargo};
-use crate::{fuzz, mcp, tidy, web};
+use crate::{fuzz, mcp, real_models, tidy, web};
 
-/// One part of `cargo xtask test`.
+/// One part of `cargo xtask test` or `cargo xtask nightly`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum CiStep {
     Fmt,
+    Tidy,
+    Web,
     Clippy,
     Test,
-    Mcp,
-    Web,
     Browser,
-    Tidy,
     Doc,
     Deny,
+    Advisories,
+    Mcp,
+    Load,
+    Pictures,
     Fuzz,
+    Proofs,
+    RealModels,
+    Bench,
 }
 
-impl Step {
-    const ALL: [Self; 10] = [
-        Self::Fmt,
-        Self::Clippy,
-        Self::Test,
-        Self::Mcp,
-        Self::Web,
-        Self::Browser,
-        Self::Tidy,
-        Self::Doc,
+impl CiStep {
+    /// The steps for every commit. The cheap ones come first; `web` comes before those that put the app into the program.
+    pub(crate) const TEST: [Self; 7] =
+        [Self::Fmt, Self::Tidy, Self::Web, Self::Clippy, Self::Test, Self::Browser, Self::Doc];
+    /// The steps that take long, or need the network.
+    pub(crate) const NIGHTLY: [Self; 9] = [
         Self::Deny,
+        Self::Advisories,
+        Self::Mcp,
+        Self::Load,
+        Self::Pictures,
         Self::Fuzz,
+        Self::Proofs,
+        Self::RealModels,
+        Self::Bench,
     ];
 
-    pub(crate) fn parse(name: &str) -> anyhow::Result<Self> {
-        let Some(step) = Self::ALL.into_iter().find(|step| step.name() == name) else {
-            let valid = Self::ALL.map(Self::name).join(", ");
-            bail!("unknown step `{name}`; the steps are {valid}");
-        };
-        Ok(step)
-    }
-
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Fmt => "fmt",
+            Self::Tidy => "tidy",
+            Self::Web => "web",
             Self::Clippy => "clippy",
             Self::Test => "test",
-            Self::Mcp => "mcp",
-            Self::Web => "web",
             Self::Browser => "browser",
-            Self::Tidy => "tidy",
             Self::Doc => "doc",
             Self::Deny => "deny",
+            Self::Advisories => "advisories",
+            Self::Mcp => "mcp",
+            Self::Load => "load",
+            Self::Pictures => "pictures",
             Self::Fuzz => "fuzz",
+            Self::Proofs => "proofs",
+            Self::RealModels => "real-models",
+            Self::Bench => "bench",
         }
     }
 
     fn purpose(self) -> &'static str {
         match self {
             Self::Fmt => "the code is formatted",
-            Self::Clippy => "no compiler or clippy warning",
-            Self::Test => "doc tests, unit tests, integration tests",
-            Self::Mcp => "MCP servers from npm and PyPI",
+            Self::Tidy => "the rules of the architecture, licences, banned crates, sources",
             Self::Web => "the web app: types, unit tests, size",
+            Self::Clippy => "no compiler or clippy warning",
+            Self::Test => "unit tests, integration tests, samples of the proofs",
             Self::Browser => "the web app in a real browser",
-            Self::Tidy => "the promises of the architecture",
             Self::Doc => "the API documentation builds without a warning",
-            Self::Deny => "licences, banned crates, sources",
-            Self::Fuzz => "a short run of each fuzz target",
+            Self::Deny => "licences, banned crates, sources, by cargo-deny",
+            Self::Advisories => "known vulnerabilities",
+            Self::Mcp => "MCP servers from npm and PyPI",
+            Self::Load => "the web app under load",
+            Self::Pictures => "the pictures of the guide",
+            Self::Fuzz => "a minute of each fuzz target",
+            Self::Proofs => "the full proofs of reliability",
+            Self::RealModels => "the chat adapter against real servers from PyPI",
+            Self::Bench => "the goals of docs/performance.md",
         }
     }
 
-    fn run(self, root: &Path) -> anyhow::Result<()> {
+    /// Returns what the machine must have for the step.
+    pub(crate) fn needs(self) -> &'static [Need] {
         match self {
+            Self::Fmt => &[Need::Rustfmt],
+            Self::Tidy => &[],
+            Self::Web => &[Need::Node],
+            Self::Clippy => &[Need::Clippy, Need::Compiler],
+            Self::Test | Self::Doc | Self::Deny | Self::Advisories => &[Need::Compiler],
+            Self::Browser | Self::Load | Self::Pictures => {
+                &[Need::Compiler, Need::Node, Need::Browser]
+            }
+            Self::Mcp => &[Need::Compiler, Need::Node, Need::Python],
+            Self::Fuzz => &[Need::Compiler, Need::CppCompiler],
+            Self::Proofs | Self::Bench => &[Need::Compiler, Need::Node],
+            Self::RealModels => &[Need::Compiler, Need::CppCompiler, Need::Python],
+        }
+    }
+
+    fn run(self, context: &mut CiContext<'_>) -> anyhow::Result<Finish> {
+        let root = context.root;
+        let done = match self {
             Self::Fmt => check_format(root),
-            Self::Clippy => shell::run(&mut cargo(
-                root,
-                &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
-            )),
-            Self::Test => run_tests(root),
-            Self::Mcp => mcp::run(root),
-            Self::Web => web::check(root),
-            Self::Browser => web::drive(root),
-            Self::Tidy => tidy::run(root, &tidy::Mode::Check),
+            Self::Tidy => tidy::run(root, &tidy::TidyMode::Check),
+            Self::Web => web::check(root).map(|dist| context.web_app = Some(dist)),
+            Self::Clippy => shell::run(&mut context.cargo(&[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--locked",
+                "--",
+                "-D",
+                "warnings",
+            ])),
+            Self::Test => run_tests(context),
+            Self::Browser => web::drive(context),
             Self::Doc => shell::run(
-                cargo(root, &["doc", "--workspace", "--no-deps", "--locked"])
+                context
+                    .cargo(&["doc", "--workspace", "--no-deps", "--locked"])
                     .env("RUSTDOCFLAGS", "-Dwarnings"),
             ),
-            Self::Deny => deny(root, &["bans", "licenses", "sources"]),
-            Self::Fuzz => fuzz::run(root, &fuzz::Plan::smoke()),
-        }
+            Self::Deny => deny(root, &["check", "bans", "licenses", "sources"]),
+            Self::Advisories => return advisories(root),
+            Self::Mcp => mcp::run(context),
+            Self::Load => web::load(context),
+            Self::Pictures => web::check_pictures(context),
+            Self::Fuzz => fuzz::run(root, &FuzzPlan::all()),
+            Self::Proofs => proofs(root).and_then(|mut command| shell::run(&mut command)),
+            Self::RealModels => real_models::run(root, &[]),
+            Self::Bench => shell::run(&mut cargo(root, &["bench", "--locked"])),
+        };
+        done.map(|()| Finish::Passed)
     }
 }
 
-/// Which steps to run.
+/// How a step ended that did not fail.
+enum Finish {
+    Passed,
+    /// It could not be done here, for this reason.
+    Skipped(String),
+}
+
+/// What the steps of one run share.
+pub(crate) struct CiContext<'a> {
+    pub(crate) root: &'a Path,
+    /// The built web app, once the step `web` has passed.
+    web_app: Option<PathBuf>,
+}
+
+impl CiContext<'_> {
+    /// Returns true if npm has installed what the web app needs, and the app is built.
+    pub(crate) fn has_web_app(&self) -> bool {
+        self.web_app.is_some()
+    }
+
+    /// Returns a command of cargo that puts the app into the program, once it is built. All steps say the same, so that
+    /// cargo does not compile the server for each of them.
+    pub(crate) fn cargo(&self, args: &[&str]) -> Command {
+        let mut command = cargo(self.root, args);
+        if let Some(dist) = &self.web_app {
+            command.env("CREWAGENT_WEB", "require").env("CREWAGENT_WEB_DIST", dist);
+        }
+        command
+    }
+}
+
+/// Which steps to run, of those that a command has.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Selection(Vec<Step>);
+pub(crate) struct Selection {
+    all: &'static [CiStep],
+    chosen: Vec<CiStep>,
+}
 
 impl Selection {
-    /// All steps, or those named by `--only`, less those named by `--skip`.
-    pub(crate) fn new(only: &[Step], skip: &[Step]) -> Self {
-        let wanted = |step: &Step| (only.is_empty() || only.contains(step)) && !skip.contains(step);
-        Self(Step::ALL.into_iter().filter(wanted).collect())
+    /// Chooses all steps, or those named by `--only`, less those named by `--skip`.
+    pub(crate) fn new(all: &'static [CiStep], only: &[CiStep], skip: &[CiStep]) -> Self {
+        let is_chosen =
+            |step: &&CiStep| (only.is_empty() || only.contains(step)) && !skip.contains(step);
+        Self { all, chosen: all.iter().filter(is_chosen).copied().collect() }
+    }
+
+    /// Finds a step of the command by its name.
+    pub(crate) fn step(all: &[CiStep], name: &str) -> anyhow::Result<CiStep> {
+        let Some(step) = all.iter().find(|step| step.name() == name) else {
+            let valid: Vec<_> = all.iter().map(|step| step.name()).collect();
+            bail!("unknown step `{name}`; the steps are {}", valid.join(", "));
+        };
+        Ok(*step)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.chosen.is_empty()
     }
 }
 
 /// Runs the selected steps; an error when one failed.
 pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
+    needs::ensure(&selection.chosen)?;
     let mut summary = Summary::default();
-    for step in Step::ALL {
-        if !selection.0.contains(&step) {
-            summary.rows.push((step, Outcome::Skipped));
+    let mut context = CiContext { root, web_app: None };
+    for step in selection.all.iter().copied() {
+        if !selection.chosen.contains(&step) {
+            summary.rows.push((step, StepOutcome::Skipped));
             continue;
         }
         println!("\n==> {}: {}", step.name(), step.purpose());
         let start = Instant::now();
-        let result = step.run(root);
+        let result = step.run(&mut context);
         let elapsed = start.elapsed();
         let outcome = match result {
-            Ok(()) => Outcome::Passed(elapsed),
+            Ok(Finish::Passed) => StepOutcome::Passed(elapsed),
+            Ok(Finish::Skipped(reason)) => {
+                println!("skipped: {reason}");
+                StepOutcome::Skipped
+            }
             Err(error) => {
                 eprintln!("error: {error:#}");
-                Outcome::Failed(elapsed)
+                StepOutcome::Failed(elapsed)
             }
         };
         println!("<== {}: {outcome}", step.name());
@@ -147,15 +246,17 @@ pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
     }
 }
 
-/// `cargo xtask advisories`.
-pub(crate) fn advisories(root: &Path) -> anyhow::Result<()> {
-    deny(root, &["advisories"])
+/// Looks for known vulnerabilities; without a database there is nothing to look in.
+fn advisories(root: &Path) -> anyhow::Result<Finish> {
+    if let Err(error) = deny(root, &["fetch", "db"]) {
+        return Ok(Finish::Skipped(format!("the advisory database cannot be fetched: {error:#}")));
+    }
+    deny(root, &["check", "--disable-fetch", "advisories"]).map(|()| Finish::Passed)
 }
 
-fn deny(root: &Path, checks: &[&str]) -> anyhow::Result<()> {
+fn deny(root: &Path, args: &[&str]) -> anyhow::Result<()> {
     shell::CARGO_DENY.ensure(root)?;
-    let args = ["deny", "--locked", "--workspace", "check", "--hide-inclusion-graph"];
-    shell::run(cargo(root, &args).args(checks))
+    shell::run(cargo(root, &["deny", "--locked", "--workspace"]).args(args))
 }
 
 fn check_format(root: &Path) -> anyhow::Result<()> {
@@ -168,39 +269,43 @@ fn check_format(root: &Path) -> anyhow::Result<()> {
     workspace
 }
 
-fn run_tests(root: &Path) -> anyhow::Result<()> {
-    // Before the others: a reader looks for the count of tests in the last lines of a runner.
-    let doc_tests = shell::run(&mut cargo(root, &["test", "--doc", "--workspace", "--locked"]));
-    if shell::has_subcommand(root, "nextest") {
-        shell::run(&mut cargo(
-            root,
-            &["nextest", "run", "--workspace", "--locked", "--no-fail-fast"],
-        ))?;
+fn run_tests(context: &CiContext<'_>) -> anyhow::Result<()> {
+    let args: &[&str] = if shell::has_subcommand(context.root, "nextest") {
+        &["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]
     } else {
-        // Naming the targets leaves the doc tests out.
-        let args = ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"];
-        shell::run(&mut cargo(root, &args))?;
-    }
-    doc_tests
+        // Naming the targets leaves the doc tests out; there are none.
+        &[
+            "test",
+            "--workspace",
+            "--locked",
+            "--lib",
+            "--bins",
+            "--tests",
+            "--examples",
+            "--no-fail-fast",
+        ]
+    };
+    shell::run(&mut context.cargo(args))
 }
 
-/// Returns a command that runs the proofs of the engine in full.
-pub(crate) fn proofs(root: &Path) -> Command {
-    let args =
-        ["test", "--release", "--locked", "-p", "crewagent-engine", "--test", "it", "proofs::"];
-    let mut command = cargo(root, &args);
+/// Returns a command that runs every proof in full: the tests of all files that report one.
+pub(crate) fn proofs(root: &Path) -> anyhow::Result<Command> {
+    let proofs = Tests::of(&Repo::load(root)?, |path, text| {
+        path.contains("/tests/") && text.contains("proven(")
+    });
+    let mut command = proofs.command(root, &["test", "--release"]);
     command.env("PROOF_SCALE", "full");
-    command
+    Ok(command)
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Outcome {
+enum StepOutcome {
     Passed(Duration),
     Failed(Duration),
     Skipped,
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for StepOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Passed(elapsed) => write!(f, "passed  {:>7.1} s", elapsed.as_secs_f64()),
@@ -213,21 +318,22 @@ impl fmt::Display for Outcome {
 /// The closing table, and one line that counts.
 #[derive(Default)]
 struct Summary {
-    rows: Vec<(Step, Outcome)>,
+    rows: Vec<(CiStep, StepOutcome)>,
 }
 
 impl Summary {
     fn failed(&self) -> Vec<&'static str> {
-        let failed = self.rows.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Failed(_)));
+        let failed =
+            self.rows.iter().filter(|(_, outcome)| matches!(outcome, StepOutcome::Failed(_)));
         failed.map(|(step, _)| step.name()).collect()
     }
 
     /// Writes the outcome and the seconds of every step to `ci-times.json` in cargo's target folder.
     fn write_times(&self, target: &Path) -> anyhow::Result<()> {
-        let step = |(step, outcome): &(Step, Outcome)| match outcome {
-            Outcome::Skipped => None,
-            Outcome::Passed(time) => Some((step.name(), "passed", time.as_secs_f64())),
-            Outcome::Failed(time) => Some((step.name(), "failed", time.as_secs_f64())),
+        let step = |(step, outcome): &(CiStep, StepOutcome)| match outcome {
+            StepOutcome::Skipped => None,
+            StepOutcome::Passed(time) => Some((step.name(), "passed", time.as_secs_f64())),
+            StepOutcome::Failed(time) => Some((step.name(), "failed", time.as_secs_f64())),
         };
         let rows: Vec<_> = self.rows.iter().filter_map(step).collect();
         let tenths = |seconds: f64| (seconds * 10.0).round() / 10.0;
@@ -250,11 +356,11 @@ impl fmt::Display for Summary {
         let mut passed = 0;
         let mut skipped = 0;
         for (step, outcome) in &self.rows {
-            writeln!(f, "{:<8}{outcome}", step.name())?;
+            writeln!(f, "{:<12}{outcome}", step.name())?;
             match outcome {
-                Outcome::Passed(_) => passed += 1,
-                Outcome::Failed(_) => {}
-                Outcome::Skipped => skipped += 1,
+                StepOutcome::Passed(_) => passed += 1,
+                StepOutcome::Failed(_) => {}
+                StepOutcome::Skipped => skipped += 1,
             }
         }
         let failed = self.failed().len();
@@ -268,33 +374,47 @@ mod tests {
 
     #[test]
     fn only_and_skip_choose_steps_in_their_order() {
-        assert_eq!(Selection::new(&[], &[]).0, Step::ALL);
-        assert_eq!(Selection::new(&[Step::Doc, Step::Fmt], &[]).0, [Step::Fmt, Step::Doc]);
-        assert_eq!(Selection::new(&[Step::Doc, Step::Fmt], &[Step::Fmt]).0, [Step::Doc]);
+        let chosen =
+            |only: &[CiStep], skip: &[CiStep]| Selection::new(&CiStep::TEST, only, skip).chosen;
+        assert_eq!(chosen(&[], &[]), CiStep::TEST);
+        assert_eq!(chosen(&[CiStep::Doc, CiStep::Fmt], &[]), [CiStep::Fmt, CiStep::Doc]);
+        assert_eq!(chosen(&[CiStep::Doc, CiStep::Fmt], &[CiStep::Fmt]), [CiStep::Doc]);
     }
 
     #[test]
     fn every_step_is_found_by_its_name() {
-        for step in Step::ALL {
-            assert_eq!(Step::parse(step.name()).unwrap(), step);
+        for all in [&CiStep::TEST[..], &CiStep::NIGHTLY] {
+            for step in all {
+                assert_eq!(Selection::step(all, step.name()).unwrap(), *step);
+            }
         }
-        assert!(Step::parse("Fmt").is_err());
+        assert!(Selection::step(&CiStep::TEST, "deny").is_err());
+    }
+
+    #[test]
+    fn steps_after_web_put_the_built_app_into_the_program() {
+        let root = shell::repo_root();
+        let mut context = CiContext { root: &root, web_app: None };
+        assert_eq!(context.cargo(&["build"]).get_envs().count(), 0);
+        context.web_app = Some(PathBuf::from("dist"));
+        let named = |name| context.cargo(&["build"]).get_envs().any(|(key, _)| key == name);
+        assert!(named("CREWAGENT_WEB_DIST") && named("CREWAGENT_WEB"));
     }
 
     #[test]
     fn the_summary_closes_on_a_count() {
         let second = Duration::from_secs(1);
         let rows = vec![
-            (Step::Fmt, Outcome::Passed(second)),
-            (Step::Clippy, Outcome::Failed(second)),
-            (Step::Doc, Outcome::Skipped),
+            (CiStep::Fmt, StepOutcome::Passed(second)),
+            (CiStep::Clippy, StepOutcome::Failed(second)),
+            (CiStep::Doc, StepOutcome::Skipped),
         ];
         let summary = Summary { rows };
         assert_eq!(
             summary.to_string(),
-            "fmt     passed      1.0 s\n\
-             clippy  FAILED      1.0 s\n\
-             doc     skipped\n\
+            "fmt         passed      1.0 s\n\
+             clippy      FAILED      1.0 s\n\
+             doc         skipped\n\
              steps: 1 passed, 1 failed, 1 skipped"
         );
         assert_eq!(summary.failed(), ["clippy"]);
@@ -303,9 +423,9 @@ mod tests {
     #[test]
     fn durations_of_the_steps_that_ran_are_kept() {
         let rows = vec![
-            (Step::Fmt, Outcome::Passed(Duration::from_millis(1_240))),
-            (Step::Clippy, Outcome::Failed(Duration::from_secs(60))),
-            (Step::Doc, Outcome::Skipped),
+            (CiStep::Fmt, StepOutcome::Passed(Duration::from_millis(1_240))),
+            (CiStep::Clippy, StepOutcome::Failed(Duration::from_secs(60))),
+            (CiStep::Doc, StepOutcome::Skipped),
         ];
         let target = tempfile::tempdir().unwrap();
         Summary { rows }.write_times(target.path()).unwrap();

@@ -11,6 +11,7 @@ mod habits;
 mod header;
 mod knots;
 mod libraries;
+mod licences;
 mod limits;
 mod machine_paths;
 mod names;
@@ -28,9 +29,9 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 
 use exceptions::Exceptions;
-use limits::Limits;
+use limits::TidyLimits;
 use ratchet::Ratchet;
-use source::Sources;
+use source::RustSources;
 use words::Glossary;
 
 use crate::repo::Repo;
@@ -40,7 +41,7 @@ const EXCEPTIONS_PATH: &str = "xtask/size-exceptions.toml";
 
 /// What to do beside the checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum TidyMode {
     Check,
     /// Lower the size exceptions and the ratchet to what is found first.
     Shrink,
@@ -50,17 +51,17 @@ pub(crate) enum Mode {
 
 /// One broken promise, at one place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Finding {
+struct TidyFinding {
     path: String,
     line: usize,
-    rule: Rule,
+    rule: TidyRule,
     /// What is wrong and what to do about it.
     message: String,
 }
 
 /// The families of checks; a finding names its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rule {
+enum TidyRule {
     Parse,
     Purity,
     Disk,
@@ -76,6 +77,7 @@ enum Rule {
     Knot,
     CrateSize,
     Library,
+    Licence,
     Commit,
     Binary,
     Ratchet,
@@ -87,7 +89,7 @@ enum Rule {
     DocOpening,
 }
 
-impl Rule {
+impl TidyRule {
     fn name(self) -> &'static str {
         match self {
             Self::Parse => "parse",
@@ -105,6 +107,7 @@ impl Rule {
             Self::Knot => "knot",
             Self::CrateSize => "crate-size",
             Self::Library => "library",
+            Self::Licence => "licence",
             Self::Commit => "commit",
             Self::Binary => "binary",
             Self::Ratchet => "ratchet",
@@ -122,12 +125,12 @@ impl Rule {
         self >= Self::Word
     }
 
-    fn at(self, path: &str, line: usize, message: impl Into<String>) -> Finding {
-        Finding { path: path.to_string(), line, rule: self, message: message.into() }
+    fn at(self, path: &str, line: usize, message: impl Into<String>) -> TidyFinding {
+        TidyFinding { path: path.to_string(), line, rule: self, message: message.into() }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for TidyFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, line, rule, message } = self;
         write!(f, "{path}:{line}: {message} ({})", rule.name())
@@ -135,25 +138,25 @@ impl fmt::Display for Finding {
 }
 
 /// Runs every check and lists all findings at once; an error when there are any.
-pub(crate) fn run(root: &Path, mode: &Mode) -> anyhow::Result<()> {
+pub(crate) fn run(root: &Path, mode: &TidyMode) -> anyhow::Result<()> {
     let repo = Repo::load(root)?;
-    let limits = parse(&repo, LIMITS_PATH, Limits::parse)?;
+    let limits = parse(&repo, LIMITS_PATH, TidyLimits::parse)?;
     let mut exceptions = parse(&repo, EXCEPTIONS_PATH, Exceptions::parse)?;
     let mut ratchet = parse(&repo, ratchet::PATH, Ratchet::parse)?;
     let glossary = parse(&repo, words::PATH, Glossary::parse)?;
-    let (sources, mut findings) = Sources::parse(&repo);
+    let (sources, mut findings) = RustSources::parse(&repo);
     findings.extend(glossary.check(&repo, &sources));
     findings.extend(docs::check(&sources));
     findings.extend(names::check(&sources));
     findings.extend(habits::check(&sources));
     let (counted, mut findings): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|finding| finding.rule.is_counted());
-    if let Mode::List(rule) = mode {
+    if let TidyMode::List(rule) = mode {
         return list(counted, rule);
     }
     let counts = Ratchet::count(&counted);
     let measured = size::measure(&sources);
-    if *mode == Mode::Shrink {
+    if *mode == TidyMode::Shrink {
         exceptions = shrink(root, &exceptions, &measured, &limits)?;
         ratchet = ratchet.lowered(&counts);
         write(root, ratchet::PATH, &ratchet.render()?)?;
@@ -165,6 +168,7 @@ pub(crate) fn run(root: &Path, mode: &Mode) -> anyhow::Result<()> {
     findings.extend(dependencies::check_lock(&repo, &limits));
     findings.extend(knots::check(&sources, &limits));
     findings.extend(libraries::check(&repo, &sources));
+    findings.extend(licences::check(root, &repo)?);
     findings.extend(purity::check(&repo, &sources));
     findings.extend(disk::check(&sources));
     findings.extend(header::check(&repo));
@@ -204,7 +208,7 @@ fn parse<T>(
 }
 
 /// Prints the findings of one rule.
-fn list(counted: Vec<Finding>, rule: &str) -> anyhow::Result<()> {
+fn list(counted: Vec<TidyFinding>, rule: &str) -> anyhow::Result<()> {
     let mut listed: Vec<_> =
         counted.into_iter().filter(|finding| finding.rule.name() == rule).collect();
     listed.sort();
@@ -234,8 +238,8 @@ fn crate_source(path: &str) -> Option<(&str, &str)> {
 fn shrink(
     root: &Path,
     exceptions: &Exceptions,
-    measured: &size::Measured,
-    limits: &Limits,
+    measured: &size::MeasuredSizes,
+    limits: &TidyLimits,
 ) -> anyhow::Result<Exceptions> {
     let text = exceptions.shrink(measured, limits).render()?;
     write(root, EXCEPTIONS_PATH, &text)?;
@@ -250,7 +254,7 @@ fn line_at(text: &str, offset: usize) -> usize {
 /// Asserts where a check found something: `path:line` for each finding, in order.
 #[cfg(test)]
 #[track_caller]
-fn assert_places(findings: &[Finding], expected: &[&str]) {
+fn assert_places(findings: &[TidyFinding], expected: &[&str]) {
     let places: Vec<_> = findings.iter().map(|f| format!("{}:{}", f.path, f.line)).collect();
     assert_eq!(places, expected, "{findings:#?}");
 }
@@ -261,14 +265,14 @@ mod tests {
 
     #[test]
     fn a_finding_prints_as_place_message_rule() {
-        let finding = Rule::MachinePath.at("docs/a.md", 3, "write a relative path");
+        let finding = TidyRule::MachinePath.at("docs/a.md", 3, "write a relative path");
         assert_eq!(finding.to_string(), "docs/a.md:3: write a relative path (machine-path)");
     }
 
     #[test]
     fn our_own_lists_parse() {
         let root = crate::shell::repo_root();
-        Limits::parse(&fs::read_to_string(root.join(LIMITS_PATH)).unwrap()).unwrap();
+        TidyLimits::parse(&fs::read_to_string(root.join(LIMITS_PATH)).unwrap()).unwrap();
         Exceptions::parse(&fs::read_to_string(root.join(EXCEPTIONS_PATH)).unwrap()).unwrap();
         Ratchet::parse(&fs::read_to_string(root.join(ratchet::PATH)).unwrap()).unwrap();
         Glossary::parse(&fs::read_to_string(root.join(words::PATH)).unwrap()).unwrap();
@@ -290,9 +294,9 @@ mod tests {
         let exceptions = "[[exception]]\npath = \"a.rs\"\nlines = 900\n";
         let exceptions = Exceptions::parse(exceptions).unwrap();
         let code = "fn f() {}\n".repeat(600);
-        let (sources, _) = Sources::parse(&Repo::of(&[("a.rs", &code)]));
+        let (sources, _) = RustSources::parse(&Repo::of(&[("a.rs", &code)]));
         let measured = size::measure(&sources);
-        shrink(root.path(), &exceptions, &measured, &Limits::for_test()).unwrap();
+        shrink(root.path(), &exceptions, &measured, &TidyLimits::for_test()).unwrap();
         let text = fs::read_to_string(root.path().join(EXCEPTIONS_PATH)).unwrap();
         assert!(text.starts_with("# Files and functions over the limits"), "{text}");
         assert!(text.ends_with("[[exception]]\npath = \"a.rs\"\nlines = 600\n"), "{text}");

@@ -1,54 +1,66 @@
-//! `cargo xtask test --only web` and `--only browser`: the web app on its own, and in a real browser against the real program.
+//! The web app: on its own, and in a real browser against the real program.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
-use crate::mcp;
-use crate::shell::{self, cargo};
+use crate::steps::CiContext;
+use crate::{mcp, needs, shell};
 
 /// Where the web app is.
 const FOLDER: &str = "web";
-/// What browsers that can be driven are called.
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// What is installed where there is no browser: it, and fonts for the languages and signs that the tests show.
-const PACKAGES: [&str; 3] = ["chromium", "fonts-noto-cjk", "fonts-noto-color-emoji"];
-
-/// Types, unit tests, the build, and how large it may be.
-pub(crate) fn check(root: &Path) -> anyhow::Result<()> {
+/// Checks types, unit tests, the build and its size, and returns the folder with the built app.
+pub(crate) fn check(root: &Path) -> anyhow::Result<PathBuf> {
     install(root)?;
     for script in ["check", "test", "build", "budget"] {
         shell::run(npm(root).args(["run", script]))?;
     }
-    Ok(())
+    let built = shell::target_dir(root).join("web-dist");
+    copy_changed(&root.join(FOLDER).join("dist"), &built)?;
+    Ok(built)
 }
 
-/// The program with the app in it, driven in a browser.
-pub(crate) fn drive(root: &Path) -> anyhow::Result<()> {
-    let browser = browser()?;
-    install(root)?;
-    let servers = mcp::installed(root)?;
-    shell::run(cargo(root, &["build", "--locked", "--workspace"]).env("CREWAGENT_WEB", "require"))?;
-    let program = shell::target_dir(root).join("debug/crewagent");
-    // The second one goes through the states that the pictures of the guide show, and compares the guide with them.
-    for args in [&["run", "e2e"][..], &["run", "pictures", "--", "--check"]] {
-        shell::run(
-            npm(root)
-                .args(args)
-                .env("CREWAGENT_BIN", &program)
-                .env("CREWAGENT_BROWSER", &browser)
-                .env(mcp::VARIABLE, &servers),
-        )?;
+/// Drives the program with the app in it in a browser.
+pub(crate) fn drive(context: &CiContext<'_>) -> anyhow::Result<()> {
+    run_in_browser(context, &["run", "e2e"])
+}
+
+/// Drives the app with ten thousand messages, a large graph and many runs.
+pub(crate) fn load(context: &CiContext<'_>) -> anyhow::Result<()> {
+    run_in_browser(context, &["run", "e2e:load"])
+}
+
+/// Compares the pictures of the guide with the states that they show.
+pub(crate) fn check_pictures(context: &CiContext<'_>) -> anyhow::Result<()> {
+    run_in_browser(context, &["run", "pictures", "--", "--check"])
+}
+
+/// Builds the program with the app in it, and runs a script of npm that drives it.
+fn run_in_browser(context: &CiContext<'_>, script: &[&str]) -> anyhow::Result<()> {
+    let browser = needs::browser().context("there is no browser")?;
+    if !context.has_web_app() {
+        install(context.root)?;
     }
-    Ok(())
+    let servers = mcp::installed(context.root)?;
+    // All of the workspace, as the tests are built: cargo compiles the libraries anew for fewer packages.
+    let args = ["build", "--locked", "--workspace"];
+    shell::run(context.cargo(&args).env("CREWAGENT_WEB", "require"))?;
+    let program = shell::target_dir(context.root).join("debug/crewagent");
+    shell::run(
+        npm(context.root)
+            .args(script)
+            .env("CREWAGENT_BIN", program)
+            .env("CREWAGENT_BROWSER", browser)
+            .env(mcp::VARIABLE, servers),
+    )
 }
 
 /// Installs what the lock file names.
 fn install(root: &Path) -> anyhow::Result<()> {
-    shell::run(npm(root).args(["ci", "--no-audit", "--no-fund"])).context(
-        "this needs Node.js 20.19 or later with npm; install it, or leave the steps out with `--skip web --skip browser`",
-    )
+    shell::run(npm(root).args(["ci", "--no-audit", "--no-fund"]))
 }
 
 fn npm(root: &Path) -> Command {
@@ -57,36 +69,73 @@ fn npm(root: &Path) -> Command {
     npm
 }
 
-/// A browser, installed where that is possible.
-fn browser() -> anyhow::Result<PathBuf> {
-    if let Some(browser) = find() {
-        return Ok(browser);
+/// Makes a folder the same as another, and touches only files that differ: cargo looks at their times.
+fn copy_changed(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    let wanted: BTreeSet<String> = files(from)?.into_iter().collect();
+    for stale in files(to)?.into_iter().filter(|name| !wanted.contains(name)) {
+        fs::remove_file(to.join(stale))?;
     }
-    println!("no browser is there; trying to install {}", PACKAGES.join(", "));
-    let update = shell::run(Command::new("apt-get").arg("update"));
-    let install = update.and_then(|()| {
-        shell::run(
-            Command::new("apt-get")
-                .args(["install", "-y", "--no-install-recommends"])
-                .args(PACKAGES)
-                .env("DEBIAN_FRONTEND", "noninteractive"),
-        )
-    });
-    match (install, find()) {
-        (Ok(()), Some(browser)) => Ok(browser),
-        (_, _) => bail!(
-            "no Chromium is there and none could be installed; install it, name it in CREWAGENT_BROWSER, or leave the step out with `--skip browser`"
-        ),
+    for name in &wanted {
+        let (source, target) = (from.join(name), to.join(name));
+        let bytes =
+            fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
+        if fs::read(&target).is_ok_and(|old| old == bytes) {
+            continue;
+        }
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&target, bytes).with_context(|| format!("cannot write {}", target.display()))?;
     }
+    Ok(())
 }
 
-fn find() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("CREWAGENT_BROWSER") {
-        return Some(PathBuf::from(named));
+/// Returns the paths of all files below a folder, sorted.
+fn files(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_dir() {
+            found
+                .extend(files(&entry.path())?.into_iter().map(|inside| format!("{name}/{inside}")));
+        } else {
+            found.push(name);
+        }
     }
-    let folders: Vec<PathBuf> =
-        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
-    let places =
-        BROWSERS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    places.into_iter().find(|place| place.is_file())
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_that_differ_are_written() {
+        let root = tempfile::tempdir().unwrap();
+        let (from, to) = (root.path().join("from"), root.path().join("to"));
+        fs::create_dir_all(from.join("assets")).unwrap();
+        fs::write(from.join("index.html"), "a").unwrap();
+        fs::write(from.join("assets/a.js"), "b").unwrap();
+        copy_changed(&from, &to).unwrap();
+        let written = fs::metadata(to.join("index.html")).unwrap().modified().unwrap();
+        fs::remove_file(from.join("assets/a.js")).unwrap();
+        fs::write(from.join("assets/b.js"), "c").unwrap();
+        copy_changed(&from, &to).unwrap();
+        assert_eq!(files(&to).unwrap(), ["assets/b.js", "index.html"]);
+        assert_eq!(fs::metadata(to.join("index.html")).unwrap().modified().unwrap(), written);
+    }
+
+    #[test]
+    fn npm_knows_the_scripts() {
+        let package =
+            fs::read_to_string(shell::repo_root().join(FOLDER).join("package.json")).unwrap();
+        for script in ["check", "test", "build", "budget", "e2e", "e2e:load", "pictures"] {
+            assert!(package.contains(&format!("\"{script}\": ")), "{script}");
+        }
+    }
 }

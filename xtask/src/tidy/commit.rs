@@ -3,19 +3,19 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{Finding, Rule};
+use super::{TidyFinding, TidyRule};
 use crate::shell;
 
 /// As many characters as `git log --oneline` shows in a narrow terminal.
 const MAX_CHARACTERS: usize = 72;
 
 /// Checks the subject of `HEAD`; a folder without commits has none.
-pub(super) fn check(root: &Path) -> Vec<Finding> {
+pub(super) fn check(root: &Path) -> Vec<TidyFinding> {
     let mut git = Command::new("git");
     git.current_dir(root).args(["log", "-1", "--format=%s"]);
     let subject = shell::capture(&mut git).unwrap_or_default();
     let problem = problem_of(subject.trim_end());
-    problem.into_iter().map(|problem| Rule::Commit.at("HEAD", 1, problem)).collect()
+    problem.into_iter().map(|problem| TidyRule::Commit.at("HEAD", 1, problem)).collect()
 }
 
 fn problem_of(subject: &str) -> Option<String> {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::limits::Limits;
-use super::source::Sources;
-use super::{Finding, Rule, area};
+use super::limits::TidyLimits;
+use super::source::RustSources;
+use super::{TidyFinding, TidyRule, area};
 use crate::shell;
 
 /// CrateLines of a crate that belong to no test.
@@ -19,7 +19,7 @@ pub(super) struct CrateLines {
 }
 
 /// Counts the lines of every crate.
-pub(super) fn measure(sources: &Sources) -> BTreeMap<&str, CrateLines> {
+pub(super) fn measure(sources: &RustSources) -> BTreeMap<&str, CrateLines> {
     let mut crates: BTreeMap<&str, CrateLines> = BTreeMap::new();
     for (path, source) in sources.iter() {
         let lines = crates.entry(area(path)).or_default();
@@ -30,7 +30,7 @@ pub(super) fn measure(sources: &Sources) -> BTreeMap<&str, CrateLines> {
 }
 
 /// Checks that no crate is larger than the limit, or than its own entry.
-pub(super) fn check(crates: &BTreeMap<&str, CrateLines>, limits: &Limits) -> Vec<Finding> {
+pub(super) fn check(crates: &BTreeMap<&str, CrateLines>, limits: &TidyLimits) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (name, lines) in crates {
         let allowed = limits.crate_lines.get(*name).copied().unwrap_or(limits.sizes.crate_lines);
@@ -39,7 +39,7 @@ pub(super) fn check(crates: &BTreeMap<&str, CrateLines>, limits: &Limits) -> Vec
                 "{name} has {} product lines, {allowed} are allowed; split it where a tool can check the rule",
                 lines.product,
             );
-            findings.push(Rule::CrateSize.at(&format!("crates/{name}/Cargo.toml"), 1, message));
+            findings.push(TidyRule::CrateSize.at(&format!("crates/{name}/Cargo.toml"), 1, message));
         }
     }
     findings
@@ -55,7 +55,7 @@ pub(super) fn summary(crates: &BTreeMap<&str, CrateLines>) -> String {
 }
 
 /// Checks the size of the release binary, if one was built.
-pub(super) fn check_binary(root: &Path, limits: &Limits) -> Vec<Finding> {
+pub(super) fn check_binary(root: &Path, limits: &TidyLimits) -> Vec<TidyFinding> {
     let path = shell::target_dir(root).join("release/crewagent");
     let Ok(about) = fs::metadata(&path) else { return Vec::new() };
     let allowed = limits.binary.kilobytes * 1000;
@@ -67,7 +67,7 @@ pub(super) fn check_binary(root: &Path, limits: &Limits) -> Vec<Finding> {
         "the release binary has {} bytes, {allowed} are allowed; look for a new dependency",
         about.len()
     );
-    vec![Rule::Binary.at("Cargo.toml", 1, message)]
+    vec![TidyRule::Binary.at("Cargo.toml", 1, message)]
 }
 
 #[cfg(test)]
@@ -81,10 +81,10 @@ mod tests {
         let large = "//! A.\n".repeat(6);
         let test = "//! A.\n".repeat(90);
         let files = [("crates/a/src/lib.rs", &*large), ("crates/a/tests/it.rs", &test)];
-        let (sources, _) = Sources::parse(&Repo::of(&files));
+        let (sources, _) = RustSources::parse(&Repo::of(&files));
         let crates = measure(&sources);
         assert_eq!(crates["a"], CrateLines { product: 6, code: 0 });
-        let mut limits = Limits::for_test();
+        let mut limits = TidyLimits::for_test();
         limits.sizes.crate_lines = 5;
         assert_places(&check(&crates, &limits), &["crates/a/Cargo.toml:1"]);
         limits.crate_lines.insert("a".into(), 6);
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_large_binary_is_found_where_there_is_one() {
         let root = tempfile::tempdir().unwrap();
-        let limits = Limits::for_test();
+        let limits = TidyLimits::for_test();
         // The target folder may be set for the whole machine.
         if std::env::var_os("CARGO_TARGET_DIR").is_none() {
             assert_places(&check_binary(root.path(), &limits), &[]);

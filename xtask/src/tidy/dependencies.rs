@@ -5,21 +5,21 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::limits::{Limits, Tree};
-use super::{Finding, Rule};
+use super::limits::{TidyLimits, TreeLimits};
+use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
 use crate::shell::{self, cargo};
 
 const DEPENDENCY_TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Asks cargo for the trees that must stay small or without certain crates.
-pub(super) fn check_trees(root: &Path, limits: &Limits) -> Vec<Finding> {
-    let list = |tree: &Tree, kinds| {
+pub(super) fn check_trees(root: &Path, limits: &TidyLimits) -> Vec<TidyFinding> {
+    let list = |tree: &TreeLimits, kinds| {
         let args = ["tree", "--locked", "-p", &tree.package, "-e", kinds, "--prefix", "none"];
         shell::capture(&mut cargo(root, &args))
-            .map_err(|error| Rule::Layers.at(&tree.manifest, 1, format!("no tree: {error:#}")))
+            .map_err(|error| TidyRule::Layers.at(&tree.manifest, 1, format!("no tree: {error:#}")))
     };
-    let check = |tree: &Tree| {
+    let check = |tree: &TreeLimits| {
         let mut findings = list(tree, "normal")
             .map_or_else(|finding| vec![finding], |listing| check_listing(tree, &listing));
         if let Some(allowed) = tree.packages {
@@ -35,7 +35,7 @@ pub(super) fn check_trees(root: &Path, limits: &Limits) -> Vec<Finding> {
 }
 
 /// Compares the number of packages, the crate's own among them, with the limit.
-fn check_package_count(tree: &Tree, allowed: usize, listing: &str) -> Option<Finding> {
+fn check_package_count(tree: &TreeLimits, allowed: usize, listing: &str) -> Option<TidyFinding> {
     let package = |line: &str| {
         let words: Vec<_> = line.split_whitespace().take(2).collect();
         (!words.is_empty()).then(|| words.join(" "))
@@ -48,12 +48,12 @@ fn check_package_count(tree: &Tree, allowed: usize, listing: &str) -> Option<Fin
             "{} builds {count} packages, {allowed} are allowed; drop a dependency, or move it up a layer",
             tree.package,
         );
-        Rule::Layers.at(&tree.manifest, 1, message)
+        TidyRule::Layers.at(&tree.manifest, 1, message)
     })
 }
 
 /// The listing has one crate a line: `name v1.2.3 (more)`.
-fn check_listing(tree: &Tree, listing: &str) -> Vec<Finding> {
+fn check_listing(tree: &TreeLimits, listing: &str) -> Vec<TidyFinding> {
     let names: BTreeSet<_> =
         listing.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let banned = tree.without.iter().filter(|name| names.contains(name.as_str()));
@@ -63,20 +63,20 @@ fn check_listing(tree: &Tree, listing: &str) -> Vec<Finding> {
              `cargo tree -p {package} -e normal -i {name}` shows who brings it",
             package = tree.package,
         );
-        Rule::Layers.at(&tree.manifest, 1, message)
+        TidyRule::Layers.at(&tree.manifest, 1, message)
     };
     banned.map(finding).collect()
 }
 
 /// Crates that only some manifests may name.
-pub(super) fn check_manifests(repo: &Repo, limits: &Limits) -> Vec<Finding> {
+pub(super) fn check_manifests(repo: &Repo, limits: &TidyLimits) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (path, text) in repo.texts_ending("Cargo.toml") {
         let manifest = match text.parse::<Table>() {
             Ok(manifest) => manifest,
             Err(error) => {
                 let message = format!("is not TOML: {}", error.message());
-                findings.push(Rule::Parse.at(path, 1, message));
+                findings.push(TidyRule::Parse.at(path, 1, message));
                 continue;
             }
         };
@@ -85,7 +85,7 @@ pub(super) fn check_manifests(repo: &Repo, limits: &Limits) -> Vec<Finding> {
             if !allowed.iter().any(|manifest| manifest == path) {
                 let message =
                     format!("`{package}` may be named only in {}; do without", allowed.join(", "));
-                findings.push(Rule::Dependency.at(path, line_of_key(text, &key), message));
+                findings.push(TidyRule::Dependency.at(path, line_of_key(text, &key), message));
             }
         }
     }
@@ -117,9 +117,9 @@ fn line_of_key(text: &str, key: &str) -> usize {
 }
 
 /// Checks the number of packages in the lock file that are not ours.
-pub(super) fn check_lock(repo: &Repo, limits: &Limits) -> Vec<Finding> {
+pub(super) fn check_lock(repo: &Repo, limits: &TidyLimits) -> Vec<TidyFinding> {
     let Some(text) = repo.text("Cargo.lock") else {
-        return vec![Rule::Lock.at("Cargo.lock", 1, "is missing; commit it")];
+        return vec![TidyRule::Lock.at("Cargo.lock", 1, "is missing; commit it")];
     };
     let packages = text.lines().filter(|line| line.starts_with("source = ")).count();
     if packages <= limits.lock.packages {
@@ -129,7 +129,7 @@ pub(super) fn check_lock(repo: &Repo, limits: &Limits) -> Vec<Finding> {
         "has {packages} packages of others, the ceiling in xtask/tidy.toml is {}; drop a dependency",
         limits.lock.packages
     );
-    vec![Rule::Lock.at("Cargo.lock", 1, message)]
+    vec![TidyRule::Lock.at("Cargo.lock", 1, message)]
 }
 
 #[cfg(test)]
@@ -137,8 +137,8 @@ mod tests {
     use super::super::assert_places;
     use super::*;
 
-    fn core_without(names: &[&str]) -> Tree {
-        Tree {
+    fn core_without(names: &[&str]) -> TreeLimits {
+        TreeLimits {
             package: "crewagent-core".into(),
             manifest: "crates/core/Cargo.toml".into(),
             without: names.iter().map(|name| name.to_string()).collect(),
@@ -172,12 +172,12 @@ mod tests {
     #[test]
     fn a_tree_that_cargo_cannot_draw_is_found() {
         let root = tempfile::tempdir().unwrap();
-        let limits = Limits { tree: vec![core_without(&[])], ..Limits::for_test() };
+        let limits = TidyLimits { tree: vec![core_without(&[])], ..TidyLimits::for_test() };
         assert_places(&check_trees(root.path(), &limits), &["crates/core/Cargo.toml:1"]);
     }
 
     fn check_anyhow(path: &str, manifest: &str, expected: &[&str]) {
-        let mut limits = Limits::for_test();
+        let mut limits = TidyLimits::for_test();
         limits.only_in.insert("anyhow".into(), vec!["crates/cli/Cargo.toml".into()]);
         assert_places(&check_manifests(&Repo::of(&[(path, manifest)]), &limits), expected);
     }
@@ -209,7 +209,7 @@ mod tests {
         let own = "[[package]]\nname = \"a\"\n\n";
         let lock = own.to_owned() + &format!("{own}source = \"b\"\n").repeat(packages);
         assert_places(
-            &check_lock(&Repo::of(&[("Cargo.lock", &lock)]), &Limits::for_test()),
+            &check_lock(&Repo::of(&[("Cargo.lock", &lock)]), &TidyLimits::for_test()),
             expected,
         );
     }
@@ -218,6 +218,6 @@ mod tests {
     fn a_lock_file_over_the_ceiling_is_found() {
         check_lock_of(3, &[]);
         check_lock_of(4, &["Cargo.lock:1"]);
-        assert_places(&check_lock(&Repo::default(), &Limits::for_test()), &["Cargo.lock:1"]);
+        assert_places(&check_lock(&Repo::default(), &TidyLimits::for_test()), &["Cargo.lock:1"]);
     }
 }

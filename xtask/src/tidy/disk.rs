@@ -1,7 +1,7 @@
 //! A run reaches the disk through `engine::disk` alone, so that a test can put a probe before every operation.
 
-use super::source::Sources;
-use super::{Finding, Rule};
+use super::source::RustSources;
+use super::{TidyFinding, TidyRule};
 
 /// The modules that a run is made of. Mounts open files through handles and pass the disk themselves.
 const RUN_SOURCES: [&str; 10] = [
@@ -45,7 +45,7 @@ const DIRECT: [(&str, &[&str]); 3] = [
     ("OpenOptions", &["new"]),
 ];
 
-pub(super) fn check(sources: &Sources) -> Vec<Finding> {
+pub(super) fn check(sources: &RustSources) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (path, source) in sources.iter() {
         if !RUN_SOURCES.iter().any(|start| path.starts_with(start)) {
@@ -58,7 +58,7 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
                     let message = format!(
                         "calls `{parent}::{child}`; go through `engine::disk`, where tests can look"
                     );
-                    findings.push(Rule::Disk.at(path, line, message));
+                    findings.push(TidyRule::Disk.at(path, line, message));
                 }
             }
         }
@@ -73,7 +73,7 @@ mod tests {
     use crate::repo::Repo;
 
     fn check_disk(path: &str, text: &str, expected: &[&str]) {
-        let (sources, errors) = Sources::parse(&Repo::of(&[(path, text)]));
+        let (sources, errors) = RustSources::parse(&Repo::of(&[(path, text)]));
         assert_eq!(errors, []);
         assert_places(&check(&sources), expected);
     }

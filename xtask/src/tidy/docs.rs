@@ -4,8 +4,8 @@ use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Ident, Visibility};
 
-use super::source::{Source, Sources};
-use super::{Finding, Rule, crate_source};
+use super::source::{RustSource, RustSources};
+use super::{TidyFinding, TidyRule, crate_source};
 
 /// Openings of a relative clause.
 const CLAUSES: [&str; 9] =
@@ -14,7 +14,7 @@ const CLAUSES: [&str; 9] =
 const ARTICLES: [&str; 3] = ["The", "A", "An"];
 
 /// Checks the comments of functions, types and traits.
-pub(super) fn check(sources: &Sources) -> Vec<Finding> {
+pub(super) fn check(sources: &RustSources) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (path, source) in sources.iter() {
         let is_product = crate_source(path).is_some();
@@ -31,40 +31,44 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ItemKind {
+enum DocSubject {
     Function,
     Type,
 }
 
 struct ItemFinder<'a> {
     path: &'a str,
-    source: &'a Source,
+    source: &'a RustSource,
     is_product: bool,
     in_public_trait: bool,
-    findings: &'a mut Vec<Finding>,
+    findings: &'a mut Vec<TidyFinding>,
 }
 
 impl ItemFinder<'_> {
-    fn add(&mut self, kind: ItemKind, name: &Ident, is_public: bool, attributes: &[Attribute]) {
+    fn add(&mut self, kind: DocSubject, name: &Ident, is_public: bool, attributes: &[Attribute]) {
         let line = name.span().start().line;
         let is_doc = |attribute: &&Attribute| attribute.path().is_ident("doc");
         let Some(first) = attributes.iter().find(is_doc) else {
             if is_public && self.is_product && !self.source.is_test(line) {
                 let message = format!("`{name}` is public and has no doc comment; write one");
-                self.findings.push(Rule::Doc.at(self.path, line, message));
+                self.findings.push(TidyRule::Doc.at(self.path, line, message));
             }
             return;
         };
         let Some(word) = first_word(first) else { return };
         let is_banned =
-            CLAUSES.contains(&&*word) || kind == ItemKind::Function && ARTICLES.contains(&&*word);
+            CLAUSES.contains(&&*word) || kind == DocSubject::Function && ARTICLES.contains(&&*word);
         if is_banned {
             let wanted = match kind {
-                ItemKind::Function => "begin with a verb: Returns, Reads, Writes, Checks",
-                ItemKind::Type => "begin with a noun",
+                DocSubject::Function => "begin with a verb: Returns, Reads, Writes, Checks",
+                DocSubject::Type => "begin with a noun",
             };
             let message = format!("the comment of `{name}` opens with `{word}`; {wanted}");
-            self.findings.push(Rule::DocOpening.at(self.path, first.span().start().line, message));
+            self.findings.push(TidyRule::DocOpening.at(
+                self.path,
+                first.span().start().line,
+                message,
+            ));
         }
     }
 }
@@ -85,39 +89,39 @@ fn is_public(visibility: &Visibility) -> bool {
 
 impl<'ast> Visit<'ast> for ItemFinder<'_> {
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        self.add(ItemKind::Function, &item.sig.ident, is_public(&item.vis), &item.attrs);
+        self.add(DocSubject::Function, &item.sig.ident, is_public(&item.vis), &item.attrs);
         visit::visit_item_fn(self, item);
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        self.add(ItemKind::Function, &item.sig.ident, is_public(&item.vis), &item.attrs);
+        self.add(DocSubject::Function, &item.sig.ident, is_public(&item.vis), &item.attrs);
         visit::visit_impl_item_fn(self, item);
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
-        self.add(ItemKind::Function, &item.sig.ident, self.in_public_trait, &item.attrs);
+        self.add(DocSubject::Function, &item.sig.ident, self.in_public_trait, &item.attrs);
         visit::visit_trait_item_fn(self, item);
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
-        self.add(ItemKind::Type, &item.ident, is_public(&item.vis), &item.attrs);
+        self.add(DocSubject::Type, &item.ident, is_public(&item.vis), &item.attrs);
         let outer = std::mem::replace(&mut self.in_public_trait, is_public(&item.vis));
         visit::visit_item_trait(self, item);
         self.in_public_trait = outer;
     }
 
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
-        self.add(ItemKind::Type, &item.ident, is_public(&item.vis), &item.attrs);
+        self.add(DocSubject::Type, &item.ident, is_public(&item.vis), &item.attrs);
         visit::visit_item_struct(self, item);
     }
 
     fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
-        self.add(ItemKind::Type, &item.ident, is_public(&item.vis), &item.attrs);
+        self.add(DocSubject::Type, &item.ident, is_public(&item.vis), &item.attrs);
         visit::visit_item_enum(self, item);
     }
 
     fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
-        self.add(ItemKind::Type, &item.ident, is_public(&item.vis), &item.attrs);
+        self.add(DocSubject::Type, &item.ident, is_public(&item.vis), &item.attrs);
         visit::visit_item_type(self, item);
     }
 }
@@ -127,8 +131,8 @@ mod tests {
     use super::*;
     use crate::repo::Repo;
 
-    fn check_docs(text: &str, expected: &[(usize, Rule)]) {
-        let (sources, errors) = Sources::parse(&Repo::of(&[("crates/a/src/b.rs", text)]));
+    fn check_docs(text: &str, expected: &[(usize, TidyRule)]) {
+        let (sources, errors) = RustSources::parse(&Repo::of(&[("crates/a/src/b.rs", text)]));
         assert_eq!(errors, []);
         let found: Vec<_> = check(&sources).iter().map(|f| (f.line, f.rule)).collect();
         assert_eq!(found, expected, "{text}");
@@ -138,9 +142,9 @@ mod tests {
     fn a_public_item_without_a_comment_is_found() {
         check_docs(
             "pub fn f() {}\npub struct S;\npub(crate) fn g() {}",
-            &[(1, Rule::Doc), (2, Rule::Doc)],
+            &[(1, TidyRule::Doc), (2, TidyRule::Doc)],
         );
-        check_docs("/// A port.\npub trait T {\n    fn f(&self);\n}", &[(3, Rule::Doc)]);
+        check_docs("/// A port.\npub trait T {\n    fn f(&self);\n}", &[(3, TidyRule::Doc)]);
         check_docs("trait T { fn f(&self); }\nimpl T for u8 { fn f(&self) {} }", &[]);
         check_docs("#[cfg(test)]\nmod tests { pub fn f() {} }", &[]);
     }
@@ -154,11 +158,11 @@ mod tests {
     fn a_function_begins_with_a_verb() {
         check_docs(
             "/// Returns it.\nfn f() {}\n/// The thing.\nfn g() {}",
-            &[(3, Rule::DocOpening)],
+            &[(3, TidyRule::DocOpening)],
         );
         check_docs(
             "/// Whether it is.\nfn f() {}\n\n/// What.\nfn g() {}",
-            &[(1, Rule::DocOpening), (4, Rule::DocOpening)],
+            &[(1, TidyRule::DocOpening), (4, TidyRule::DocOpening)],
         );
     }
 
@@ -166,7 +170,7 @@ mod tests {
     fn a_type_begins_with_a_noun() {
         check_docs(
             "/// What is said.\nstruct A;\n/// The thing.\nstruct B;",
-            &[(1, Rule::DocOpening)],
+            &[(1, TidyRule::DocOpening)],
         );
     }
 }

@@ -1,10 +1,10 @@
 //! Documents a reader meets first: README and ARCHITECTURE stay short, and no relative link leads nowhere.
 
-use super::limits::Limits;
-use super::{Finding, Rule};
+use super::limits::TidyLimits;
+use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
 
-pub(super) fn check(repo: &Repo, limits: &Limits) -> Vec<Finding> {
+pub(super) fn check(repo: &Repo, limits: &TidyLimits) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     let sizes = &limits.sizes;
     for (path, allowed, remedy) in [
@@ -14,14 +14,14 @@ pub(super) fn check(repo: &Repo, limits: &Limits) -> Vec<Finding> {
         let lines = repo.text(path).unwrap_or_default().lines().count();
         if lines > allowed {
             let message = format!("has {lines} lines, {allowed} are allowed; {remedy}");
-            findings.push(Rule::Document.at(path, allowed + 1, message));
+            findings.push(TidyRule::Document.at(path, allowed + 1, message));
         }
     }
     for (path, text) in repo.texts_ending(".md").filter(|(path, _)| is_ours(path)) {
         for (line, target) in links(text) {
             if let Some(problem) = problem_of(repo, path, &target) {
                 let message = format!("the link to `{target}` {problem}; mend or remove it");
-                findings.push(Rule::Document.at(path, line, message));
+                findings.push(TidyRule::Document.at(path, line, message));
             }
         }
     }
@@ -178,7 +178,7 @@ mod tests {
             ("docs/x(1).md", ""),
             ("docs/images/run.svg", ""),
         ]);
-        assert_places(&check(&repo, &Limits::for_test()), expected);
+        assert_places(&check(&repo, &TidyLimits::for_test()), expected);
     }
 
     #[test]

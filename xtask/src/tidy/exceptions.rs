@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::limits::Limits;
-use super::size::{Measured, Subject};
-use super::{EXCEPTIONS_PATH, Finding, Rule, line_at};
+use super::limits::TidyLimits;
+use super::size::{MeasuredSizes, SizeSubject};
+use super::{EXCEPTIONS_PATH, TidyFinding, TidyRule, line_at};
 
 /// Written above the entries, so that shrinking does not lose the explanation.
 const COMMENT: &str = r#"# Files and functions over the limits of tidy.toml, with the size they may have.
@@ -23,7 +23,7 @@ pub(super) struct Exceptions(Vec<Exception>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Exception {
-    subject: Subject,
+    subject: SizeSubject,
     lines: usize,
     /// Where it stands in the list.
     line: usize,
@@ -31,14 +31,14 @@ struct Exception {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct ExceptionList {
     #[serde(default)]
-    exception: Vec<Entry>,
+    exception: Vec<ExceptionEntry>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct ExceptionEntry {
     path: Spanned<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<String>,
@@ -47,17 +47,17 @@ struct Entry {
 
 impl Exceptions {
     pub(super) fn parse(text: &str) -> anyhow::Result<Self> {
-        let document: Document = toml::from_str(text)?;
+        let document: ExceptionList = toml::from_str(text)?;
         let exceptions = document.exception.into_iter().map(|entry| Exception {
             line: line_at(text, entry.path.span().start),
-            subject: Subject { path: entry.path.into_inner(), function: entry.function },
+            subject: SizeSubject { path: entry.path.into_inner(), function: entry.function },
             lines: entry.lines,
         });
         Ok(Self(exceptions.collect()))
     }
 
     pub(super) fn render(&self) -> anyhow::Result<String> {
-        let entry = |exception: &Exception| Entry {
+        let entry = |exception: &Exception| ExceptionEntry {
             path: Spanned::new(0..0, exception.subject.path.clone()),
             function: exception.subject.function.clone(),
             lines: exception.lines,
@@ -65,45 +65,45 @@ impl Exceptions {
         if self.0.is_empty() {
             return Ok(COMMENT.to_string());
         }
-        let document = Document { exception: self.0.iter().map(entry).collect() };
+        let document = ExceptionList { exception: self.0.iter().map(entry).collect() };
         Ok(format!("{COMMENT}\n{}", toml::to_string(&document)?))
     }
 
-    pub(super) fn lines_for(&self, subject: &Subject) -> Option<usize> {
+    pub(super) fn lines_for(&self, subject: &SizeSubject) -> Option<usize> {
         self.0.iter().find(|exception| exception.subject == *subject).map(|found| found.lines)
     }
 
     /// Entries that allow more than is there.
-    pub(super) fn check(&self, measured: &Measured, limits: &Limits) -> Vec<Finding> {
+    pub(super) fn check(&self, measured: &MeasuredSizes, limits: &TidyLimits) -> Vec<TidyFinding> {
         let mut findings = Vec::new();
         for exception in &self.0 {
             let what = format!("{} of {}", exception.subject.describe(), exception.subject.path);
             let message = match exception.fate(measured, limits) {
-                Fate::Needed => continue,
-                Fate::Lower(lines) => {
+                ExceptionFate::Needed => continue,
+                ExceptionFate::Lower(lines) => {
                     format!("{what} is down to {lines} lines; lower the entry to that")
                 }
-                Fate::Small => format!("{what} is within the limit now; remove the entry"),
-                Fate::Gone => format!("{what} does not exist; remove the entry"),
+                ExceptionFate::Small => format!("{what} is within the limit now; remove the entry"),
+                ExceptionFate::Gone => format!("{what} does not exist; remove the entry"),
             };
             let message = format!("{message} (`cargo xtask tidy --shrink` does it)");
-            findings.push(Rule::Size.at(EXCEPTIONS_PATH, exception.line, message));
+            findings.push(TidyRule::Size.at(EXCEPTIONS_PATH, exception.line, message));
         }
         findings
     }
 
     /// The same list, lowered to the sizes found; nothing is added or raised.
-    pub(super) fn shrink(&self, measured: &Measured, limits: &Limits) -> Self {
+    pub(super) fn shrink(&self, measured: &MeasuredSizes, limits: &TidyLimits) -> Self {
         let shrunk = self.0.iter().filter_map(|exception| match exception.fate(measured, limits) {
-            Fate::Needed => Some(exception.clone()),
-            Fate::Lower(lines) => Some(Exception { lines, ..exception.clone() }),
-            Fate::Small | Fate::Gone => None,
+            ExceptionFate::Needed => Some(exception.clone()),
+            ExceptionFate::Lower(lines) => Some(Exception { lines, ..exception.clone() }),
+            ExceptionFate::Small | ExceptionFate::Gone => None,
         });
         Self(shrunk.collect())
     }
 }
 
-enum Fate {
+enum ExceptionFate {
     Needed,
     Lower(usize),
     Small,
@@ -111,12 +111,12 @@ enum Fate {
 }
 
 impl Exception {
-    fn fate(&self, measured: &Measured, limits: &Limits) -> Fate {
+    fn fate(&self, measured: &MeasuredSizes, limits: &TidyLimits) -> ExceptionFate {
         match measured.get(&self.subject) {
-            None => Fate::Gone,
-            Some(size) if size.lines <= self.subject.limit(limits) => Fate::Small,
-            Some(size) if size.lines < self.lines => Fate::Lower(size.lines),
-            Some(_) => Fate::Needed,
+            None => ExceptionFate::Gone,
+            Some(size) if size.lines <= self.subject.limit(limits) => ExceptionFate::Small,
+            Some(size) if size.lines < self.lines => ExceptionFate::Lower(size.lines),
+            Some(_) => ExceptionFate::Needed,
         }
     }
 }
@@ -125,7 +125,7 @@ impl Exception {
 mod tests {
     use super::super::assert_places;
     use super::super::size::measure;
-    use super::super::source::Sources;
+    use super::super::source::RustSources;
     use super::*;
     use crate::repo::Repo;
 
@@ -144,18 +144,18 @@ function = \"f\"
 lines = 90
 ";
 
-    fn measured(lines: usize) -> Measured {
+    fn measured(lines: usize) -> MeasuredSizes {
         let large = "fn f() {}\n".repeat(lines);
         let repo = Repo::of(&[("large.rs", &large), ("small.rs", "fn f() {}\n")]);
-        measure(&Sources::parse(&repo).0)
+        measure(&RustSources::parse(&repo).0)
     }
 
     #[test]
     fn an_entry_larger_than_need_be_is_found_at_its_line() {
         let exceptions = Exceptions::parse(LISTED).unwrap();
         let places = ["xtask/size-exceptions.toml:6", "xtask/size-exceptions.toml:10"];
-        assert_places(&exceptions.check(&measured(600), &Limits::for_test()), &places);
-        let findings = exceptions.check(&measured(599), &Limits::for_test());
+        assert_places(&exceptions.check(&measured(600), &TidyLimits::for_test()), &places);
+        let findings = exceptions.check(&measured(599), &TidyLimits::for_test());
         assert!(findings[0].message.contains("down to 599"), "{findings:?}");
         assert!(findings[1].message.contains("within the limit"), "{findings:?}");
         assert!(findings[2].message.contains("`f` of gone.rs does not exist"), "{findings:?}");
@@ -165,11 +165,11 @@ lines = 90
     fn shrinking_lowers_and_removes_and_never_raises() {
         let exceptions = Exceptions::parse(LISTED).unwrap();
         for (actual, expected) in [(599, 599), (600, 600), (700, 600)] {
-            let shrunk = exceptions.shrink(&measured(actual), &Limits::for_test());
+            let shrunk = exceptions.shrink(&measured(actual), &TidyLimits::for_test());
             let [only] = shrunk.0.as_slice() else { panic!("{shrunk:?}") };
             assert_eq!((only.subject.path.as_str(), only.lines), ("large.rs", expected));
         }
-        let shrunk = exceptions.shrink(&measured(500), &Limits::for_test());
+        let shrunk = exceptions.shrink(&measured(500), &TidyLimits::for_test());
         assert_eq!(shrunk.render().unwrap(), COMMENT);
     }
 

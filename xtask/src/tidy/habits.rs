@@ -1,7 +1,7 @@
 //! Small habits: no `mod.rs`, no ignored or sleeping test, no unfinished code, no event matched by `if let`.
 
-use super::source::{Source, Sources, Token};
-use super::{Finding, Rule};
+use super::source::{RustSource, RustSources, RustToken};
+use super::{TidyFinding, TidyRule};
 
 /// Macros that stand for work not done.
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
@@ -9,28 +9,32 @@ const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 /// The type of events; a reader that picks one of them skips a new one silently.
 const EVENT_TYPES: [&str; 2] = ["EventKind", "Fact"];
 
-pub(super) fn check(sources: &Sources) -> Vec<Finding> {
+pub(super) fn check(sources: &RustSources) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (path, source) in sources.iter() {
         if path == "mod.rs" || path.ends_with("/mod.rs") {
-            findings.push(Rule::Habit.at(path, 1, "is a `mod.rs`; move `foo/mod.rs` to `foo.rs`"));
+            findings.push(TidyRule::Habit.at(
+                path,
+                1,
+                "is a `mod.rs`; move `foo/mod.rs` to `foo.rs`",
+            ));
         }
         for line in ignored_tests(&source.tokens) {
             let message = "ignores a test; make it fast and hermetic, or remove it";
-            findings.push(Rule::Habit.at(path, line, message));
+            findings.push(TidyRule::Habit.at(path, line, message));
         }
         // A benchmark may pace its load.
         let is_bench = path.split('/').any(|part| part == "benches");
         for line in sleeping_tests(source).filter(|_| !is_bench) {
             let message = "sleeps in a test; wait for the event itself, or make the clock a port";
-            findings.push(Rule::Habit.at(path, line, message));
+            findings.push(TidyRule::Habit.at(path, line, message));
         }
         for line in event_matches(&source.tokens).filter(|line| !source.is_test(*line)) {
             let message = "picks an event by `if let`; match all of its group";
-            findings.push(Rule::EventMatch.at(path, line, message));
+            findings.push(TidyRule::EventMatch.at(path, line, message));
         }
         for (line, name) in unfinished(&source.tokens) {
-            findings.push(Rule::Habit.at(
+            findings.push(TidyRule::Habit.at(
                 path,
                 line,
                 format!("has a `{name}!`; finish or remove it"),
@@ -41,7 +45,7 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
 }
 
 /// Lines of `#[ignore…]` and `#[cfg_attr(…, ignore…)]`.
-fn ignored_tests(tokens: &[Token]) -> Vec<usize> {
+fn ignored_tests(tokens: &[RustToken]) -> Vec<usize> {
     let mut lines = Vec::new();
     for (index, window) in tokens.windows(3).enumerate() {
         let [pound, open, name] = window else { continue };
@@ -59,24 +63,24 @@ fn ignored_tests(tokens: &[Token]) -> Vec<usize> {
     lines
 }
 
-fn sleeping_tests(source: &Source) -> impl Iterator<Item = usize> {
+fn sleeping_tests(source: &RustSource) -> impl Iterator<Item = usize> {
     source.lines_naming("thread", "sleep").into_iter().filter(|line| source.is_test(*line))
 }
 
 /// Lines of `if let` and `&& let` whose pattern names a variant of the type of events.
-fn event_matches(tokens: &[Token]) -> impl Iterator<Item = usize> {
+fn event_matches(tokens: &[RustToken]) -> impl Iterator<Item = usize> {
     tokens.windows(2).enumerate().filter_map(|(index, window)| {
         let [before, word] = window else { return None };
         if !word.is_word("let") || !(before.is_word("if") || before.is_mark('&')) {
             return None;
         }
         let mut pattern = tokens[index + 2..].iter().take_while(|token| !token.is_mark('='));
-        let is_event = |token: &Token| EVENT_TYPES.iter().any(|name| token.is_word(name));
+        let is_event = |token: &RustToken| EVENT_TYPES.iter().any(|name| token.is_word(name));
         pattern.any(is_event).then_some(word.line)
     })
 }
 
-fn unfinished(tokens: &[Token]) -> Vec<(usize, &'static str)> {
+fn unfinished(tokens: &[RustToken]) -> Vec<(usize, &'static str)> {
     let mut found = Vec::new();
     for window in tokens.windows(3) {
         let [word, bang, next] = window else { continue };
@@ -96,7 +100,7 @@ mod tests {
     use crate::repo::Repo;
 
     fn check_habits(path: &str, text: &str, expected: &[&str]) {
-        let (sources, errors) = Sources::parse(&Repo::of(&[(path, text)]));
+        let (sources, errors) = RustSources::parse(&Repo::of(&[(path, text)]));
         assert_eq!(errors, []);
         assert_places(&check(&sources), expected);
     }

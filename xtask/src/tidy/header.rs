@@ -1,6 +1,6 @@
 //! Every Rust file opens with a `//!` line that says what it is for.
 
-use super::{Finding, Rule};
+use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
 
 /// Fewer words than this say nothing that the file's name does not.
@@ -8,10 +8,14 @@ const MIN_WORDS: usize = 3;
 /// A line that opens with one of these is a promise to write it later.
 const PLACEHOLDERS: [&str; 5] = ["todo", "fixme", "tbd", "xxx", "placeholder"];
 
-pub(super) fn check(repo: &Repo) -> Vec<Finding> {
+pub(super) fn check(repo: &Repo) -> Vec<TidyFinding> {
     let missing = repo.texts_ending(".rs").filter_map(|(path, text)| {
         let problem = problem_of(text.lines().next().unwrap_or_default())?;
-        Some(Rule::Header.at(path, 1, format!("{problem}; say in one line what the file is for")))
+        Some(TidyRule::Header.at(
+            path,
+            1,
+            format!("{problem}; say in one line what the file is for"),
+        ))
     });
     missing.collect()
 }

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::limits::Limits;
-use super::source::{Source, Sources, Token};
-use super::{Finding, Rule, crate_source};
+use super::limits::TidyLimits;
+use super::source::{RustSource, RustSources, RustToken};
+use super::{TidyFinding, TidyRule, crate_source};
 
 /// Top-level modules and the ones they name.
 type ModuleGraph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// Checks the largest set of mutually dependent modules of each crate.
-pub(super) fn check(sources: &Sources, limits: &Limits) -> Vec<Finding> {
+pub(super) fn check(sources: &RustSources, limits: &TidyLimits) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (name, graph) in graphs(sources) {
         let allowed = limits.knots.get(name).copied().unwrap_or(1);
@@ -21,20 +21,20 @@ pub(super) fn check(sources: &Sources, limits: &Limits) -> Vec<Finding> {
                 knot.len(),
                 knot.join(", "),
             );
-            findings.push(Rule::Knot.at(&format!("crates/{name}/src"), 1, message));
+            findings.push(TidyRule::Knot.at(&format!("crates/{name}/src"), 1, message));
         }
     }
     findings
 }
 
 /// Returns the size of the largest knot of each crate, where it has one.
-pub(super) fn sizes(sources: &Sources) -> Vec<(&str, usize)> {
+pub(super) fn sizes(sources: &RustSources) -> Vec<(&str, usize)> {
     let size = |(name, graph)| (name, largest_knot(&graph).len());
     graphs(sources).into_iter().map(size).filter(|(_, size)| *size > 1).collect()
 }
 
 /// Builds the module graph of every crate in `crates/`, without tests and the crate's root file.
-fn graphs(sources: &Sources) -> BTreeMap<&str, ModuleGraph<'_>> {
+fn graphs(sources: &RustSources) -> BTreeMap<&str, ModuleGraph<'_>> {
     let mut graphs: BTreeMap<&str, ModuleGraph<'_>> = BTreeMap::new();
     for (path, source) in sources.iter() {
         let Some((name, file)) = crate_source(path) else { continue };
@@ -56,7 +56,7 @@ fn graphs(sources: &Sources) -> BTreeMap<&str, ModuleGraph<'_>> {
 }
 
 /// Returns the first names of paths from the crate's root: after `crate::`, or after one `super::` a level.
-fn names_from_root(source: &Source, depth: usize) -> Vec<&str> {
+fn names_from_root(source: &RustSource, depth: usize) -> Vec<&str> {
     let mut names = Vec::new();
     let tokens = &source.tokens;
     for (index, token) in tokens.iter().enumerate() {
@@ -76,8 +76,8 @@ fn names_from_root(source: &Source, depth: usize) -> Vec<&str> {
 }
 
 /// Counts `super` in `super::super::x`.
-fn super_levels(tokens: &[Token]) -> usize {
-    let is_level = |part: &&[Token]| match part {
+fn super_levels(tokens: &[RustToken]) -> usize {
+    let is_level = |part: &&[RustToken]| match part {
         [word, first, second] => word.is_word("super") && first.is_mark(':') && second.is_mark(':'),
         _ => false,
     };
@@ -85,11 +85,11 @@ fn super_levels(tokens: &[Token]) -> usize {
 }
 
 /// Returns `a` of `::a::b`, and `a` and `c` of `::{a::b, c}`.
-fn heads_after(tokens: &[Token]) -> Vec<&str> {
+fn heads_after(tokens: &[RustToken]) -> Vec<&str> {
     match tokens {
         [first, second, next, rest @ ..] if first.is_mark(':') && second.is_mark(':') => {
             if next.is_mark('{') {
-                Source::heads_in_braces(rest).into_iter().map(|(head, _)| head).collect()
+                RustSource::heads_in_braces(rest).into_iter().map(|(head, _)| head).collect()
             } else {
                 next.word().into_iter().collect()
             }
@@ -135,7 +135,7 @@ mod tests {
         let files: Vec<_> =
             files.iter().map(|(path, text)| (format!("crates/x/src/{path}"), *text)).collect();
         let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let (sources, errors) = Sources::parse(&Repo::of(&files));
+        let (sources, errors) = RustSources::parse(&Repo::of(&files));
         assert_eq!(errors, []);
         let graphs = graphs(&sources);
         assert_eq!(largest_knot(&graphs["x"]), expected);
@@ -179,8 +179,8 @@ mod tests {
     fn a_listed_knot_may_not_grow() {
         let files =
             [("crates/x/src/a.rs", "use crate::b;"), ("crates/x/src/b.rs", "use crate::a;")];
-        let (sources, _) = Sources::parse(&Repo::of(&files));
-        let mut limits = Limits::for_test();
+        let (sources, _) = RustSources::parse(&Repo::of(&files));
+        let mut limits = TidyLimits::for_test();
         assert_places(&check(&sources, &limits), &["crates/x/src:1"]);
         limits.knots.insert("x".into(), 2);
         assert_places(&check(&sources, &limits), &[]);

@@ -1,7 +1,7 @@
 //! One library, one module: the table in ARCHITECTURE.md names the modules that know a library, and no other does.
 
-use super::source::Sources;
-use super::{Finding, Rule, crate_source};
+use super::source::RustSources;
+use super::{TidyFinding, TidyRule, crate_source};
 use crate::repo::Repo;
 
 const DOCUMENT: &str = "ARCHITECTURE.md";
@@ -19,19 +19,19 @@ struct LibraryRow {
 }
 
 /// Checks that only the listed modules name a library, and that they exist.
-pub(super) fn check(repo: &Repo, sources: &Sources) -> Vec<Finding> {
+pub(super) fn check(repo: &Repo, sources: &RustSources) -> Vec<TidyFinding> {
     let Some(text) = repo.text(DOCUMENT) else { return Vec::new() };
     let rows = rows(text);
     if rows.is_empty() {
         let message = format!("has no table with the head `{HEAD}`; list who knows which library");
-        return vec![Rule::Library.at(DOCUMENT, 1, message)];
+        return vec![TidyRule::Library.at(DOCUMENT, 1, message)];
     }
     let mut findings = Vec::new();
     for row in &rows {
         for module in row.modules.iter().filter(|module| !exists(repo, module)) {
             let message =
                 format!("names the module `{module}`, which does not exist; mend the row");
-            findings.push(Rule::Library.at(DOCUMENT, row.line, message));
+            findings.push(TidyRule::Library.at(DOCUMENT, row.line, message));
         }
         for library in &row.libraries {
             findings.extend(strangers(sources, library, &row.modules));
@@ -41,7 +41,7 @@ pub(super) fn check(repo: &Repo, sources: &Sources) -> Vec<Finding> {
 }
 
 /// Returns a finding for each file that names the library and is in none of the modules.
-fn strangers(sources: &Sources, library: &str, modules: &[String]) -> Vec<Finding> {
+fn strangers(sources: &RustSources, library: &str, modules: &[String]) -> Vec<TidyFinding> {
     let name = library.replace('-', "_");
     let mut findings = Vec::new();
     for (path, source) in sources.iter() {
@@ -69,7 +69,7 @@ fn strangers(sources: &Sources, library: &str, modules: &[String]) -> Vec<Findin
                 "names the library `{library}`, which only {} may; use what that module offers",
                 modules.join(", "),
             );
-            findings.push(Rule::Library.at(path, word.line, message));
+            findings.push(TidyRule::Library.at(path, word.line, message));
         }
     }
     findings
@@ -136,7 +136,7 @@ mod tests {
             }
         }
         let repo = Repo::of(&files);
-        let (sources, errors) = Sources::parse(&repo);
+        let (sources, errors) = RustSources::parse(&repo);
         assert_eq!(errors, []);
         assert_places(&check(&repo, &sources), expected);
     }
@@ -166,7 +166,7 @@ mod tests {
     fn a_row_for_a_module_that_is_gone_is_found() {
         let repo =
             Repo::of(&[(DOCUMENT, "| library | module |\n|--|--|\n| `zip` | `engine::gone` |\n")]);
-        let (sources, _) = Sources::parse(&repo);
+        let (sources, _) = RustSources::parse(&repo);
         assert_places(&check(&repo, &sources), &["ARCHITECTURE.md:3"]);
         let repo = Repo::of(&[(DOCUMENT, "no table")]);
         assert_places(&check(&repo, &sources), &["ARCHITECTURE.md:1"]);

@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct Limits {
-    pub(super) sizes: Sizes,
-    pub(super) lock: Lock,
-    pub(super) binary: Binary,
+pub(super) struct TidyLimits {
+    pub(super) sizes: SizeLimits,
+    pub(super) lock: LockLimits,
+    pub(super) binary: BinaryLimits,
     /// Product lines of crates that are over `sizes.crate-lines`.
     #[serde(default)]
     pub(super) crate_lines: BTreeMap<String, usize>,
@@ -17,7 +17,7 @@ pub(super) struct Limits {
     #[serde(default)]
     pub(super) knots: BTreeMap<String, usize>,
     #[serde(default)]
-    pub(super) tree: Vec<Tree>,
+    pub(super) tree: Vec<TreeLimits>,
     /// A package, and the manifests that alone may name it.
     #[serde(default)]
     pub(super) only_in: BTreeMap<String, Vec<String>>,
@@ -25,7 +25,7 @@ pub(super) struct Limits {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct Sizes {
+pub(super) struct SizeLimits {
     pub(super) file_lines: usize,
     pub(super) function_lines: usize,
     pub(super) crate_lines: usize,
@@ -35,21 +35,21 @@ pub(super) struct Sizes {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Lock {
+pub(super) struct LockLimits {
     pub(super) packages: usize,
 }
 
 /// The release build of the program.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Binary {
+pub(super) struct BinaryLimits {
     pub(super) kilobytes: u64,
 }
 
-/// Limits of the tree of a package's dependencies.
+/// TidyLimits of the tree of a package's dependencies.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Tree {
+pub(super) struct TreeLimits {
     pub(super) package: String,
     /// Where a finding points.
     pub(super) manifest: String,
@@ -59,7 +59,7 @@ pub(super) struct Tree {
     pub(super) packages: Option<usize>,
 }
 
-impl Limits {
+impl TidyLimits {
     pub(super) fn parse(text: &str) -> anyhow::Result<Self> {
         Ok(toml::from_str(text)?)
     }
@@ -68,15 +68,15 @@ impl Limits {
     #[cfg(test)]
     pub(super) fn for_test() -> Self {
         Self {
-            sizes: Sizes {
+            sizes: SizeLimits {
                 file_lines: 500,
                 function_lines: 80,
                 crate_lines: 25_000,
                 readme_lines: 120,
                 architecture_lines: 300,
             },
-            lock: Lock { packages: 3 },
-            binary: Binary { kilobytes: 1 },
+            lock: LockLimits { packages: 3 },
+            binary: BinaryLimits { kilobytes: 1 },
             crate_lines: BTreeMap::new(),
             knots: BTreeMap::new(),
             tree: Vec::new(),
@@ -104,14 +104,14 @@ kilobytes = 7
 
     #[test]
     fn the_lists_may_be_left_out() {
-        let limits = Limits::parse(SMALL).unwrap();
+        let limits = TidyLimits::parse(SMALL).unwrap();
         assert_eq!(limits.sizes.function_lines, 2);
         assert!(limits.tree.is_empty() && limits.only_in.is_empty());
     }
 
     #[test]
     fn a_misspelt_key_is_an_error() {
-        let error = Limits::parse(&SMALL.replace("file-lines", "file-line")).unwrap_err();
+        let error = TidyLimits::parse(&SMALL.replace("file-lines", "file-line")).unwrap_err();
         assert!(error.to_string().contains("file-line"), "{error}");
     }
 }

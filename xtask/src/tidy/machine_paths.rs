@@ -1,19 +1,19 @@
 //! No file names a folder of the machine it was written on.
 
-use super::{Finding, Rule};
+use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
 
 /// In two pieces each, so that this file does not find itself.
 const MACHINE_ROOTS: [&str; 4] =
     [concat!("/", "work/"), concat!("/", "home/"), concat!("/", "root/"), concat!("/", "tmp/bash")];
 
-pub(super) fn check(repo: &Repo) -> Vec<Finding> {
+pub(super) fn check(repo: &Repo) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (path, text) in repo.texts() {
         for (index, line) in text.lines().enumerate() {
             if let Some(root) = MACHINE_ROOTS.into_iter().find(|root| starts_a_path(line, root)) {
                 let message = format!("names the machine path `{root}`; write a relative path");
-                findings.push(Rule::MachinePath.at(path, index + 1, message));
+                findings.push(TidyRule::MachinePath.at(path, index + 1, message));
             }
         }
     }

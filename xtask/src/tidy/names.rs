@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syn::visit::{self, Visit};
 
-use super::source::{Source, Sources};
-use super::{Finding, Rule};
+use super::source::{RustSource, RustSources};
+use super::{TidyFinding, TidyRule};
 
 /// More definitions of one name than this make it mean nothing.
 const MAX_DEFINITIONS: usize = 3;
 const BANNED: [&str; 6] = ["Manager", "Handler", "Helper", "Util", "Service", "Info"];
 
-pub(super) fn check(sources: &Sources) -> Vec<Finding> {
+pub(super) fn check(sources: &RustSources) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     let mut folders = BTreeSet::new();
     let mut definitions = Definitions::new();
@@ -41,18 +41,18 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
 type Definitions<'a> = BTreeMap<String, Vec<(&'a str, usize)>>;
 
 /// Returns a finding for every definition of a shared name, and one more for a name with many of them.
-fn shared(definitions: &Definitions<'_>) -> Vec<Finding> {
+fn shared(definitions: &Definitions<'_>) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (name, places) in definitions.iter().filter(|(_, places)| places.len() > 1) {
         let count = places.len();
         for (path, line) in places {
             let message = format!("`{name}` is defined {count} times; name each by what it is");
-            findings.push(Rule::SharedName.at(path, *line, message));
+            findings.push(TidyRule::SharedName.at(path, *line, message));
         }
         if let Some((path, line)) = places.first().filter(|_| count > MAX_DEFINITIONS) {
             let message =
                 format!("`{name}` is defined {count} times, {MAX_DEFINITIONS} are allowed");
-            findings.push(Rule::CrowdedName.at(path, *line, message));
+            findings.push(TidyRule::CrowdedName.at(path, *line, message));
         }
     }
     findings
@@ -63,9 +63,9 @@ fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| Some(folder.rsplit_once('/')?.0))
 }
 
-fn found(path: &str, line: usize, name: &str, word: &str) -> Finding {
+fn found(path: &str, line: usize, name: &str, word: &str) -> TidyFinding {
     let message = format!("`{name}` ends in `{word}`; name it by the noun of the spec that it is");
-    Rule::Name.at(path, line, message)
+    TidyRule::Name.at(path, line, message)
 }
 
 /// The banned word, or its plural, that a name in `CamelCase` or `snake_case` ends in.
@@ -78,8 +78,8 @@ fn banned_word(name: &str) -> Option<&'static str> {
 
 struct DeclarationFinder<'a, 'b> {
     path: &'b str,
-    source: &'b Source,
-    findings: &'a mut Vec<Finding>,
+    source: &'b RustSource,
+    findings: &'a mut Vec<TidyFinding>,
     definitions: &'a mut Definitions<'b>,
 }
 
@@ -142,7 +142,7 @@ mod tests {
     use crate::repo::Repo;
 
     fn check_names(path: &str, text: &str, expected: &[&str]) {
-        let (sources, errors) = Sources::parse(&Repo::of(&[(path, text)]));
+        let (sources, errors) = RustSources::parse(&Repo::of(&[(path, text)]));
         assert_eq!(errors, []);
         assert_places(&check(&sources), expected);
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use super::source::Sources;
-use super::{Finding, Rule};
+use super::source::RustSources;
+use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
 
 /// Crates that do no IO, read no clock and start no thread.
@@ -37,13 +37,13 @@ const BANNED_IN_CLIPPY: [&str; 16] = [
 ];
 const CLIPPY_LISTS: [&str; 2] = ["disallowed-methods", "disallowed-types"];
 
-pub(super) fn check(repo: &Repo, sources: &Sources) -> Vec<Finding> {
+pub(super) fn check(repo: &Repo, sources: &RustSources) -> Vec<TidyFinding> {
     let mut findings = check_sources(sources);
     findings.extend(PURE.iter().flat_map(|name| check_clippy(repo, name)));
     findings
 }
 
-fn check_sources(sources: &Sources) -> Vec<Finding> {
+fn check_sources(sources: &RustSources) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (path, source) in sources.iter() {
         let is_inside = |name: &&&str| path.starts_with(&format!("crates/{name}/src/"));
@@ -52,7 +52,7 @@ fn check_sources(sources: &Sources) -> Vec<Finding> {
             if !source.is_test(line) {
                 let message =
                     format!("{pure} names `{name}`; take the value as an argument instead");
-                findings.push(Rule::Purity.at(path, line, message));
+                findings.push(TidyRule::Purity.at(path, line, message));
             }
         };
         for module in BANNED_MODULES {
@@ -71,7 +71,7 @@ fn check_sources(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-fn check_clippy(repo: &Repo, name: &str) -> Vec<Finding> {
+fn check_clippy(repo: &Repo, name: &str) -> Vec<TidyFinding> {
     let path = format!("crates/{name}/clippy.toml");
     let pure = match parse(repo, &path) {
         Ok(pure) => pure,
@@ -81,7 +81,7 @@ fn check_clippy(repo: &Repo, name: &str) -> Vec<Finding> {
         Ok(root) => root,
         Err(finding) => return vec![finding],
     };
-    let at = |message: String| Rule::Purity.at(&path, 1, message);
+    let at = |message: String| TidyRule::Purity.at(&path, 1, message);
     let banned = banned_paths(&pure);
     let missing = BANNED_IN_CLIPPY.into_iter().filter(|path| !banned.contains(path));
     let missing = missing.map(|path| at(format!("does not ban `{path}`; add it to a list")));
@@ -94,10 +94,11 @@ fn check_clippy(repo: &Repo, name: &str) -> Vec<Finding> {
     missing.chain(changed).collect()
 }
 
-fn parse(repo: &Repo, path: &str) -> Result<Table, Finding> {
-    let text = repo.text(path).ok_or_else(|| Rule::Purity.at(path, 1, "is missing; write it"))?;
+fn parse(repo: &Repo, path: &str) -> Result<Table, TidyFinding> {
+    let text =
+        repo.text(path).ok_or_else(|| TidyRule::Purity.at(path, 1, "is missing; write it"))?;
     text.parse().map_err(|error: toml::de::Error| {
-        Rule::Parse.at(path, 1, format!("is not TOML: {}", error.message()))
+        TidyRule::Parse.at(path, 1, format!("is not TOML: {}", error.message()))
     })
 }
 
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     fn check_core(text: &str, expected: &[&str]) {
-        let (sources, errors) = Sources::parse(&Repo::of(&[("crates/core/src/a.rs", text)]));
+        let (sources, errors) = RustSources::parse(&Repo::of(&[("crates/core/src/a.rs", text)]));
         assert_eq!(errors, []);
         let expected: Vec<_> =
             expected.iter().map(|line| format!("crates/core/src/a.rs:{line}")).collect();
@@ -145,7 +146,8 @@ mod tests {
 
     #[test]
     fn other_crates_may_do_io() {
-        let (sources, _) = Sources::parse(&Repo::of(&[("crates/engine/src/a.rs", "use std::fs;")]));
+        let (sources, _) =
+            RustSources::parse(&Repo::of(&[("crates/engine/src/a.rs", "use std::fs;")]));
         assert_places(&check_sources(&sources), &[]);
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, Rule, area};
+use super::{TidyFinding, TidyRule, area};
 
 /// Where the counts are kept.
 pub(super) const PATH: &str = "xtask/ratchet.toml";
@@ -31,7 +31,7 @@ impl Ratchet {
     }
 
     /// Counts findings by rule and crate.
-    pub(super) fn count(findings: &[Finding]) -> Self {
+    pub(super) fn count(findings: &[TidyFinding]) -> Self {
         let mut counts = Self::default();
         for finding in findings {
             let crates = counts.0.entry(finding.rule.name().to_owned()).or_default();
@@ -41,7 +41,7 @@ impl Ratchet {
     }
 
     /// Returns one finding for each rule whose sum is above the one allowed here.
-    pub(super) fn check(&self, found: &Self) -> Vec<Finding> {
+    pub(super) fn check(&self, found: &Self) -> Vec<TidyFinding> {
         let risen = found.0.keys().filter(|rule| found.sum(rule) > self.sum(rule));
         let finding = |rule: &String| {
             let of = |counts: &Self, name: &str| {
@@ -59,7 +59,7 @@ impl Ratchet {
                 self.sum(rule),
                 higher.join(", "),
             );
-            Rule::Ratchet.at(PATH, 1, message)
+            TidyRule::Ratchet.at(PATH, 1, message)
         };
         risen.map(finding).collect()
     }
@@ -101,7 +101,7 @@ mod tests {
     const ALLOWED: &str = "[word]\ncore = 2\nengine = 1\n";
 
     fn found(core: usize, engine: usize) -> Ratchet {
-        let at = |name: &str| Rule::Word.at(&format!("crates/{name}/src/a.rs"), 1, "");
+        let at = |name: &str| TidyRule::Word.at(&format!("crates/{name}/src/a.rs"), 1, "");
         let findings = (0..core).map(|_| at("core")).chain((0..engine).map(|_| at("engine")));
         Ratchet::count(&findings.collect::<Vec<_>>())
     }

@@ -2,7 +2,7 @@
 
 /// A word or a comment, and the line it starts on.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Piece<'a> {
+pub(super) struct ScriptPiece<'a> {
     pub(super) kind: PieceKind,
     pub(super) text: &'a str,
     pub(super) line: usize,
@@ -32,7 +32,7 @@ pub(super) fn is_ours(path: &str) -> bool {
 
 /// Splits a file into identifiers and comments. A tokenizer of a few lines: an apostrophe in the text of a component
 /// hides the rest of its line, no more.
-pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub(super) fn pieces(text: &str) -> Vec<ScriptPiece<'_>> {
     let mut pieces = Vec::new();
     let mut line = 1;
     let mut rest = text;
@@ -46,7 +46,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
             (first.len_utf8(), None)
         };
         let (text, after) = rest.split_at(length);
-        pieces.extend(kind.map(|kind| Piece { kind, text, line }));
+        pieces.extend(kind.map(|kind| ScriptPiece { kind, text, line }));
         line += text.matches('\n').count();
         rest = after;
     }

@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
 
 use super::exceptions::Exceptions;
-use super::limits::Limits;
-use super::source::{Source, Sources};
-use super::{Finding, Rule};
+use super::limits::TidyLimits;
+use super::source::{RustSource, RustSources};
+use super::{TidyFinding, TidyRule};
 
 /// A file, or a function in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Subject {
+pub(super) struct SizeSubject {
     pub(super) path: String,
     /// As in `Type::name`, `<Type as Trait>::name` or `module::name`.
     pub(super) function: Option<String>,
 }
 
-impl Subject {
-    pub(super) fn limit(&self, limits: &Limits) -> usize {
+impl SizeSubject {
+    pub(super) fn limit(&self, limits: &TidyLimits) -> usize {
         match self.function {
             Some(_) => limits.sizes.function_lines,
             None => limits.sizes.file_lines,
@@ -35,19 +35,19 @@ impl Subject {
 
 /// Lines of code, and where they start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Size {
+pub(super) struct CodeSize {
     pub(super) lines: usize,
     start: usize,
 }
 
-pub(super) type Measured = BTreeMap<Subject, Size>;
+pub(super) type MeasuredSizes = BTreeMap<SizeSubject, CodeSize>;
 
 /// Measures every file and every function that is no test.
-pub(super) fn measure(sources: &Sources) -> Measured {
-    let mut measured = Measured::new();
+pub(super) fn measure(sources: &RustSources) -> MeasuredSizes {
+    let mut measured = MeasuredSizes::new();
     for (path, source) in sources.iter() {
-        let subject = Subject { path: path.to_string(), function: None };
-        measured.insert(subject, Size { lines: source.count_code(1..=usize::MAX), start: 1 });
+        let subject = SizeSubject { path: path.to_string(), function: None };
+        measured.insert(subject, CodeSize { lines: source.count_code(1..=usize::MAX), start: 1 });
         let mut finder =
             FunctionFinder { path, source, scope: Vec::new(), measured: &mut measured };
         finder.visit_file(&source.tree);
@@ -56,7 +56,11 @@ pub(super) fn measure(sources: &Sources) -> Measured {
 }
 
 /// What is over its limit and not excepted, and exceptions that are larger than need be.
-pub(super) fn check(measured: &Measured, limits: &Limits, exceptions: &Exceptions) -> Vec<Finding> {
+pub(super) fn check(
+    measured: &MeasuredSizes,
+    limits: &TidyLimits,
+    exceptions: &Exceptions,
+) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (subject, size) in measured {
         let limit = subject.limit(limits);
@@ -67,7 +71,7 @@ pub(super) fn check(measured: &Measured, limits: &Limits, exceptions: &Exception
                 subject.describe(),
                 size.lines,
             );
-            findings.push(Rule::Size.at(&subject.path, size.start, message));
+            findings.push(TidyRule::Size.at(&subject.path, size.start, message));
         }
     }
     findings.extend(exceptions.check(measured, limits));
@@ -76,10 +80,10 @@ pub(super) fn check(measured: &Measured, limits: &Limits, exceptions: &Exception
 
 struct FunctionFinder<'a> {
     path: &'a str,
-    source: &'a Source,
+    source: &'a RustSource,
     /// The modules and the type around the place we are at.
     scope: Vec<String>,
-    measured: &'a mut Measured,
+    measured: &'a mut MeasuredSizes,
 }
 
 impl FunctionFinder<'_> {
@@ -91,9 +95,9 @@ impl FunctionFinder<'_> {
         }
         let braces = body.brace_token.span;
         let inside = braces.open().start().line + 1..=braces.close().start().line.saturating_sub(1);
-        let size = Size { lines: self.source.count_code(inside), start };
+        let size = CodeSize { lines: self.source.count_code(inside), start };
         let name = self.scope.iter().cloned().chain([name.to_string()]).collect::<Vec<_>>();
-        let subject = Subject { path: self.path.to_string(), function: Some(name.join("::")) };
+        let subject = SizeSubject { path: self.path.to_string(), function: Some(name.join("::")) };
         // Two variants for two platforms may share a name; the longer one counts.
         let entry = self.measured.entry(subject).or_insert(size);
         *entry = (*entry).max(size);
@@ -161,11 +165,11 @@ mod tests {
     use super::*;
     use crate::repo::Repo;
 
-    fn check_text(text: &str, exceptions: &str) -> Vec<Finding> {
-        let (sources, errors) = Sources::parse(&Repo::of(&[("a.rs", text)]));
+    fn check_text(text: &str, exceptions: &str) -> Vec<TidyFinding> {
+        let (sources, errors) = RustSources::parse(&Repo::of(&[("a.rs", text)]));
         assert_eq!(errors, []);
         let exceptions = Exceptions::parse(exceptions).unwrap();
-        check(&measure(&sources), &Limits::for_test(), &exceptions)
+        check(&measure(&sources), &TidyLimits::for_test(), &exceptions)
     }
 
     fn function(name: &str, lines: usize) -> String {
@@ -203,7 +207,7 @@ mod tests {
     fn functions_are_named_by_their_place() {
         let text = "fn free() { fn inner() {} }\nmod m { fn f() {} }\nimpl a::T<X> { fn f() {} }\n\
                     impl b::D for &T { fn f() {} }\ntrait D { fn f() {} fn g(); }\n";
-        let (sources, _) = Sources::parse(&Repo::of(&[("a.rs", text)]));
+        let (sources, _) = RustSources::parse(&Repo::of(&[("a.rs", text)]));
         let measured = measure(&sources);
         let names: Vec<_> = measured.keys().filter_map(|key| key.function.as_deref()).collect();
         assert_eq!(names, ["<T as D>::f", "D::f", "T::f", "free", "free::inner", "m::f"]);

@@ -7,26 +7,26 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 
-use super::{Finding, Rule};
+use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
 
 /// Every Rust file of the repository that parses.
-pub(super) struct Sources(BTreeMap<String, Source>);
+pub(super) struct RustSources(BTreeMap<String, RustSource>);
 
-impl Sources {
+impl RustSources {
     /// Parses all files; one that does not parse is a finding.
-    pub(super) fn parse(repo: &Repo) -> (Self, Vec<Finding>) {
+    pub(super) fn parse(repo: &Repo) -> (Self, Vec<TidyFinding>) {
         let mut sources = BTreeMap::new();
         let mut findings = Vec::new();
         for (path, text) in repo.texts_ending(".rs") {
-            match Source::parse(path, text) {
+            match RustSource::parse(path, text) {
                 Ok(source) => {
                     sources.insert(path.to_string(), source);
                 }
                 Err(error) => {
                     let line = error.span().start().line;
                     let message = format!("is not Rust: {error}; make it compile first");
-                    findings.push(Rule::Parse.at(path, line, message));
+                    findings.push(TidyRule::Parse.at(path, line, message));
                 }
             }
         }
@@ -34,13 +34,13 @@ impl Sources {
         (Self(sources), findings)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Source)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &RustSource)> {
         self.0.iter().map(|(path, source)| (path.as_str(), source))
     }
 }
 
 /// A file that a `#[cfg(test)] mod name;` of another file includes is a test file whatever its name.
-fn mark_test_modules(sources: &mut BTreeMap<String, Source>) {
+fn mark_test_modules(sources: &mut BTreeMap<String, RustSource>) {
     let mut test_stems = Vec::new();
     for (path, source) in &*sources {
         let stem = path.strip_suffix(".rs").unwrap_or(path);
@@ -59,10 +59,10 @@ fn mark_test_modules(sources: &mut BTreeMap<String, Source>) {
 }
 
 /// One parsed Rust file.
-pub(super) struct Source {
+pub(super) struct RustSource {
     pub(super) tree: syn::File,
     /// All tokens in order, without comments and documentation.
-    pub(super) tokens: Vec<Token>,
+    pub(super) tokens: Vec<RustToken>,
     /// Doc comments, neighbouring lines joined.
     pub(super) docs: Vec<DocComment>,
     line_count: usize,
@@ -81,7 +81,7 @@ pub(super) struct DocComment {
 
 /// A token and the line it starts on.
 #[derive(Debug)]
-pub(super) struct Token {
+pub(super) struct RustToken {
     pub(super) kind: TokenKind,
     pub(super) line: usize,
 }
@@ -94,7 +94,7 @@ pub(super) enum TokenKind {
     Literal,
 }
 
-impl Token {
+impl RustToken {
     pub(super) fn is_word(&self, word: &str) -> bool {
         matches!(&self.kind, TokenKind::Word(own) if own == word)
     }
@@ -112,7 +112,7 @@ impl Token {
     }
 }
 
-impl Source {
+impl RustSource {
     fn parse(path: &str, text: &str) -> syn::Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let stream: TokenStream = text.parse().map_err(syn::Error::from)?;
@@ -168,7 +168,7 @@ impl Source {
     }
 
     /// Returns the first word of each entry of a `{a, b::c}` list, with its line; the tokens start after `{`.
-    pub(super) fn heads_in_braces(tokens: &[Token]) -> Vec<(&str, usize)> {
+    pub(super) fn heads_in_braces(tokens: &[RustToken]) -> Vec<(&str, usize)> {
         let mut heads = Vec::new();
         let mut depth = 0_usize;
         let mut at_head = true;
@@ -233,7 +233,7 @@ fn marks_test(attribute: &syn::Attribute) -> bool {
 /// Flattens a token stream and notes the lines that hold code.
 struct TokenReader<'a> {
     text: &'a str,
-    tokens: Vec<Token>,
+    tokens: Vec<RustToken>,
     code_lines: BTreeSet<usize>,
     blank_lines: BTreeSet<usize>,
 }
@@ -268,7 +268,7 @@ impl<'a> TokenReader<'a> {
 
     fn push(&mut self, kind: TokenKind, span: Span) {
         let lines = span.start().line..=span.end().line;
-        self.tokens.push(Token { kind, line: *lines.start() });
+        self.tokens.push(RustToken { kind, line: *lines.start() });
         // A long string literal is code; the blank lines inside it are not.
         self.code_lines.extend(lines.filter(|line| !self.blank_lines.contains(line)));
     }
@@ -336,8 +336,8 @@ fn item_attributes(item: &syn::Item) -> &[syn::Attribute] {
 mod tests {
     use super::*;
 
-    fn parse(path: &str, text: &str) -> Source {
-        Source::parse(path, text).unwrap()
+    fn parse(path: &str, text: &str) -> RustSource {
+        RustSource::parse(path, text).unwrap()
     }
 
     fn check_code(text: &str, expected: usize) {
@@ -389,7 +389,7 @@ mod tests {
             ("a/src/real/cases.rs", "fn f() {}"),
             ("a/src/cases.rs", "fn f() {}"),
         ]);
-        let (sources, findings) = Sources::parse(&repo);
+        let (sources, findings) = RustSources::parse(&repo);
         assert_eq!(findings, []);
         let tests = sources.iter().filter(|(_, source)| source.is_test_file);
         let paths: Vec<_> = tests.map(|(path, _)| path).collect();
@@ -423,8 +423,8 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_rust_is_a_finding() {
-        let (_, findings) = Sources::parse(&Repo::of(&[("a.rs", "//! x\nfn f( {}\n")]));
+        let (_, findings) = RustSources::parse(&Repo::of(&[("a.rs", "//! x\nfn f( {}\n")]));
         assert_eq!(findings.len(), 1);
-        assert_eq!((findings[0].path.as_str(), findings[0].rule), ("a.rs", Rule::Parse));
+        assert_eq!((findings[0].path.as_str(), findings[0].rule), ("a.rs", TidyRule::Parse));
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::source::{Source, Sources};
-use super::{Finding, Rule, script};
+use super::source::{RustSource, RustSources};
+use super::{TidyFinding, TidyRule, script};
 use crate::repo::Repo;
 
 /// Where the list is.
@@ -44,14 +44,14 @@ impl Glossary {
     }
 
     /// Returns a finding for every retired word in Rust files and in those of the web app.
-    pub(super) fn check(&self, repo: &Repo, sources: &Sources) -> Vec<Finding> {
+    pub(super) fn check(&self, repo: &Repo, sources: &RustSources) -> Vec<TidyFinding> {
         let rust = sources.iter().flat_map(|(path, source)| self.in_rust(path, source));
         let scripts = repo.texts().filter(|(path, _)| script::is_ours(path));
         let scripts = scripts.flat_map(|(path, text)| self.in_script(path, text));
         rust.chain(scripts).collect()
     }
 
-    fn in_rust(&self, path: &str, source: &Source) -> Vec<Finding> {
+    fn in_rust(&self, path: &str, source: &RustSource) -> Vec<TidyFinding> {
         let mut findings = Vec::new();
         for (index, token) in source.tokens.iter().enumerate() {
             let Some(word) = token.word() else { continue };
@@ -65,7 +65,7 @@ impl Glossary {
         findings
     }
 
-    fn in_script(&self, path: &str, text: &str) -> Vec<Finding> {
+    fn in_script(&self, path: &str, text: &str) -> Vec<TidyFinding> {
         let mut findings = Vec::new();
         for piece in script::pieces(text) {
             match piece.kind {
@@ -82,7 +82,7 @@ impl Glossary {
     }
 
     /// Looks at the words of a comment, and at identifiers in backticks.
-    fn in_prose(&self, path: &str, line: usize, text: &str) -> Vec<Finding> {
+    fn in_prose(&self, path: &str, line: usize, text: &str) -> Vec<TidyFinding> {
         let mut findings = Vec::new();
         for (index, piece) in text.split('`').enumerate() {
             if index % 2 == 1 {
@@ -130,13 +130,13 @@ impl Glossary {
     }
 }
 
-fn found(path: &str, line: usize, name: &str, (word, instead): (&String, &String)) -> Finding {
+fn found(path: &str, line: usize, name: &str, (word, instead): (&String, &String)) -> TidyFinding {
     let message = if name == word {
         format!("`{name}` is retired: {instead}")
     } else {
         format!("`{name}` has the retired word `{word}`: {instead}")
     };
-    Rule::Word.at(path, line, message)
+    TidyRule::Word.at(path, line, message)
 }
 
 /// Splits `two_words`, `TwoWords` and `twoWords` into words in lower case.
@@ -176,7 +176,7 @@ mod tests {
 
     fn check_words(path: &str, text: &str, expected: &[usize]) {
         let repo = Repo::of(&[(path, text)]);
-        let (sources, errors) = Sources::parse(&repo);
+        let (sources, errors) = RustSources::parse(&repo);
         assert_eq!(errors, []);
         let expected: Vec<_> = expected.iter().map(|line| format!("{path}:{line}")).collect();
         let expected: Vec<_> = expected.iter().map(String::as_str).collect();

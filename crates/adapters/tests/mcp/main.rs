@@ -1,4 +1,4 @@
-//! The client against MCP servers that others wrote, installed from npm and PyPI by `cargo xtask test --only mcp`.
+//! The client against MCP servers that others wrote, installed from npm and PyPI by `cargo xtask nightly --only mcp`.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,

@@ -20,8 +20,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Where `cargo xtask` installed the servers.
 pub(crate) fn installed() -> PathBuf {
-    let folder = std::env::var_os("CREWAGENT_MCP_SERVERS")
-        .expect("these tests are run by `cargo xtask test --only mcp`, which installs the servers");
+    let folder = std::env::var_os("CREWAGENT_MCP_SERVERS").expect(
+        "these tests are run by `cargo xtask nightly --only mcp`, which installs the servers",
+    );
     PathBuf::from(folder)
 }
 
