@@ -1,18 +1,18 @@
-//! Standard output and standard error, without panics when the reader has gone and without colour where it does not help.
+//! Standard output and standard error: no panic when the reader is gone, no colour where it does not help.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 
 use anstream::AutoStream;
 
-/// The two streams of this process. Colour goes away by itself in a pipe and under `NO_COLOR`.
+/// The two streams of this process. Colour is dropped in a pipe and under `NO_COLOR`.
 pub(crate) struct Console {
     out: BufWriter<AutoStream<io::Stdout>>,
     err: AutoStream<io::Stderr>,
     failed: Option<io::Error>,
 }
 
-/// Where something belongs: a result can be piped on, notes are for whoever watches.
+/// The stream of a message: results can be piped, notes are for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     /// Standard output.
@@ -30,21 +30,21 @@ impl Console {
         }
     }
 
-    /// One line on standard output. A failure is remembered and ends the program quietly at the next flush.
+    /// Prints one line on standard output. An error is kept and ends the program quietly at the next flush.
     pub(crate) fn line(&mut self, text: impl fmt::Display) {
         if self.failed.is_none() {
             self.failed = writeln!(self.out, "{text}").err();
         }
     }
 
-    /// Text that brings its own line ends.
+    /// Prints text that contains its own newlines.
     pub(crate) fn text(&mut self, text: &str) {
         if self.failed.is_none() {
             self.failed = self.out.write_all(text.as_bytes()).err();
         }
     }
 
-    /// One line on either stream.
+    /// Prints one line on either stream.
     pub(crate) fn line_to(&mut self, stream: Stream, text: impl fmt::Display) {
         match stream {
             Stream::Result => self.line(text),
@@ -52,23 +52,23 @@ impl Console {
         }
     }
 
-    /// One line on standard error, after everything that was said before.
+    /// Prints one line on standard error, after all earlier output.
     pub(crate) fn error(&mut self, text: impl fmt::Display) {
         if self.failed.is_none() {
             self.failed = self.out.flush().err();
         }
-        // Nobody to tell when standard error is gone.
+        // An error on standard error cannot be reported.
         let _ = writeln!(self.err, "{text}");
     }
 
-    /// Shows what was said so far to whoever watches.
+    /// Flushes the output so far.
     pub(crate) fn show(&mut self) {
         if self.failed.is_none() {
             self.failed = self.out.flush().err();
         }
     }
 
-    /// Whether standard output takes no more.
+    /// Returns true if standard output has failed.
     pub(crate) fn is_gone(&self) -> bool {
         self.failed.is_some()
     }

@@ -1,4 +1,4 @@
-//! Which model answers: by flag, environment or setting.
+//! Chooses the model: by flag, environment or setting.
 
 use crewagent_adapters::chat::Client;
 use crewagent_adapters::names::{NamedError, NamedModel};
@@ -9,7 +9,7 @@ use crewagent_engine::turn::Halt;
 
 use crate::outcome::Usage;
 
-/// The model that the flag, the environment or the settings name.
+/// Opens the model that the flag, the environment or the settings name.
 pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<Box<dyn Model>> {
     choose(flag, store)?.open(store, Client::new).map_err(|error| match error {
         NamedError::Unknown(error) => Usage(error.to_string()).into(),
@@ -21,12 +21,12 @@ pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<Box<dyn 
     })
 }
 
-/// The model of the flag, if there is one. What is wrong with it is told before a run is taken over.
+/// Opens the model of the flag, if there is one. Errors are reported before a run is resumed.
 pub(crate) fn asked(flag: Option<&str>, store: &Store) -> anyhow::Result<Option<Box<dyn Model>>> {
     flag.map(|name| open(Some(name), store)).transpose()
 }
 
-/// The model that was asked for now, else the one that the run asked for before, else the one that is set up.
+/// Returns the requested model, else opens the one that the run used before, else the configured one.
 pub(crate) fn or_own(
     asked: Option<Box<dyn Model>>,
     run: &Run,
@@ -43,12 +43,12 @@ pub(crate) fn or_own(
     })
 }
 
-/// What is meant, without opening it.
+/// Resolves the name without opening the model.
 pub(crate) fn choose(flag: Option<&str>, store: &Store) -> Result<NamedModel, Usage> {
     NamedModel::of(flag, store).map_err(|error| Usage(error.to_string()))
 }
 
-/// What is wrong with a key is for the user to put right, unless the disk failed.
+/// Turns key errors into usage errors, because the user can fix them; IO errors stay as they are.
 pub(crate) fn key_problem(error: SecretError) -> anyhow::Error {
     match error {
         SecretError::Io { .. } => error.into(),

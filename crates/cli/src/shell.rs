@@ -1,8 +1,8 @@
-//! Words as they can be typed into a shell, so that every command that is printed can be copied.
+//! Quoting for shells, so that every printed command can be copied.
 
 use std::path::Path;
 
-/// A text as one word.
+/// Quotes a text as one shell word.
 pub(crate) fn word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -12,7 +12,7 @@ pub(crate) fn word(text: &str) -> String {
     }
 }
 
-/// A path as one word that is not taken for an option.
+/// Quotes a path as one shell word that no command takes for an option.
 pub(crate) fn path(path: &Path) -> String {
     let text = path.display().to_string();
     word(&if text.starts_with('-') { format!("./{text}") } else { text })

@@ -1,4 +1,4 @@
-//! Findings as people read them: the source line, a mark under the place, what is wrong, and what to do.
+//! Formats findings: the source line, a mark under the location, the problem, and the fix.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,21 +11,18 @@ use crewagent_core::text::is_unsafe_char;
 use crate::console::{Console, Stream};
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET, WARNING};
 
-/// How many findings of one code are shown in full, unless all are asked for.
+/// Findings of one code that are shown in full, unless all are requested.
 const SHOWN_PER_CODE: usize = 5;
-/// How many findings of one package are shown in full, unless all are asked for.
+/// Findings of one package that are shown in full, unless all are requested.
 const SHOWN_PER_PACKAGE: usize = 40;
 /// A longer source line is not shown; the renderer trims shorter ones to the terminal.
 const LONGEST_LINE: usize = 20_000;
 
-/// How a report is shown.
+/// The options of a report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
-    /// How much of it.
     pub(crate) amount: Amount,
-    /// Where it goes.
     pub(crate) stream: Stream,
-    /// Which findings make a package fail.
     pub(crate) bar: Bar,
 }
 
@@ -37,25 +34,24 @@ impl Manner {
     pub(crate) const RESULT: Self = Self { stream: Stream::Result, ..Self::ASIDE };
 }
 
-/// How much is shown.
+/// The number of findings shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amount {
-    /// Enough to see what kinds of mistakes there are.
+    /// Enough to see the kinds of mistakes.
     Some,
-    /// Every finding that was kept.
+    /// Every kept finding.
     All,
 }
 
-/// Which findings make a package fail.
+/// The severity that makes a package fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bar {
-    /// Errors.
     Errors,
     /// Warnings too.
     Warnings,
 }
 
-/// Prints the findings of one package, and how many there are.
+/// Prints the findings of one package and their number.
 pub(crate) fn findings(
     name: &str,
     findings: &Findings,
@@ -132,7 +128,7 @@ fn summary(name: &str, findings: &Findings, shown: usize, manner: Manner, consol
     }
 }
 
-/// One finding as the renderer takes it.
+/// Builds the renderer's element for one finding.
 fn group(found: &Diagnostic, sources: &Sources) -> Group<'static> {
     let level = match found.severity() {
         Severity::Error => Level::ERROR,
@@ -158,7 +154,7 @@ fn group(found: &Diagnostic, sources: &Sources) -> Group<'static> {
     group
 }
 
-/// A place without a line to show.
+/// Formats a location without a source line.
 fn origin(place: &Place) -> Origin<'static> {
     let file = if place.file.is_empty() { "(package)" } else { &place.file };
     let origin = Origin::path(paint::printable(file));
@@ -168,7 +164,7 @@ fn origin(place: &Place) -> Origin<'static> {
     }
 }
 
-/// The line of a place.
+/// Returns the line of a location.
 struct Excerpt {
     file: String,
     line: String,
@@ -199,7 +195,7 @@ fn excerpt(place: &Place, sources: &Sources) -> Option<Excerpt> {
     Some(Excerpt { file: paint::printable(&place.file), line, number: position.line, mark })
 }
 
-/// The line without unsafe characters; the mark moves with what it marks. Tabs are the renderer's business.
+/// Replaces unsafe characters of the line and moves the mark accordingly. The renderer handles tabs.
 fn cleaned(line: &str, mark: Range<usize>) -> (String, Range<usize>) {
     let clean = |part: &str| {
         part.chars()

@@ -1,11 +1,11 @@
-//! What a run is, above what it does.
+//! The header of a run.
 
 use crewagent_engine::store::RunRecord;
 
 use super::names::Names;
 use crate::paint::{self, NAME, QUIET};
 
-/// The first lines of a run.
+/// Formats the header of a run.
 pub(crate) fn header(facts: &RunRecord, names: &Names, project: &str) -> String {
     let mut text = match facts.subject.package() {
         Some(package) => {
@@ -27,7 +27,7 @@ pub(crate) fn header(facts: &RunRecord, names: &Names, project: &str) -> String 
     text
 }
 
-/// Its name, and its id where there is one to type.
+/// Formats the name, and the id where the user can type one.
 fn workflow(facts: &RunRecord, names: &Names) -> String {
     let Some(workflow) = facts.subject.workflow() else { return String::new() };
     let id = paint::printable(workflow.reference());

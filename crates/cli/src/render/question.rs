@@ -1,4 +1,4 @@
-//! A question as a block of its own, with what can be answered.
+//! Questions as blocks, with the possible answers.
 
 use crewagent_core::question::approval::Approval;
 use crewagent_core::question::form::{Field, FieldKind, Form, Unsaid};
@@ -13,16 +13,15 @@ use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 /// The bar in front of each line.
 const BAR: &str = "┃";
 
-/// Who asks.
+/// The author of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// The model.
     Model,
-    /// The runtime, before a move. Whatever is no yes goes to the model.
+    /// The runtime, before a move. Any answer but a yes goes to the model.
     Runtime,
 }
 
-/// The lines of a question.
+/// Formats a question.
 pub(crate) fn question(question: &Question, asker: Asker, width: Width) -> String {
     let inner = inside(width);
     let mut lines = titled(&question.question, inner);
@@ -46,7 +45,7 @@ pub(crate) fn question(question: &Question, asker: Asker, width: Width) -> Strin
     barred(&lines)
 }
 
-/// The lines of one field of a form, when it is asked for.
+/// Formats one field of a form when it is asked for.
 pub(crate) fn field(form: &Form, at: usize, width: Width) -> String {
     let Some(field) = form.fields().get(at) else { return String::new() };
     let inner = inside(width);
@@ -73,7 +72,7 @@ pub(crate) fn field(form: &Form, at: usize, width: Width) -> String {
     barred(&lines)
 }
 
-/// What a call would do that waits for the user's word, and why they are asked.
+/// Formats the effect of a call that needs approval, and why.
 fn deed(approval: &Approval, width: Width) -> Vec<String> {
     let mut lines = Vec::new();
     for file in &approval.files {
@@ -100,7 +99,7 @@ fn deed(approval: &Approval, width: Width) -> Vec<String> {
     lines
 }
 
-/// A line of a unified diff.
+/// Styles a line of a unified diff.
 fn diff_line(line: &str, width: Width) -> String {
     let style = match line.as_bytes().first() {
         Some(b'+') => GOOD,
@@ -115,7 +114,7 @@ fn diff_line(line: &str, width: Width) -> String {
     paint::styled(style, text)
 }
 
-/// What the bar and the blanks around it leave.
+/// Returns the width that the bar and its blanks leave.
 fn inside(width: Width) -> Width {
     match width {
         Width::Columns(columns) => Width::Columns(columns.saturating_sub(4)),
@@ -141,9 +140,9 @@ fn quiet(text: &str, width: Width) -> Vec<String> {
     wrapped(text, width).iter().map(|line| paint::styled(QUIET, line)).collect()
 }
 
-/// An option in one line, or with its description below if that does not fit.
+/// Formats an option in one line, or with its description below if that does not fit.
 fn option(mark: &str, choice: &Choice, width: Width) -> Vec<String> {
-    /// Where the label begins.
+    /// The start of the label.
     const MARGIN: usize = 4;
     let label = paint::printable(choice.shown());
     let mut text = format!("{mark}  {label}");
@@ -168,7 +167,7 @@ fn option(mark: &str, choice: &Choice, width: Width) -> Vec<String> {
     }
 }
 
-/// A field among others: what it is called in the answer, and what fits.
+/// Formats a field among others: its key in the answer, and the valid values.
 fn summary(field: &Field, width: Width) -> Vec<String> {
     let unsaid = match &field.unsaid {
         Unsaid::Refused => String::new(),
@@ -178,18 +177,18 @@ fn summary(field: &Field, width: Width) -> Vec<String> {
     wrapped(&format!("- {}: {}{unsaid}", field.name, field.wanted()), width)
 }
 
-/// What stands before options: their numbers, unless a number would mean an option itself.
+/// Returns the label before an option: its number, unless a number is an option itself.
 fn marks(is_numbered: bool) -> impl Iterator<Item = String> {
     let mark = move |number: usize| if is_numbered { number.to_string() } else { "-".to_owned() };
     (1..).map(move |number| paint::styled(ACCENT, format_args!("{:>2}", mark(number))))
 }
 
-/// What an option may be called.
+/// Returns the accepted names of an option.
 fn called(is_numbered: bool) -> &'static str {
     if is_numbered { "by number or name" } else { "by name" }
 }
 
-/// What fits into a field whose options are listed already.
+/// Describes the valid values of a field whose options are listed already.
 fn wanted(field: &Field) -> String {
     let (count, called) = (field.how_many(), called(field.is_numbered()));
     match &field.kind {
@@ -203,7 +202,7 @@ fn wanted(field: &Field) -> String {
     }
 }
 
-/// A value as people write it.
+/// Formats a value as a user writes it.
 fn plain(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
@@ -214,7 +213,7 @@ fn plain(value: &Json) -> String {
     }
 }
 
-/// What counts as an answer, where the question does not say so itself.
+/// Describes the accepted answers, unless the question does so itself.
 fn how(question: &Question, asker: Asker) -> Option<String> {
     match question.kind {
         QuestionKind::Text => None,

@@ -1,11 +1,11 @@
-//! What servers of tools do, in one line each.
+//! Events of tool servers, one line each.
 
 use crewagent_core::event::{EventKind, ServerLogged, ToolEvent, ToolsListed};
 
 use super::run::View;
 use crate::paint::{self, QUIET, WARNING};
 
-/// What an event of a server looks like. Logs are in the record.
+/// Formats an event of a tool server. Logs are shown only from the record.
 pub(super) fn lines(kind: &EventKind, view: View) -> String {
     if let EventKind::Tool(ToolEvent::Listed(ToolsListed {
         server, names, left_out, error, ..
@@ -21,7 +21,7 @@ pub(super) fn lines(kind: &EventKind, view: View) -> String {
     }
 }
 
-/// A server said which tools it has, or why not.
+/// Formats the list of tools, or why there is none.
 fn listed(server: &str, tools: usize, left_out: &[String], error: Option<&str>) -> String {
     let server = paint::printable(server);
     let mut lines = match error {
@@ -42,7 +42,7 @@ fn listed(server: &str, tools: usize, left_out: &[String], error: Option<&str>) 
     lines
 }
 
-/// A server wrote something into its log.
+/// Formats a log message of a server.
 fn logged(server: &str, level: &str, text: &str) -> String {
     let line = format!(
         "  · {} {}: {}\n",

@@ -1,34 +1,31 @@
-//! Commands at the prompt, such as `/help`: one table for what they are called, what they do, and what is said about
-//! them.
+//! Commands at the prompt, such as `/help`: one table of their names, help texts and actions.
 
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::paint::{self, NAME, QUIET};
 
-/// A line of the table.
+/// One row of the command table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Command<A> {
-    /// With its slash.
+    /// Includes the slash.
     pub(crate) name: &'static str,
-    /// What may follow it, for people: `NUMBER`.
+    /// The argument as `/help` shows it, such as `NUMBER`.
     pub(crate) takes: &'static str,
-    /// What it does, in a few words.
     pub(crate) help: &'static str,
     pub(crate) act: A,
 }
 
-/// What some words mean.
+/// The interpretation of one line of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meant<'w, A> {
-    /// A command, and what stands behind it.
+    /// A command and its argument.
     Command(A, &'w str),
-    /// Something that looks like a command and is none.
+    /// A line that looks like a command and is not in the table.
     Unknown(&'w str),
-    /// Words.
     Words(&'w str),
 }
 
-/// The commands that work now.
+/// The commands available at a prompt.
 #[derive(Clone, Debug)]
 pub(crate) struct Commands<A> {
     table: Vec<Command<A>>,
@@ -39,7 +36,7 @@ impl<A: Copy> Commands<A> {
         Self { table: table.into_iter().collect() }
     }
 
-    /// What the user means. With a blank in front, a command is only words.
+    /// Interprets a line. A leading blank turns a command into plain text.
     pub(crate) fn meant<'w>(&self, words: &'w str) -> Meant<'w, A> {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         if let Some(command) = self.table.iter().find(|command| command.name == first) {
@@ -58,12 +55,12 @@ impl<A: Copy> Commands<A> {
         }
     }
 
-    /// What they are called, for completion.
+    /// Returns the command names, for completion.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.table.iter().map(|command| command.name)
     }
 
-    /// What works now, as `/help` shows it.
+    /// Returns the text of `/help`.
     pub(crate) fn help(&self) -> String {
         let call = |command: &Command<A>| format!("{} {}", command.name, command.takes);
         let keys = KEYS.iter().map(|(key, help)| ((*key).to_owned(), *help));
@@ -83,7 +80,6 @@ impl<A: Copy> Commands<A> {
     }
 }
 
-/// Keys of the prompt.
 const KEYS: [(&str, &str); 7] = [
     ("Enter", "sends"),
     ("Alt-Enter", "a new line; so does Enter behind a \\"),

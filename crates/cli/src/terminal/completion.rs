@@ -1,24 +1,24 @@
-//! What the words on the line may become: words that the caller knows, and paths of the project.
+//! Completion of the input line: words of the caller, and paths of the project.
 
 use std::path::{Component, Path, PathBuf};
 
 use crewagent_core::text::is_unsafe_char;
 
-/// The mount that paths of the project begin with.
+/// The mount that project paths begin with.
 const PROJECT: &str = "@project/";
-/// So many entries of a folder are looked at.
+/// Maximum of folder entries that are read.
 const LOOKED_AT: usize = 5_000;
-/// So many completions are offered.
+/// Maximum of completions that are offered.
 const OFFERED: usize = 200;
 
-/// What can be completed.
+/// The words and paths that can be completed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Vocabulary {
     words: Vec<String>,
     project: Option<PathBuf>,
 }
 
-/// Where the text begins that is completed, and what it may become.
+/// The completions, and the position of the text that they replace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Completions {
     pub(crate) start: usize,
@@ -26,12 +26,13 @@ pub(crate) struct Completions {
 }
 
 impl Vocabulary {
-    /// Words that may begin an input, such as `/help` or the triggers of a menu, and the folder behind `@project/`.
+    /// Creates a vocabulary of first words, such as `/help` or the triggers of a menu, and the folder behind
+    /// `@project/`.
     pub(crate) fn new(words: Vec<String>, project: Option<PathBuf>) -> Self {
         Self { words, project }
     }
 
-    /// What the text before the cursor may become.
+    /// Returns the completions of the text before the cursor.
     pub(crate) fn completions(&self, line: &str, cursor: usize) -> Completions {
         let typed = line.get(..cursor).unwrap_or(line);
         let start = typed
@@ -55,7 +56,7 @@ impl Vocabulary {
         Completions { start: 0, offers }
     }
 
-    /// What is missing to the only thing that the line can become.
+    /// Returns the missing rest of the only completion.
     pub(crate) fn hint(&self, line: &str, cursor: usize) -> Option<String> {
         if cursor < line.len() {
             return None;
@@ -66,7 +67,7 @@ impl Vocabulary {
     }
 }
 
-/// The entries of the project that a path may mean. Folders end with `/`.
+/// Returns the project entries that a path may mean. Folders end with `/`.
 fn paths(project: &Path, typed: &str) -> Vec<String> {
     let (folder, beginning) = typed.rsplit_once('/').unwrap_or(("", typed));
     if !Path::new(folder).components().all(|part| matches!(part, Component::Normal(_))) {

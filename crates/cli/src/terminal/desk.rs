@@ -1,4 +1,4 @@
-//! Where a person works: the line they type on, and the commands they may give.
+//! The prompt: the input line and its commands.
 
 use std::path::{Path, PathBuf};
 
@@ -14,37 +14,36 @@ use crate::console::Console;
 use crate::paint;
 use crate::render::question;
 
-/// What came of asking.
+/// The result of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Said<A> {
-    /// Words for the run.
+    /// Text for the run.
     Words(String),
-    /// A command, and what stands behind it.
+    /// A command and its argument.
     Command(A, String),
-    /// They leave it for now.
+    /// The user leaves the run waiting.
     Leave,
-    /// They pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupt,
 }
 
-/// A prompt with commands.
 pub(crate) struct Desk<A> {
     editor: Editor,
     commands: Commands<A>,
     blank: Blank,
-    /// The form that a command came in between of.
+    /// The unfinished form that a command interrupted.
     draft: Option<Draft>,
 }
 
-/// A form that is filled in so far.
+/// A partly filled form.
 struct Draft {
     form: Form,
-    /// The fields that were asked for, in their order.
+    /// The answered fields, in their order.
     answers: Vec<Option<Json>>,
 }
 
 impl Draft {
-    /// What stands in the form.
+    /// Returns the answers as a JSON object.
     fn object(self) -> Json {
         let names = self.form.fields().iter().map(|field| field.name.clone());
         let given = names.zip(self.answers).filter_map(|(name, value)| Some((name, value?)));
@@ -52,17 +51,17 @@ impl Draft {
     }
 }
 
-/// What an empty line is.
+/// The meaning of an empty line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blank {
-    /// A slip.
+    /// A slip; the prompt asks again.
     IsSlip,
-    /// Something to say: show the menu, or try again.
+    /// An input: shows the menu, or tries again.
     IsSaid,
 }
 
 impl<A: Copy + 'static> Desk<A> {
-    /// A desk that remembers in `history`, completes these words besides its commands, and paths of this project.
+    /// Opens a prompt with this history file; it completes its commands, these words, and project paths.
     pub(crate) fn open(
         commands: Commands<A>,
         history: Option<&Path>,
@@ -75,13 +74,13 @@ impl<A: Copy + 'static> Desk<A> {
         Ok(Self { editor, commands, blank: Blank::IsSlip, draft: None })
     }
 
-    /// The same, with another meaning of an empty line.
+    /// Sets the meaning of an empty line.
     pub(crate) fn with(self, blank: Blank) -> Self {
         Self { blank, ..self }
     }
 
-    /// Asks for words; with a question, for words that answer it; with a form, for one field after the other. A command
-    /// is always taken.
+    /// Asks for text; with a question, for a valid answer; with a form, for one field after the other. A command is
+    /// always accepted.
     pub(crate) fn ask(
         &mut self,
         question: Option<&Question>,
@@ -93,7 +92,7 @@ impl<A: Copy + 'static> Desk<A> {
         }
     }
 
-    /// Asks for the fields of a form. After a command it goes on where it was.
+    /// Asks for the fields of a form. After a command it continues at the same field.
     fn fill_in(&mut self, form: &Form, console: &mut Console) -> anyhow::Result<Said<A>> {
         let draft = self.draft.take().filter(|draft| draft.form == *form);
         let mut draft = draft.unwrap_or_else(|| Draft { form: form.clone(), answers: Vec::new() });
@@ -126,7 +125,7 @@ impl<A: Copy + 'static> Desk<A> {
 
     fn ask_words(&mut self, question: Option<&Question>) -> anyhow::Result<Said<A>> {
         let prompt = if question.is_some() { "Your answer:" } else { "You:" };
-        // Whether a yes or something else is wanted depends on who asks; the run says so itself.
+        // Whether a confirmation needs a yes depends on the asker, so the run checks it.
         let own = question.filter(|question| question.kind != QuestionKind::Confirm).cloned();
         let (commands, blank) = (self.commands.clone(), self.blank);
         let check = move |words: &str| match commands.meant(words) {
@@ -157,7 +156,7 @@ impl<A: Copy + 'static> Desk<A> {
         }
     }
 
-    /// What works now.
+    /// Returns the text of `/help`.
     pub(crate) fn help(&self) -> String {
         self.commands.help()
     }

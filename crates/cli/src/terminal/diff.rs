@@ -1,4 +1,4 @@
-//! What changed in a file, in a few lines.
+//! The changed lines of a file, cut to a few.
 
 use std::time::Duration;
 
@@ -9,21 +9,19 @@ use crate::paint::{self, QUIET};
 
 const REMOVED: Style = AnsiColor::Red.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
-/// Lines around a change.
+/// Unchanged lines around a change.
 const CONTEXT: usize = 2;
-/// Finding the shortest difference is not worth more.
+/// Time limit for finding the shortest difference.
 const TIME: Duration = Duration::from_millis(100);
 
-/// How much of a difference is shown.
+/// The maximum size of a shown difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// Changed lines.
     pub(crate) lines: usize,
-    /// Columns.
     pub(crate) columns: usize,
 }
 
-/// The lines that differ, with their numbers and what stands around them.
+/// Formats the changed lines with their numbers and context.
 pub(crate) fn diff(before: &str, after: &str, bounds: Bounds) -> String {
     let diff = TextDiff::configure().timeout(TIME).diff_lines(before, after);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! The line that a person types on. This is the one module that knows rustyline.
+//! The line editor. This is the only module that knows rustyline.
 
 mod history;
 mod keys;
@@ -22,21 +22,20 @@ use super::completion::Vocabulary;
 use crate::ask::Heard;
 use crate::paint::{self, ACCENT, QUIET};
 
-/// Esc alone is told from the beginning of another key by what follows within so many milliseconds.
+/// Milliseconds that tell Esc alone from the beginning of another key.
 const ESCAPE: u16 = 100;
 
-/// Says what is wrong with some words, if they cannot be taken.
+/// Returns the reason why an input is invalid.
 type Check = Box<dyn Fn(&str) -> Result<(), String>>;
 
-/// A line editor with history, several lines, completion and hints.
 pub(crate) struct Editor {
     line: rustyline::Editor<Assistant, MemHistory>,
     history: History,
 }
 
 impl Editor {
-    /// An editor that completes from `vocabulary` and remembers in `history`; without a file it remembers nothing
-    /// beyond this process.
+    /// Opens an editor that completes from `vocabulary` and stores its history in `history`; without a file the history
+    /// ends with the process.
     pub(crate) fn open(history: Option<&Path>, vocabulary: Vocabulary) -> anyhow::Result<Self> {
         let config = Config::builder()
             .max_history_size(KEPT)
@@ -60,7 +59,7 @@ impl Editor {
         Ok(Self { line, history })
     }
 
-    /// Asks for words until some pass the check. What did not pass stays on the line, with the reason below it.
+    /// Asks until an input passes the check. An invalid input stays on the line, with the reason below it.
     pub(crate) fn ask(
         &mut self,
         prompt: &str,
@@ -75,7 +74,7 @@ impl Editor {
         match self.line.readline(&(raw, painted)) {
             Ok(words) => {
                 self.line.history_mut().add(&words)?;
-                // A disk that is full is no reason to lose what was said.
+                // A full disk must not lose the user's input.
                 let _ = self.history.add(&words);
                 Ok(Heard::Words(words))
             }
@@ -86,11 +85,11 @@ impl Editor {
     }
 }
 
-/// What rustyline asks while somebody types.
+/// The callbacks of rustyline.
 struct Assistant {
     vocabulary: Vocabulary,
     check: Check,
-    /// Whether a complaint stands below the line.
+    /// True while an error is shown below the line.
     complains: Cell<bool>,
 }
 
@@ -138,7 +137,7 @@ impl Highlighter for Assistant {
         if super::is_live() { Cow::Owned(paint::styled(QUIET, hint)) } else { Cow::Borrowed(hint) }
     }
 
-    /// The line is drawn anew when a complaint has to go away.
+    /// Redraws the line to remove an error below it.
     fn highlight_char(&self, _: &str, _: usize, kind: CmdKind) -> bool {
         kind != CmdKind::MoveCursor && self.complains.take()
     }

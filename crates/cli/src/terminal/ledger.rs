@@ -1,4 +1,4 @@
-//! The last call of a tool, in full: what was asked, and what was answered.
+//! The last tool call in full: its arguments and its result.
 
 use crewagent_core::event::{
     Answer, AssistantMessage, Event, EventKind, ModelEvent, ToolEvent, ToolFinished,
@@ -10,10 +10,9 @@ use serde_json::Value as Json;
 
 use crate::paint::{self, NAME, QUIET};
 
-/// Lines of a text that are shown.
 const LINES: usize = 40;
 
-/// What is remembered of a run's calls.
+/// The tool calls of a run that `/last` can show.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     /// The calls of the last reply.
@@ -38,7 +37,7 @@ impl Ledger {
         }
     }
 
-    /// The last call, as long as it was seen here.
+    /// Formats the last call, if it happened in this process.
     pub(crate) fn last(&self, blobs: Option<&Blobs>, columns: usize) -> String {
         let Some((tool, arguments, answer)) = &self.last else {
             return "  No tool was called since this command began.\n".to_owned();
@@ -71,7 +70,7 @@ fn bounded(lines: &[String], columns: usize) -> String {
     out
 }
 
-/// JSON as people read it: texts with their lines, the rest as it is.
+/// Formats a JSON object line by line: multi-line strings as text, the rest as JSON.
 fn readable(text: &str) -> Vec<String> {
     let owned = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     let Ok(Json::Object(members)) = serde_json::from_str::<Json>(text) else { return owned(text) };

@@ -1,5 +1,5 @@
-//! The model's Markdown as it comes. The block in hand is shown as it is written; when it is complete, its lines are
-//! replaced by what they mean. Nothing is replaced that has left the window.
+//! Formats the model's Markdown while it streams. The current block is shown as plain text; when it is complete, its
+//! formatted lines replace the preview. Lines that scrolled out of the window are never replaced.
 
 mod format;
 mod lines;
@@ -12,49 +12,47 @@ use self::lines::{Fence, indent, info, is_heading, is_item, is_table_rule};
 use self::preview::Preview;
 use crate::paint::{self, QUIET};
 
-/// The size of the window, asked for at each block.
+/// The size of the window, read again for each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
-    /// How wide a text may be.
+    /// The width of text.
     pub(crate) text: usize,
-    /// How wide the window is.
+    /// The width of the window.
     pub(crate) columns: usize,
     pub(crate) rows: usize,
 }
 
-/// A text on its way to a screen whose lines can be replaced.
+/// A streamed text on a screen whose lines can be replaced.
 #[derive(Debug)]
 pub(crate) struct Markdown {
     window: fn() -> Window,
     margin: &'static str,
-    /// The block in hand, as it was written.
+    /// The source of the current block.
     block: String,
-    /// Where its last line begins.
+    /// The start of its last line.
     line: usize,
     state: State,
     preview: Preview,
-    /// Whether a blank line comes before the next block.
+    /// The blank line before the next block.
     gap: Gap,
 }
 
-/// Where we are between blocks.
+/// The state of the block parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// No block has begun.
     Between,
     /// In a block that ends with a blank line.
     Block,
-    /// In a list, which a blank line ends only if the next line does not stand in.
+    /// In a list; a blank line ends it only if the next line is not indented.
     List,
     /// In a list, behind a blank line.
     Paused,
-    /// In code, whose lines are final one by one.
+    /// In code, where each line is final.
     Code(Fence),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gap {
-    /// Nothing was shown before.
     Start,
     None,
     Blank,
@@ -73,7 +71,7 @@ impl Markdown {
         }
     }
 
-    /// Takes a piece, and gives what the screen needs to show it.
+    /// Adds a piece and returns what to print.
     pub(crate) fn push(&mut self, piece: &str) -> String {
         let mut out = String::new();
         for part in piece.split_inclusive('\n') {
@@ -86,7 +84,7 @@ impl Markdown {
         out
     }
 
-    /// The rest, with the end of its last line.
+    /// Ends the text and returns the rest to print.
     pub(crate) fn finish(&mut self) -> String {
         let mut out = String::new();
         if !self.block.is_empty() && !self.block.ends_with('\n') {
@@ -100,7 +98,7 @@ impl Markdown {
         out
     }
 
-    /// Something else was printed below: what stands there stays as it is, and the text goes on behind it.
+    /// Ends the preview because something else was printed below: the shown part stays, the text continues behind it.
     pub(crate) fn leave(&mut self) -> String {
         let rest = self.preview.leave();
         let inset = match self.state {
@@ -116,7 +114,7 @@ impl Markdown {
         rest
     }
 
-    /// The last line of the block is complete.
+    /// Handles a complete line.
     fn end_line(&mut self, out: &mut String) {
         let start = self.line;
         let line = self.block.get(start..).unwrap_or_default().trim_end_matches('\n').to_owned();
@@ -128,7 +126,7 @@ impl Markdown {
             State::List if is_blank => return self.state = State::Paused,
             State::Paused if is_blank => return,
             State::Paused if indent(&line) >= 2 => self.state = State::List,
-            // A list that stands in goes on with whatever stands in.
+            // An indented line stays part of the list.
             State::List if indent(&line) >= 2 => {}
             State::Paused => self.close(start, out),
             State::Block | State::List => {
@@ -145,7 +143,7 @@ impl Markdown {
         }
     }
 
-    /// A block begins with this line, or nothing does.
+    /// Opens the block that this line begins, if any.
     fn open(&mut self, line: &str, out: &mut String) {
         if line.trim().is_empty() {
             self.close(self.block.len(), out);
@@ -175,7 +173,7 @@ impl Markdown {
         self.begin_again(self.block.len());
     }
 
-    /// What of a line of code is not on the screen yet.
+    /// Prints the new part of a line of code.
     fn show_code(&mut self, fence: Fence, line: &str, out: &mut String) {
         let line = fence.inner(line);
         let new = line.get(self.preview.taken()..).unwrap_or_default();
@@ -190,7 +188,7 @@ impl Markdown {
         self.preview.take_to(line.len());
     }
 
-    /// The block up to here is complete: its lines are replaced by what they mean.
+    /// Closes the block at `end`: replaces its preview with the formatted lines.
     fn close(&mut self, end: usize, out: &mut String) {
         let text = self.block.get(..end).unwrap_or_default().to_owned();
         if text.trim().is_empty() {
@@ -216,7 +214,7 @@ impl Markdown {
         self.begin_again(end);
     }
 
-    /// What comes behind `end` is the beginning of the next block.
+    /// Drops the source up to `end` and starts the next block.
     fn begin_again(&mut self, end: usize) {
         self.block.drain(..end);
         self.line = self.line.saturating_sub(end);
@@ -234,14 +232,14 @@ impl Markdown {
         }
     }
 
-    /// The blank line before a block.
+    /// Prints the blank line before a block.
     fn separate(&mut self, out: &mut String) {
         if std::mem::replace(&mut self.gap, Gap::None) == Gap::Blank {
             out.push('\n');
         }
     }
 
-    /// Brings what is written of the block to the screen.
+    /// Shows the new part of the current block.
     fn show(&mut self, out: &mut String) {
         if let State::Code(fence) = self.state {
             let line = self.block.clone();
@@ -261,7 +259,7 @@ impl Markdown {
             if self.preview.push(&self.block, self.margin, window, out) {
                 return;
             }
-            // It is about to leave the window. What there is becomes final.
+            // The block is about to scroll out of the window, so the part so far becomes final.
             let Some(end) = split(&self.block) else { return };
             let head = table_head(&self.block);
             let state = self.state;
@@ -270,7 +268,7 @@ impl Markdown {
                 self.block.insert_str(0, &head);
                 self.line += head.len();
             }
-            // A line that is not complete may be the first of another block.
+            // An incomplete line may be the first of another block.
             if self.line > 0 {
                 self.state = state;
             }
@@ -278,19 +276,19 @@ impl Markdown {
     }
 }
 
-/// Where a block that is too tall can be divided: before its last line that does not stand in, else before its last
+/// Returns where to divide a block that is too tall: before its last line that is not indented, else before its last
 /// line, else before its last word.
 fn split(block: &str) -> Option<usize> {
     let starts = || block.match_indices('\n').map(|(at, _)| at + 1).filter(|at| *at < block.len());
     let outer = |at: &usize| block.get(*at..).is_some_and(|rest| indent(rest) == 0);
     let words = || block.rfind(' ').map(|at| at + 1).filter(|at| *at < block.len());
     let end = starts().rfind(outer).or_else(|| starts().next_back()).or_else(words)?;
-    // The head of a table alone says nothing.
+    // A table head alone is no useful part.
     let head = table_head(block).map_or(0, |head| head.len());
     (end > head).then_some(end)
 }
 
-/// The head of a table, which is said again where the table goes on.
+/// Returns the head of a table, which is repeated where the table continues.
 fn table_head(block: &str) -> Option<String> {
     let mut lines = block.split_inclusive('\n');
     let (first, second) = (lines.next()?, lines.next()?);

@@ -1,6 +1,6 @@
-//! While the model works, keys are not written into its words. What is typed ahead waits for the next prompt.
+//! Hides typed keys while the model works. Keys typed ahead wait for the next prompt.
 
-/// Keys are not shown as long as this lives.
+/// Guard that hides typed keys until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Quiet(());
 
@@ -17,7 +17,7 @@ impl Drop for Quiet {
     }
 }
 
-/// Keys are shown again, also where nothing is dropped because the process ends.
+/// Shows typed keys again; also called before the process exits, where nothing is dropped.
 pub(crate) fn show_keys() {
     keys::show();
 }
@@ -30,11 +30,11 @@ mod keys {
     use rustix::process::getpgrp;
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 
-    /// How the terminal was.
+    /// The terminal modes before the change.
     static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
     pub(super) fn hide() {
-        // In the background the terminal is not ours to change.
+        // A background process must not change the terminal.
         if !stdin().is_terminal() || tcgetpgrp(stdin()) != Ok(getpgrp()) {
             return;
         }
@@ -49,7 +49,7 @@ mod keys {
     pub(super) fn show() {
         let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(before) = before {
-            // Whoever closed the terminal needs no keys.
+            // Fails only if the terminal was closed.
             let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
         }
     }

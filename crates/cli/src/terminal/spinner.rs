@@ -1,4 +1,5 @@
-//! One line that says what is waited for and since when. A thread of its own draws it; whoever prints hides it first.
+//! One line that names what the run waits for and for how long. A thread of its own draws it; the printing thread hides
+//! it first.
 
 use std::io::Write as _;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,14 +10,14 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::paint::{self, ACCENT, QUIET};
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// How often it is drawn.
+/// Interval between two frames.
 const TICK: Duration = Duration::from_millis(100);
-/// What takes less is not worth a line.
+/// A shorter wait is not shown.
 const PATIENCE: Duration = Duration::from_millis(150);
-/// In the middle of words a short silence says nothing.
+/// The delay in the middle of a line of text, where short pauses are normal.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The line. Copies are the same line; where nobody watches there is none.
+/// The status line. Clones share it; without a live terminal there is none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spinner(Option<Arc<Shared>>);
 
@@ -29,13 +30,13 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     wait: Option<Wait>,
-    /// What Ctrl-C does now.
+    /// The effect of the next Ctrl-C.
     hint: Hint,
     frame: usize,
     drawn: Option<Drawn>,
-    /// Whether something was said in the middle of what others print.
+    /// True after another thread printed a line between two events.
     interjected: bool,
-    /// Whether the thread sleeps until it is told that there is something to draw.
+    /// True while the thread sleeps until there is something to draw.
     asleep: bool,
 }
 
@@ -43,15 +44,15 @@ struct State {
 struct Wait {
     what: String,
     since: Instant,
-    /// Where the cursor is. In the middle of a line of words, ours is the one below.
+    /// The cursor's column. In the middle of a text line the status goes to the line below.
     column: usize,
 }
 
-/// What stands on the screen.
+/// The status line on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Drawn {
     width: usize,
-    /// Where the cursor was.
+    /// The cursor's column before drawing.
     column: usize,
 }
 
@@ -64,7 +65,7 @@ enum Hint {
 }
 
 impl Spinner {
-    /// A line that is drawn as soon as something is waited for.
+    /// Starts the drawing thread.
     pub(crate) fn start() -> Self {
         let shared = Arc::new(Shared::default());
         let drawer = Arc::clone(&shared);
@@ -82,17 +83,17 @@ impl Spinner {
                 draw(state);
             }
         };
-        // Without it the run is as good, only less lively.
+        // Without the thread the run works the same, only without a status line.
         let started = std::thread::Builder::new().name("spinner".to_owned()).spawn(draw);
         Self(started.is_ok().then_some(shared))
     }
 
-    /// From now on this is waited for; the cursor is in this column.
+    /// Sets what the run waits for; the cursor is in this column.
     pub(crate) fn wait_for(&self, what: String, column: usize) {
         self.change(|state| state.wait = Some(Wait { what, since: Instant::now(), column }));
     }
 
-    /// Makes room for whatever is printed next.
+    /// Hides the line before something is printed.
     pub(crate) fn hide(&self) {
         self.change(|state| {
             state.wait = None;
@@ -100,17 +101,17 @@ impl Spinner {
         });
     }
 
-    /// The user asked for a pause: the line says so.
+    /// Shows that the user asked for a pause.
     pub(crate) fn pausing(&self) {
         self.change(|state| state.hint = Hint::Pausing);
     }
 
-    /// The user asked to stop.
+    /// Shows that the user asked to stop.
     pub(crate) fn stopping(&self) {
         self.change(|state| state.hint = Hint::Stopping);
     }
 
-    /// Says something from another thread than the one that prints.
+    /// Prints a message from a thread other than the printing one.
     pub(crate) fn say(&self, words: &str) {
         let write = |before: &str| drop(writeln!(std::io::stderr(), "{before}{words}"));
         let Some(shared) = &self.0 else { return write("\n") };
@@ -124,7 +125,7 @@ impl Spinner {
         }
     }
 
-    /// Whether something was said since the last time, in the middle of what others print.
+    /// Returns true if a message was printed between two events since the last call.
     pub(crate) fn has_interjected(&self) -> bool {
         self.0.as_ref().is_some_and(|shared| std::mem::take(&mut shared.lock().interjected))
     }
@@ -147,7 +148,7 @@ impl Shared {
 }
 
 impl State {
-    /// Takes the line away.
+    /// Erases the line.
     fn erase(&mut self) {
         if let Some(drawn) = self.drawn.take() {
             put(&drawn.gone(paint::width()));
@@ -181,7 +182,8 @@ fn draw(mut state: MutexGuard<'_, State>) {
 }
 
 impl Drawn {
-    /// What takes the line away and puts the cursor where it was. A window that became narrower has broken the line.
+    /// Returns the escape sequence that erases the line and restores the cursor. A window that became narrower has
+    /// wrapped the line.
     fn gone(self, columns: usize) -> String {
         let up = match self.width.saturating_sub(1) / columns.max(1) {
             0 => String::new(),
@@ -195,7 +197,7 @@ impl Drawn {
     }
 }
 
-/// Straight to the terminal: between two events the console has nothing in hand.
+/// Writes to the terminal directly: between two events the console's buffer is empty.
 fn put(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

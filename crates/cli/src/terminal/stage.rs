@@ -1,4 +1,4 @@
-//! A run as a person at a terminal sees it: the screen, what is waited for, and what was changed.
+//! The terminal view of a run: the screen, the status line, and the changes of files.
 
 use std::path::Path;
 
@@ -15,34 +15,34 @@ use crate::console::Console;
 use crate::paint;
 use crate::render::run::Screen;
 
-/// Shows the events of a run. Where nobody watches, it is the screen alone.
+/// Shows the events of a run. Without a live terminal it is the screen alone.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) screen: Screen,
     spinner: Spinner,
     ledger: Ledger,
     live: Option<Live>,
-    /// Where the cursor is in its line.
+    /// The cursor's column.
     column: usize,
 }
 
-/// What only a live terminal has.
+/// The parts that only a live terminal has.
 #[derive(Debug)]
 struct Live {
-    /// What the model is called.
+    /// The name of the model.
     model: String,
     blobs: Blobs,
     writes: Writes,
 }
 
 impl Stage {
-    /// For a pipe or a file: every line is final.
+    /// Creates a view for a pipe or a file: every line is final.
     pub(crate) fn plain(screen: Screen) -> Self {
         let (spinner, ledger) = (Spinner::default(), Ledger::default());
         Self { screen, spinner, ledger, live: None, column: 0 }
     }
 
-    /// For a person: Markdown, changes of files in this project, and the spinner.
+    /// Creates a view for a live terminal: Markdown, changes of project files, and the spinner.
     pub(crate) fn live(
         screen: Screen,
         spinner: Spinner,
@@ -56,7 +56,6 @@ impl Stage {
         Self { screen, spinner, ledger, live, column: 0 }
     }
 
-    /// Shows an event as it happens.
     pub(crate) fn event(&mut self, event: &Event, console: &mut Console) {
         self.ledger.event(event);
         let Some(live) = &mut self.live else {
@@ -71,7 +70,7 @@ impl Stage {
         self.screen.resize(paint::text_width());
         let text = before + &self.screen.event(event);
         if text.is_empty() && matches!(event.kind, EventKind::Model(ModelEvent::Delta(_))) {
-            // The first word is not complete; the wait for it goes on.
+            // The first word is not complete yet; the spinner keeps waiting for it.
             return;
         }
         let text = text + &live.writes.event(event).unwrap_or_default();
@@ -79,7 +78,7 @@ impl Stage {
         console.text(&text);
         console.show();
         self.column = column(self.column, &text);
-        // Behind the last column of the window a terminal has no place to come back to.
+        // Behind the last column a terminal has no position that the cursor could return to.
         let place = self.column % paint::width().max(1);
         if let Some(what) = live.waits_for(event)
             && (place > 0 || self.column == 0)
@@ -88,7 +87,7 @@ impl Stage {
         }
     }
 
-    /// Makes room for something that is no event.
+    /// Ends the current text before something is printed that is not an event.
     pub(crate) fn hush(&mut self, console: &mut Console) {
         self.spinner.hide();
         if self.spinner.has_interjected() {
@@ -98,12 +97,12 @@ impl Stage {
         self.column = 0;
     }
 
-    /// As long as this lives, keys are not written between the words of the model.
+    /// Hides typed keys until the guard is dropped, so that they do not mix with the output.
     pub(crate) fn work(&self) -> Option<Quiet> {
         self.live.is_some().then(Quiet::begin)
     }
 
-    /// The last call of a tool, in full.
+    /// Formats the last tool call in full.
     pub(crate) fn last_call(&self) -> String {
         self.ledger.last(self.live.as_ref().map(|live| &live.blobs), paint::width())
     }
@@ -116,7 +115,7 @@ impl Drop for Stage {
 }
 
 impl Live {
-    /// What comes next may take a while.
+    /// Returns the label of the wait that this event starts.
     fn waits_for(&self, event: &Event) -> Option<String> {
         if let EventKind::Tool(ToolEvent::Started(ToolStarted { tool, subject, .. })) = &event.kind
         {
@@ -136,7 +135,7 @@ impl Live {
     }
 }
 
-/// Where the cursor is after a text.
+/// Returns the cursor's column after a text.
 fn column(before: usize, text: &str) -> usize {
     let (before, line) = match text.rfind(['\n', '\r']) {
         Some(at) => (0, text.get(at + 1..).unwrap_or_default()),

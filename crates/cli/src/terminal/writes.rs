@@ -1,4 +1,4 @@
-//! What the calls of a run change in the project, shown when it is done.
+//! The changes that a tool call made in the project, shown when it has finished.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use crewagent_engine::blobs::Blobs;
 use super::diff::{Bounds, diff};
 use crate::paint::{self, QUIET};
 
-/// Changed lines of a file that was there before.
+/// Maximum of changed lines shown of an existing file.
 const CHANGED: usize = 20;
-/// Lines of a new one.
+/// Maximum of lines shown of a new file.
 const NEW: usize = 6;
-/// Files of one call.
+/// Maximum of files shown of one call.
 const FILES: usize = 5;
-/// A larger file is not compared.
+/// A larger file is not compared, in bytes.
 const LARGE: u64 = 1 << 20;
 
-/// The changes in hand.
+/// The announced changes of the calls in progress.
 #[derive(Debug)]
 pub(crate) struct Writes {
     blobs: Blobs,
@@ -28,12 +28,12 @@ pub(crate) struct Writes {
 }
 
 impl Writes {
-    /// For a run that keeps what files held before in `blobs`.
+    /// Creates it for a run whose previous file contents are in `blobs`.
     pub(crate) fn new(blobs: Blobs, project: &Path) -> Self {
         Self { blobs, project: project.to_owned(), intents: BTreeMap::new() }
     }
 
-    /// What a call changed, once it has.
+    /// Returns the changes of a call when it has finished.
     pub(crate) fn event(&mut self, event: &Event) -> Option<String> {
         if let EventKind::Tool(ToolEvent::Started(ToolStarted {
             call_id,
@@ -71,14 +71,14 @@ impl Writes {
         out
     }
 
-    /// What changed in a file, if both sides of it are at hand and text.
+    /// Returns the difference of a file, if both versions are available and text.
     fn change(&self, file: &FileIntent) -> Option<String> {
         let path = self.project.join(file.path.strip_prefix("@project/")?);
         if std::fs::metadata(&path).ok()?.len() > LARGE {
             return None;
         }
         let after = std::fs::read(&path).ok()?;
-        // Somebody may have been there since.
+        // Another process may have changed the file since.
         if Digest::of(&after).to_string() != file.after {
             return None;
         }

@@ -1,17 +1,16 @@
-//! What was typed before: a private file with one input a line.
+//! Input history: a private file with one input a line.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// So many inputs are kept.
 pub(super) const KEPT: usize = 1_000;
-/// More of a file is not read.
+/// The rest of a longer file is ignored.
 const MOST: u64 = 4 << 20;
-/// A longer input is remembered as long as the process lives.
+/// A longer input is kept in memory only.
 const LONGEST: usize = 64 << 10;
 
-/// The file. Without one nothing is written.
+/// The history file; without a path nothing is written.
 #[derive(Debug)]
 pub(super) struct History {
     file: Option<PathBuf>,
@@ -19,7 +18,8 @@ pub(super) struct History {
 }
 
 impl History {
-    /// The history and what it holds, oldest first. What cannot be read is left out; nobody is kept from working.
+    /// Opens the history and returns its inputs, oldest first. An unreadable file or line is skipped: the prompt works
+    /// without it.
     pub(super) fn open(file: Option<&Path>) -> (Self, Vec<String>) {
         let text = file.map(read).and_then(Result::ok).unwrap_or_default();
         let mut inputs: Vec<String> = text.lines().filter_map(unescaped).collect();
@@ -27,14 +27,14 @@ impl History {
         if inputs.len() > KEPT {
             inputs.drain(..inputs.len() - KEPT);
             let lines: String = inputs.iter().map(|input| escaped(input)).collect();
-            // Then it is too long the next time, too.
+            // If this fails, the next process tries again.
             let _ = file.map(|file| rewrite(file, &lines));
         }
         let last = inputs.last().cloned();
         (Self { file: file.map(Path::to_owned), last }, inputs)
     }
 
-    /// Keeps an input, unless it is the one before.
+    /// Appends an input, unless it equals the last one.
     pub(super) fn add(&mut self, input: &str) -> io::Result<()> {
         if self.last.as_deref() == Some(input) {
             return Ok(());
@@ -57,7 +57,7 @@ fn read(file: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Whole or not at all: another process may read it.
+/// Replaces the file atomically: another process may read it.
 fn rewrite(file: &Path, lines: &str) -> io::Result<()> {
     let draft = file.with_extension(format!("{}.new", std::process::id()));
     private(OpenOptions::new().write(true).create(true).truncate(true))

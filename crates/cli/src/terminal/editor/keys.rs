@@ -1,11 +1,11 @@
-//! Keys that mean something else here than in other editors.
+//! Key bindings that differ from rustyline's defaults.
 
 use rustyline::{
     Cmd, ConditionalEventHandler, Event, EventContext, EventHandler, Helper, KeyCode, KeyEvent,
     Modifiers, Movement, RepeatCount,
 };
 
-/// Teaches an editor our keys.
+/// Binds the keys.
 pub(super) fn bind<H: Helper, I: rustyline::history::History>(
     editor: &mut rustyline::Editor<H, I>,
 ) {
@@ -44,8 +44,8 @@ impl ConditionalEventHandler for Key {
     }
 }
 
-/// Whether Enter means another line: a backslash stands before the cursor, at the end of its line. It is completed to the
-/// end of the line, so that one that was pasted stays.
+/// Returns true if Enter inserts a line break: a backslash ends the cursor's line. The caller completes it to the end
+/// of the line, so that a pasted backslash stays.
 pub(super) fn is_continued(line: &str, cursor: usize) -> bool {
     line.split_at_checked(cursor).is_some_and(|(before, after)| {
         before.ends_with('\\') && (after.is_empty() || after.starts_with('\n'))

@@ -1,4 +1,4 @@
-//! A finished piece of Markdown as lines for the screen.
+//! Formats a complete block of Markdown as lines for the screen.
 
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
@@ -9,17 +9,16 @@ use super::table::Table;
 use super::wrap::{Long, Span, wrapped};
 use crate::paint::{self, NAME, QUIET};
 
-/// Code, in a line or as a block.
 pub(super) const CODE: Style = AnsiColor::Cyan.on_default();
-/// How far a block of code stands in.
+/// The indentation of a code block.
 pub(super) const INSET: &str = "  ";
-/// A rule is not wider than that.
+/// Maximum width of a horizontal rule.
 const RULE: usize = 40;
-/// However deep things stand in, so many columns are left for words.
+/// Minimum width of a text, however deep it is nested.
 const ROOM: usize = 16;
 
-/// The lines of a text, each with its end, in so many columns. A text that would lose a letter (cells beyond the last
-/// column, definitions of links) has no form.
+/// Formats a text as lines that end with a newline. Returns none if a letter would be lost (cells beyond the last
+/// column, link definitions).
 pub(super) fn formatted(text: &str, margin: &str, columns: usize) -> Option<String> {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -38,27 +37,27 @@ fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
-/// What is being put into form.
+/// The state of the formatter.
 #[derive(Default)]
 struct Form {
     columns: usize,
     lines: Vec<String>,
-    /// Words of the line in hand.
+    /// The text of the current line.
     spans: Vec<Span>,
     styles: Vec<Style>,
-    /// What we are inside of, from the outside in.
+    /// The enclosing quotes and list items, outermost first.
     frames: Vec<Frame>,
-    /// The next number of each list, where it counts.
+    /// The next number of each enclosing list; none if it is not numbered.
     lists: Vec<Option<u64>>,
     code: Option<String>,
     table: Option<Table>,
-    /// Where the links lead that we are inside of.
+    /// The targets of the enclosing links.
     targets: Vec<String>,
 }
 
-/// A quote or an item of a list: what its lines begin with.
+/// A quote or list item, with the prefix of its lines.
 struct Frame {
-    /// The mark of an item, until it was shown.
+    /// The marker of an item, until it was shown.
     mark: Option<String>,
     rest: String,
 }
@@ -212,7 +211,7 @@ impl Form {
         }
     }
 
-    /// A link says where it leads, unless its words do.
+    /// Prints the target of a link, unless its text is the target.
     fn leave_link(&mut self) {
         self.styles.pop();
         let target = self.targets.pop().unwrap_or_default();
@@ -226,7 +225,7 @@ impl Form {
         self.say_in(Style::new(), text);
     }
 
-    /// Words in a style on top of those we are inside of.
+    /// Adds a text in a style, combined with the enclosing styles.
     fn say_in(&mut self, style: Style, text: &str) {
         let mut all = style;
         for outer in &self.styles {
@@ -235,10 +234,10 @@ impl Form {
         self.spans.push(Span { text: text.to_owned(), style: all });
     }
 
-    /// The words in hand become lines.
+    /// Wraps the collected text into lines.
     fn flush(&mut self) {
         let mut spans = std::mem::take(&mut self.spans);
-        // A block of HTML ends with the end of its line.
+        // A block of HTML ends with its newline.
         if let Some(last) = spans.last_mut() {
             last.text.truncate(last.text.trim_end_matches('\n').len());
         }
@@ -260,7 +259,7 @@ impl Form {
     }
 }
 
-/// One line of code as it can be shown.
+/// Returns a line of code without control characters and tabs.
 pub(super) fn harmless(line: &str) -> String {
     paint::printable(&line.replace('\t', "    "))
 }

@@ -1,6 +1,6 @@
-//! What a single line says about where blocks begin and end.
+//! Classifies single lines: where blocks begin and end.
 
-/// A fence around code.
+/// The fence of a code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fence {
     mark: char,
@@ -9,7 +9,7 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    /// The fence that a line opens.
+    /// Returns the fence that a line opens.
     pub(super) fn opened_by(line: &str) -> Option<Self> {
         let indent = indent(line);
         let rest = line.trim_start_matches(' ');
@@ -24,7 +24,7 @@ impl Fence {
         indent(line) < 4 && rest.chars().count() >= self.length && self.is_made_of(rest)
     }
 
-    /// Whether a line that is not complete may still become the end.
+    /// Returns true if an incomplete line may become the closing fence.
     pub(super) fn may_be_closed_by(self, line: &str) -> bool {
         indent(line) < 4 && self.is_made_of(line.trim())
     }
@@ -33,25 +33,25 @@ impl Fence {
         text.chars().all(|c| c == self.mark)
     }
 
-    /// A line of the code, without what the fence itself stands in.
+    /// Returns a line of code without the indentation of its fence.
     pub(super) fn inner(self, line: &str) -> &str {
         let blanks = indent(line).min(self.indent);
         line.get(blanks..).unwrap_or(line)
     }
 }
 
-/// What a line that opens a fence says about the code: mostly its language.
+/// Returns the info string of an opening fence, mostly the language.
 pub(super) fn info(line: &str) -> &str {
     line.trim().trim_start_matches(['`', '~']).trim()
 }
 
-/// `# A heading`
+/// Returns true for `# A heading`.
 pub(super) fn is_heading(line: &str) -> bool {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     (1..=6).contains(&level) && line.get(level..).is_some_and(|rest| rest.starts_with(' '))
 }
 
-/// `- an item`, `1. an item`
+/// Returns true for `- an item` and `1. an item`.
 pub(super) fn is_item(line: &str) -> bool {
     let rest = line.trim_start();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -60,12 +60,12 @@ pub(super) fn is_item(line: &str) -> bool {
     marks.iter().any(|it| mark.starts_with(it))
 }
 
-/// `|---|---|`: the line below the head of a table.
+/// Returns true for `|---|---|`, the line below a table head.
 pub(super) fn is_table_rule(line: &str) -> bool {
     line.contains('-') && line.contains('|') && line.trim().chars().all(|c| "|-: ".contains(c))
 }
 
-/// The blanks that a line begins with.
+/// Returns the number of leading blanks.
 pub(super) fn indent(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b' ').count()
 }

@@ -1,19 +1,19 @@
-//! A block on the screen before it is complete: plain, and counted in rows so that it can be taken away again.
+//! The plain preview of an incomplete block; it counts its rows so that it can be erased.
 
 use unicode_width::UnicodeWidthChar as _;
 
 use super::Window;
 use crate::render::flow::{Flow, Width};
 
-/// So many rows of the window are never counted on.
+/// Rows of the window that a preview never uses.
 const SPARE: usize = 2;
 
-/// What stands on the screen of a block.
+/// The part of a block that is on the screen.
 #[derive(Debug, Default)]
 pub(super) struct Preview {
     flow: Option<Flow>,
     shown: String,
-    /// How much of the block was taken in.
+    /// Bytes of the block that were consumed.
     taken: usize,
 }
 
@@ -30,7 +30,7 @@ impl Preview {
         self.taken = end;
     }
 
-    /// Shows what is new in a block. It does not where the block would leave the window.
+    /// Shows the new part of a block. Returns false, and shows nothing, if the block would scroll out of the window.
     pub(super) fn push(
         &mut self,
         block: &str,
@@ -53,9 +53,9 @@ impl Preview {
         true
     }
 
-    /// Puts other lines in its place.
+    /// Replaces the preview with other lines.
     pub(super) fn replace(&mut self, lines: &str, window: Window, out: &mut String) {
-        // What looks the same stays, and what is missing is added.
+        // An unchanged beginning stays; only the rest is printed.
         match lines.strip_prefix(self.shown.as_str()) {
             Some(rest) => out.push_str(rest),
             None => {
@@ -69,12 +69,12 @@ impl Preview {
         *self = Self::default();
     }
 
-    /// The word that was held back, when the rest stays as it is.
+    /// Returns the buffered word; the preview becomes final.
     pub(super) fn leave(&mut self) -> String {
         self.flow.as_mut().map(Flow::finish).unwrap_or_default()
     }
 
-    /// How many rows are above the cursor.
+    /// Returns the number of rows above the cursor.
     fn rows(&self, window: Window) -> usize {
         let (mut rows, mut column) = (0, 0);
         for c in self.shown.chars() {
@@ -91,7 +91,7 @@ impl Preview {
     }
 }
 
-/// A text without form, broken to fit.
+/// Wraps a text without formatting it.
 pub(super) fn plain(text: &str, margin: &'static str, window: Window) -> String {
     let mut flow = Flow::new(Width::Columns(window.text), margin);
     flow.push(text.trim_end()) + &flow.finish()

@@ -1,4 +1,4 @@
-//! A table with columns that line up, whatever script its cells are in.
+//! Tables with aligned columns, also for wide scripts.
 
 use anstream::adapter::strip_str;
 use pulldown_cmark::Alignment;
@@ -7,9 +7,9 @@ use unicode_width::UnicodeWidthStr as _;
 use super::wrap::{Long, Span, width, wrapped};
 use crate::paint::{self, QUIET};
 
-/// Narrower than that a column is not made.
+/// Minimum width of a column.
 const NARROW: usize = 8;
-/// What stands between two columns.
+/// Width of the separator between two columns.
 const BETWEEN: usize = 3;
 
 /// The cells of a table, row by row; the first row is its head.
@@ -20,7 +20,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Its lines, in so many columns.
+    /// Returns the lines of the table, fitted to the width.
     pub(super) fn lines(&self, columns: usize) -> Vec<String> {
         let widths = self.widths(columns);
         let mut lines = Vec::new();
@@ -34,7 +34,7 @@ impl Table {
         lines
     }
 
-    /// What each column wants; where that is too much, the widest ones give way.
+    /// Returns the width of each column; the widest ones shrink until the table fits.
     fn widths(&self, columns: usize) -> Vec<usize> {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let mut widths = vec![1; count];

@@ -11,7 +11,7 @@ fn window() -> Window {
     Window { text: COLUMNS.into(), columns: COLUMNS.into(), rows: ROWS.into() }
 }
 
-/// What is on the screen in the end, and what left it at its top.
+/// Returns the final screen with the rows that scrolled off its top.
 fn played(pieces: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut markdown = Markdown::new(window, "  ");
     let mut screen = Screen::new(ROWS, COLUMNS);
@@ -22,7 +22,7 @@ fn played(pieces: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     screen.all().trim_end().to_owned()
 }
 
-/// However a text is cut into pieces, the same comes out.
+/// Checks that the output does not depend on how the text is cut into pieces.
 #[track_caller]
 fn check_screen(text: &str, expected: &str) {
     assert_eq!(played([text]), expected, "at once");
@@ -107,7 +107,7 @@ fn nothing_is_lost_that_markdown_would_drop() {
 
 #[test]
 fn a_text_cannot_steer_the_terminal() {
-    // The screen of the tests leaves U+FFFD out, which stands where an escape was.
+    // The test screen drops U+FFFD, which replaces an escape character.
     check_screen("a\u{1b}[2Jb `\u{9b}31m`\r\n", "  a[2Jb 31m");
     check_screen("```\n\u{1b}[2J\n```\n", "    [2J");
 }
@@ -151,7 +151,7 @@ fn what_others_print_in_between_stays() {
     }
 }
 
-/// Numbers that look random and are the same every time.
+/// A deterministic pseudo-random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -162,7 +162,7 @@ impl Dice {
     }
 }
 
-/// A text of any kinds of blocks, in any order, and so many words, each with its number.
+/// Builds a text of random blocks with this many numbered words.
 fn any_text(dice: &mut Dice) -> (String, usize) {
     // The last three make tables.
     const BEFORE: [&str; 16] = [
@@ -207,7 +207,7 @@ fn whatever_is_written_every_word_is_shown_once() {
             }
         }
         let all = played(&pieces);
-        // A word may be broken where the window ends, and the head of a long table is said again.
+        // A word may be broken at the edge of the window, and the head of a long table is repeated.
         let joined: String = all.split_whitespace().collect();
         let most = if text.contains("|---") { usize::MAX } else { 1 };
         for number in 0..words {

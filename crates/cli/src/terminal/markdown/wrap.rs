@@ -1,4 +1,4 @@
-//! Words in several styles, broken into lines that fit.
+//! Wraps styled text into lines.
 
 use anstyle::Style;
 use crewagent_core::text::is_unsafe_char;
@@ -7,27 +7,27 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 use crate::paint;
 use crate::render::flow::{is_joined, is_opening, is_wide};
 
-/// Some words in one style.
+/// A text in one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) text: String,
     pub(super) style: Style,
 }
 
-/// What becomes of a word that is wider than a line.
+/// The treatment of a word that is wider than a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Long {
-    /// It stays whole: addresses can be copied, and the terminal breaks it.
+    /// Keeps it whole, so that an address can be copied; the terminal breaks it.
     Keep,
-    /// It is broken where the line ends: columns of a table stay columns.
+    /// Breaks it at the end of the line, so that table columns stay aligned.
     Break,
 }
 
-/// A run of letters between which no line ends.
+/// A sequence of characters that no line break divides.
 #[derive(Debug, Default)]
 struct Word {
     letters: Vec<(char, Style)>,
-    /// The blanks before it, each in its style.
+    /// The blanks before the word, each with its style.
     blanks: Vec<Style>,
 }
 
@@ -37,7 +37,7 @@ impl Word {
     }
 }
 
-/// The lines of some words; a line end in the text ends a line. There is always one.
+/// Wraps the spans; a newline in the text ends a line. Returns at least one line.
 pub(super) fn wrapped(spans: &[Span], columns: usize, long: Long) -> Vec<String> {
     let mut lines = vec![Line::default()];
     for paragraph in words(spans) {
@@ -47,7 +47,7 @@ pub(super) fn wrapped(spans: &[Span], columns: usize, long: Long) -> Vec<String>
                 lines.push(Line::default());
             }
             if let Some(line) = lines.last_mut() {
-                // Blanks in front of a line that was broken say nothing.
+                // Blanks at the start of a wrapped line are dropped.
                 if line.used > 0 || used == 0 {
                     word.blanks.iter().for_each(|style| line.put(' ', *style));
                 }
@@ -68,13 +68,13 @@ pub(super) fn wrapped(spans: &[Span], columns: usize, long: Long) -> Vec<String>
     lines.into_iter().map(Line::finish).collect()
 }
 
-/// The width of some words on one line.
+/// Returns the width of the widest unwrapped line.
 pub(super) fn width(spans: &[Span]) -> usize {
     let text: String = spans.iter().flat_map(|span| span.text.chars()).map(harmless).collect();
     text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
 }
 
-/// The words of each line of the text.
+/// Splits each line of the text into words.
 fn words(spans: &[Span]) -> Vec<Vec<Word>> {
     let mut lines = vec![Vec::new()];
     let mut word = Word::default();
@@ -118,7 +118,7 @@ fn harmless(c: char) -> char {
 #[derive(Debug, Default)]
 struct Line {
     text: String,
-    /// Letters that have their style in common with the last one, not painted yet.
+    /// Characters in the style of the last one, not painted yet.
     run: String,
     style: Style,
     used: usize,
