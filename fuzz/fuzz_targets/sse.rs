@@ -4,12 +4,12 @@
 
 use std::convert::Infallible;
 
+use crewagent_core::event::{Channel, Reply};
+use crewagent_core::tool::leaked;
 use crewagent_dialect::assemble::{Assembler, Flow, Limits, Piece};
 use crewagent_dialect::fault::{Fault, FaultKind};
-use crewagent_core::tool::leaked;
 use crewagent_dialect::names::Names;
 use crewagent_dialect::profile::{NameForm, Profile};
-use crewagent_core::event::{Channel, Reply};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use libfuzzer_sys::fuzz_target;
 use sse_stream::SseByteStream;
