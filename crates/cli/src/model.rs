@@ -4,8 +4,8 @@ use crewagent_adapters::chat::Client;
 use crewagent_adapters::names::{NamedError, NamedModel};
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::Run;
+use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{SecretError, Store};
-use crewagent_engine::turn::Halt;
 
 use crate::outcome::Usage;
 

@@ -8,8 +8,8 @@ use crewagent_engine::author::NewError;
 use crewagent_engine::pack::PackError;
 use crewagent_engine::runtime::{ForkError, ResumeError, StartError};
 use crewagent_engine::source::SourceError;
+use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{FindError, ImportError, ProjectError, RunError, StoreError};
-use crewagent_engine::turn::Halt;
 
 use crate::console::Console;
 use crate::paint::{self, ERROR};

@@ -12,7 +12,7 @@ pub mod control;
 pub mod disk;
 pub mod doctor;
 mod documents;
-mod drive;
+mod driver;
 mod durable;
 pub mod export;
 pub mod inspect;
@@ -23,10 +23,10 @@ pub mod pack;
 pub mod runtime;
 pub mod session;
 pub mod source;
+pub mod step_log;
 pub mod store;
 pub mod tool_server;
 pub mod tools;
-pub mod turn;
 pub mod workers;
 
 /// The version of this runtime, which a package may have an opinion about.

@@ -23,8 +23,8 @@ pub use self::reaction::{Reaction, SessionError};
 use crate::control::Control;
 use crate::model::Model;
 use crate::runtime::{ResumeError, Run, Runtime, SettingsChange, StartTalk};
+use crate::step_log::Halt;
 use crate::store::{Installed, RunError, RunId, Store};
-use crate::turn::Halt;
 
 /// Whoever listens to what happens.
 type Tell<'t> = &'t mut dyn FnMut(&Event);

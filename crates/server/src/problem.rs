@@ -15,11 +15,11 @@ use crewagent_engine::pack::PackError;
 use crewagent_engine::runtime::{ForkError, ResumeError, StartError};
 use crewagent_engine::session::SessionError;
 use crewagent_engine::source::SourceError;
+use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{
     BadId, Damaged, FindError, Harm, ImportError, KnownServersError, ProjectError, RunError,
     SecretError, SettingsError, StoreError, UnknownModel,
 };
-use crewagent_engine::turn::Halt;
 use crewagent_engine::workers::{ConnectorError, WorkerError};
 
 use crate::wire::{Code, Fault};

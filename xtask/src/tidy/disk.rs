@@ -7,13 +7,13 @@ use super::{TidyFinding, TidyRule};
 const RUN_SOURCES: [&str; 10] = [
     "crates/engine/src/blobs",
     "crates/engine/src/control",
-    "crates/engine/src/drive",
+    "crates/engine/src/driver",
     "crates/engine/src/journal",
     "crates/engine/src/runtime",
+    "crates/engine/src/step_log",
     "crates/engine/src/store/projects",
     "crates/engine/src/store/runs",
     "crates/engine/src/tools",
-    "crates/engine/src/turn",
     "crates/scenario/src/replay",
 ];
 

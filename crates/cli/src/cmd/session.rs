@@ -14,8 +14,8 @@ use crewagent_core::settings::RunSettings;
 use crewagent_engine::control::{Control, ControlRequest};
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::Run;
+use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{RunRecord, Store};
-use crewagent_engine::turn::Halt;
 
 pub(crate) use self::prompt::{HISTORY, RunDesk, desk};
 use crate::again::Again;

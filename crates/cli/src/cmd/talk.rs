@@ -15,8 +15,8 @@ use crewagent_core::state::standing::Standing;
 use crewagent_engine::control::{Control, ControlRequest};
 use crewagent_engine::model::Model;
 use crewagent_engine::session::{Guest, Mode, Reaction, Session, SessionError};
+use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{RunId, Runs, Store};
-use crewagent_engine::turn::Halt;
 
 use self::prompt::TalkCommand;
 use super::run::answers;

@@ -7,8 +7,8 @@ use crate::disk::{DiskErrorKind, kind_of};
 use crate::documents::NoDocument;
 use crate::journal::JournalError;
 use crate::mounts::OpenError;
+use crate::step_log::Halt;
 use crate::store::{ProjectError, RunError, RunId, StoreError};
-use crate::turn::Halt;
 
 /// Why a run cannot be started.
 #[derive(Debug, Error)]

@@ -23,9 +23,9 @@ use super::start::reference;
 use super::{ForkError, ResumeError};
 use crate::clock::{self, Clock};
 use crate::documents::{Found, NoDocument, document, follow};
-use crate::drive::{Course, Drive};
+use crate::driver::{Course, Drive};
+use crate::step_log::replay::Replayed;
 use crate::store::{NewRun, RunError, RunId, RunView, Store};
-use crate::turn::replayed::Replayed;
 
 /// Where a run is to go on from.
 #[derive(Clone, Debug)]

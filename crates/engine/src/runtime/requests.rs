@@ -5,11 +5,11 @@ use crewagent_core::event::{Event, EventKind, ModelEvent, TurnStarted};
 use super::ResumeError;
 use super::open::{Past, cast, data_of, words_at_hand};
 use crate::documents::Found;
-use crate::drive::request;
-use crate::drive::{Course, Drive};
+use crate::driver::request;
+use crate::driver::{Course, Drive};
 use crate::model::Request;
+use crate::step_log::replay::Replayed;
 use crate::store::{RunId, Runs, Store};
-use crate::turn::replayed::Replayed;
 
 /// A request that was answered.
 #[derive(Clone, Debug)]

@@ -22,14 +22,14 @@ use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::control::{Control, ControlRequest};
 use crate::documents::Found;
-use crate::drive::{Course, Drive, World};
+use crate::driver::{Course, Drive, World};
 use crate::model::{Model, ModelErrorKind};
 use crate::mounts::Mounts;
+use crate::step_log::journal::{Journaled, Records};
+use crate::step_log::{Halt, Turn as _};
 use crate::store::{RunFolder, RunOwner, RunRecord};
 use crate::tool_server::ToolServers;
 use crate::tools::Recent;
-use crate::turn::journaled::{Journaled, Records};
-use crate::turn::{Halt, Turn as _};
 
 /// The folder of a project that new files count as artifacts in.
 const ARTIFACTS: &str = "artifacts";

@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use crate::runtime::{ResumeError, StartError};
+use crate::step_log::Halt;
 use crate::store::{RunError, RunId};
-use crate::turn::Halt;
 
 /// What a message of the user led to.
 // Whatever it is, `Session::drive` may be called: it does the work there is.

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::runtime::{ResumeError, StartError};
 use crate::session::SessionError;
+use crate::step_log::Halt;
 use crate::store::{RunError, StoreError};
-use crate::turn::Halt;
 
 /// An error of the adapters, which the caller that composed the workers knows.
 pub type ConnectorError = Box<dyn Error + Send + Sync>;

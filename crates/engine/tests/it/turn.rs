@@ -6,9 +6,9 @@ use std::cell::RefCell;
 use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, RunFailed, UserInput};
 use crewagent_engine::clock::Clock;
 use crewagent_engine::disk::Disk;
+use crewagent_engine::step_log::journal::{Journaled, Records};
+use crewagent_engine::step_log::{Halt, Moment, Once, Recorded, Turn};
 use crewagent_engine::store::{NewRun, RunId, RunPackage, RunWorkflow, Store, Subject};
-use crewagent_engine::turn::journaled::{Journaled, Records};
-use crewagent_engine::turn::{Halt, Moment, Once, Recorded, Turn};
 use tempfile::TempDir;
 
 use crate::probe::{Fault, Recorder};

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crewagent_adapters::chat::{Client, Finding, Probe};
+use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::MEASURED;
 use crewagent_engine::store::{ChosenModel, SettingsFile, Store, Surroundings};
-use crewagent_engine::turn::Halt;
 use serde_json::{Map, Value as Json, json};
 
 use super::over_the_network;

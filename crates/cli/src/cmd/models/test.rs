@@ -1,8 +1,8 @@
 //! `crewagent models test`: the way to a model, step by step.
 
 use crewagent_adapters::chat::{Client, Step, StepStatus, checkup};
+use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{ChosenModel, SecretError, Store, Surroundings};
-use crewagent_engine::turn::Halt;
 use serde_json::json;
 
 use super::over_the_network;

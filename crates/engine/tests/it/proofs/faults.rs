@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crewagent_core::event::{EventKind, UserEvent};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::{Runtime, SettingsChange};
+use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::RunId;
 use crewagent_engine::tool_server::ToolServers;
-use crewagent_engine::turn::Halt;
 
 use super::kill::{Calm, check_readable};
 use super::record::{Scale, scale};

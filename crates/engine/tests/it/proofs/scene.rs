@@ -14,9 +14,9 @@ use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::journal::{self, INLINE_LIMIT, Judged};
 use crewagent_engine::runtime::{ResumeError, Run, Runtime, SettingsChange, StartError, StartRun};
+use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{Installed, Of, RunError, Store};
 use crewagent_engine::tool_server::ToolServers;
-use crewagent_engine::turn::Halt;
 use tempfile::TempDir;
 
 use super::twelve::{AGAIN, COLOUR, GO_ON, ONCE, Piece, Player};

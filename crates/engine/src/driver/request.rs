@@ -19,7 +19,7 @@ use crewagent_dialect::profile::NameForm;
 
 use crate::blobs::{BlobError, Blobs};
 use crate::model::{Place, Request};
-use crate::turn::Halt;
+use crate::step_log::Halt;
 
 /// The tools of the effective agent, worked out when its policy or what servers offer changes.
 #[derive(Default)]

@@ -21,8 +21,8 @@ use super::{Drive, World, approval, request, unexpected, unrecorded};
 use crate::cancel::Deadline;
 use crate::clock;
 use crate::mounts::{FileContent, Mounts};
+use crate::step_log::{Halt, Moment, Recorded, Turn};
 use crate::tools::{self, Change, Occasion, Plan, Tools};
-use crate::turn::{Halt, Moment, Recorded, Turn};
 
 /// A change that is recorded as an intent.
 pub(super) struct Announced {

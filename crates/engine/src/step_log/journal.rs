@@ -3,7 +3,7 @@
 use crewagent_core::event::{Event, EventKind};
 use jiff::Timestamp;
 
-use super::past::Past;
+use super::queue::Past;
 use super::{Halt, Moment, Once, Recorded, Said, Turn};
 use crate::clock::{self, Clock};
 use crate::journal::Journal;

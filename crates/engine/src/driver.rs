@@ -1,10 +1,10 @@
 //! The driver: carries out what the machine asks for, and decides nothing.
 
 mod approval;
-mod perform;
+mod call;
+mod frame;
 pub(crate) mod request;
-mod served;
-mod shift;
+mod tool_server;
 
 use crewagent_core::context::holds_object;
 use crewagent_core::event::{
@@ -24,9 +24,9 @@ use crate::cancel::Deadline;
 use crate::control::{Control, ControlRequest};
 use crate::model::{Again, Delta, Memo, Model, ModelError, ModelErrorKind, Progress};
 use crate::mounts::Mounts;
+use crate::step_log::{Halt, Recorded, Turn};
 use crate::tool_server::ToolServers;
 use crate::tools::{Recent, Tools};
-use crate::turn::{Halt, Recorded, Turn};
 
 /// What a driver works with.
 pub(crate) struct World<'w> {
@@ -54,12 +54,12 @@ pub(crate) struct Course {
     /// How often the user spoke; part of every key.
     inputs: u64,
     /// A change that was announced and is not carried out.
-    announced: Option<perform::Announced>,
+    announced: Option<call::Announced>,
     /// The same for a change of the active workflow.
-    planned: Option<shift::Planned>,
+    planned: Option<frame::Planned>,
     toolbox: request::Toolbox,
     /// What is known of servers beside what is recorded.
-    served: served::Acquaintance,
+    served: tool_server::Acquaintance,
     /// What the model keeps between two requests.
     memo: Memo,
 }

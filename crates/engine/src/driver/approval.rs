@@ -11,8 +11,8 @@ use similar::TextDiff;
 
 use super::request;
 use crate::blobs::Blobs;
+use crate::step_log::Halt;
 use crate::tools::{Change, Images};
-use crate::turn::Halt;
 
 /// Bytes that are shown of differences, over all files, or of arguments.
 const MOST_SHOWN: usize = 24 * 1024;

@@ -14,11 +14,11 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Job, Whole};
 use crewagent_core::tool::served::{ServedTool, ServerName, is_served};
 
-use super::perform::{asked, cut_off, deadline, finished, started, would_need_closing};
+use super::call::{asked, cut_off, deadline, finished, started, would_need_closing};
 use super::{Drive, World, approval, request, unrecorded};
 use crate::cancel::Deadline;
+use crate::step_log::{Halt, Moment, Once, Turn};
 use crate::tool_server::{LogCursor, Offer, answer};
-use crate::turn::{Halt, Moment, Once, Turn};
 
 /// What this process knows of servers, beside what is recorded.
 #[derive(Default)]

@@ -4,12 +4,12 @@
 //! records, each step gives what was recorded; from then on it happens. So everything that the program decides must
 //! follow from what steps and signals gave it: clock, ids, disk and model are reached inside a step alone.
 //!
-//! Today the records are a journal beside the run ([`journaled::Journaled`]); an engine on other machines can take
+//! Today the records are a journal beside the run ([`journal::Journaled`]); an engine on other machines can take
 //! its place. Both pass the suite in `tests/it/turn.rs`.
 
-pub mod journaled;
-mod past;
-pub mod replayed;
+pub mod journal;
+mod queue;
+pub mod replay;
 
 use crewagent_core::event::{EventKind, Reason};
 use jiff::Timestamp;

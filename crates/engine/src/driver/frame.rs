@@ -11,7 +11,7 @@ use crewagent_core::state::call::Frame;
 use super::{Drive, World, unexpected, unrecorded};
 use crate::clock;
 use crate::documents::{Crossed, Crossing, Documents, Stuck, Way};
-use crate::turn::{Halt, Recorded, Turn};
+use crate::step_log::{Halt, Recorded, Turn};
 
 /// A change of the active workflow that is recorded and not carried out.
 pub(super) struct Planned {
@@ -85,7 +85,7 @@ impl<T: Turn> Drive<'_, T> {
                 format!("t{inputs}/return/{}/{attempt}", frame.call)
             }
         };
-        if self.course.planned.is_some() { super::perform::done(&key) } else { key }
+        if self.course.planned.is_some() { super::call::done(&key) } else { key }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crewagent_core::event::{Event, EventKind};
 
-use super::past::Past;
+use super::queue::Past;
 use super::{Halt, Moment, Once, Recorded, Turn};
 
 /// The records of a run, for one who wants to know what led to what.
