@@ -1,64 +1,92 @@
-//! The seam between a run and the world: what happened is recorded, and what is recorded does not happen again.
+//! The durable log of a run: a step that is recorded is not done again, its record is returned instead.
 //!
-//! The driver is a program that is run from its beginning by every process that takes over a run. While there are
-//! records, each step gives what was recorded; from then on it happens. So everything that the program decides must
-//! follow from what steps and signals gave it: clock, ids, disk and model are reached inside a step alone.
+//! The driver is a program that every process runs from its beginning. While there are records, each step returns what
+//! was recorded; from then on the work is done and its result is recorded. So everything that the program decides must
+//! follow from the results of steps and from signals: clock, ids, disk and model are reached inside a step alone.
 //!
-//! Today the records are a journal beside the run ([`journal::Journaled`]); an engine on other machines can take
-//! its place. Both pass the suite in `tests/it/turn.rs`.
+//! On this computer the records are a journal beside the run ([`JournalLog`]); another host brings its own, which passes the
+//! suite in `conformance`.
 
-pub mod journal;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod journal;
 mod queue;
-pub mod replay;
+mod replay;
 
-use crewagent_core::event::{EventKind, Reason};
+use crewagent_core::event::{Event, EventKind, Reason};
 use jiff::Timestamp;
 use thiserror::Error;
 
+pub use self::journal::JournalLog;
+pub use self::replay::ReplayLog;
 use crate::blobs::BlobError;
 use crate::journal::JournalError;
 use crate::model::ModelError;
 use crate::mounts::MountError;
-use crate::store::random;
 
-/// A durable sequence of steps.
-pub trait Turn {
-    /// Does the work at least once, and records its result once. Keys are unique within a run and come in the order
-    /// of the program.
+/// The work of a durable step; what it returns is recorded.
+pub type Work<'w> = dyn FnMut(&mut dyn StepContext) -> Result<EventKind, Halt> + 'w;
+
+/// Receives every event when it happens.
+pub type Listener<'l> = dyn FnMut(&Event) + 'l;
+
+/// A durable log of keyed steps. Keys are unique within a run and come in the order of the program.
+pub trait StepLog {
+    /// Returns the record of a step, or does the work and records its result. The work is done at least once, and its
+    /// result is recorded once.
     fn step(
         &mut self,
         key: &str,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
+        work: &mut Work<'_>,
+        listener: &mut Listener<'_>,
     ) -> Result<Recorded, Halt>;
 
-    /// Does the work at most once. If the process ended between intent and result, nobody knows.
+    /// Does work at most once: the intent is recorded and durable before the work begins. If a process ended between
+    /// intent and result, the outcome is in doubt.
     fn once(
         &mut self,
         key: &str,
-        intent: EventKind,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
+        intent: &mut dyn FnMut() -> Result<EventKind, Halt>,
+        work: &mut Work<'_>,
+        listener: &mut Listener<'_>,
     ) -> Result<Once, Halt>;
 
-    /// Tells something that follows from what is recorded. It is told once, not again by a later process.
-    fn note(&mut self, kind: EventKind);
+    /// Emits an event that follows from the records. A later process does not emit it again.
+    fn emit(&mut self, kind: EventKind, listener: &mut Listener<'_>);
 
-    /// The signal from outside that is recorded at this place of the program, if there is one.
+    /// Returns the signal that is recorded at this place of the program, if there is one.
     fn recorded_signal(&mut self) -> Option<Recorded>;
 
-    /// Records a signal from outside: the user spoke, another process took over. Only where nothing is left to replay.
-    fn signal(&mut self, kind: EventKind) -> Result<Recorded, Halt>;
+    /// Records a signal from outside: the user spoke, another process resumed the run. Only once nothing is left to
+    /// replay.
+    fn signal(&mut self, kind: EventKind, listener: &mut Listener<'_>) -> Result<Recorded, Halt>;
 
     /// Makes everything durable that was recorded so far, before an effect that depends on it.
     fn flush(&mut self) -> Result<(), Halt>;
 
-    /// Whether everything that was recorded has been given back, so that steps happen from now on.
-    fn is_live(&self) -> bool;
+    /// Returns true while there are records that were not replayed.
+    fn is_replaying(&self) -> bool;
 
-    /// Which process of the run this is. Later ones have higher numbers, so that a zombie can be told.
+    /// Returns the number of the process that owns the run. Later ones are higher, so that a zombie can be recognized.
     fn epoch(&self) -> u64;
 }
 
-/// What was recorded, and when.
+/// The context of one durable step. Of what the work sees through it, only the result is there for a replay.
+pub trait StepContext {
+    /// Returns the time of the step. The clock is read once, when the time is first asked for.
+    fn now(&mut self) -> Timestamp;
+
+    /// Emits an event that follows from the result of this step. It is recorded before the result.
+    fn emit(&mut self, kind: EventKind);
+
+    /// Emits a delta, such as a piece of a reply. It is not recorded.
+    fn emit_delta(&mut self, kind: EventKind);
+
+    /// Makes everything durable that was recorded so far.
+    fn flush(&mut self) -> Result<(), Halt>;
+}
+
+/// A record of a result or a signal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     /// What happened.
@@ -67,7 +95,7 @@ pub struct Recorded {
     pub time: Timestamp,
 }
 
-/// What came of work that must not be done twice.
+/// The outcome of work that must not be done twice.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Once {
     /// It was done, with this result.
@@ -76,48 +104,10 @@ pub enum Once {
     InDoubt,
 }
 
-/// What a step may know beside what is recorded. It is recorded through the result alone.
-pub struct Moment<'m> {
-    /// The time.
-    pub now: Timestamp,
-    tell: &'m mut dyn FnMut(Said),
-}
-
-/// What is told while a step is done.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Said {
-    /// It is recorded, before the result.
-    Noted(EventKind),
-    /// It is not recorded.
-    Whispered(EventKind),
-}
-
-impl<'m> Moment<'m> {
-    /// A moment, with a place for words that are not recorded.
-    pub fn new(now: Timestamp, tell: &'m mut dyn FnMut(Said)) -> Self {
-        Self { now, tell }
-    }
-
-    /// Tells something that belongs to the records, and follows from the result of this step.
-    pub fn note(&mut self, kind: EventKind) {
-        (self.tell)(Said::Noted(kind));
-    }
-
-    /// Tells something that is not recorded, such as a piece of a reply.
-    pub fn whisper(&mut self, kind: EventKind) {
-        (self.tell)(Said::Whispered(kind));
-    }
-
-    /// An id that nobody else has.
-    pub fn uuid(&mut self) -> String {
-        random(26)
-    }
-}
-
-/// Why a run cannot go on now. It can be resumed.
+/// Why a run cannot continue now. It can be resumed.
 #[derive(Debug, Error)]
 pub enum Halt {
-    /// The model, or the way to it.
+    /// The model, or the connection to it.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// A file of the project or the run.
@@ -148,16 +138,21 @@ pub enum Halt {
     /// The records are not those of this program.
     #[error("the journal does not fit: {0}")]
     Unfit(String),
+    /// All records were replayed, and there is no world to continue in.
+    #[error("the records end here")]
+    CaughtUp,
 }
 
 impl Halt {
-    /// What a run that rests because of it says.
+    /// Returns the reason that a run has which rests because of it.
     pub fn reason(&self) -> Reason {
         match self {
             Self::Model(_) => Reason::Model,
             Self::Mount(_) | Self::Journal(_) | Self::Blob(_) => Reason::Disk,
             Self::Stopped => Reason::Stopped,
-            Self::Unfit(_) | Self::Broken | Self::TooLong { .. } => Reason::Internal,
+            Self::Unfit(_) | Self::Broken | Self::TooLong { .. } | Self::CaughtUp => {
+                Reason::Internal
+            }
         }
     }
 }

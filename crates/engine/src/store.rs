@@ -19,7 +19,6 @@ use etcetera::BaseStrategy;
 use thiserror::Error;
 
 pub use self::conversations::{Conversation, ConversationListing, Conversations, Searched};
-pub(crate) use self::ids::random;
 pub use self::ids::{BadId, ProjectId, RunId};
 pub use self::journal_id::{JournalId, JournalKind};
 pub use self::packages::{

@@ -397,7 +397,7 @@ impl From<Halt> for Problem {
             Halt::TooLong { .. } => Code::TooLarge,
             Halt::Mount(_) | Halt::Journal(_) | Halt::Blob(_) => Code::Disk,
             Halt::Stopped | Halt::Broken => Code::Busy,
-            Halt::Unfit(_) => Code::Internal,
+            Halt::Unfit(_) | Halt::CaughtUp => Code::Internal,
         };
         Self::new(code, halt.to_string())
     }

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value as Json};
 
 use super::arguments::object;
-use crate::policy::McpPolicy;
+use crate::policy::Policy;
+use crate::policy::rules::Verdict;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::wording::{nearest, one_line, quoted};
 
@@ -29,9 +30,21 @@ pub fn subject(arguments: &Map<String, Json>) -> Option<String> {
     (!text.is_empty()).then(|| one_line(&text))
 }
 
-/// What a model is told that calls a served tool which it does not have.
-pub fn not_offered(name: &str, offered: &[String], policy: &McpPolicy) -> Refusal {
-    let message = if policy.enabled {
+/// Returns the name of a served tool as we write it, however the model did.
+pub fn written(name: &str) -> String {
+    name.replace("__", ".")
+}
+
+/// Returns the refusal of a call of a served tool that is denied by a rule, or that the model was not offered.
+pub fn refusal(name: &str, offered: &[String], policy: &Policy) -> Refusal {
+    let (tool, unavailable) = (written(name), RefusalCode::ToolNotAvailable);
+    let outlook = policy.outlook(&tool);
+    if let Some(rule) = outlook.rule.filter(|_| outlook.verdict == Verdict::Deny) {
+        let message = format!("The tool `{tool}` is denied by the rule {rule}.");
+        return Refusal::new(unavailable, message)
+            .hint("Do without it, or tell the user what you would need and why.");
+    }
+    let message = if policy.mcp.enabled {
         format!("There is no tool {}.", quoted(name))
     } else {
         format!("The tool {} is switched off: this run may not use MCP servers.", quoted(name))
@@ -43,7 +56,7 @@ pub fn not_offered(name: &str, offered: &[String], policy: &McpPolicy) -> Refusa
         [] => "No MCP server offers a tool here; go on without.",
         [..] => "Call only tools that you were given.",
     });
-    Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint)
+    Refusal::new(unavailable, message).hint(hint)
 }
 
 #[cfg(test)]

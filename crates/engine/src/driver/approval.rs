@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use crewagent_core::call::Call;
-use crewagent_core::policy::rules::{Rule, Verdict};
 use crewagent_core::question::approval::{Approval, FileChange};
-use crewagent_core::run::machine::{Job, Whole};
+use crewagent_core::run::machine::Job;
 use crewagent_core::vpath::{Mount, VPath};
 use similar::TextDiff;
 
@@ -21,12 +20,12 @@ const MOST_COMPARED: usize = 1 << 20;
 /// Finding the shortest difference is not worth more.
 const TIME: Duration = Duration::from_millis(200);
 
-/// What the user has to allow before this change is made, if there is something.
+/// Returns what the user has to approve before this change is made, if a rule asks about it.
 pub(super) fn of_change(job: &Job, call: &Call, change: &Change) -> Option<Approval> {
     let tool = call.tool().name();
     let named = change.files.iter().map(|file| file.path.path());
     let places: Vec<&VPath> = named.chain(change.files.iter().map(|file| &file.place)).collect();
-    let rule = asking(job, tool, &places)?;
+    let rule = job.rule_asking(tool, &places)?;
     let mut left = MOST_SHOWN;
     let both = change.intent.files.iter().zip(&change.files);
     let files = both
@@ -42,17 +41,17 @@ pub(super) fn of_change(job: &Job, call: &Call, change: &Change) -> Option<Appro
     unless_cleared(job, Approval { tool, rule, files, arguments: None, cut: false })
 }
 
-/// The same for a call that changes no files of ours: it is allowed with the arguments that the model wrote.
+/// Does the same for a call that changes no files of ours: the user approves the arguments that the model wrote.
 pub(super) fn of_call(job: &Job, tool: &str, blobs: &Blobs) -> Result<Option<Approval>, Halt> {
-    let Some(rule) = asking(job, tool, &[]).filter(|_| is_due(job, tool)) else { return Ok(None) };
+    let Some(rule) = job.rule_to_approve(tool) else { return Ok(None) };
     let arguments = request::text(&job.call.arguments, blobs)?;
     let (shown, cut) = both_ends(&arguments);
     let (tool, arguments) = (tool.to_owned(), Some(shown));
     Ok(Some(Approval { tool, rule, files: Vec::new(), arguments, cut }))
 }
 
-/// A text as far as it can be shown, and whether something is left out. Its end is shown in any case: whoever wants to
-/// hide something puts it there.
+/// Returns a text as far as it can be shown, and true if something is left out. Its end is always shown, because that is
+/// where a model would hide something.
 fn both_ends(text: &str) -> (String, bool) {
     if text.len() <= MOST_SHOWN {
         return (text.to_owned(), false);
@@ -64,26 +63,13 @@ fn both_ends(text: &str) -> (String, bool) {
     (shown, true)
 }
 
-/// Whether such a call waits for the user's word. That they gave it for the call in hand is enough, because its arguments
-/// cannot change. A call that was cut off is refused without asking.
-pub(super) fn is_due(job: &Job, tool: &str) -> bool {
-    let is_allowed = job.clearance.once.is_some() || job.whole == Whole::CutOff;
-    !is_allowed && asking(job, tool, &[]).is_some()
-}
-
-/// The rule that asks about a call, unless the user has allowed what it asks about.
-fn asking(job: &Job, tool: &str, places: &[&VPath]) -> Option<Rule> {
-    let decision = job.policy.decide(&job.clearance.rules, tool, places);
-    decision.rule.filter(|_| decision.verdict == Verdict::Ask)
-}
-
-/// What was allowed is what was shown. If a file has changed since, the difference is another one.
+/// Returns the approval unless the user gave exactly this one. If a file has changed since, the difference is another one.
 fn unless_cleared(job: &Job, approval: Approval) -> Option<Approval> {
     let is_cleared = job.clearance.once.as_ref().is_some_and(|once| once.is_same(&approval));
     (!is_cleared).then_some(approval)
 }
 
-/// The difference as far as it can be shown, and whether there is more.
+/// Returns the difference as far as it can be shown, and true if there is more.
 fn compared(images: &Images, is_there: bool, room: usize) -> (String, bool) {
     let text = |bytes: &[u8]| match bytes.len() {
         0..=MOST_COMPARED => std::str::from_utf8(bytes).ok().map(str::to_owned),

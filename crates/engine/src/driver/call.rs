@@ -1,7 +1,7 @@
-//! Performing one call: it is answered at once, asks the user, or changes files.
+//! Carrying out one call of a tool: it is answered at once, asks the user, or changes files.
 //!
-//! A change takes two steps. The first announces it, with the digests before and after; the second looks at the
-//! files and does what is not done. So the second may be repeated by another process without harm.
+//! A change takes two durable steps. The first announces it, with the digests before and after; the second looks at the
+//! files and does what is not done. So another process may repeat the second without harm.
 
 use std::time::Duration;
 
@@ -17,68 +17,56 @@ use crewagent_core::tool::canonical;
 use crewagent_core::vpath::{VPath, WritablePath};
 use serde::de::IgnoredAny;
 
-use super::{Drive, World, approval, request, unexpected, unrecorded};
+use super::{Driver, World, approval, request, tool_server, unexpected};
 use crate::cancel::Deadline;
 use crate::clock;
 use crate::mounts::{FileContent, Mounts};
-use crate::step_log::{Halt, Moment, Recorded, Turn};
+use crate::step_log::{Halt, Recorded, StepContext, StepLog};
 use crate::tools::{self, Change, Occasion, Plan, Tools};
 
 /// A change that is recorded as an intent.
 pub(super) struct Announced {
     intent: Box<Intent>,
-    /// What was worked out for it, unless that was another process.
+    /// The change itself, unless another process planned it.
     planned: Option<Box<Change>>,
 }
 
 impl Announced {
-    /// Whether this change leaves a state document with this digest.
+    /// Returns true if this change leaves a state document with this digest.
     pub(super) fn leads_to(&self, document: Digest) -> bool {
         let after = document.to_string();
         self.intent.state.is_some() && self.intent.files.iter().any(|file| file.after == after)
     }
 }
 
-impl<T: Turn> Drive<'_, T> {
-    pub(super) fn replay_perform(&mut self, job: Job) -> Result<(), Halt> {
-        let key = self.call_key(&job);
-        if self.is_served(&job) {
-            return self.replay_served(&job, &key);
+impl<L: StepLog> Driver<'_, L> {
+    pub(super) fn call(&mut self, job: &Job, world: Option<&World<'_>>) -> Result<(), Halt> {
+        let key = self.call_key(job);
+        if self.is_served(job) {
+            return self.call_server(job, &key, world);
         }
-        match self.course.announced.take() {
-            None => {
-                let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
-                self.planned(recorded, None)
-            }
-            Some(announced) => {
-                let key = done(&key);
-                let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
-                self.carried_out(recorded, &announced.intent)
-            }
-        }
-    }
-
-    pub(super) fn perform(&mut self, job: Job, world: &World<'_>) -> Result<(), Halt> {
-        let key = self.call_key(&job);
-        if self.is_served(&job) {
-            return self.call_server(&job, &key, world);
-        }
-        let call = self.parsed(&job, world)?;
-        if let Some(announced) = self.course.announced.take() {
-            return self.carry_out(&done(&key), &job, &call, announced, world);
+        if let Some(announced) = self.state.announced.take() {
+            return self.carry_out(&done(&key), job, announced, world);
         }
         let mut planned = None;
-        let mounts = world.mounts.of_call(job.call_of);
-        let tools = world.tools(&mounts, self.machine.workflow());
-        let recorded = self.turn.step(&key, &mut |moment| {
-            let (kind, change) = plan(&job, &call, moment, world, &tools)?;
-            planned = change;
-            Ok(kind)
-        })?;
+        let (workflow, toolbox) = (self.machine.workflow(), &self.state.toolbox);
+        let recorded = self.log.step(
+            &key,
+            &mut |context| {
+                let world = world.ok_or(Halt::CaughtUp)?;
+                let call = parsed(job, toolbox, world)?;
+                let mounts = world.mounts.of_call(job.call_of);
+                let tools = world.tools(&mounts, workflow);
+                let (kind, change) = plan(job, &call, context, world, &tools)?;
+                planned = change;
+                Ok(kind)
+            },
+            self.listener,
+        )?;
         self.planned(recorded, planned)
     }
 
-    /// What the first step gave.
+    /// Takes in what the first step recorded.
     pub(super) fn planned(
         &mut self,
         recorded: Recorded,
@@ -93,7 +81,7 @@ impl<T: Turn> Drive<'_, T> {
             ..
         })) = kind
         {
-            self.course.announced = Some(Announced { intent, planned });
+            self.state.announced = Some(Announced { intent, planned });
             return Ok(());
         } else if let EventKind::User(UserEvent::Asked(UserAsked { question, moved, .. })) = kind {
             match moved {
@@ -107,40 +95,47 @@ impl<T: Turn> Drive<'_, T> {
         Ok(())
     }
 
+    /// The second step of a change.
     fn carry_out(
         &mut self,
         key: &str,
         job: &Job,
-        call: &Result<Call, Refusal>,
         announced: Announced,
-        world: &World<'_>,
+        world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
         let Announced { intent, planned } = &announced;
-        // The reply and the intent must survive whatever the change does not.
-        self.turn.flush()?;
-        let mounts = world.mounts.of_call(job.call_of);
-        let tools = world.tools(&mounts, self.machine.workflow());
-        let recorded = self.turn.step(key, &mut |moment| {
-            let answer = match call {
-                Ok(call) => {
-                    let now = clock::for_people(moment.now);
-                    let deadline = deadline(job, world);
-                    let occasion = occasion(job, &now, &deadline);
-                    match planned {
-                        Some(change) => keep_before_images(change, world)?,
-                        None => keep_found_images(intent, &mounts, world)?,
+        let (workflow, toolbox) = (self.machine.workflow(), &self.state.toolbox);
+        let recorded = self.log.step(
+            key,
+            &mut |context| {
+                let world = world.ok_or(Halt::CaughtUp)?;
+                let call = parsed(job, toolbox, world)?;
+                // The reply and the intent must survive whatever the change does not.
+                context.flush()?;
+                let now = clock::for_people(context.now());
+                let mounts = world.mounts.of_call(job.call_of);
+                let answer = match &call {
+                    Ok(call) => {
+                        let deadline = deadline(job, world);
+                        let occasion = occasion(job, &now, &deadline);
+                        match planned {
+                            Some(change) => keep_before_images(change, world)?,
+                            None => keep_found_images(intent, &mounts, world)?,
+                        }
+                        let tools = world.tools(&mounts, workflow);
+                        tools.carry_out(call, intent, planned.as_deref(), &occasion)?.answer
                     }
-                    tools.carry_out(call, intent, planned.as_deref(), &occasion)?.answer
-                }
-                Err(refusal) => Answer::from(refusal),
-            };
-            Ok(finished(job, answer))
-        });
+                    Err(refusal) => Answer::from(refusal),
+                };
+                Ok(finished(job, answer))
+            },
+            self.listener,
+        );
         match recorded {
             Ok(recorded) => self.carried_out(recorded, &announced.intent),
             Err(halt) => {
-                // Nobody knows how far it came, so the next one looks.
-                self.course.announced = Some(Announced { planned: None, ..announced });
+                // The change may be half done, so the next attempt looks at the files.
+                self.state.announced = Some(Announced { planned: None, ..announced });
                 Err(halt)
             }
         }
@@ -156,31 +151,30 @@ impl<T: Turn> Drive<'_, T> {
         Ok(())
     }
 
-    /// The call, or why it is none. One of a server's tool that is not offered is none.
-    fn parsed(&self, job: &Job, world: &World<'_>) -> Result<Result<Call, Refusal>, Halt> {
-        match self.not_offered(job) {
-            Some(refusal) => Ok(Err(refusal)),
-            None => parsed(job, world),
-        }
-    }
-
-    /// A move that the user agreed to is performed anew, under another key.
+    /// Returns the key of a call. A move that the user agreed to is performed anew, under another key.
     fn call_key(&self, job: &Job) -> String {
         let agreed = match self.machine.agreement() {
             Moves::Free => "/agreed",
             Moves::Ask => "",
         };
-        format!("t{}/tool/{}/{}{agreed}", self.course.inputs, job.turn, job.call.id)
+        format!("t{}/tool/{}/{}{agreed}", self.state.inputs, job.turn, job.call.id)
     }
 }
 
-/// The key of the second step of a change.
+/// Returns the key of the second step of a change.
 pub(super) fn done(key: &str) -> String {
     format!("{key}/done")
 }
 
-/// The call, or why it is none. The arguments may be long, so they are fetched only here.
-fn parsed(job: &Job, world: &World<'_>) -> Result<Result<Call, Refusal>, Halt> {
+/// Parses the call, or returns the refusal. The arguments may be long, so they are fetched only here.
+fn parsed(
+    job: &Job,
+    toolbox: &request::Toolbox,
+    world: &World<'_>,
+) -> Result<Result<Call, Refusal>, Halt> {
+    if let Some(refusal) = tool_server::not_offered(job, toolbox) {
+        return Ok(Err(refusal));
+    }
     if job.whole == Whole::CutOff {
         return Ok(Err(cut_off()));
     }
@@ -191,7 +185,7 @@ fn parsed(job: &Job, world: &World<'_>) -> Result<Result<Call, Refusal>, Halt> {
     Ok(if is_invalid && would_need_closing(&arguments) { Err(cut_off()) } else { call })
 }
 
-/// Whether the arguments end before they are complete. Some servers cut a call and still say that it is whole; closing
+/// Returns true if the arguments end before they are complete. Some servers cut a call and still say that it is whole; closing
 /// it for the model would execute half of what it wanted.
 pub(super) fn would_need_closing(arguments: &str) -> bool {
     let read = serde_json::from_str::<IgnoredAny>(arguments);
@@ -206,17 +200,19 @@ pub(super) fn cut_off() -> Refusal {
     .hint("Send it again in smaller pieces, for instance with fs.write and then mode append.")
 }
 
+/// The first step: answers the call, asks the user, or plans a change. Nothing is touched.
 fn plan(
     job: &Job,
     call: &Result<Call, Refusal>,
-    moment: &mut Moment<'_>,
+    context: &mut dyn StepContext,
     world: &World<'_>,
     tools: &Tools<'_>,
 ) -> Result<(EventKind, Option<Box<Change>>), Halt> {
+    let now = clock::for_people(context.now());
     let call = match call {
         Ok(call) => call,
         Err(refusal) => {
-            moment.note(started(job, None, None));
+            context.emit(started(job, None, None));
             return Ok((finished(job, Answer::from(refusal)), None));
         }
     };
@@ -224,12 +220,11 @@ fn plan(
         if let Some(approval) = approval::of_call(job, call.tool().name(), world.blobs)? {
             return Ok((asked(job, approval.question()), None));
         }
-        moment.note(started(job, call.subject(), None));
+        context.emit(started(job, call.subject(), None));
     }
-    let now = clock::for_people(moment.now);
     let deadline = deadline(job, world);
     let plan = tools.plan(call, &occasion(job, &now, &deadline));
-    // What a call gives that was broken off is not its answer.
+    // What an interrupted call returns is not its answer.
     let plan = if deadline.is_late() {
         Plan::Answer(Answer::from(&too_late(job)))
     } else if deadline.is_over() {
@@ -240,7 +235,7 @@ fn plan(
     Ok(match plan {
         Plan::Answer(answer) => {
             if call.is_write() {
-                moment.note(started(job, call.subject(), None));
+                context.emit(started(job, call.subject(), None));
             }
             (finished(job, answer), None)
         }
@@ -291,7 +286,7 @@ fn occasion<'o>(job: &'o Job, now: &'o str, deadline: &'o Deadline) -> Occasion<
     }
 }
 
-/// What a file held before is kept, so that a change can be shown and undone.
+/// Stores what the files hold before a change, so that it can be shown and reverted.
 fn keep_before_images(change: &Change, world: &World<'_>) -> Result<(), Halt> {
     for image in change.before_images() {
         world.blobs.put(image)?;
@@ -299,7 +294,7 @@ fn keep_before_images(change: &Change, world: &World<'_>) -> Result<(), Halt> {
     Ok(())
 }
 
-/// The same for a change that another process planned: what is still as that process found it.
+/// Does the same for a change that another process planned: stores what is still as that process found it.
 fn keep_found_images(intent: &Intent, mounts: &Mounts, world: &World<'_>) -> Result<(), Halt> {
     for file in &intent.files {
         let path = VPath::parse(&file.path).and_then(WritablePath::new);

@@ -1,4 +1,4 @@
-//! Entering a workflow that a node calls, and going back. As with every change of files, one step announces it and
+//! Entering a workflow that a node calls, and returning. As with every change of files, one durable step announces it and
 //! another one does it.
 
 use crewagent_core::event::{
@@ -8,10 +8,10 @@ use crewagent_core::integrity::Digest;
 use crewagent_core::run::machine::{Input, Machine, Shift, Shifted};
 use crewagent_core::state::call::Frame;
 
-use super::{Drive, World, unexpected, unrecorded};
+use super::{Driver, World, unexpected};
 use crate::clock;
 use crate::documents::{Crossed, Crossing, Documents, Stuck, Way};
-use crate::step_log::{Halt, Recorded, Turn};
+use crate::step_log::{Halt, Recorded, StepLog};
 
 /// A change of the active workflow that is recorded and not carried out.
 pub(super) struct Planned {
@@ -21,48 +21,52 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// Whether this change makes a document with this digest the active one.
+    /// Returns true if this change makes a document with this digest the active one.
     pub(super) fn leads_to(&self, document: Digest) -> bool {
         let after = document.to_string();
         self.files.iter().any(|file| file.after == after)
     }
 }
 
-impl<T: Turn> Drive<'_, T> {
-    pub(super) fn replay_shift(&mut self, shift: &Shift) -> Result<(), Halt> {
-        let key = self.shift_key(shift);
-        let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
-        self.shifted(recorded)
-    }
-
-    pub(super) fn shift(&mut self, shift: &Shift, world: &World<'_>) -> Result<(), Halt> {
-        // What led here, or the plan, must survive whatever the documents do not say.
-        self.turn.flush()?;
-        let key = self.shift_key(shift);
-        let (machine, planned) = (&*self.machine, self.course.planned.as_ref());
-        let recorded = self.turn.step(&key, &mut |moment| {
-            let kind = match planned {
-                None => plan(machine, shift, clock::for_people(moment.now), world),
-                Some(planned) => carry_out(machine, shift, planned, world),
-            };
-            match kind {
-                Ok(kind) => Ok(kind),
-                Err(Stuck::Held(message)) => {
-                    Ok(EventKind::from(FrameHeld { frame: frame(shift).clone(), message }))
+impl<L: StepLog> Driver<'_, L> {
+    pub(super) fn change_frame(
+        &mut self,
+        shift: &Shift,
+        world: Option<&World<'_>>,
+    ) -> Result<(), Halt> {
+        let key = self.frame_key(shift);
+        let (machine, planned) = (&*self.machine, self.state.planned.as_ref());
+        let recorded = self.log.step(
+            &key,
+            &mut |context| {
+                let world = world.ok_or(Halt::CaughtUp)?;
+                // What led here, or the plan, must survive whatever the documents do not say.
+                context.flush()?;
+                let now = clock::for_people(context.now());
+                let kind = match planned {
+                    None => plan(machine, shift, now, world),
+                    Some(planned) => carry_out(machine, shift, planned, world),
+                };
+                match kind {
+                    Ok(kind) => Ok(kind),
+                    Err(Stuck::Held(message)) => {
+                        Ok(EventKind::from(FrameHeld { frame: frame(shift).clone(), message }))
+                    }
+                    Err(Stuck::Failed(error)) => Err(error.into()),
+                    Err(Stuck::Unkept(error)) => Err(error.into()),
                 }
-                Err(Stuck::Failed(error)) => Err(error.into()),
-                Err(Stuck::Unkept(error)) => Err(error.into()),
-            }
-        })?;
-        self.shifted(recorded)
+            },
+            self.listener,
+        )?;
+        self.frame_changed(recorded)
     }
 
-    fn shifted(&mut self, recorded: Recorded) -> Result<(), Halt> {
+    fn frame_changed(&mut self, recorded: Recorded) -> Result<(), Halt> {
         let Recorded { kind, time } = recorded;
-        self.course.planned = None;
+        self.state.planned = None;
         let shifted =
             if let EventKind::Frame(FrameEvent::Planned(FramePlanned { files, at, .. })) = kind {
-                self.course.planned = Some(Planned { files, at });
+                self.state.planned = Some(Planned { files, at });
                 return Ok(());
             } else if let EventKind::Frame(FrameEvent::Entered(FrameEntered { state, .. })) = kind {
                 Shifted::Entered(state)
@@ -77,15 +81,15 @@ impl<T: Turn> Drive<'_, T> {
         Ok(())
     }
 
-    fn shift_key(&self, shift: &Shift) -> String {
-        let inputs = self.course.inputs;
+    fn frame_key(&self, shift: &Shift) -> String {
+        let inputs = self.state.inputs;
         let key = match shift {
             Shift::Enter { frame } => format!("t{inputs}/enter/{}", frame.call),
             Shift::Return { frame, attempt, .. } => {
                 format!("t{inputs}/return/{}/{attempt}", frame.call)
             }
         };
-        if self.course.planned.is_some() { super::call::done(&key) } else { key }
+        if self.state.planned.is_some() { super::call::done(&key) } else { key }
     }
 }
 
@@ -95,7 +99,7 @@ fn frame(shift: &Shift) -> &Frame {
     }
 }
 
-/// The first step: what will be written.
+/// The first step: returns what will be written.
 fn plan(
     machine: &Machine,
     shift: &Shift,
@@ -107,7 +111,7 @@ fn plan(
     Ok(EventKind::from(FramePlanned { frame: frame(shift).clone(), files, at }))
 }
 
-/// The second step: it is written, as far as it is not.
+/// The second step: writes it, as far as that is not done.
 fn carry_out(
     machine: &Machine,
     shift: &Shift,
@@ -129,7 +133,7 @@ fn carry_out(
     })
 }
 
-/// The call in question, and which way it goes.
+/// Returns the frame in question, and whether it is entered or left.
 fn crossing<'c>(
     machine: &'c Machine,
     shift: &'c Shift,

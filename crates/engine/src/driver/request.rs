@@ -89,7 +89,7 @@ impl Toolbox {
     }
 }
 
-/// The request that is due.
+/// Builds the request that is due.
 pub(crate) fn of(
     machine: &Machine,
     ask: &Ask,
@@ -120,7 +120,7 @@ pub(crate) fn of(
     })
 }
 
-/// A provider never sees a call without its answer.
+/// Checks that a provider never sees a call without its answer.
 pub(super) fn check(machine: &mut Machine) -> Result<(), Halt> {
     machine.context_mut().check().map_err(|problem| {
         Halt::Unfit(format!(
@@ -129,8 +129,8 @@ pub(super) fn check(machine: &mut Machine) -> Result<(), Halt> {
     })
 }
 
-/// What everyone is told about it.
-pub(super) fn told(machine: &mut Machine, ask: &Ask, request: &Request) -> EventKind {
+/// Returns the event that announces the request.
+pub(super) fn turn_started(machine: &mut Machine, ask: &Ask, request: &Request) -> EventKind {
     let call = machine.call();
     let context = machine.context_mut();
     EventKind::from(TurnStarted {
@@ -182,7 +182,7 @@ fn fetched(payload: &Payload, blobs: &Blobs) -> Result<Payload, BlobError> {
     }
 }
 
-/// The text of a payload.
+/// Returns the text of a payload.
 pub(super) fn text(payload: &Payload, blobs: &Blobs) -> Result<Arc<str>, BlobError> {
     match payload {
         Payload::Inline(text) => Ok(text.clone()),

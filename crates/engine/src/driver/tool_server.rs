@@ -1,5 +1,6 @@
-//! Tools of servers: which there are is recorded when it changes, and a call of one happens at most once.
+//! Tools of tool servers: their list is recorded when it changes, and a call of one happens at most once.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,36 +9,36 @@ use crewagent_core::event::{
     Answer, EventKind, ServerLogged, ToolEvent, ToolFinished, ToolStarted, ToolsListed,
 };
 use crewagent_core::payload::Payload;
-use crewagent_core::policy::Policy;
-use crewagent_core::policy::rules::Verdict;
-use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::refusal::Refusal;
 use crewagent_core::run::machine::{Job, Whole};
 use crewagent_core::tool::served::{ServedTool, ServerName, is_served};
+use serde_json::{Map, Value as Json};
 
 use super::call::{asked, cut_off, deadline, finished, started, would_need_closing};
-use super::{Drive, World, approval, request, unrecorded};
+use super::request::{self, Toolbox};
+use super::{Driver, World, approval};
 use crate::cancel::Deadline;
-use crate::step_log::{Halt, Moment, Once, Turn};
-use crate::tool_server::{LogCursor, Offer, answer};
+use crate::step_log::{Halt, Once, StepLog};
+use crate::tool_server::{LogCursor, LogLine, Offer, answer};
 
-/// What this process knows of servers, beside what is recorded.
+/// The process's own view of tool servers, beside what is recorded.
 #[derive(Default)]
-pub(crate) struct Acquaintance {
-    /// What each offered when the list was last brought up to date.
+pub(super) struct ServerState {
+    /// What each offered when the list was last updated.
     seen: BTreeMap<ServerName, Arc<Offer>>,
-    heard: LogCursor,
-    /// The call that was begun by another process, so that nobody knows how it ended.
+    logs: LogCursor,
+    /// The call that another process began, so that its outcome is unknown.
     in_doubt: Option<String>,
 }
 
-impl Acquaintance {
-    /// The call in hand is given up.
-    pub(super) fn forget_call(&mut self) {
+impl ServerState {
+    /// Abandons the current call.
+    pub(super) fn abandon_call(&mut self) {
         self.in_doubt = None;
     }
 }
 
-impl<T: Turn> Drive<'_, T> {
+impl<L: StepLog> Driver<'_, L> {
     /// Records which tools servers have, where that has changed since it was last recorded.
     pub(super) fn list_tools(&mut self, world: &World<'_>) -> Result<(), Halt> {
         let policy = self.machine.policy().mcp;
@@ -51,75 +52,36 @@ impl<T: Turn> Drive<'_, T> {
             return Err(Halt::Stopped);
         }
         for (server, offer) in offers {
-            let seen = self.course.served.seen.insert(server.clone(), offer.clone());
+            let seen = self.state.servers.seen.insert(server.clone(), offer.clone());
             if seen.is_some_and(|seen| Arc::ptr_eq(&seen, &offer)) {
                 continue;
             }
-            if let Some(kind) = news(server, &offer, self.course.toolbox.listed(server)) {
-                let signal = self.turn.signal(kind)?;
-                self.signalled(signal);
+            if let Some(kind) = news(server, &offer, self.state.toolbox.listed(server)) {
+                self.signal(kind)?;
             }
         }
-        for (server, line) in world.servers.logged(&mut self.course.served.heard) {
-            self.turn.note(logged(&server, line));
+        for (server, line) in world.servers.logged(&mut self.state.servers.logs) {
+            self.emit(logged(&server, line));
         }
         Ok(())
     }
 
-    /// A server has these tools, as was just recorded or was recorded before.
-    pub(super) fn listed(&mut self, server: &str, tools: &Payload) {
+    /// Takes in the list of a server's tools, which was just recorded or is replayed.
+    pub(super) fn list(&mut self, server: &str, tools: &Payload) {
         let tools: Option<Vec<ServedTool>> =
             tools.inline().and_then(|text| serde_json::from_str(text).ok());
         if let Ok(server) = server.parse() {
-            self.course.toolbox.list(server, tools.unwrap_or_default());
+            self.state.toolbox.list(server, tools.unwrap_or_default());
         }
     }
 
-    /// Whether a call is one of a server's tool that the model was told of, or was one when it was begun.
+    /// Returns true if a call is one of a server's tool that the model was offered, or was one when it was begun.
     pub(super) fn is_served(&self, job: &Job) -> bool {
-        self.is_in_doubt(job) || self.course.toolbox.served(&job.call.name, &job.policy).is_some()
+        self.is_in_doubt(job) || self.state.toolbox.served(&job.call.name, &job.policy).is_some()
     }
 
     fn is_in_doubt(&self, job: &Job) -> bool {
-        self.course.served.in_doubt.as_ref() == Some(&job.call.id)
-    }
-
-    /// Why a call of a server's tool is none, if it is not offered.
-    pub(super) fn not_offered(&self, job: &Job) -> Option<Refusal> {
-        if !is_served(&job.call.name) || job.whole == Whole::CutOff {
-            return None;
-        }
-        if let Some(refusal) = denied(&written(&job.call.name), &job.policy) {
-            return Some(refusal);
-        }
-        let offered: Vec<String> =
-            self.course.toolbox.allowed(&job.policy).map(ServedTool::name).collect();
-        Some(served::not_offered(&job.call.name, &offered, &job.policy.mcp))
-    }
-
-    /// Gives back what is recorded of a call.
-    pub(super) fn replay_served(&mut self, job: &Job, key: &str) -> Result<(), Halt> {
-        if self.is_in_doubt(job) {
-            let key = doubt(key);
-            let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
-            self.course.served.in_doubt = None;
-            return self.planned(recorded, None);
-        }
-        let tool = self.course.toolbox.served(&job.call.name, &job.policy);
-        if tool.is_some_and(|tool| approval::is_due(job, &tool.name())) {
-            let key = question(key);
-            let recorded = self.turn.step(&key, &mut |_| Err(unrecorded(&key)))?;
-            return self.planned(recorded, None);
-        }
-        let intent = started(job, None, None);
-        match self.turn.once(key, intent, &mut |_| Err(unrecorded(key)))? {
-            Once::Done(recorded) => self.planned(*recorded, None),
-            Once::InDoubt => {
-                // Another process may have taken over in between, so what was made of it comes later.
-                self.course.served.in_doubt = Some(job.call.id.clone());
-                Ok(())
-            }
-        }
+        self.state.servers.in_doubt.as_ref() == Some(&job.call.id)
     }
 
     /// Has a server do what the model asked for. The intent is recorded first; if the process ends before the result is,
@@ -128,83 +90,135 @@ impl<T: Turn> Drive<'_, T> {
         &mut self,
         job: &Job,
         key: &str,
-        world: &World<'_>,
+        world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
-        let tool = self.course.toolbox.served(&job.call.name, &job.policy).cloned();
+        let tool = self.state.toolbox.served(&job.call.name, &job.policy).cloned();
         if self.is_in_doubt(job) {
-            // Whether it may be called now has nothing to do with what it may have done.
-            let name = tool.map_or_else(|| written(&job.call.name), |tool| tool.name());
-            let recorded = self.turn.step(&doubt(key), &mut |_| {
-                Ok(named(finished(job, Answer::from(&answer::in_doubt(&name))), &name))
-            })?;
-            self.course.served.in_doubt = None;
-            return self.planned(recorded, None);
+            let name = tool.map_or_else(|| served::written(&job.call.name), |tool| tool.name());
+            return self.settle_doubt(job, key, &name, world);
         }
         let Some(tool) = tool else {
             return Err(Halt::Unfit(format!("{} is not offered any more", job.call.name)));
         };
-        let text = request::text(&job.call.arguments, world.blobs)?;
-        let arguments = match job.whole {
-            Whole::CutOff => Err(cut_off()),
-            Whole::Whole if would_need_closing(&text) => Err(cut_off()),
-            Whole::Whole => served::arguments(&tool.name(), &text),
-        };
-        if let Some(approval) = approval::of_call(job, &tool.name(), world.blobs)? {
-            let kind = asked(job, approval.question());
-            let recorded = self.turn.step(&question(key), &mut |_| Ok(kind.clone()))?;
-            return self.planned(recorded, None);
+        if job.rule_to_approve(&tool.name()).is_some() {
+            return self.ask_approval(job, key, &tool, world);
         }
-        let subject = arguments.as_ref().ok().and_then(served::subject);
-        let intent = named(started(job, subject, None), &tool.name());
-        let heard = &mut self.course.served.heard;
-        let mut work = |moment: &mut Moment<'_>| {
-            let answer = match &arguments {
-                Ok(arguments) => {
-                    let deadline = deadline(job, world);
-                    world.servers.call(&tool, arguments.clone(), &deadline, world.blobs)?
+        let name = tool.name();
+        let arguments = OnceCell::new();
+        let logs = &mut self.state.servers.logs;
+        let outcome = self.log.once(
+            key,
+            &mut || {
+                let world = world.ok_or(Halt::CaughtUp)?;
+                let read = read_arguments(job, &name, world)?;
+                let subject = read.as_ref().ok().and_then(served::subject);
+                let _ = arguments.set(read);
+                Ok(named(started(job, subject, None), &name))
+            },
+            &mut |context| {
+                let world = world.ok_or(Halt::CaughtUp)?;
+                let answer = match arguments.get() {
+                    Some(Ok(arguments)) => {
+                        let arguments: &Map<String, Json> = arguments;
+                        let deadline = deadline(job, world);
+                        world.servers.call(&tool, arguments.clone(), &deadline, world.blobs)?
+                    }
+                    Some(Err(refusal)) => Answer::from(refusal),
+                    None => return Err(Halt::Unfit(format!("{name} has no intent"))),
+                };
+                for (server, line) in world.servers.logged(logs) {
+                    context.emit(logged(&server, line));
                 }
-                Err(refusal) => Answer::from(refusal),
-            };
-            for (server, line) in world.servers.logged(heard) {
-                moment.note(logged(&server, line));
-            }
-            Ok(named(finished(job, answer), &tool.name()))
-        };
-        match self.turn.once(key, intent, &mut work)? {
+                Ok(named(finished(job, answer), &name))
+            },
+            self.listener,
+        )?;
+        match outcome {
             Once::Done(recorded) => self.planned(*recorded, None),
             Once::InDoubt => {
-                self.course.served.in_doubt = Some(job.call.id.clone());
-                self.call_server(job, key, world)
+                // Another process may have resumed in between, so the answer for the model comes under a key of its own.
+                self.state.servers.in_doubt = Some(job.call.id.clone());
+                Ok(())
             }
         }
     }
+
+    /// Answers a call whose outcome is unknown. Whether the tool may be called now does not matter.
+    fn settle_doubt(
+        &mut self,
+        job: &Job,
+        key: &str,
+        name: &str,
+        world: Option<&World<'_>>,
+    ) -> Result<(), Halt> {
+        let recorded = self.log.step(
+            &doubt(key),
+            &mut |_| {
+                world.ok_or(Halt::CaughtUp)?;
+                Ok(named(finished(job, Answer::from(&answer::in_doubt(name))), name))
+            },
+            self.listener,
+        )?;
+        self.state.servers.in_doubt = None;
+        self.planned(recorded, None)
+    }
+
+    /// Asks the user whether a call may be made.
+    fn ask_approval(
+        &mut self,
+        job: &Job,
+        key: &str,
+        tool: &ServedTool,
+        world: Option<&World<'_>>,
+    ) -> Result<(), Halt> {
+        let recorded = self.log.step(
+            &question(key),
+            &mut |_| {
+                let world = world.ok_or(Halt::CaughtUp)?;
+                let approval = approval::of_call(job, &tool.name(), world.blobs)?;
+                let approval = approval.ok_or_else(|| Halt::Unfit("no rule asks".to_owned()))?;
+                Ok(asked(job, approval.question()))
+            },
+            self.listener,
+        )?;
+        self.planned(recorded, None)
+    }
 }
 
-/// The name of a tool as we write it, however the model did.
-fn written(name: &str) -> String {
-    name.replace("__", ".")
+/// Returns the refusal of a call of a server's tool that is not offered.
+pub(super) fn not_offered(job: &Job, toolbox: &Toolbox) -> Option<Refusal> {
+    if !is_served(&job.call.name) || job.whole == Whole::CutOff {
+        return None;
+    }
+    let offered: Vec<String> = toolbox.allowed(&job.policy).map(ServedTool::name).collect();
+    Some(served::refusal(&job.call.name, &offered, &job.policy))
 }
 
-/// The key of the question whether a call may be made.
+/// Reads the arguments of a call, or returns the refusal of what they are.
+fn read_arguments(
+    job: &Job,
+    tool: &str,
+    world: &World<'_>,
+) -> Result<Result<Map<String, Json>, Refusal>, Halt> {
+    let text = request::text(&job.call.arguments, world.blobs)?;
+    Ok(match job.whole {
+        Whole::CutOff => Err(cut_off()),
+        Whole::Whole if would_need_closing(&text) => Err(cut_off()),
+        Whole::Whole => served::arguments(tool, &text),
+    })
+}
+
+/// Returns the key of the question whether a call may be made.
 fn question(key: &str) -> String {
     format!("{key}/ask")
 }
 
-/// Why a tool of a server may not be called, if a rule denies it.
-fn denied(tool: &str, policy: &Policy) -> Option<Refusal> {
-    let outlook = policy.outlook(tool);
-    let rule = outlook.rule.filter(|_| outlook.verdict == Verdict::Deny)?;
-    let message = format!("The tool `{tool}` is denied by the rule {rule}.");
-    let refusal = Refusal::new(RefusalCode::ToolNotAvailable, message);
-    Some(refusal.hint("Do without it, or tell the user what you would need and why."))
-}
-
-/// The key of what was made of a call that nobody knows the outcome of.
+/// Returns the key of the answer for a call whose outcome is unknown.
 fn doubt(key: &str) -> String {
     format!("{key}/doubt")
 }
 
-/// What is to be recorded of an offer. A server that fails keeps the tools it had: a call of one starts it again.
+/// Returns the event that records an offer, if it is new. A server that fails keeps the tools it had: a call of one starts it again.
 fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Option<EventKind> {
     let (tools, left_out, error) = match &offer.listed {
         Ok(listed) => (listed.tools.as_slice(), listed.left_out.clone(), None),
@@ -223,11 +237,11 @@ fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Opt
     }))
 }
 
-fn logged(server: &ServerName, line: crate::tool_server::LogLine) -> EventKind {
+fn logged(server: &ServerName, line: LogLine) -> EventKind {
     EventKind::from(ServerLogged { server: server.to_string(), level: line.level, text: line.text })
 }
 
-/// The event with the canonical name of the tool, however the model wrote it.
+/// Returns the event with the canonical name of the tool, however the model wrote it.
 fn named(mut kind: EventKind, name: &str) -> EventKind {
     if let EventKind::Tool(ToolEvent::Started(ToolStarted { tool, .. }))
     | EventKind::Tool(ToolEvent::Finished(ToolFinished { tool, .. })) = &mut kind

@@ -23,8 +23,8 @@ use super::start::reference;
 use super::{ForkError, ResumeError};
 use crate::clock::{self, Clock};
 use crate::documents::{Found, NoDocument, document, follow};
-use crate::driver::{Course, Drive};
-use crate::step_log::replay::Replayed;
+use crate::driver::{Driver, DriverState};
+use crate::step_log::ReplayLog;
 use crate::store::{NewRun, RunError, RunId, RunView, Store};
 
 /// Where a run is to go on from.
@@ -158,11 +158,16 @@ fn words(view: &RunView, cast: Cast, event: u64, system: &RunSettings) -> Vec<Me
     words_at_hand(&mut events, &view.blobs);
     let past = Past::of(events, &Found::default(), system);
     let Some(started) = past.started else { return Vec::new() };
-    let (mut machine, mut course) = (past.machine(cast), Course::default());
-    let mut turn = Replayed::new(past.events);
-    let mut drive = Drive { machine: &mut machine, turn: &mut turn, course: &mut course };
-    drive.begin(started);
-    match drive.replay(&mut |_, _, _| Ok(())) {
+    let mut machine = past.machine(cast);
+    let mut driver = Driver {
+        machine: &mut machine,
+        log: &mut ReplayLog::new(past.events),
+        state: &mut DriverState::default(),
+        listener: &mut |_| {},
+        watch: None,
+    };
+    driver.begin(started);
+    match driver.replay() {
         Ok(()) => machine.words(),
         Err(_) => Vec::new(),
     }

@@ -2,13 +2,14 @@
 
 use crewagent_core::event::{Event, EventKind, ModelEvent, TurnStarted};
 
+use crewagent_core::run::machine::{Ask, Machine};
+
 use super::ResumeError;
 use super::open::{Past, cast, data_of, words_at_hand};
 use crate::documents::Found;
-use crate::driver::request;
-use crate::driver::{Course, Drive};
+use crate::driver::{Driver, DriverState, request};
 use crate::model::Request;
-use crate::step_log::replay::Replayed;
+use crate::step_log::ReplayLog;
 use crate::store::{RunId, Runs, Store};
 
 /// A request that was answered.
@@ -34,19 +35,24 @@ pub(super) fn requests(
     let digests = digests(&past.events);
     let Some(started) = past.started else { return Ok(Vec::new()) };
     let mut machine = past.machine(cast);
-    let mut turn = Replayed::new(past.events);
-    let mut course = Course::default();
-    let mut drive = Drive { machine: &mut machine, turn: &mut turn, course: &mut course };
-    drive.begin(started);
     let mut found = Vec::new();
-    drive.replay(&mut |machine, ask, toolbox| {
+    let mut watch = |machine: &Machine, ask: &Ask, toolbox: &mut request::Toolbox| {
         let recorded = digests.iter().rev().find(|(turn, _)| *turn == ask.turn);
         found.push(PastRequest {
             request: request::of(machine, ask, &view.blobs, toolbox)?,
             recorded_sha256: recorded.map(|(_, sha256)| sha256.clone()),
         });
         Ok(())
-    })?;
+    };
+    let mut driver = Driver {
+        machine: &mut machine,
+        log: &mut ReplayLog::new(past.events),
+        state: &mut DriverState::default(),
+        listener: &mut |_| {},
+        watch: Some(&mut watch),
+    };
+    driver.begin(started);
+    driver.replay()?;
     Ok(found)
 }
 

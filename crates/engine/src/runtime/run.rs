@@ -22,11 +22,10 @@ use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::control::{Control, ControlRequest};
 use crate::documents::Found;
-use crate::driver::{Course, Drive, World};
+use crate::driver::{Driver, DriverState, World};
 use crate::model::{Model, ModelErrorKind};
 use crate::mounts::Mounts;
-use crate::step_log::journal::{Journaled, Records};
-use crate::step_log::{Halt, Turn as _};
+use crate::step_log::{Halt, JournalLog, StepLog as _};
 use crate::store::{RunFolder, RunOwner, RunRecord};
 use crate::tool_server::ToolServers;
 use crate::tools::Recent;
@@ -41,8 +40,8 @@ const MAX_INPUT: usize = 1 << 20;
 pub struct Run {
     facts: RunRecord,
     machine: Machine,
-    course: Course,
-    records: Records,
+    state: DriverState,
+    log: JournalLog,
     mounts: Mounts,
     blobs: Blobs,
     artifacts: ProjectPath,
@@ -80,7 +79,7 @@ impl Run {
     pub(super) fn begin(parts: Parts, started: Timestamp, opening: Vec<Event>) -> Self {
         let mut run = Self::of(parts, Vec::new());
         let mut told = opening;
-        run.drive_with(&mut |event| told.push(event.clone()), |drive| drive.begin(started));
+        run.drive_with(&mut |event| told.push(event.clone()), |driver| driver.begin(started));
         run.opening = told;
         run
     }
@@ -89,12 +88,12 @@ impl Run {
     pub(super) fn of(parts: Parts, past: Vec<Event>) -> Self {
         let Parts { folder, mounts, machine, project, clock } = parts;
         let (facts, journal, blobs, epoch, owner) = folder.into_parts();
-        let records = Records::new(journal, clock, facts.run_id.as_str(), epoch, past);
+        let log = JournalLog::new(journal, clock, facts.run_id.as_str(), epoch, past);
         Self {
             facts,
             machine,
-            course: Course::default(),
-            records,
+            state: DriverState::default(),
+            log,
             mounts,
             blobs,
             artifacts: artifacts_folder(),
@@ -112,26 +111,26 @@ impl Run {
         Self { servers, ..self }
     }
 
-    /// Goes through what is recorded, and tells what follows from it and was not recorded any more. The text says why
-    /// that is not possible.
+    /// Replays the records, and emits what follows from them and was not recorded any more. The text says why that is not
+    /// possible.
     pub(super) fn replay(
         &mut self,
         started: Timestamp,
         tell: &mut dyn FnMut(&Event),
     ) -> Result<(), String> {
-        self.drive_with(tell, |drive| {
-            drive.begin(started);
-            drive.replay(&mut |_, _, _| Ok(())).map_err(|halt| halt.to_string())
+        self.drive_with(tell, |driver| {
+            driver.begin(started);
+            driver.replay().map_err(|halt| halt.to_string())
         })
     }
 
     /// Leaves the records alone and begins at the current node.
     pub(super) fn start_anew(&mut self, machine: Machine, tell: &mut dyn FnMut(&Event)) {
         self.machine = machine;
-        self.course = Course::default();
-        self.records.forget_past();
-        let now = self.records.now();
-        self.drive_with(tell, |drive| drive.begin(now));
+        self.state = DriverState::default();
+        self.log.skip_replay();
+        let now = self.log.now();
+        self.drive_with(tell, |driver| driver.begin(now));
     }
 
     /// This process takes over.
@@ -140,7 +139,7 @@ impl Run {
         resumed: EventKind,
         tell: &mut dyn FnMut(&Event),
     ) -> Result<(), Halt> {
-        self.drive_with(tell, |drive| drive.take_over(resumed))
+        self.drive_with(tell, |driver| driver.resume(resumed))
     }
 
     /// Whether the run is where the documents say, or will be when what is in hand is settled.
@@ -150,9 +149,9 @@ impl Run {
         };
         if frames(self.machine.callers()) == frames(&found.place.callers) {
             return self.machine.standing().is_same_place(&found.place.state)
-                || found.sha256.is_some_and(|document| self.course.leads_to(document));
+                || found.sha256.is_some_and(|document| self.state.leads_to(document));
         }
-        found.sha256.is_some_and(|document| self.course.crosses_to(document))
+        found.sha256.is_some_and(|document| self.state.crosses_to(document))
     }
 
     /// What it runs with.
@@ -164,10 +163,10 @@ impl Run {
     pub(super) fn drive_with<R>(
         &mut self,
         tell: &mut dyn FnMut(&Event),
-        work: impl FnOnce(&mut Drive<'_, Journaled<'_>>) -> R,
+        work: impl FnOnce(&mut Driver<'_, JournalLog>) -> R,
     ) -> R {
-        let mut turn = Journaled::new(&mut self.records, tell);
-        work(&mut Drive { machine: &mut self.machine, turn: &mut turn, course: &mut self.course })
+        let Self { machine, log, state, .. } = self;
+        work(&mut Driver { machine, log, state, listener: tell, watch: None })
     }
 
     /// Its id.
@@ -177,7 +176,7 @@ impl Run {
 
     /// Which process of this run this is, from 1.
     pub fn epoch(&self) -> u64 {
-        self.records.epoch()
+        self.log.epoch()
     }
 
     /// What it is.
@@ -262,17 +261,16 @@ impl Run {
         if self.is_broken() {
             return Err(Halt::Broken);
         }
-        let Self { machine, course, records, mounts, blobs, artifacts, recent, servers, .. } = self;
+        let Self { machine, state, log, mounts, blobs, artifacts, recent, servers, .. } = self;
         let world = World { model, mounts, artifacts, recent, servers, blobs, control };
-        let mut turn = Journaled::new(records, tell);
-        let mut drive = Drive { machine, turn: &mut turn, course };
-        match drive.run(&world) {
-            Err(Halt::Stopped) => drive.pause(ControlRequest::Stop),
+        let mut driver = Driver { machine, log, state, listener: tell, watch: None };
+        match driver.run(Some(&world)) {
+            Err(Halt::Stopped) => driver.pause(ControlRequest::Stop),
             Err(Halt::Model(error))
                 if error.kind == ModelErrorKind::Cancelled
                     && control.request() != ControlRequest::Run =>
             {
-                drive.pause(control.request())
+                driver.pause(control.request())
             }
             Err(halt) => {
                 // The disk may be what failed; then these words are told and not kept.
@@ -284,15 +282,16 @@ impl Run {
                     | Halt::Stopped
                     | Halt::Broken
                     | Halt::TooLong { .. }
-                    | Halt::Unfit(_) => None,
+                    | Halt::Unfit(_)
+                    | Halt::CaughtUp => None,
                 };
-                drive.turn.note(EventKind::from(RunFailed { message: halt.to_string(), partial }));
-                drive.turn.note(EventKind::from(PhaseChanged {
+                driver.emit(EventKind::from(RunFailed { message: halt.to_string(), partial }));
+                driver.emit(EventKind::from(PhaseChanged {
                     phase: Phase::Failed,
                     reason: Some(halt.reason()),
                     message: Some(halt.to_string()),
                 }));
-                let _ = drive.turn.flush();
+                let _ = driver.log.flush();
                 self.health = Health::Failed;
                 Err(halt)
             }
@@ -305,7 +304,7 @@ impl Run {
         if words.len() > MAX_INPUT {
             return Err(Halt::TooLong { bytes: words.len(), limit: MAX_INPUT });
         }
-        let said = self.drive_with(tell, |drive| drive.say(words));
+        let said = self.drive_with(tell, |driver| driver.say(words));
         self.broken_by(said)
     }
 
@@ -325,7 +324,7 @@ impl Run {
                 return Err(Halt::TooLong { bytes, limit: MAX_INPUT });
             }
         }
-        let done = self.drive_with(tell, |drive| drive.choose(chosen));
+        let done = self.drive_with(tell, |driver| driver.choose(chosen));
         self.broken_by(done)
     }
 
@@ -354,9 +353,9 @@ impl Run {
             turns: self.machine.turns(),
             usage: self.machine.usage(),
         });
-        let done = self.drive_with(tell, |drive| {
-            drive.turn.note(kind);
-            drive.turn.flush()
+        let done = self.drive_with(tell, |driver| {
+            driver.emit(kind);
+            driver.log.flush()
         });
         self.broken_by(done)
     }

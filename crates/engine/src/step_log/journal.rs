@@ -1,51 +1,46 @@
-//! Durable turns on the journal of a run.
+//! The step log in the journal of a run.
 
 use crewagent_core::event::{Event, EventKind};
 use jiff::Timestamp;
 
-use super::queue::Past;
-use super::{Halt, Moment, Once, Recorded, Said, Turn};
+use super::queue::RecordQueue;
+use super::{Halt, Listener, Once, Recorded, StepContext, StepLog, Work};
 use crate::clock::{self, Clock};
 use crate::journal::Journal;
 
-/// The records of a run: those that are still to be given back, and the file that new ones go to.
-pub struct Records {
+/// The records of a run: those that are still to be replayed, and the file that new ones go to.
+pub struct JournalLog {
     journal: Journal,
     clock: Clock,
     run_id: String,
     epoch: u64,
-    past: Past,
+    queue: RecordQueue,
     /// The number of the last event.
     seq: u64,
-    /// Told, and not yet written.
+    /// Emitted, and not yet written.
     unwritten: Vec<Event>,
 }
 
-impl Records {
-    /// The records of a run. `past` are the events that the program is to go through again.
+impl JournalLog {
+    /// Returns the log of a run that replays these events first.
     pub fn new(
         journal: Journal,
         clock: Clock,
         run_id: impl Into<String>,
         epoch: u64,
-        past: Vec<Event>,
+        events: Vec<Event>,
     ) -> Self {
         let seq = journal.last_seq();
-        let (past, unwritten) = (Past::new(past), Vec::new());
-        Self { journal, clock, run_id: run_id.into(), epoch, past, seq, unwritten }
+        let (queue, unwritten) = (RecordQueue::new(events), Vec::new());
+        Self { journal, clock, run_id: run_id.into(), epoch, queue, seq, unwritten }
     }
 
-    /// What is recorded so far is not gone through again.
-    pub(crate) fn forget_past(&mut self) {
-        self.past = Past::default();
+    /// Drops the records that were not replayed.
+    pub(crate) fn skip_replay(&mut self) {
+        self.queue = RecordQueue::default();
     }
 
-    /// Which process of this run this is.
-    pub(crate) fn epoch(&self) -> u64 {
-        self.epoch
-    }
-
-    /// The time.
+    /// Reads the clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -61,128 +56,138 @@ impl Records {
             kind,
         }
     }
-}
 
-/// The records with somebody who listens.
-pub struct Journaled<'r> {
-    records: &'r mut Records,
-    tell: &'r mut dyn FnMut(&Event),
-}
-
-impl<'r> Journaled<'r> {
-    /// Durable turns on these records. Everything that happens is told.
-    pub fn new(records: &'r mut Records, tell: &'r mut dyn FnMut(&Event)) -> Self {
-        Self { records, tell }
-    }
-
-    /// Writes what was told. It survives the end of this process, not yet that of the machine.
+    /// Writes what was emitted. It survives the end of this process, not yet that of the machine.
     fn write(&mut self) -> Result<(), Halt> {
-        let Records { journal, unwritten, .. } = &mut *self.records;
-        if !unwritten.is_empty() {
-            journal.write(unwritten)?;
-            unwritten.clear();
+        if !self.unwritten.is_empty() {
+            self.journal.write(&self.unwritten)?;
+            self.unwritten.clear();
         }
         Ok(())
     }
 
-    fn record(&mut self, kind: EventKind, key: Option<&str>) -> Result<Recorded, Halt> {
-        self.records.past.close();
-        let time = self.records.clock.now();
-        let event = self.records.event(kind, key, time);
-        self.records.unwritten.push(event.clone());
+    /// Emits an event that is written with the next record.
+    fn defer(&mut self, kind: EventKind, listener: &mut Listener<'_>) {
+        let time = self.clock.now();
+        let event = self.event(kind, None, time);
+        listener(&event);
+        self.unwritten.push(event);
+    }
+
+    fn record(
+        &mut self,
+        kind: EventKind,
+        key: Option<&str>,
+        listener: &mut Listener<'_>,
+    ) -> Result<Recorded, Halt> {
+        self.queue.close();
+        let time = self.clock.now();
+        let event = self.event(kind, key, time);
+        self.unwritten.push(event.clone());
         self.write()?;
-        (self.tell)(&event);
+        listener(&event);
         Ok(Recorded { kind: event.kind, time })
     }
 
     fn work(
         &mut self,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
-    ) -> Result<EventKind, Halt> {
-        let now = self.records.clock.now();
-        let (records, tell) = (&mut *self.records, &mut *self.tell);
-        let mut part = 0;
-        let mut say = |said: Said| match said {
-            Said::Noted(kind) => {
-                let time = records.clock.now();
-                let event = records.event(kind, None, time);
-                tell(&event);
-                records.unwritten.push(event);
-            }
-            Said::Whispered(kind) => {
-                part += 1;
-                tell(&Event {
-                    seq: records.seq + 1,
-                    part: Some(part),
-                    time: clock::for_events(now),
-                    run_id: Some(records.run_id.clone()),
-                    key: None,
-                    kind,
-                });
-            }
-        };
-        work(&mut Moment::new(now, &mut say))
+        key: &str,
+        work: &mut Work<'_>,
+        listener: &mut Listener<'_>,
+    ) -> Result<Recorded, Halt> {
+        let kind = work(&mut JournalContext { log: self, listener, now: None, parts: 0 })?;
+        self.record(kind, Some(key), listener)
     }
 }
 
-impl Turn for Journaled<'_> {
+impl StepLog for JournalLog {
     fn step(
         &mut self,
         key: &str,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
+        work: &mut Work<'_>,
+        listener: &mut Listener<'_>,
     ) -> Result<Recorded, Halt> {
-        if let Some(recorded) = self.records.past.result(key)? {
-            return Ok(recorded);
+        match self.queue.result(key)? {
+            Some(recorded) => Ok(recorded),
+            None => self.work(key, work, listener),
         }
-        let kind = self.work(work)?;
-        self.record(kind, Some(key))
     }
 
     fn once(
         &mut self,
         key: &str,
-        intent: EventKind,
-        work: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
+        intent: &mut dyn FnMut() -> Result<EventKind, Halt>,
+        work: &mut Work<'_>,
+        listener: &mut Listener<'_>,
     ) -> Result<Once, Halt> {
-        let intended = format!("{key}/intent");
-        let past = &mut self.records.past;
-        if past.result(&intended)?.is_some() {
-            let result = if past.is_next(key) { past.result(key)? } else { None };
-            return Ok(result.map_or(Once::InDoubt, |done| Once::Done(Box::new(done))));
+        if let Some(outcome) = self.queue.outcome(key)? {
+            return Ok(outcome);
         }
-        self.record(intent, Some(&intended))?;
+        self.record(intent()?, Some(&RecordQueue::intent_key(key)), listener)?;
         self.flush()?;
-        let kind = self.work(work)?;
-        self.record(kind, Some(key)).map(|done| Once::Done(Box::new(done)))
+        self.work(key, work, listener).map(|done| Once::Done(Box::new(done)))
     }
 
-    fn note(&mut self, kind: EventKind) {
-        if self.is_live() && !self.records.past.is_noted(&kind) {
-            let time = self.records.clock.now();
-            let event = self.records.event(kind, None, time);
-            (self.tell)(&event);
-            self.records.unwritten.push(event);
+    fn emit(&mut self, kind: EventKind, listener: &mut Listener<'_>) {
+        if !self.is_replaying() && !self.queue.is_emitted(&kind) {
+            self.defer(kind, listener);
         }
     }
 
     fn recorded_signal(&mut self) -> Option<Recorded> {
-        self.records.past.signal()
+        self.queue.signal()
     }
 
-    fn signal(&mut self, kind: EventKind) -> Result<Recorded, Halt> {
-        self.record(kind, None)
+    fn signal(&mut self, kind: EventKind, listener: &mut Listener<'_>) -> Result<Recorded, Halt> {
+        self.record(kind, None, listener)
     }
 
     fn flush(&mut self) -> Result<(), Halt> {
         self.write()?;
-        Ok(self.records.journal.sync()?)
+        Ok(self.journal.sync()?)
     }
 
-    fn is_live(&self) -> bool {
-        self.records.past.is_empty()
+    fn is_replaying(&self) -> bool {
+        !self.queue.is_empty()
     }
 
     fn epoch(&self) -> u64 {
-        self.records.epoch
+        self.epoch
+    }
+}
+
+/// The context of a step that is done now.
+struct JournalContext<'c, 'l> {
+    log: &'c mut JournalLog,
+    listener: &'c mut Listener<'l>,
+    now: Option<Timestamp>,
+    /// Deltas so far.
+    parts: u64,
+}
+
+impl StepContext for JournalContext<'_, '_> {
+    fn now(&mut self) -> Timestamp {
+        *self.now.get_or_insert_with(|| self.log.clock.now())
+    }
+
+    fn emit(&mut self, kind: EventKind) {
+        self.log.defer(kind, self.listener);
+    }
+
+    fn emit_delta(&mut self, kind: EventKind) {
+        self.parts += 1;
+        let time = clock::for_events(self.now());
+        (self.listener)(&Event {
+            seq: self.log.seq + 1,
+            part: Some(self.parts),
+            time,
+            run_id: Some(self.log.run_id.clone()),
+            key: None,
+            kind,
+        });
+    }
+
+    fn flush(&mut self) -> Result<(), Halt> {
+        self.log.flush()
     }
 }

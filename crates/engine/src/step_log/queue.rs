@@ -1,81 +1,94 @@
-//! What was recorded and is to be given back: results and signals, in the order in which they came.
+//! The records that are not yet replayed: results and signals, in the order in which they came.
 
 use std::collections::VecDeque;
 
 use crewagent_core::event::{Event, EventKind, Role};
 
-use super::{Halt, Recorded};
+use super::{Halt, Once, Recorded};
 
-/// Records that the program has not come to yet.
+/// The records that the program has not reached yet.
 #[derive(Debug, Default)]
-pub(crate) struct Past {
-    given: VecDeque<Event>,
-    /// What is noted behind the last of them. The program comes to note it again.
-    noted: VecDeque<EventKind>,
+pub(crate) struct RecordQueue {
+    records: VecDeque<Event>,
+    /// Derived events after the last record. The program will emit them again.
+    emitted: VecDeque<EventKind>,
 }
 
-impl Past {
-    /// The results and signals among these events; the rest follows from them.
+impl RecordQueue {
+    /// Queues the results and signals among these events; the others follow from them.
     pub(crate) fn new(mut events: Vec<Event>) -> Self {
         let counts = |event: &Event| event.key.is_some() || event.kind.role() == Role::Signal;
         let is_cause = |event: &Event| counts(event) || event.kind.role() == Role::Result;
         let behind = events.iter().rposition(is_cause).map_or(events.len(), |last| last + 1);
-        let noted = events.split_off(behind).into_iter().map(|event| event.kind);
-        let noted = noted.filter(|kind| kind.role() != Role::Delta).collect();
-        Self { given: events.into_iter().filter(counts).collect(), noted }
+        let emitted = events.split_off(behind).into_iter().map(|event| event.kind);
+        let emitted = emitted.filter(|kind| kind.role() != Role::Delta).collect();
+        Self { records: events.into_iter().filter(counts).collect(), emitted }
     }
 
-    /// Whether this note stands in the records already. Notes follow from what was given, so they come again in the
-    /// same order; only how a long text is kept may differ.
-    pub(crate) fn is_noted(&mut self, kind: &EventKind) -> bool {
+    /// Returns true if a derived event is in the records already. Derived events come again in the same order; only how a
+    /// long text is stored may differ.
+    pub(crate) fn is_emitted(&mut self, kind: &EventKind) -> bool {
+        // Log-only events; replay ignores them.
         if kind.role() == Role::Delta {
             return false;
         }
-        match self.noted.pop_front() {
-            Some(noted) if noted.name() == kind.name() => true,
+        match self.emitted.pop_front() {
+            Some(emitted) if emitted.name() == kind.name() => true,
             Some(_) => {
-                self.noted.clear();
+                self.emitted.clear();
                 false
             }
             None => false,
         }
     }
 
-    /// Something new is recorded; what is noted from now on follows from that.
+    /// Marks that something new is recorded, from which the next derived events follow.
     pub(crate) fn close(&mut self) {
-        self.noted.clear();
+        self.emitted.clear();
     }
 
+    /// Returns true once all records were replayed.
     pub(crate) fn is_empty(&self) -> bool {
-        self.given.is_empty()
+        self.records.is_empty()
     }
 
-    /// Whether the next record is the result of this step.
-    pub(crate) fn is_next(&self, key: &str) -> bool {
-        self.given.front().is_some_and(|event| event.key.as_deref() == Some(key))
-    }
-
-    /// The result of a step, while there are records.
+    /// Takes the result of a step, while there are records.
     pub(crate) fn result(&mut self, key: &str) -> Result<Option<Recorded>, Halt> {
-        let Some(event) = self.given.pop_front() else { return Ok(None) };
+        let Some(event) = self.records.pop_front() else { return Ok(None) };
         if event.key.as_deref() == Some(key) {
-            return given(event).map(Some);
+            return recorded(event).map(Some);
         }
         let found = event.key.unwrap_or_else(|| "a signal".to_owned());
         Err(Halt::Unfit(format!("{key} is expected, but event {} is {found}", event.seq)))
     }
 
-    /// The signal that comes next, if it is one.
+    /// Takes the outcome of work that must not be done twice, while there are records.
+    pub(crate) fn outcome(&mut self, key: &str) -> Result<Option<Once>, Halt> {
+        if self.result(&Self::intent_key(key))?.is_none() {
+            return Ok(None);
+        }
+        let next = self.records.front();
+        let is_done = next.is_some_and(|event| event.key.as_deref() == Some(key));
+        let result = if is_done { self.result(key)? } else { None };
+        Ok(Some(result.map_or(Once::InDoubt, |done| Once::Done(Box::new(done)))))
+    }
+
+    /// Returns the key of the intent of work that must not be done twice.
+    pub(crate) fn intent_key(key: &str) -> String {
+        format!("{key}/intent")
+    }
+
+    /// Takes the next record if it is a signal.
     pub(crate) fn signal(&mut self) -> Option<Recorded> {
-        let next = self.given.front()?;
+        let next = self.records.front()?;
         if next.kind.role() != Role::Signal {
             return None;
         }
-        given(self.given.pop_front()?).ok()
+        recorded(self.records.pop_front()?).ok()
     }
 }
 
-fn given(event: Event) -> Result<Recorded, Halt> {
+fn recorded(event: Event) -> Result<Recorded, Halt> {
     match event.time.parse() {
         Ok(time) => Ok(Recorded { kind: event.kind, time }),
         Err(_) => Err(Halt::Unfit(format!("event {} has no time", event.seq))),

@@ -1,66 +1,60 @@
-//! Turns that are only gone through again: nothing happens, and nothing is written.
+//! A step log that is only replayed: nothing happens, and nothing is written.
 
 use crewagent_core::event::{Event, EventKind};
 
-use super::queue::Past;
-use super::{Halt, Moment, Once, Recorded, Turn};
+use super::queue::RecordQueue;
+use super::{Halt, Listener, Once, Recorded, StepLog, Work};
 
-/// The records of a run, for one who wants to know what led to what.
+/// The records of a run, to reconstruct what led to what.
 #[derive(Debug)]
-pub struct Replayed(Past);
+pub struct ReplayLog(RecordQueue);
 
-impl Replayed {
-    /// Goes through these events.
+impl ReplayLog {
+    /// Returns a log that replays these events.
     pub fn new(events: Vec<Event>) -> Self {
-        Self(Past::new(events))
+        Self(RecordQueue::new(events))
     }
 }
 
-impl Turn for Replayed {
+impl StepLog for ReplayLog {
     fn step(
         &mut self,
         key: &str,
-        _: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
+        _: &mut Work<'_>,
+        _: &mut Listener<'_>,
     ) -> Result<Recorded, Halt> {
-        self.0.result(key)?.ok_or_else(|| over(key))
+        self.0.result(key)?.ok_or(Halt::CaughtUp)
     }
 
     fn once(
         &mut self,
         key: &str,
-        _: EventKind,
-        _: &mut dyn FnMut(&mut Moment<'_>) -> Result<EventKind, Halt>,
+        _: &mut dyn FnMut() -> Result<EventKind, Halt>,
+        _: &mut Work<'_>,
+        _: &mut Listener<'_>,
     ) -> Result<Once, Halt> {
-        if self.0.result(&format!("{key}/intent"))?.is_none() {
-            return Err(over(key));
-        }
-        let result = if self.0.is_next(key) { self.0.result(key)? } else { None };
-        Ok(result.map_or(Once::InDoubt, |done| Once::Done(Box::new(done))))
+        self.0.outcome(key)?.ok_or(Halt::CaughtUp)
     }
 
-    fn note(&mut self, _: EventKind) {}
+    fn emit(&mut self, _: EventKind, _: &mut Listener<'_>) {}
 
     fn recorded_signal(&mut self) -> Option<Recorded> {
         self.0.signal()
     }
 
-    fn signal(&mut self, _: EventKind) -> Result<Recorded, Halt> {
-        Err(over("a signal"))
+    fn signal(&mut self, _: EventKind, _: &mut Listener<'_>) -> Result<Recorded, Halt> {
+        Err(Halt::CaughtUp)
     }
 
     fn flush(&mut self) -> Result<(), Halt> {
         Ok(())
     }
 
-    fn is_live(&self) -> bool {
-        self.0.is_empty()
+    fn is_replaying(&self) -> bool {
+        !self.0.is_empty()
     }
 
     fn epoch(&self) -> u64 {
         0
     }
-}
-
-fn over(what: &str) -> Halt {
-    Halt::Unfit(format!("the records end before {what}"))
 }

@@ -93,7 +93,7 @@ fn dice() -> u64 {
 }
 
 /// Random letters.
-pub(crate) fn random(count: u32) -> String {
+fn random(count: u32) -> String {
     let mut bits = dice();
     let mut text = String::new();
     for _ in 0..count {

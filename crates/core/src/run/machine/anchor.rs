@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Ask, Cast, Effect, Machine, Stance, tell};
 use crate::context::{Cut, Keep, tokens_of};
-use crate::event::{ContextCut, EventKind, Phase, Reason};
+use crate::event::{ContextCut, EventKind, ModelStopped, Phase, Reason, StoppedBy};
 use crate::policy::StateTool;
 use crate::prompt::{self, Autopilot, CalledBy, Directive, Place, Protocol, StepText};
 use crate::settings::Mode;
@@ -161,6 +161,15 @@ impl Machine {
                 "The request would take about {all} tokens, {tools} of them for tools; the model's window has {window}. Allow fewer tools, or use a model with a larger window."
             )
         })
+    }
+
+    /// Returns the event of a reply that was cut short. At the time limit it is a signal, and the run rests there; a user who
+    /// stops the run cuts it silently unless some text had come.
+    pub fn cut_reply(turn: u64, is_late: bool, text: String) -> Option<EventKind> {
+        let partial = Some(text).filter(|text| !text.is_empty());
+        let by = if is_late { StoppedBy::Time } else { StoppedBy::User };
+        let is_event = is_late || partial.is_some();
+        is_event.then(|| EventKind::from(ModelStopped { turn, by, partial }))
     }
 
     /// The window is smaller than it is said to be: asks again with less, a few times.

@@ -7,15 +7,17 @@ use serde_json::{Value as Json, json};
 
 use super::anchor::{Intent, Told};
 use super::calls::Failing;
-use super::{Effect, Machine, Moves, Rest, tell};
+use super::{Effect, Job, Machine, Moves, Rest, Whole, tell};
 use crate::context::Keep;
 use crate::event::{Answer, EventKind, Moved, Phase, Reason, ToolFinished};
+use crate::policy::rules::{Rule, Verdict};
 use crate::prompt;
 use crate::question::approval::{Approval, Consent};
 use crate::question::{Question, QuestionKind};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::guard::Confirmation;
 use crate::tool::canonical;
+use crate::vpath::VPath;
 
 /// What words are that are no answer, when they are said once more.
 const MEANT: &str = "Or say the same once more: then it is your answer.";
@@ -250,4 +252,20 @@ fn denied(approval: &Approval, reason: &str) -> Answer {
 
 fn is_yes(question: &Question, value: &Json) -> bool {
     question.kind == QuestionKind::Confirm && *value == Json::Bool(true)
+}
+
+impl Job {
+    /// Returns the rule that asks about this call of a tool that writes to these places, unless the user has allowed what
+    /// it asks about.
+    pub fn rule_asking(&self, tool: &str, places: &[&VPath]) -> Option<Rule> {
+        let decision = self.policy.decide(&self.clearance.rules, tool, places);
+        decision.rule.filter(|_| decision.verdict == Verdict::Ask)
+    }
+
+    /// Returns the rule whose approval a call without file changes waits for. An approval of this very call is enough,
+    /// because its arguments cannot change; a call that was cut off is refused without asking.
+    pub fn rule_to_approve(&self, tool: &str) -> Option<Rule> {
+        let is_settled = self.clearance.once.is_some() || self.whole == Whole::CutOff;
+        if is_settled { None } else { self.rule_asking(tool, &[]) }
+    }
 }

@@ -1,0 +1,142 @@
+//! Asking the model: the request is announced and flushed, then sent; the whole reply is recorded.
+
+use crewagent_core::context::holds_object;
+use crewagent_core::event::{
+    AssistantDelta, AssistantMessage, Channel, EventKind, ModelEvent, ModelOverflowed,
+    ModelRetried, Role,
+};
+use crewagent_core::run::machine::{Ask, Input, Machine};
+
+use super::{Driver, World, request, unexpected};
+use crate::cancel::Deadline;
+use crate::control::ControlRequest;
+use crate::model::{Again, Delta, Memo, ModelError, ModelErrorKind, Progress, Request};
+use crate::step_log::{Halt, Recorded, StepContext, StepLog};
+
+/// What is known of a reply before it is whole.
+#[derive(Default)]
+struct Partial {
+    /// The text so far.
+    text: String,
+    /// True if the time limit of the run ended it.
+    is_late: bool,
+}
+
+impl<L: StepLog> Driver<'_, L> {
+    pub(super) fn ask(&mut self, ask: &Ask, world: Option<&World<'_>>) -> Result<(), Halt> {
+        if let Some(world) = world.filter(|_| !self.log.is_replaying()) {
+            self.list_tools(world)?;
+        }
+        let key = self.ask_key(ask);
+        let (machine, toolbox) = (&mut *self.machine, &mut self.state.toolbox);
+        let memo = &mut self.state.memo;
+        let mut partial = Partial::default();
+        let recorded = self.log.step(
+            &key,
+            &mut |context| {
+                let world = world.ok_or(Halt::CaughtUp)?;
+                request::check(machine)?;
+                let request = request::of(machine, ask, world.blobs, toolbox)?;
+                context.emit(request::turn_started(machine, ask, &request));
+                context.flush()?;
+                let now = context.now();
+                if let Some(message) = machine.overflow(toolbox.bytes()) {
+                    return Ok(EventKind::from(ModelOverflowed { turn: ask.turn, message }));
+                }
+                let whenever = Deadline::whenever(world.control.cancel());
+                let until = match machine.time_left(now) {
+                    Some(left) => whenever.within(left),
+                    None => whenever,
+                };
+                let replied = reply(world, &request, (memo, &until), context, &mut partial.text);
+                partial.is_late = until.is_late() && world.control.request() == ControlRequest::Run;
+                replied
+            },
+            self.listener,
+        );
+        match recorded {
+            Ok(recorded) => {
+                if let Some(watch) = &mut self.watch {
+                    watch(self.machine, ask, &mut self.state.toolbox)?;
+                }
+                self.replied(recorded)
+            }
+            Err(Halt::Model(error)) if error.kind == ModelErrorKind::Cancelled => {
+                self.cancelled(ask, partial, error)
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// Records a reply that was cut short: at the time limit the run continues without it.
+    fn cancelled(&mut self, ask: &Ask, partial: Partial, error: ModelError) -> Result<(), Halt> {
+        match Machine::cut_reply(ask.turn, partial.is_late, partial.text) {
+            Some(stopped) if stopped.role() == Role::Signal => self.signal(stopped),
+            Some(stopped) => {
+                self.emit(stopped);
+                Err(Halt::Model(error))
+            }
+            None => Err(Halt::Model(error)),
+        }
+    }
+
+    fn ask_key(&self, ask: &Ask) -> String {
+        let again = match ask.overflows {
+            0 => String::new(),
+            times => format!("/shorter-{times}"),
+        };
+        format!("t{}/llm/{}{again}", self.state.inputs, ask.turn)
+    }
+
+    fn replied(&mut self, recorded: Recorded) -> Result<(), Halt> {
+        let Recorded { kind, time } = recorded;
+        let input =
+            if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = kind {
+                Input::Replied(reply)
+            } else if let EventKind::Model(ModelEvent::Overflowed(ModelOverflowed {
+                message,
+                ..
+            })) = kind
+            {
+                Input::Overflowed(message)
+            } else {
+                return Err(unexpected("a reply", &kind));
+            };
+        self.feed(input, time);
+        Ok(())
+    }
+}
+
+/// Sends the request and returns the whole reply. The text so far is kept for the case that it breaks off.
+fn reply(
+    world: &World<'_>,
+    request: &Request,
+    (memo, until): (&mut Memo, &Deadline),
+    context: &mut dyn StepContext,
+    said: &mut String,
+) -> Result<EventKind, Halt> {
+    let turn = request.place.turn;
+    let mut tell = |progress: Progress| match progress {
+        Progress::Words(Delta { text, channel }) => {
+            if channel == Channel::Text {
+                said.push_str(&text);
+            }
+            context.emit_delta(EventKind::from(AssistantDelta { turn, text, channel }));
+        }
+        Progress::Again(Again { attempt, wait, why: message }) => {
+            said.clear();
+            let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            context.emit(EventKind::from(ModelRetried { turn, attempt, wait_ms, message }));
+        }
+    };
+    let mut reply = match world.model.reply(request, memo, &mut tell, until) {
+        Err(ModelError { kind: ModelErrorKind::Window, message, .. }) => {
+            return Ok(EventKind::from(ModelOverflowed { turn, message }));
+        }
+        reply => reply?,
+    };
+    let calls = reply.tool_calls.iter().enumerate();
+    let broken = calls.filter(|(_, call)| !holds_object(call)).map(|(at, _)| at);
+    reply.broken_calls = broken.collect();
+    Ok(EventKind::from(AssistantMessage { turn, reply }))
+}
