@@ -160,7 +160,7 @@ fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
         Some(StartError::Project(error)) => project(error),
         Some(StartError::Run(error)) => run(error),
         Some(StartError::Store(error)) => package(error),
-        Some(StartError::Document(_) | StartError::Mounts(_)) | None => false,
+        Some(StartError::Document(_) | StartError::Mounts(_) | StartError::Host(_)) | None => false,
     };
     let resume = match cause.downcast_ref::<ResumeError>() {
         Some(ResumeError::Run(error)) => run(error),

@@ -15,6 +15,7 @@ mod documents;
 mod driver;
 mod durable;
 pub mod export;
+pub mod host;
 pub mod inspect;
 pub mod journal;
 pub mod model;

@@ -22,7 +22,8 @@ pub use self::run::Run;
 pub use self::start::default_agent;
 use crate::clock::Clock;
 pub use crate::documents::NoDocument;
-use crate::store::{Installed, RunId, Store};
+use crate::host::{Host, LocalHost};
+use crate::store::{Installed, RunId, Runs, Store};
 use crate::tool_server::ToolServers;
 
 /// Runs on a store.
@@ -141,8 +142,17 @@ impl<'s> Runtime<'s> {
 
     /// Starts a run. Nothing has happened in it when this returns.
     pub fn start(&self, plan: &StartRun) -> Result<Run, StartError> {
-        let run = start::start(self.store, &self.clock, plan)?;
+        self.start_on(&self.host(self.store.runs()), plan)
+    }
+
+    /// Starts a run on a host. Nothing has happened in it when this returns.
+    pub fn start_on<H: Host>(&self, host: &H, plan: &StartRun) -> Result<Run<H::Log>, StartError> {
+        let run = start::start(host, self.store, &self.clock, plan)?;
         Ok(run.with_servers(self.servers.clone()))
+    }
+
+    fn host(&self, runs: Runs<'s>) -> LocalHost<'s> {
+        LocalHost::new(runs, self.clock.clone())
     }
 
     /// Makes a run that goes on from a moment of another one, which is not touched. It rests until it is taken over.
@@ -162,15 +172,14 @@ impl<'s> Runtime<'s> {
 
     /// Begins a conversation. Nothing has happened in it when this returns.
     pub fn talk(&self, plan: &StartTalk) -> Result<Run, StartError> {
-        let talk = talk::begin(self.store, &self.clock, plan)?;
+        let host = self.host(self.store.conversations().runs());
+        let talk = talk::begin(&host, self.store, &self.clock, plan)?;
         Ok(talk.with_servers(self.servers.clone()))
     }
 
     /// Takes over a conversation where it stands.
     pub fn reopen(&self, id: &RunId, change: &SettingsChange) -> Result<Run, ResumeError> {
-        let shelf = self.store.conversations().runs();
-        let talk = open::resume(self.store, &self.clock, shelf, id, change)?;
-        Ok(talk.with_servers(self.servers.clone()))
+        self.resume_on(&self.host(self.store.conversations().runs()), id, change)
     }
 
     /// The requests of a conversation, but for those of the runs that were started from it.
@@ -180,7 +189,17 @@ impl<'s> Runtime<'s> {
 
     /// Takes over a run where it stands.
     pub fn resume(&self, id: &RunId, change: &SettingsChange) -> Result<Run, ResumeError> {
-        let run = open::resume(self.store, &self.clock, self.store.runs(), id, change)?;
+        self.resume_on(&self.host(self.store.runs()), id, change)
+    }
+
+    /// Resumes a run of a host at its position.
+    pub fn resume_on<H: Host>(
+        &self,
+        host: &H,
+        id: &RunId,
+        change: &SettingsChange,
+    ) -> Result<Run<H::Log>, ResumeError> {
+        let run = open::resume(host, self.store, &self.clock, id, change)?;
         Ok(run.with_servers(self.servers.clone()))
     }
 }

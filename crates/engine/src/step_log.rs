@@ -13,9 +13,10 @@ mod journal;
 mod queue;
 mod replay;
 
+use std::error::Error;
+
 use crewagent_core::event::{Event, EventKind, Reason};
 use jiff::Timestamp;
-use thiserror::Error;
 
 pub use self::journal::JournalLog;
 pub use self::replay::ReplayLog;
@@ -32,6 +33,9 @@ pub type Listener<'l> = dyn FnMut(&Event) + 'l;
 
 /// A durable log of keyed steps. Keys are unique within a run and come in the order of the program.
 pub trait StepLog {
+    /// Sets the records to replay, instead of those that are left.
+    fn queue(&mut self, events: Vec<Event>);
+
     /// Returns the record of a step, or does the work and records its result. The work is done at least once, and its
     /// result is recorded once.
     fn step(
@@ -105,7 +109,7 @@ pub enum Once {
 }
 
 /// Why a run cannot continue now. It can be resumed.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum Halt {
     /// The model, or the connection to it.
     #[error(transparent)]
@@ -113,12 +117,9 @@ pub enum Halt {
     /// A file of the project or the run.
     #[error(transparent)]
     Mount(#[from] MountError),
-    /// The journal.
+    /// The log, or the long texts that belong to it.
     #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The blobs.
-    #[error(transparent)]
-    Blob(#[from] BlobError),
+    Log(Box<dyn Error + Send + Sync>),
     /// The user stopped it in the middle of a call that can be made again.
     #[error("stopped by the user")]
     Stopped,
@@ -148,11 +149,23 @@ impl Halt {
     pub fn reason(&self) -> Reason {
         match self {
             Self::Model(_) => Reason::Model,
-            Self::Mount(_) | Self::Journal(_) | Self::Blob(_) => Reason::Disk,
+            Self::Mount(_) | Self::Log(_) => Reason::Disk,
             Self::Stopped => Reason::Stopped,
             Self::Unfit(_) | Self::Broken | Self::TooLong { .. } | Self::CaughtUp => {
                 Reason::Internal
             }
         }
+    }
+}
+
+impl From<JournalError> for Halt {
+    fn from(error: JournalError) -> Self {
+        Self::Log(Box::new(error))
+    }
+}
+
+impl From<BlobError> for Halt {
+    fn from(error: BlobError) -> Self {
+        Self::Log(Box::new(error))
     }
 }

@@ -26,7 +26,6 @@ pub use self::packages::{
     Packages, Prepared,
 };
 pub use self::projects::{Project, ProjectError, ProjectListing, Projects};
-pub(crate) use self::runs::RunOwner;
 use self::runs::Shelf;
 pub use self::runs::{
     Holder, NewRun, Of, RunError, RunFolder, RunListing, RunPackage, RunRecord, RunSummary,

@@ -260,7 +260,7 @@ impl From<StartError> for Problem {
             StartError::Workflow { .. } | StartError::Agent { .. } => {
                 Self::invalid(error.to_string())
             }
-            StartError::Document(_) | StartError::Mounts(_) => {
+            StartError::Document(_) | StartError::Mounts(_) | StartError::Host(_) => {
                 Self::new(Code::Refused, error.to_string())
             }
         }
@@ -332,9 +332,10 @@ impl From<ResumeError> for Problem {
             ResumeError::Run(error) => error.into(),
             ResumeError::Store(error) => error.into(),
             ResumeError::Halt(halt) => halt.into(),
-            ResumeError::Workflow(_) | ResumeError::Mounts(_) | ResumeError::State(_) => {
-                Self::new(Code::Refused, error.to_string())
-            }
+            ResumeError::Workflow(_)
+            | ResumeError::Mounts(_)
+            | ResumeError::State(_)
+            | ResumeError::Host(_) => Self::new(Code::Refused, error.to_string()),
         }
     }
 }
@@ -395,7 +396,7 @@ impl From<Halt> for Problem {
         let code = match &halt {
             Halt::Model(_) => Code::Model,
             Halt::TooLong { .. } => Code::TooLarge,
-            Halt::Mount(_) | Halt::Journal(_) | Halt::Blob(_) => Code::Disk,
+            Halt::Mount(_) | Halt::Log(_) => Code::Disk,
             Halt::Stopped | Halt::Broken => Code::Busy,
             Halt::Unfit(_) | Halt::CaughtUp => Code::Internal,
         };

@@ -1,17 +1,19 @@
 //! Why a run cannot be started or taken over. For the user, never for a model.
 
+use std::error::Error;
+
 use crewagent_core::state::document::ChangeError;
-use thiserror::Error;
 
 use crate::disk::{DiskErrorKind, kind_of};
 use crate::documents::NoDocument;
+use crate::host::HostError;
 use crate::journal::JournalError;
 use crate::mounts::OpenError;
 use crate::step_log::Halt;
 use crate::store::{ProjectError, RunError, RunId, StoreError};
 
 /// Why a run cannot be started.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The package has no such workflow.
     #[error("there is no workflow `{asked}` in this package; it has {}", known.join(", "))]
@@ -44,10 +46,23 @@ pub enum StartError {
     /// The run cannot be made.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The host cannot make the run.
+    #[error(transparent)]
+    Host(Box<dyn Error + Send + Sync>),
+}
+
+impl From<HostError> for StartError {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::Run(error) => Self::Run(error),
+            HostError::Mounts(error) => Self::Mounts(error),
+            HostError::Other(error) => Self::Host(error),
+        }
+    }
 }
 
 /// Why a run cannot be forked.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ForkError {
     /// The run did not come to a node by this event.
     #[error("run {run} did not come to a node by event {event}")]
@@ -84,7 +99,7 @@ pub enum ForkError {
 }
 
 /// Why a run cannot be taken over.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// The run cannot be opened.
     #[error(transparent)]
@@ -104,6 +119,19 @@ pub enum ResumeError {
     /// The journal cannot be written.
     #[error(transparent)]
     Halt(#[from] Halt),
+    /// The host cannot open the run.
+    #[error(transparent)]
+    Host(Box<dyn Error + Send + Sync>),
+}
+
+impl From<HostError> for ResumeError {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::Run(error) => Self::Run(error),
+            HostError::Mounts(error) => Self::Mounts(error),
+            HostError::Other(error) => Self::Host(error),
+        }
+    }
 }
 
 impl ResumeError {
@@ -114,15 +142,21 @@ impl ResumeError {
                 RunError::Disk(disk)
                 | RunError::Journal(JournalError::Disk(disk))
                 | RunError::Project(ProjectError::Disk(disk)),
-            )
-            | Self::Halt(Halt::Journal(JournalError::Disk(disk))) => &disk.error,
+            ) => &disk.error,
+            Self::Halt(Halt::Log(error)) => match error.downcast_ref() {
+                Some(JournalError::Disk(disk)) => &disk.error,
+                Some(_) | None => return false,
+            },
             Self::State(NoDocument::Mount(mount)) => &mount.error,
             Self::Run(RunError::Store(StoreError::Io { error, .. }))
             | Self::Store(StoreError::Io { error, .. })
             | Self::Mounts(OpenError { error, .. }) => error,
-            Self::Run(_) | Self::Workflow(_) | Self::Store(_) | Self::State(_) | Self::Halt(_) => {
-                return false;
-            }
+            Self::Run(_)
+            | Self::Workflow(_)
+            | Self::Store(_)
+            | Self::State(_)
+            | Self::Halt(_)
+            | Self::Host(_) => return false,
         };
         matches!(kind_of(error), DiskErrorKind::Full | DiskErrorKind::Exhausted)
     }

@@ -15,38 +15,36 @@ use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::STATE_FILE;
 use jiff::Timestamp;
 
-use super::run::{Parts, Run};
+use super::run::Run;
 use super::{ResumeError, SettingsChange};
 use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::documents::{Documents, Found};
-use crate::mounts::Mounts;
-use crate::store::{RunFolder, RunId, RunRecord, Runs, Store, Subject};
+use crate::host::{Host, Opened, RunFiles};
+use crate::step_log::StepLog;
+use crate::store::{RunId, RunRecord, Store, Subject};
 
-pub(super) fn resume(
+pub(super) fn resume<H: Host>(
+    host: &H,
     store: &Store,
     clock: &Clock,
-    runs: Runs<'_>,
     id: &RunId,
     change: &SettingsChange,
-) -> Result<Run, ResumeError> {
-    let mut folder = runs.open(id)?;
-    let roots = runs.roots(&folder.facts)?;
-    let mounts = folder.mounts(&roots)?;
-    let data = data_of(&folder.recovered.events, &folder.blobs);
-    let cast = cast(store, &folder.facts, data)?;
+) -> Result<Run<H::Log>, ResumeError> {
+    let mut opened = host.open(id)?;
+    let RunFiles { mounts, blobs, .. } = &opened.files;
+    let data = data_of(&opened.events, blobs);
+    let cast = cast(store, &opened.record, data)?;
     let found = match (&cast, cast.workflow()) {
-        (Cast::Workflow { package, .. }, Some(own)) => Documents(&mounts).find(package, own)?,
+        (Cast::Workflow { package, .. }, Some(own)) => Documents(mounts).find(package, own)?,
         (Cast::Workflow { .. } | Cast::Talk { .. }, _) => Found::default(),
     };
-    let mut recovered = std::mem::take(&mut folder.recovered);
-    let lost = words_at_hand(&mut recovered.events, &folder.blobs);
-    recovered.notes.extend(lost);
+    let lost = words_at_hand(&mut opened.events, blobs);
+    opened.notes.extend(lost);
     let system = store.settings().for_runs();
-    let past = Past::of(recovered.events, &found, &system);
-    let notes = recovered.notes;
-    let taken = Taken { folder, mounts, cast, project: roots.project, clock: clock.clone() };
-    taken.over(past, found, notes, &|settings| today(&change.on(settings), store))
+    let past = Past::of(std::mem::take(&mut opened.events), &found, &system);
+    let taken = Taken { opened, cast, clock: clock.clone() };
+    taken.over(past, found, &|settings| today(&change.on(settings), store))
 }
 
 /// What a journal says about the part of a run that can be gone through again.
@@ -170,29 +168,25 @@ pub(super) fn today(settings: &RunSettings, store: &Store) -> RunSettings {
     }
 }
 
-/// A run whose folder is ours.
-struct Taken {
-    folder: RunFolder,
-    mounts: Mounts,
+/// A run that this process owns and has not replayed.
+struct Taken<L> {
+    opened: Opened<L>,
     cast: Cast,
-    project: std::path::PathBuf,
     clock: Clock,
 }
 
-impl Taken {
+impl<L: StepLog> Taken<L> {
     fn over(
         self,
         past: Past,
         found: Found,
-        mut notes: Vec<String>,
         changed: &dyn Fn(&RunSettings) -> RunSettings,
-    ) -> Result<Run, ResumeError> {
-        let Self { folder, mounts, cast, project, clock } = self;
-        let epoch = folder.epoch;
+    ) -> Result<Run<L>, ResumeError> {
+        let Self { mut opened, cast, clock } = self;
+        let (epoch, mut notes) = (opened.log.epoch(), std::mem::take(&mut opened.notes));
         let machine = past.machine(cast.clone());
         let Past { started, events, .. } = past;
-        let parts = Parts { folder, mounts, machine, project, clock };
-        let mut run = Run::of(parts, events);
+        let mut run = Run::of(opened, machine, events);
         let mut opening = Vec::new();
         let replayed = match started {
             Some(started) => run.replay(started, &mut |event| opening.push(event.clone())),
@@ -213,7 +207,7 @@ impl Taken {
                     "the conversation with the model begins anew at the current node, because the journal cannot be gone through again: {why}"
                 ));
                 let machine = Machine::at(cast, settings_now.clone(), found.place.clone());
-                run.start_anew(machine, &mut |event| opening.push(event.clone()));
+                run.start_anew(machine, clock.now(), &mut |event| opening.push(event.clone()));
                 let mut resumed =
                     resumed(epoch, Some(found.place.clone()), Some(settings_now), notes);
                 if let EventKind::Run(RunEvent::Resumed(RunResumed { fresh, .. })) = &mut resumed {

@@ -1,6 +1,6 @@
 //! A run that this process owns.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crewagent_core::event::{
@@ -18,15 +18,14 @@ use crewagent_core::state::standing::Standing;
 use crewagent_core::usage::Usage;
 use jiff::Timestamp;
 
-use crate::blobs::Blobs;
-use crate::clock::Clock;
 use crate::control::{Control, ControlRequest};
 use crate::documents::Found;
 use crate::driver::{Driver, DriverState, World};
+use crate::host::{Opened, RunFiles};
 use crate::model::{Model, ModelErrorKind};
 use crate::mounts::Mounts;
-use crate::step_log::{Halt, JournalLog, StepLog as _};
-use crate::store::{RunFolder, RunOwner, RunRecord};
+use crate::step_log::{Halt, JournalLog, Listener, StepLog};
+use crate::store::RunRecord;
 use crate::tool_server::ToolServers;
 use crate::tools::Recent;
 
@@ -37,21 +36,17 @@ const ARTIFACTS: &str = "artifacts";
 const MAX_INPUT: usize = 1 << 20;
 
 /// A run that this process owns until the value is dropped. After an error it must be taken over anew.
-pub struct Run {
-    facts: RunRecord,
+pub struct Run<L: StepLog = JournalLog> {
+    record: RunRecord,
     machine: Machine,
     state: DriverState,
-    log: JournalLog,
-    mounts: Mounts,
-    blobs: Blobs,
+    log: L,
+    files: RunFiles,
     artifacts: ProjectPath,
     recent: Recent,
     servers: ToolServers,
-    project: PathBuf,
     opening: Vec<Event>,
     health: Health,
-    /// Held, not read: the run is free when it goes.
-    _owner: RunOwner,
 }
 
 /// Whether this process can go on with the run.
@@ -65,44 +60,36 @@ enum Health {
     Unrecorded,
 }
 
-/// What a run is made of.
-pub(super) struct Parts {
-    pub(super) folder: RunFolder,
-    pub(super) mounts: Mounts,
-    pub(super) machine: Machine,
-    pub(super) project: PathBuf,
-    pub(super) clock: Clock,
-}
-
-impl Run {
-    /// A run that begins.
-    pub(super) fn begin(parts: Parts, started: Timestamp, opening: Vec<Event>) -> Self {
-        let mut run = Self::of(parts, Vec::new());
-        let mut told = opening;
-        run.drive_with(&mut |event| told.push(event.clone()), |driver| driver.begin(started));
-        run.opening = told;
+impl<L: StepLog> Run<L> {
+    /// Returns a run that begins.
+    pub(super) fn begin(
+        opened: Opened<L>,
+        machine: Machine,
+        started: Timestamp,
+        opening: Vec<Event>,
+    ) -> Self {
+        let mut run = Self::of(opened, machine, Vec::new());
+        let mut emitted = opening;
+        run.drive_with(&mut |event| emitted.push(event.clone()), |driver| driver.begin(started));
+        run.opening = emitted;
         run
     }
 
-    /// A run with its records, which the program has not gone through yet.
-    pub(super) fn of(parts: Parts, past: Vec<Event>) -> Self {
-        let Parts { folder, mounts, machine, project, clock } = parts;
-        let (facts, journal, blobs, epoch, owner) = folder.into_parts();
-        let log = JournalLog::new(journal, clock, facts.run_id.as_str(), epoch, past);
+    /// Returns a run with the records that it has to replay.
+    pub(super) fn of(opened: Opened<L>, machine: Machine, past: Vec<Event>) -> Self {
+        let Opened { record, mut log, files, .. } = opened;
+        log.queue(past);
         Self {
-            facts,
+            record,
             machine,
             state: DriverState::default(),
             log,
-            mounts,
-            blobs,
+            files,
             artifacts: artifacts_folder(),
             recent: Recent::new(),
             servers: ToolServers::none(),
-            project,
             opening: Vec::new(),
             health: Health::Sound,
-            _owner: owner,
         }
     }
 
@@ -116,7 +103,7 @@ impl Run {
     pub(super) fn replay(
         &mut self,
         started: Timestamp,
-        tell: &mut dyn FnMut(&Event),
+        tell: &mut Listener<'_>,
     ) -> Result<(), String> {
         self.drive_with(tell, |driver| {
             driver.begin(started);
@@ -125,11 +112,10 @@ impl Run {
     }
 
     /// Leaves the records alone and begins at the current node.
-    pub(super) fn start_anew(&mut self, machine: Machine, tell: &mut dyn FnMut(&Event)) {
+    pub(super) fn start_anew(&mut self, machine: Machine, now: Timestamp, tell: &mut Listener<'_>) {
         self.machine = machine;
         self.state = DriverState::default();
-        self.log.skip_replay();
-        let now = self.log.now();
+        self.log.queue(Vec::new());
         self.drive_with(tell, |driver| driver.begin(now));
     }
 
@@ -137,7 +123,7 @@ impl Run {
     pub(super) fn take_over(
         &mut self,
         resumed: EventKind,
-        tell: &mut dyn FnMut(&Event),
+        tell: &mut Listener<'_>,
     ) -> Result<(), Halt> {
         self.drive_with(tell, |driver| driver.resume(resumed))
     }
@@ -162,8 +148,8 @@ impl Run {
     /// Does something with the program, as far as it needs nothing of the world.
     pub(super) fn drive_with<R>(
         &mut self,
-        tell: &mut dyn FnMut(&Event),
-        work: impl FnOnce(&mut Driver<'_, JournalLog>) -> R,
+        tell: &mut Listener<'_>,
+        work: impl FnOnce(&mut Driver<'_, L>) -> R,
     ) -> R {
         let Self { machine, log, state, .. } = self;
         work(&mut Driver { machine, log, state, listener: tell, watch: None })
@@ -171,7 +157,7 @@ impl Run {
 
     /// Its id.
     pub fn id(&self) -> &str {
-        self.facts.run_id.as_str()
+        self.record.run_id.as_str()
     }
 
     /// Which process of this run this is, from 1.
@@ -181,7 +167,7 @@ impl Run {
 
     /// What it is.
     pub fn facts(&self) -> &RunRecord {
-        &self.facts
+        &self.record
     }
 
     /// What happened when it was started or taken over, before anybody could listen.
@@ -220,12 +206,12 @@ impl Run {
 
     /// The files it works on.
     pub(crate) fn mounts(&self) -> &Mounts {
-        &self.mounts
+        &self.files.mounts
     }
 
     /// The user's folder.
     pub fn project_folder(&self) -> &Path {
-        &self.project
+        &self.files.project
     }
 
     /// Whether something failed, so that it must be taken over anew.
@@ -256,12 +242,13 @@ impl Run {
         &mut self,
         model: &dyn Model,
         control: &Control,
-        tell: &mut dyn FnMut(&Event),
+        tell: &mut Listener<'_>,
     ) -> Result<Rest, Halt> {
         if self.is_broken() {
             return Err(Halt::Broken);
         }
-        let Self { machine, state, log, mounts, blobs, artifacts, recent, servers, .. } = self;
+        let Self { machine, state, log, files, artifacts, recent, servers, .. } = self;
+        let RunFiles { mounts, blobs, .. } = files;
         let world = World { model, mounts, artifacts, recent, servers, blobs, control };
         let mut driver = Driver { machine, log, state, listener: tell, watch: None };
         match driver.run(Some(&world)) {
@@ -277,8 +264,7 @@ impl Run {
                 let partial = match &halt {
                     Halt::Model(error) => error.partial.clone(),
                     Halt::Mount(_)
-                    | Halt::Journal(_)
-                    | Halt::Blob(_)
+                    | Halt::Log(_)
                     | Halt::Stopped
                     | Halt::Broken
                     | Halt::TooLong { .. }
@@ -300,7 +286,7 @@ impl Run {
     }
 
     /// The user speaks; [`Run::drive`] goes on with it.
-    pub fn say(&mut self, words: &str, tell: &mut dyn FnMut(&Event)) -> Result<(), Halt> {
+    pub fn say(&mut self, words: &str, tell: &mut Listener<'_>) -> Result<(), Halt> {
         if words.len() > MAX_INPUT {
             return Err(Halt::TooLong { bytes: words.len(), limit: MAX_INPUT });
         }
@@ -312,7 +298,7 @@ impl Run {
     pub(crate) fn choose(
         &mut self,
         chosen: EventKind,
-        tell: &mut dyn FnMut(&Event),
+        tell: &mut Listener<'_>,
     ) -> Result<(), Halt> {
         if let EventKind::Conversation(ConversationEvent::Instructed(ModelInstructed {
             texts,
@@ -342,7 +328,7 @@ impl Run {
     }
 
     /// The process leaves the run as it is.
-    pub fn finish(&mut self, rest: &Rest, tell: &mut dyn FnMut(&Event)) -> Result<(), Halt> {
+    pub fn finish(&mut self, rest: &Rest, tell: &mut Listener<'_>) -> Result<(), Halt> {
         if self.health == Health::Unrecorded {
             return Ok(());
         }

@@ -8,18 +8,24 @@ use crewagent_core::run::machine::{Cast, Machine};
 use crewagent_core::state::document::{RunFacts, StateDocument};
 use crewagent_core::state::standing::Standing;
 
-use super::run::{Parts, Run};
+use super::run::Run;
 use super::{StartError, StartRun};
 use crate::clock::{self, Clock};
+use crate::host::Host;
 use crate::store::{NewRun, RunId, RunPackage, RunWorkflow, Store, Subject};
 
-pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run, StartError> {
+pub(super) fn start<H: Host>(
+    host: &H,
+    store: &Store,
+    clock: &Clock,
+    plan: &StartRun,
+) -> Result<Run<H::Log>, StartError> {
     let installed = &plan.package;
     let package = store.packages().load_verified(installed)?;
     let at = choose_workflow(&package, plan.workflow.as_deref())?;
     let agent = choose_agent(&package, at, plan.agent.as_deref())?;
     let project = store.projects().of(&plan.project)?;
-    let folder = project.folder()?.to_owned();
+    project.folder()?;
     let (workflow, now) = (&package.workflows()[at], clock.now());
     let id = plan.id.clone().unwrap_or_else(|| RunId::fresh(now));
     let reference = reference(workflow);
@@ -53,7 +59,7 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
             forked_from: None,
         }),
     };
-    let run = store.runs().create(NewRun {
+    let opened = host.create(NewRun {
         id,
         project: project.id.clone(),
         subject: Subject::Workflow {
@@ -70,13 +76,10 @@ pub(super) fn start(store: &Store, clock: &Clock, plan: &StartRun) -> Result<Run
         events: vec![started.clone()],
     })?;
     store.projects().used(&project.id, &installed.reference())?;
-    let roots = store.runs().roots(&run.facts)?;
-    let mounts = run.mounts(&roots)?;
     let data = plan.data.as_ref().map(|data| data.text.as_str().into());
     let cast = Cast::Workflow { package, workflow: at, agent, data };
     let machine = Machine::new(cast, plan.settings.clone(), standing);
-    let parts = Parts { folder: run, mounts, machine, project: folder, clock: clock.clone() };
-    Ok(Run::begin(parts, now, vec![started]))
+    Ok(Run::begin(opened, machine, now, vec![started]))
 }
 
 /// What a workflow is called in events and directives: its id, or the path of its document.

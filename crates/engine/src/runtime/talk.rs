@@ -6,20 +6,26 @@ use crewagent_core::package::Package;
 use crewagent_core::run::machine::{Cast, Machine};
 use crewagent_core::state::standing::Standing;
 
-use super::run::{Parts, Run};
+use super::run::Run;
 use super::start::choose_by_name;
 use super::{StartError, StartTalk};
 use crate::clock::{self, Clock};
+use crate::host::Host;
 use crate::store::{NewRun, RunId, RunPackage, Store, Subject};
 
-pub(super) fn begin(store: &Store, clock: &Clock, plan: &StartTalk) -> Result<Run, StartError> {
+pub(super) fn begin<H: Host>(
+    host: &H,
+    store: &Store,
+    clock: &Clock,
+    plan: &StartTalk,
+) -> Result<Run<H::Log>, StartError> {
     let package = match &plan.package {
         None => None,
         Some(installed) => Some(store.packages().load_verified(installed)?),
     };
     let agent = chosen(package.as_deref(), plan.agent.as_deref())?;
     let project = store.projects().of(&plan.project)?;
-    let folder = project.folder()?.to_owned();
+    project.folder()?;
     let now = clock.now();
     let id = plan.id.clone().unwrap_or_else(|| RunId::fresh(now));
     let started = Event {
@@ -36,8 +42,7 @@ pub(super) fn begin(store: &Store, clock: &Clock, plan: &StartTalk) -> Result<Ru
             settings: plan.settings.clone(),
         }),
     };
-    let runs = store.conversations().runs();
-    let run = runs.create(NewRun {
+    let opened = host.create(NewRun {
         id,
         project: project.id.clone(),
         subject: Subject::Talk {
@@ -52,11 +57,9 @@ pub(super) fn begin(store: &Store, clock: &Clock, plan: &StartTalk) -> Result<Ru
     if let Some(installed) = &plan.package {
         store.projects().used(&project.id, &installed.reference())?;
     }
-    let mounts = run.mounts(&runs.roots(&run.facts)?)?;
     let cast = Cast::Talk { package, agent };
     let machine = Machine::new(cast, plan.settings.clone(), Standing::default());
-    let parts = Parts { folder: run, mounts, machine, project: folder, clock: clock.clone() };
-    Ok(Run::begin(parts, now, vec![started]))
+    Ok(Run::begin(opened, machine, now, vec![started]))
 }
 
 /// The agent that is asked for. Without a package there is none.

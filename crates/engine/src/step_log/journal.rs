@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use super::queue::RecordQueue;
 use super::{Halt, Listener, Once, Recorded, StepContext, StepLog, Work};
 use crate::clock::{self, Clock};
-use crate::journal::Journal;
+use crate::store::RunFolder;
 
 /// The records of a run: those that are still to be replayed, and the file that new ones go to.
+#[derive(Debug)]
 pub struct JournalLog {
-    journal: Journal,
+    /// The journal, and the ownership of the run.
+    folder: RunFolder,
     clock: Clock,
-    run_id: String,
-    epoch: u64,
     queue: RecordQueue,
     /// The number of the last event.
     seq: u64,
@@ -22,27 +22,14 @@ pub struct JournalLog {
 }
 
 impl JournalLog {
-    /// Returns the log of a run that replays these events first.
-    pub fn new(
-        journal: Journal,
-        clock: Clock,
-        run_id: impl Into<String>,
-        epoch: u64,
-        events: Vec<Event>,
-    ) -> Self {
-        let seq = journal.last_seq();
-        let (queue, unwritten) = (RecordQueue::new(events), Vec::new());
-        Self { journal, clock, run_id: run_id.into(), epoch, queue, seq, unwritten }
+    /// Returns the log of a run that this process owns.
+    pub(crate) fn new(folder: RunFolder, clock: Clock) -> Self {
+        let (queue, seq) = (RecordQueue::default(), folder.journal.last_seq());
+        Self { folder, clock, queue, seq, unwritten: Vec::new() }
     }
 
-    /// Drops the records that were not replayed.
-    pub(crate) fn skip_replay(&mut self) {
-        self.queue = RecordQueue::default();
-    }
-
-    /// Reads the clock.
-    pub(crate) fn now(&self) -> Timestamp {
-        self.clock.now()
+    fn run_id(&self) -> String {
+        self.folder.facts.run_id.to_string()
     }
 
     fn event(&mut self, kind: EventKind, key: Option<&str>, time: Timestamp) -> Event {
@@ -51,7 +38,7 @@ impl JournalLog {
             seq: self.seq,
             part: None,
             time: clock::for_events(time),
-            run_id: Some(self.run_id.clone()),
+            run_id: Some(self.run_id()),
             key: key.map(str::to_owned),
             kind,
         }
@@ -60,7 +47,7 @@ impl JournalLog {
     /// Writes what was emitted. It survives the end of this process, not yet that of the machine.
     fn write(&mut self) -> Result<(), Halt> {
         if !self.unwritten.is_empty() {
-            self.journal.write(&self.unwritten)?;
+            self.folder.journal.write(&self.unwritten)?;
             self.unwritten.clear();
         }
         Ok(())
@@ -101,6 +88,10 @@ impl JournalLog {
 }
 
 impl StepLog for JournalLog {
+    fn queue(&mut self, events: Vec<Event>) {
+        self.queue = RecordQueue::new(events);
+    }
+
     fn step(
         &mut self,
         key: &str,
@@ -144,7 +135,7 @@ impl StepLog for JournalLog {
 
     fn flush(&mut self) -> Result<(), Halt> {
         self.write()?;
-        Ok(self.journal.sync()?)
+        Ok(self.folder.journal.sync()?)
     }
 
     fn is_replaying(&self) -> bool {
@@ -152,7 +143,7 @@ impl StepLog for JournalLog {
     }
 
     fn epoch(&self) -> u64 {
-        self.epoch
+        self.folder.epoch
     }
 }
 
@@ -181,7 +172,7 @@ impl StepContext for JournalContext<'_, '_> {
             seq: self.log.seq + 1,
             part: Some(self.parts),
             time,
-            run_id: Some(self.log.run_id.clone()),
+            run_id: Some(self.log.run_id()),
             key: None,
             kind,
         });

@@ -17,6 +17,10 @@ impl ReplayLog {
 }
 
 impl StepLog for ReplayLog {
+    fn queue(&mut self, events: Vec<Event>) {
+        self.0 = RecordQueue::new(events);
+    }
+
     fn step(
         &mut self,
         key: &str,

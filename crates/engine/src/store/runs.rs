@@ -100,12 +100,6 @@ pub struct RunFolder {
     lock: Lock,
 }
 
-/// Owns a run until it is dropped.
-#[derive(Debug)]
-pub(crate) struct RunOwner {
-    _lock: Lock,
-}
-
 /// A run, for one who only looks at it.
 #[derive(Debug)]
 pub struct RunView {
@@ -133,11 +127,6 @@ impl RunFolder {
     /// Gives the run back.
     pub fn close(self) {
         drop(self.lock);
-    }
-
-    /// Its parts, for one who drives it. The run is ours as long as the last of them.
-    pub(crate) fn into_parts(self) -> (RunRecord, Journal, Blobs, u64, RunOwner) {
-        (self.facts, self.journal, self.blobs, self.epoch, RunOwner { _lock: self.lock })
     }
 }
 

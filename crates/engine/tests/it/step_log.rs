@@ -3,8 +3,9 @@
 use crewagent_core::event::Event;
 use crewagent_engine::clock::Clock;
 use crewagent_engine::disk::Disk;
+use crewagent_engine::host::{Host as _, LocalHost};
+use crewagent_engine::step_log::StepLog;
 use crewagent_engine::step_log::conformance::StepLogFixture;
-use crewagent_engine::step_log::{JournalLog, StepLog};
 use crewagent_engine::store::{NewRun, RunId, RunPackage, RunWorkflow, Store, Subject};
 use tempfile::TempDir;
 
@@ -27,9 +28,9 @@ impl JournalFixture {
     fn on<R>(&self, disk: Disk, work: impl FnOnce(&mut dyn StepLog) -> R) -> Option<R> {
         let store = self.store(disk);
         let clock = Clock::stepping("2026-11-15T09:00:00Z".parse().unwrap(), 250);
-        let folder = store.runs().open(&self.id).ok()?;
-        let (past, epoch) = (folder.recovered.events, folder.epoch);
-        Some(work(&mut JournalLog::new(folder.journal, clock, self.id.as_str(), epoch, past)))
+        let mut opened = LocalHost::new(store.runs(), clock).open(&self.id).ok()?;
+        opened.log.queue(opened.events);
+        Some(work(&mut opened.log))
     }
 }
 

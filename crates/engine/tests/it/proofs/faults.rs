@@ -98,7 +98,7 @@ fn words_that_cannot_be_recorded_are_not_said() {
     let mut run = begin(&recorder);
     let id = RunId::parse(run.id()).unwrap();
     let said = run.say(words, &mut |event| panic!("{event:?} was told"));
-    assert!(matches!(said, Err(Halt::Journal(_))), "{said:?}");
+    assert!(matches!(said, Err(Halt::Log(_))), "{said:?}");
     assert!(run.is_broken());
     // Neither does whoever leaves the run write them down.
     run.finish(&run.rest().unwrap(), &mut |_| {}).unwrap();

@@ -1,0 +1,42 @@
+//! The host on this computer: runs are folders of the store, and their logs are journals.
+
+use super::{Host, HostError, Opened, RunFiles};
+use crate::clock::Clock;
+use crate::step_log::JournalLog;
+use crate::store::{NewRun, RunFolder, RunId, Runs};
+
+/// Runs of the store.
+#[derive(Debug)]
+pub struct LocalHost<'s> {
+    runs: Runs<'s>,
+    clock: Clock,
+}
+
+impl<'s> LocalHost<'s> {
+    /// Returns the host of these runs. Their events are dated by this clock.
+    pub fn new(runs: Runs<'s>, clock: Clock) -> Self {
+        Self { runs, clock }
+    }
+
+    fn opened(&self, mut folder: RunFolder) -> Result<Opened<JournalLog>, HostError> {
+        let roots = self.runs.roots(&folder.facts)?;
+        let mounts = folder.mounts(&roots)?;
+        let recovered = std::mem::take(&mut folder.recovered);
+        let (record, blobs) = (folder.facts.clone(), folder.blobs.clone());
+        let log = JournalLog::new(folder, self.clock.clone());
+        let files = RunFiles { mounts, blobs, project: roots.project };
+        Ok(Opened { record, log, events: recovered.events, notes: recovered.notes, files })
+    }
+}
+
+impl Host for LocalHost<'_> {
+    type Log = JournalLog;
+
+    fn create(&self, new: NewRun) -> Result<Opened<JournalLog>, HostError> {
+        self.opened(self.runs.create(new)?)
+    }
+
+    fn open(&self, id: &RunId) -> Result<Opened<JournalLog>, HostError> {
+        self.opened(self.runs.open(id)?)
+    }
+}
