@@ -1,4 +1,4 @@
-//! Asks the person at the terminal.
+//! Asks the user at the terminal.
 
 use std::io::IsTerminal as _;
 
@@ -7,25 +7,24 @@ use crewagent_core::question::{Question, QuestionKind};
 use inquire::validator::Validation;
 use inquire::{Confirm, InquireError, Text};
 
-/// What came of asking.
+/// The result of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// These words.
     Words(String),
-    /// They want to leave it for now.
+    /// The user leaves the run waiting.
     Leave,
-    /// They pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupt,
 }
 
-/// Whether there is somebody to ask.
+/// Returns true if a user sits at the terminal.
 pub(crate) fn is_possible() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Asks for words; with a question, for words that answer it.
+/// Asks for text; with a question, for a valid answer.
 pub(crate) fn words(question: Option<&Question>) -> anyhow::Result<Heard> {
-    // Whether a yes or something else is wanted depends on who asks; the run says so itself.
+    // Whether a confirmation needs a yes depends on the asker, so the run checks it.
     let own = question.filter(|question| question.kind != QuestionKind::Confirm).cloned();
     let check = move |words: &str| {
         let problem = own.as_ref().and_then(|question| question.answer(words).err());

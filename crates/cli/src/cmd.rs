@@ -1,4 +1,4 @@
-//! One module for each command. A command gets its arguments and the console, and says how it ended.
+//! One module for each command. A command takes its arguments and the console, and returns its outcome.
 
 mod agent;
 mod chat;

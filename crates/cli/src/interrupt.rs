@@ -1,4 +1,4 @@
-//! Ctrl-C: once pauses a run after the call in hand, twice stops it now. Either way nothing is lost.
+//! Ctrl-C: once pauses a run after the current call, twice stops it now. Either way nothing is lost.
 
 use anyhow::Context as _;
 use crewagent_engine::control::{Control, ControlRequest};
@@ -6,7 +6,7 @@ use crewagent_engine::control::{Control, ControlRequest};
 use crate::terminal;
 use crate::terminal::spinner::Spinner;
 
-/// From here on Ctrl-C is a request about this run.
+/// Makes Ctrl-C control this run.
 pub(crate) fn watch(control: Control, spinner: Spinner) -> anyhow::Result<()> {
     ctrlc::set_handler(move || match control.request() {
         ControlRequest::Run => {
@@ -19,7 +19,7 @@ pub(crate) fn watch(control: Control, spinner: Spinner) -> anyhow::Result<()> {
             spinner.stopping();
             spinner.say("Stopping.");
         }
-        // Whatever it hangs on: a run survives the death of its process.
+        // A run survives the end of its process, whatever it waits for.
         ControlRequest::Stop => leave(),
     })
     .context("cannot listen for Ctrl-C")

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         .unwrap_or_else(|error| Outcome::of_error(&error, &mut console));
     match console.flush() {
         Ok(()) => outcome.exit_code(),
-        // Whoever read our output has seen enough, as with `crewagent package list | head -1`; the verdict stands.
+        // The reader closed the pipe, as in `crewagent package list | head -1`; the outcome stands.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => outcome.exit_code(),
         Err(error) => {
             console.error(format_args!("error: cannot write to standard output: {error}"));

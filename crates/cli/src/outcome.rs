@@ -1,4 +1,4 @@
-//! How a command ended, and the exit code that says so. The numbers are a contract.
+//! The outcome of a command and its exit code. The numbers are a contract.
 
 use std::io;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use crewagent_engine::store::{FindError, ImportError, ProjectError, RunError, St
 use crate::console::Console;
 use crate::paint::{self, ERROR};
 
-/// How a command ended. Of several, the greatest decides.
+/// The outcome of a command. Of several, the greatest decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// 0: it did what was asked; the workflow is complete.
@@ -25,11 +25,11 @@ pub(crate) enum Outcome {
     Limited,
     /// 2: bad usage, or an invalid package.
     Invalid,
-    /// 5: the model, or the way to it, failed.
+    /// 5: the model, or the connection to it, failed.
     ModelFailed,
-    /// 1: the world failed: the disk, a permission. Of several packages this one decides.
+    /// 1: the environment failed: the disk, a permission. Of several packages this one decides.
     Failed,
-    /// 130: the user changed their mind.
+    /// 130: the user cancelled.
     Cancelled,
 }
 
@@ -46,7 +46,7 @@ impl Outcome {
         })
     }
 
-    /// What a run that rests like this means for the command that drove it.
+    /// Returns the outcome for the command that drove a run to this rest.
     pub(crate) fn of_rest(phase: Phase, reason: Option<Reason>) -> Self {
         match phase {
             Phase::Completed => Self::Done,
@@ -58,7 +58,7 @@ impl Outcome {
         }
     }
 
-    /// Prints an error and its causes, and says how it ends the program.
+    /// Prints an error with its causes, and returns its outcome.
     pub(crate) fn of_error(error: &anyhow::Error, console: &mut Console) -> Self {
         let causes: Vec<String> = error.chain().map(|cause| cause.to_string()).collect();
         let mut lines = causes.iter().map(|cause| paint::printable_lines(cause));
@@ -80,7 +80,7 @@ impl Outcome {
     }
 }
 
-/// Whether a run rests for this reason because something is used up.
+/// Returns true if the reason is an exhausted limit.
 pub(crate) fn is_limit(reason: Reason) -> bool {
     match reason {
         Reason::LimitTurns
@@ -101,7 +101,7 @@ pub(crate) fn is_limit(reason: Reason) -> bool {
     }
 }
 
-/// True when the user named something that is not there or cannot be meant, as opposed to a failing disk.
+/// Returns true if the user named something that does not exist or is invalid, as opposed to a failing disk.
 fn is_usage(error: &anyhow::Error) -> bool {
     let source = |error: &SourceError| {
         matches!(error, SourceError::NotFound { .. } | SourceError::NotAFile { .. })
@@ -125,7 +125,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
             .is_some_and(|error| !matches!(error, FindError::Store(_)))
 }
 
-/// True when the user named a run, a workflow, an agent or a folder that cannot be meant, or is in use elsewhere.
+/// Returns true if the user named a run, a workflow, an agent or a folder that is invalid or in use elsewhere.
 fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
     let project = |error: &ProjectError| match error {
         ProjectError::Folder { error, .. } => {
@@ -180,7 +180,7 @@ fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
         || cause.downcast_ref::<StoreError>().is_some_and(package)
 }
 
-/// The user asked for something that cannot be: exit code 2 instead of 1.
+/// An impossible request of the user: exit code 2 instead of 1.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 

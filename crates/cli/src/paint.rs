@@ -17,27 +17,27 @@ pub(crate) const ACCENT: Style = AnsiColor::Cyan.on_default().bold();
 pub(crate) const NAME: Style = Style::new().bold();
 pub(crate) const QUIET: Style = Style::new().dimmed();
 
-/// Some text in a style.
+/// Wraps a text in a style.
 pub(crate) fn styled(style: Style, text: impl fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// A text for one line, without characters that could move the cursor, forge a line, or change how others read.
+/// Returns a text for one line, without characters that could move the cursor, forge a line, or reorder text.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if is_unsafe_char(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// The same for a message that may have several lines.
+/// Does the same for a message that may have several lines.
 pub(crate) fn printable_lines(text: &str) -> String {
     text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// JSON for people and programs: unsafe characters can only stand inside strings, where an escape means the same.
+/// Formats a JSON value with unsafe characters escaped: they occur only inside strings, where an escape means the same.
 pub(crate) fn json(value: &serde_json::Value) -> String {
     escaped(&format!("{value:#}"))
 }
 
-/// JSON that was written by others, made harmless in the same way.
+/// Escapes unsafe characters of a JSON text.
 pub(crate) fn escaped(json: &str) -> String {
     if !json.chars().any(|c| c != '\n' && is_unsafe_char(c)) {
         return json.to_owned();
@@ -56,7 +56,7 @@ pub(crate) fn escaped(json: &str) -> String {
     text
 }
 
-/// As much of a text as fits into so many columns, with a mark where something is left out.
+/// Cuts a text to a width, with a mark where something is omitted.
 pub(crate) fn fitted(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -73,17 +73,17 @@ pub(crate) fn fitted(text: &str, columns: usize) -> String {
     format!("{}…", fitted.trim_end())
 }
 
-/// A text and as many blanks as it takes to fill so many columns.
+/// Pads a text with blanks to a width.
 pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
-/// How many columns there are: the terminal's, or enough for most lines where there is none.
+/// Returns the width of the terminal, or a wide default without one.
 pub(crate) fn width() -> usize {
     terminal_size::terminal_size().map_or(140, |(width, _)| usize::from(width.0))
 }
 
-/// How wide running text may be: the terminal, up to what is comfortable to read; endless in a pipe.
+/// Returns the width of running text: the terminal's, up to a readable maximum; unlimited in a pipe.
 pub(crate) fn text_width() -> Width {
     const COMFORTABLE: usize = 110;
     match terminal_size::terminal_size_of(std::io::stdout()) {
@@ -92,7 +92,7 @@ pub(crate) fn text_width() -> Width {
     }
 }
 
-/// The window of a terminal as it is now.
+/// Returns the current window of the terminal.
 pub(crate) fn window() -> Window {
     let columns = width();
     let text = match text_width() {
@@ -102,7 +102,7 @@ pub(crate) fn window() -> Window {
     Window { text, columns, rows: terminal::rows() }
 }
 
-/// `1 file`, `2 files`, `3 matches`.
+/// Formats a count as `1 file`, `2 files`, `3 matches`.
 pub(crate) fn counted(count: usize, one: &str) -> String {
     let ending = match one.as_bytes() {
         [.., b'c' | b's', b'h'] | [.., b's' | b'x'] => "es",
@@ -115,12 +115,12 @@ pub(crate) fn counted(count: usize, one: &str) -> String {
     }
 }
 
-/// The same for numbers that come as 64 bits.
+/// Does the same for 64-bit numbers.
 pub(crate) fn counted_u64(count: u64, one: &str) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), one)
 }
 
-/// A number with thin groups of three, so that 100,000 can be read.
+/// Groups digits by three, as in 100,000.
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

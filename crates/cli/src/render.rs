@@ -1,4 +1,4 @@
-//! What people read: findings of packages, runs as they go, tables.
+//! Formats output for the user: findings, runs, tables.
 
 mod findings;
 pub(crate) mod flow;

@@ -1,8 +1,8 @@
-//! Times as people say them.
+//! Formats times relative to now.
 
 use jiff::Timestamp;
 
-/// How long ago something was.
+/// Formats how long ago a time is.
 pub(crate) fn ago(time: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - time.as_second();
     match seconds {
@@ -15,7 +15,7 @@ pub(crate) fn ago(time: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// The day, in UTC.
+/// Formats the day, in UTC.
 pub(crate) fn date(time: Timestamp) -> String {
     time.to_string().chars().take(10).collect()
 }

@@ -1,4 +1,4 @@
-//! `crewagent agent`: a conversation with an agent of a package, through its menu or in plain words.
+//! `crewagent agent`: starts a conversation with an agent of a package, through its menu or in plain text.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub(crate) fn run(
     let agent = match (&args.agent, package.agents()) {
         (Some(name), _) => named(name, &package)?,
         (None, [only]) => only,
-        // What is to be said is said to somebody, or it is told that it was not.
+        // Inputs need an agent to send them to; otherwise the command fails.
         (None, agents)
             if args.conversation.json
                 || !(args.conversation.inputs.is_empty() || can_choose(answers)) =>
@@ -61,7 +61,7 @@ pub(crate) fn run(
             }
         }
     };
-    // What is wrong with the model is told before a conversation begins.
+    // Model errors are reported before a conversation begins.
     let asked = args.conversation.model.as_deref();
     let model = model::open(asked, &store)?;
     let settings = bounded(store.settings().for_runs_with(asked), &args.bounds);
@@ -77,7 +77,7 @@ pub(crate) fn run(
     Talk::new(session, model, &args.conversation, again, &store, home)?.play(console)
 }
 
-/// The agent that a name means.
+/// Returns the agent that a name means.
 pub(super) fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
     package.agent_named(name).ok_or_else(|| {
         let known: Vec<&str> = package.agents().iter().map(|agent| agent.id.as_str()).collect();
@@ -86,19 +86,19 @@ pub(super) fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona,
     })
 }
 
-/// The agent that a number or a name means.
+/// Returns the agent that a number or a name means.
 fn meant<'p>(words: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
     let number = words.trim().parse::<usize>().ok();
     let numbered = number.and_then(|number| package.agents().get(number.checked_sub(1)?));
     numbered.map_or_else(|| named(words, package), Ok)
 }
 
-/// Whether somebody sits there who sees the list and can choose.
+/// Returns true if a user can see the list and choose.
 fn can_choose(answers: Answers) -> bool {
     answers == Answers::Person && std::io::stdout().is_terminal()
 }
 
-/// The agent that the person at the terminal chooses.
+/// Asks the user for the agent.
 fn chosen<'p>(
     package: &'p Package,
     answers: Answers,

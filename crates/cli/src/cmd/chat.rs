@@ -1,4 +1,4 @@
-//! `crewagent chat`: a conversation about a project, or one that goes on.
+//! `crewagent chat`: starts a conversation about a project, or continues one.
 
 use std::path::PathBuf;
 

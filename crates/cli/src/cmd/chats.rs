@@ -1,4 +1,4 @@
-//! `crewagent chats …`: what conversations there are and what was said in them.
+//! `crewagent chats …`: lists conversations and shows their messages.
 
 mod list;
 mod rm;
@@ -14,7 +14,7 @@ use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME};
 
-/// Stands for the conversation that was used last.
+/// The name of the most recently used conversation.
 const LATEST: &str = "latest";
 
 pub(crate) fn run(
@@ -44,7 +44,7 @@ pub(crate) fn run(
     }
 }
 
-/// The conversation that a person means.
+/// Returns the conversation that the user means.
 pub(crate) fn find(reference: &str, store: &Store) -> anyhow::Result<RunId> {
     if reference != LATEST {
         return Ok(store.conversations().runs().find(reference)?);

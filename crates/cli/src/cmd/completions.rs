@@ -1,4 +1,4 @@
-//! `crewagent completions`: a script for the shell.
+//! `crewagent completions`: prints a shell completion script.
 
 use clap::CommandFactory as _;
 

@@ -1,4 +1,4 @@
-//! `crewagent config …`: the settings, one by one or as a file.
+//! `crewagent config …`: reads and changes settings, one by one or as a file.
 
 use std::path::{Path, PathBuf};
 
@@ -43,14 +43,14 @@ impl Named {
     }
 }
 
-/// The setting of this name.
+/// Returns the setting of this name.
 fn known(name: &str) -> Result<Named, Usage> {
     if let Some(parts) = SettingsFile::parts(name)
         && let Some(key) = Settings::key(&parts.iter().map(String::as_str).collect::<Vec<_>>())
     {
         return Ok(Named { key, name: name.to_owned(), parts });
     }
-    // A name without its table is what people forget.
+    // Users tend to forget the table of a name.
     let similar = Settings::keys().iter().find(|key| {
         key.name.rsplit_once('.').is_some_and(|(_, last)| last == name)
             || key.name.replace(['-', '_', '.'], "")
@@ -62,7 +62,7 @@ fn known(name: &str) -> Result<Named, Usage> {
     )))
 }
 
-/// Every setting with its value.
+/// Lists every setting with its value.
 fn list(settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
     let (own, default) =
         (serde_json::to_value(settings)?, serde_json::to_value(Settings::default())?);
@@ -80,7 +80,7 @@ fn list(settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every setting below these parts of a name.
+/// Lists every setting below these parts of a name.
 fn members<'v>(parts: &mut Vec<&'v str>, value: &'v Json, console: &mut Console) {
     if let Some(key) = Settings::key(parts) {
         return line(&quoted(parts), Some(value), key.about, false, console);
@@ -104,7 +104,7 @@ fn line(name: &str, value: Option<&Json>, about: &str, is_default: bool, console
     console.line(format_args!("{name} {shown}  {about}"));
 }
 
-/// The parts of a name as `config set` takes them.
+/// Formats the parts of a name as `config set` takes them.
 fn quoted(parts: &[&str]) -> String {
     let is_bare = |part: &str| {
         !part.is_empty()
@@ -116,7 +116,7 @@ fn quoted(parts: &[&str]) -> String {
     parts.iter().map(quoted).collect::<Vec<_>>().join(".")
 }
 
-/// One value, bare, for scripts.
+/// Prints one bare value, for scripts.
 fn get(named: &Named, settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
     let settings = serde_json::to_value(settings)?;
     match value_of(&named.parts(), &settings) {
@@ -155,7 +155,7 @@ fn refused(named: &Named, value: &str, error: SettingsError) -> Usage {
         | SettingsError::Edit { .. }) => other.to_string(),
     };
     let Named { key, name, .. } = named;
-    // What was given may be a key that belongs elsewhere.
+    // The value may be a key, which belongs elsewhere.
     let value = if name.to_lowercase().contains("key") || name.contains(".headers.") {
         "this".to_owned()
     } else {
@@ -164,7 +164,7 @@ fn refused(named: &Named, value: &str, error: SettingsError) -> Usage {
     Usage(format!("{name} cannot be {value}: {why}; it is: {}", key.about))
 }
 
-/// Opens the file in the user's editor. One that is not there begins with every setting as a comment.
+/// Opens the file in the user's editor. A new file begins with every setting as a comment.
 #[allow(clippy::disallowed_methods, reason = "the editor is no process of a run")]
 fn edit(path: &Path, console: &mut Console) -> anyhow::Result<Outcome> {
     if !path.exists() {
@@ -173,7 +173,7 @@ fn edit(path: &Path, console: &mut Console) -> anyhow::Result<Outcome> {
     let named = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let fallback = if cfg!(windows) { "notepad" } else { "vi" };
     let editor = named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| fallback.to_owned());
-    // `code --wait` and the like: a program and its options.
+    // The variable holds a program and its options, such as `code --wait`.
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or(fallback);
     let status =
@@ -191,7 +191,7 @@ fn edit(path: &Path, console: &mut Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A file that says what can be set and changes nothing.
+/// Returns a file that lists every setting and changes nothing.
 fn template() -> anyhow::Result<String> {
     let defaults = serde_json::to_value(Settings::default())?;
     let mut text = String::from("# Settings of CrewAgent. Remove a `#` to change one.\n");

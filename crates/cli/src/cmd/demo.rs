@@ -1,4 +1,4 @@
-//! `crewagent demo`: a workflow from its first node to its last, offline, in a scratch folder.
+//! `crewagent demo`: runs a workflow from its first node to its last, offline, in a scratch folder.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -23,10 +23,10 @@ use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::flow::Flow;
 
-/// Fast enough to be over in three seconds, slow enough to be seen.
+/// Fast enough to end within three seconds, slow enough to follow.
 const PACE: Pace = Pace { characters: 6, delay: Duration::from_millis(5) };
 
-/// As fast as people read, for the app.
+/// Reading speed, for the app.
 const READING: &str = "\npace: { characters: 3, milliseconds: 18 }\n";
 
 pub(crate) fn run(args: &Demo, console: &mut Console) -> anyhow::Result<Outcome> {

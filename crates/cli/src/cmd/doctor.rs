@@ -1,4 +1,4 @@
-//! `crewagent doctor`: looks at everything a run depends on, and says what to do where something is wrong.
+//! `crewagent doctor`: checks everything a run depends on, and says how to fix problems.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, WARNING};
 use crate::render::flow::indented;
 
-/// Where messages stand: behind the verdict and the name.
+/// The column of messages, behind the verdict and the name.
 const BEHIND: usize = 16;
 
 pub(crate) fn run(

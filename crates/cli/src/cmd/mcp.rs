@@ -1,4 +1,4 @@
-//! `crewagent mcp …`: which servers of tools there are, and whether they work.
+//! `crewagent mcp …`: manages and tests tool servers.
 
 mod add;
 mod list;
@@ -38,7 +38,7 @@ enum Switch {
     Off,
 }
 
-/// Lets runs use servers, or no longer.
+/// Enables or disables servers for runs.
 fn switch(
     args: &McpNames,
     switch: Switch,
@@ -58,7 +58,7 @@ fn switch(
     Ok(Outcome::Done)
 }
 
-/// What the user can put right is bad usage; a failing disk is not.
+/// Turns errors that the user can fix into usage errors; IO errors stay as they are.
 fn problem(error: KnownServersError) -> anyhow::Error {
     match error {
         KnownServersError::Unknown(_) => {
@@ -72,7 +72,7 @@ fn problem(error: KnownServersError) -> anyhow::Error {
     }
 }
 
-/// A server that is enabled does nothing while the policy keeps it out.
+/// Warns if the policy keeps out an enabled server.
 fn remind(names: &[ServerName], store: &Store, console: &mut Console) {
     let policy = store.settings().for_runs().policy.mcp;
     if !policy.enabled {

@@ -1,4 +1,4 @@
-//! `crewagent models …`: which models there are, and whether they work.
+//! `crewagent models …`: manages and tests models.
 
 mod add;
 mod ask;
@@ -36,7 +36,7 @@ pub(crate) fn run(
     }
 }
 
-/// Makes a model the one that runs use.
+/// Makes a model the default of runs.
 fn choose(
     args: &ModelsUse,
     store: &Store,
@@ -57,7 +57,7 @@ fn choose(
 fn told_use(name: &str, console: &mut Console) {
     let name = paint::styled(NAME, paint::printable(name));
     console.line(format_args!("{} {name} from now on", paint::styled(GOOD, "runs use")));
-    // A setting that something else overrides would surprise.
+    // Warns about a setting that something else overrides.
     if let Ok(other) = std::env::var("CREWAGENT_MODEL")
         && !other.trim().is_empty()
     {
@@ -66,7 +66,7 @@ fn told_use(name: &str, console: &mut Console) {
     }
 }
 
-/// The model over the network that a name means, or that runs use.
+/// Returns the network model that a name means, or the default one.
 fn over_the_network(name: Option<&str>, store: &Store) -> Result<Box<ChosenModel>, Usage> {
     let of_a_file = |name: String| {
         Usage(format!(

@@ -1,4 +1,4 @@
-//! `crewagent package …`: write, check, pack, import and draw packages.
+//! `crewagent package …`: creates, checks, packs, imports and draws packages.
 
 mod explain;
 mod graph;
@@ -42,14 +42,14 @@ pub(crate) fn run(
 
 pub(crate) use import::{announce, waiting};
 
-/// Looks at what PACKAGE means: what is there as a file or folder, else an imported package of that name.
+/// Inspects the meaning of PACKAGE: a file or folder, else an imported package of that name.
 pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspected> {
     let packages = store.packages();
     let name = reference.to_str().filter(|_| !reference.exists());
     let installed = match name.map(|name| packages.find(name)) {
         None => None,
         Some(Ok(installed)) => Some(installed),
-        // Something that looks like a path was meant as one.
+        // A text that looks like a path was meant as one.
         Some(Err(error)) if looks_like_path(reference) || matches!(error, FindError::Store(_)) => {
             None
         }
@@ -63,7 +63,7 @@ pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspect
     Ok(packages.inspect(&installed)?)
 }
 
-/// Whether PACKAGE means something on the disk: it is there, or looks as if it should be.
+/// Returns true if PACKAGE means a path: it exists, or looks like one.
 pub(crate) fn is_path(reference: &Path) -> bool {
     reference.exists() || looks_like_path(reference)
 }
@@ -73,7 +73,7 @@ fn looks_like_path(reference: &Path) -> bool {
     text.contains(['/', '\\']) || text.ends_with(".bmad") || text.ends_with(".zip")
 }
 
-/// What PACKAGE means, without errors; when there are some they are printed, and there is none.
+/// Returns the valid package that PACKAGE means; prints the findings of an invalid one and returns none.
 pub(crate) fn load(
     reference: &Path,
     store: &Store,
@@ -96,7 +96,7 @@ pub(crate) fn load(
     }
 }
 
-/// A package and how many warnings it has.
+/// Formats a package with its number of warnings.
 pub(crate) struct Loaded {
     pub(crate) package: Package,
     pub(crate) warnings: usize,

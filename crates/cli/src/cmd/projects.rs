@@ -1,4 +1,4 @@
-//! `crewagent projects …`: the folders that have runs.
+//! `crewagent projects …`: manages the folders that have runs.
 
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,8 @@ fn list(args: &ProjectsList, store: &Store, console: &mut Console) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-/// The project whose things a command lists; all when there is none. `what` and `command` are for who named one that has none.
+/// Returns the project that filters a list; none for all. `what` and `command` are for the message to a user who named
+/// a project without entries.
 pub(super) fn listed(
     named: Option<&Path>,
     all: bool,

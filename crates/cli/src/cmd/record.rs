@@ -1,4 +1,4 @@
-//! `--record`: the run as a scenario, written when it rests.
+//! `--record`: writes the run as a scenario when it rests.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,27 +16,27 @@ use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::summary;
 use crate::when::date;
 
-/// Where a run goes when it rests.
+/// The file that a run is recorded in.
 pub(crate) struct Recorder {
     file: PathBuf,
     over: Over,
 }
 
-/// What the file may replace.
+/// The content that the recording may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Over {
     Nothing,
-    /// The user said so, or it is what was recorded of the same run.
+    /// The user passed --force, or the file is the recording of the same run.
     Anything,
 }
 
 impl Recorder {
-    /// Looks at the file before anything is run: nobody wants to hear after an hour that it cannot be written.
+    /// Checks the file before the run starts, so that a write error does not appear only at the end.
     pub(crate) fn open(args: &Recording) -> anyhow::Result<Option<Self>> {
         Self::with(args, &|| None)
     }
 
-    /// The same for a run that goes on. What was recorded of it, and not changed since, may be replaced.
+    /// Does the same for a resumed run. An unchanged recording of the same run may be replaced.
     pub(crate) fn going_on(
         args: &Recording,
         id: &RunId,
@@ -76,7 +76,7 @@ impl Recorder {
         Ok(Some(Self { file: file.clone(), over }))
     }
 
-    /// Writes what was recorded of the run, and says so. How the run went stays as it is, unless this fails.
+    /// Writes the recording and reports it. The outcome of the run stands unless this fails.
     pub(crate) fn write(
         &self,
         id: &RunId,
@@ -110,9 +110,9 @@ impl Recorder {
         }
     }
 
-    /// The whole file or none.
+    /// Writes the whole file or nothing.
     fn put(&self, text: &str) -> io::Result<()> {
-        // What a link leads to is replaced, not the link.
+        // Replaces the target of a link, not the link.
         let file = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
         let mut new = new_file(folder_of(&file))?;
         new.write_all(text.as_bytes())?;
@@ -132,7 +132,7 @@ fn failed(error: &anyhow::Error, id: &RunId, again: &Again, console: &mut Consol
     outcome
 }
 
-/// The run as a scenario, as far as it is.
+/// Returns the run so far as a scenario.
 fn recorded(id: &RunId, store: &Store) -> anyhow::Result<String> {
     let view = store.runs().look(id)?;
     let blobs = |digest: Digest| view.blobs.text(digest).ok();
@@ -159,7 +159,7 @@ fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // As any file that a program makes; the user's mask takes away what it takes away.
+        // The mode of any new file; the user's umask applies.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)

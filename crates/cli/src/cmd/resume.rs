@@ -1,4 +1,4 @@
-//! `crewagent resume`: a run goes on where it stands.
+//! `crewagent resume`: continues a run.
 
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ pub(crate) fn run(
     recorded(recorder, played, |recorder| recorder.write(&id, &store, &again, console))
 }
 
-/// The run that is meant.
+/// Returns the run to resume.
 fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
     match (&args.run, &args.project) {
         (Some(reference), Some(folder)) => return chosen_in(folder, reference, store),
@@ -105,7 +105,7 @@ fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
     })
 }
 
-/// The run of a project that is meant.
+/// Returns the run of a project to resume.
 fn chosen_in(folder: &Path, reference: &str, store: &Store) -> anyhow::Result<RunId> {
     let own = match store.projects().at(folder)? {
         Some(project) => super::runs::find_in(Of::Project(&project.id), reference, store),
@@ -134,7 +134,7 @@ pub(crate) fn change(model: Option<&str>, bounds: &Bounds) -> SettingsChange {
     }
 }
 
-/// What the model said last.
+/// Returns the model's last message.
 fn last_words(events: &[Event]) -> Option<&str> {
     for event in events.iter().rev() {
         if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = &event.kind
@@ -146,7 +146,7 @@ fn last_words(events: &[Event]) -> Option<&str> {
     None
 }
 
-/// Who asked the last question.
+/// Returns who asked the last question.
 fn asker(events: &[Event]) -> Asker {
     for event in events.iter().rev() {
         if let EventKind::User(UserEvent::Asked(UserAsked { moved, .. })) = &event.kind {

@@ -1,4 +1,4 @@
-//! `crewagent run`: a workflow of a package, on a project.
+//! `crewagent run`: runs a workflow of a package on a project.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub(crate) fn run(
         .with_model(args.conversation.model.as_deref())
         .with_record(args.recording.record.as_ref());
     let store = Store::open(home.clone())?;
-    // What is wrong with the command line is told before anything is made.
+    // Errors of the command line are reported before anything is created.
     let asked = args.conversation.model.as_deref();
     let model = model::open(asked, &store)?;
     let project = args.project.unwrap_or_else(|| PathBuf::from("."));
@@ -73,7 +73,7 @@ pub(crate) fn run(
     recorded(recorder, played, |recorder| recorder.write(&id, &store, &again, console))
 }
 
-/// How a command ended that also recorded: whatever went wrong is told.
+/// Combines the outcomes of the run and of its recording.
 pub(crate) fn recorded(
     recorder: Option<Recorder>,
     played: anyhow::Result<Outcome>,
@@ -83,7 +83,7 @@ pub(crate) fn recorded(
     played.map(|outcome| outcome.max(written))
 }
 
-/// A run needs a folder that it can write to. Better to hear it now than after the first hour.
+/// Checks that the project is a writable folder, so that the run does not fail only at its first write.
 pub(crate) fn project_folder(project: &Path) -> anyhow::Result<()> {
     if project.is_dir() {
         return writable(project);
@@ -93,7 +93,7 @@ pub(crate) fn project_folder(project: &Path) -> anyhow::Result<()> {
     Err(Usage(format!("the project folder `{}` {what}; {advice}", project.display())).into())
 }
 
-/// Whether the user may write to the project.
+/// Checks that the user may write to the project.
 pub(crate) fn writable(project: &Path) -> anyhow::Result<()> {
     may_write(project).map_err(|error| {
         anyhow::anyhow!(
@@ -117,7 +117,7 @@ fn may_write(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// How the events of a run are shown; for people its header comes first. From here on Ctrl-C is a wish about this run.
+/// Prints the header of a run and returns the view of its events. From here on Ctrl-C controls this run.
 pub(crate) fn voice(
     conversation: &Conversation,
     run: &crewagent_engine::runtime::Run,
@@ -139,7 +139,7 @@ pub(crate) fn voice(
     Ok(Voice::Human(session::stage(run, names, spinner, store, model.name())))
 }
 
-/// Who answers when the inputs are used up.
+/// Returns who answers after the inputs of the command line.
 pub(crate) fn answers(conversation: &Conversation) -> Answers {
     if conversation.json || conversation.no_input || !ask::is_possible() {
         Answers::Nobody
@@ -148,7 +148,7 @@ pub(crate) fn answers(conversation: &Conversation) -> Answers {
     }
 }
 
-/// What the command line forbids. It can only tighten.
+/// Returns the policy of the command line, which can only tighten.
 pub(crate) fn tightening(bounds: &Bounds) -> Policy {
     let tightening = Tightening {
         ask_writes: bounds.ask_writes,
@@ -162,7 +162,7 @@ pub(crate) fn tightening(bounds: &Bounds) -> Policy {
     Policy { strict: bounds.strict, ..tightening.policy() }
 }
 
-/// The settings with what the command line says.
+/// Applies the command line to the settings.
 pub(crate) fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings {
     if bounds.guided {
         settings.mode = Mode::Guided;
@@ -176,8 +176,8 @@ pub(crate) fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings
     settings
 }
 
-/// The package in the store that PACKAGE means; files and folders are imported first. When it has errors they are
-/// printed, and there is none.
+/// Returns the package in the store that PACKAGE means; files and folders are imported first. Prints the findings of an
+/// invalid one and returns none.
 pub(crate) fn installed(
     reference: &Path,
     store: &Store,

@@ -1,4 +1,4 @@
-//! `crewagent runs …`: what runs there are and what they did.
+//! `crewagent runs …`: lists runs and shows what they did.
 
 mod account;
 mod fork;
@@ -20,7 +20,7 @@ use crate::args::{Runs, RunsCommand};
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 
-/// Stands for the newest run.
+/// The name of the newest run.
 const LATEST: &str = "latest";
 
 pub(crate) fn run(
@@ -40,12 +40,12 @@ pub(crate) fn run(
     }
 }
 
-/// The run that a person means.
+/// Returns the run that the user means.
 pub(crate) fn find(reference: &str, store: &Store) -> anyhow::Result<RunId> {
     find_in(Of::All, reference, store)
 }
 
-/// The same among these alone.
+/// Returns the run that the user means, among these alone.
 pub(crate) fn find_in(of: Of<'_>, reference: &str, store: &Store) -> anyhow::Result<RunId> {
     if reference != LATEST {
         return Ok(store.runs().find_in(of, reference)?);
@@ -56,7 +56,7 @@ pub(crate) fn find_in(of: Of<'_>, reference: &str, store: &Store) -> anyhow::Res
     })
 }
 
-/// The visit of a node that a person means.
+/// Returns the visit of a node that the user means.
 fn visit<'v>(visits: &'v [Visit], name: &str) -> anyhow::Result<&'v Visit> {
     visit::named(visits, name).ok_or_else(|| {
         let mut known: Vec<String> = Vec::new();
@@ -70,7 +70,7 @@ fn visit<'v>(visits: &'v [Visit], name: &str) -> anyhow::Result<&'v Visit> {
     })
 }
 
-/// The status of a run, for people.
+/// Returns the display status of a run.
 fn word(status: Status) -> &'static str {
     match status {
         Status::Running => "running",
@@ -83,7 +83,7 @@ fn word(status: Status) -> &'static str {
     }
 }
 
-/// The phase behind a status. A run that was cut off is to be resumed like one that was paused.
+/// Returns the phase behind a status. An interrupted run is resumed like a paused one.
 fn phase(status: Status) -> Phase {
     match status {
         Status::Running => Phase::Running,

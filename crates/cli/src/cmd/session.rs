@@ -1,4 +1,4 @@
-//! Drives a run for `run`, `resume` and `demo`: listens to it, answers it, and says how it ended.
+//! Drives a run for `run`, `resume` and `demo`: shows its events, answers it, and reports how it ended.
 
 mod prompt;
 
@@ -30,48 +30,47 @@ use crate::terminal::Quiet;
 use crate::terminal::spinner::Spinner;
 use crate::terminal::stage::Stage;
 
-/// Who speaks for the user when the inputs of the command line are used up.
+/// The source of answers after the inputs of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// The person at the terminal.
+    /// The user at the terminal.
     Person,
-    /// Nobody: the run is left waiting.
+    /// None: the run is left waiting.
     Nobody,
 }
 
-/// How events are shown.
+/// The format of events.
 #[derive(Debug)]
 pub(crate) enum Voice {
-    /// For people.
     Human(Box<Stage>),
     /// One JSON object a line.
     Json,
 }
 
-/// What is suggested when a run is complete.
+/// The suggestion at the end of a complete run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parting {
-    /// Going on with it.
+    /// Continue the run.
     Resume,
-    /// Looking at what came of it, and making a package of one's own.
+    /// Look at the result, and create a package.
     Tour,
 }
 
-/// A run that is being driven by one command.
+/// A run that one command drives.
 pub(crate) struct Session {
     pub(crate) run: Run,
     pub(crate) model: Box<dyn Model>,
     pub(crate) control: Control,
     pub(crate) inputs: VecDeque<String>,
     pub(crate) answers: Answers,
-    /// Where the person types, if they sit at a terminal with both hands.
+    /// The prompt, if stdin and stdout are a terminal.
     pub(crate) desk: Option<RunDesk>,
     pub(crate) voice: Voice,
     pub(crate) again: Again,
     pub(crate) parting: Parting,
 }
 
-/// What is done at a rest.
+/// The next step at a rest.
 enum Next {
     Say(String),
     End,
@@ -79,7 +78,7 @@ enum Next {
 }
 
 impl Session {
-    /// Drives the run until there is nothing more to say to it.
+    /// Drives the run until there is no more input.
     pub(crate) fn play(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
         let began = Instant::now();
         let mut purse = Purse::of(self.run.settings());
@@ -126,10 +125,10 @@ impl Session {
         run.finish(rest, &mut |event| voice.tell(event, control, console))
     }
 
-    /// The next input, if the run wants one and there is one.
+    /// Returns the next input, if the run accepts one and there is one.
     fn next(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<Next> {
         if self.control.request() != ControlRequest::Run || rest.phase == Phase::Paused {
-            // What is complete is complete, even if Ctrl-C came with the last words.
+            // A completed run stays completed, even if Ctrl-C came with its last reply.
             let is_over = rest.phase == Phase::Completed;
             return Ok(if is_over { Next::End } else { Next::Interrupted });
         }
@@ -158,7 +157,7 @@ impl Session {
         Ok(next)
     }
 
-    /// The last lines: what came of it and how to go on.
+    /// Prints the last lines: the result and how to continue.
     fn ending(&self, rest: &Rest, began: Instant, console: &mut Console) {
         let (turns, usage) = self.run.spent();
         let standing = self.run.standing();
@@ -178,7 +177,7 @@ impl Session {
         }
     }
 
-    /// What to do next, and the commands for it.
+    /// Returns a hint and the commands for it.
     fn advice(&self, rest: &Rest) -> (String, Vec<String>) {
         let (id, again) = (self.run.id(), &self.again);
         if let Some(reason) = rest.reason.filter(|_| rest.phase == Phase::WaitingUser)
@@ -221,7 +220,7 @@ impl Session {
         }
     }
 
-    /// The run cannot go on now.
+    /// Reports a halt: the run cannot continue now.
     fn halted(&mut self, halt: Halt, console: &mut Console) -> Outcome {
         let rest = Rest {
             phase: Phase::Failed,
@@ -229,7 +228,7 @@ impl Session {
             message: Some(halt.to_string()),
             question: None,
         };
-        // The disk may be what failed; then this is told and not kept.
+        // The disk may be the cause; then the end is shown and not stored.
         let _ = self.finish(&rest, console);
         self.voice.pause(console);
         let outcome = Outcome::of_error(&halt.into(), console);
@@ -239,7 +238,7 @@ impl Session {
     }
 }
 
-/// One event as programs read it.
+/// Prints one event as JSON.
 pub(crate) fn print_json(event: &Event, console: &mut Console) {
     match serde_json::to_string(event) {
         Ok(line) => console.line(paint::escaped(&line)),
@@ -248,7 +247,7 @@ pub(crate) fn print_json(event: &Event, console: &mut Console) {
 }
 
 impl Voice {
-    /// Shows an event as it happens. When nobody reads any more, the run is paused.
+    /// Shows an event. Pauses the run when standard output is closed.
     fn tell(&mut self, event: &Event, control: &Control, console: &mut Console) {
         match self {
             Self::Human(stage) => stage.event(event, console),
@@ -260,7 +259,7 @@ impl Voice {
         }
     }
 
-    /// Makes room for something that is not an event.
+    /// Ends the current text before something is printed that is not an event.
     fn pause(&mut self, console: &mut Console) {
         if let Self::Human(stage) = self {
             stage.hush(console);
@@ -269,7 +268,7 @@ impl Voice {
         console.show();
     }
 
-    /// While the run works, keys are not shown.
+    /// Hides typed keys while the run works.
     fn work(&self) -> Option<Quiet> {
         match self {
             Self::Human(stage) => stage.work(),
@@ -278,14 +277,14 @@ impl Voice {
     }
 }
 
-/// Looks whether a limit on money can be kept. It cannot when a model does not say what it costs.
+/// Warns once that a cost limit cannot be enforced, because the model reports no price.
 pub(crate) struct Purse {
     watch: Watch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Watch {
-    /// There is a limit, and nothing was said about it.
+    /// There is a limit, and the warning was not printed yet.
     On,
     Off,
 }
@@ -296,7 +295,7 @@ impl Purse {
         Self { watch }
     }
 
-    /// Says what the user must know, once.
+    /// Prints the warning, once.
     pub(crate) fn look(&mut self, event: &Event, console: &mut Console) {
         let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = &event.kind
         else {
@@ -312,13 +311,13 @@ impl Purse {
     }
 }
 
-/// The package of a run, if it is still in the store and valid.
+/// Returns the package of a run, if it is still in the store and valid.
 pub(crate) fn package_of(facts: &RunRecord, store: &Store) -> Option<Arc<Package>> {
     let installed = store.runs().package(facts).ok()??;
     store.packages().load(&installed).ok()
 }
 
-/// The names in a run, as far as its package is there to tell them.
+/// Returns the display names of a run, as far as its package has them.
 pub(crate) fn names_of(facts: &RunRecord, package: Option<&Package>) -> Names {
     let document = facts.subject.workflow().map(|workflow| workflow.document.as_str());
     let workflow = package.and_then(|package| {
@@ -331,7 +330,7 @@ pub(crate) fn names_of(facts: &RunRecord, package: Option<&Package>) -> Names {
     }
 }
 
-/// How a run is shown that is driven here: live where a person watches.
+/// Creates the view of a driven run: live if standard output is a terminal.
 pub(crate) fn stage(
     run: &Run,
     names: Names,

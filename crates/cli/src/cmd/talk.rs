@@ -1,4 +1,4 @@
-//! Drives a conversation for `agent` and `chat`: reads, routes, shows, until nobody says anything more.
+//! Drives a conversation for `agent` and `chat`: reads, routes and shows messages until there is no more input.
 
 mod prompt;
 mod show;
@@ -33,7 +33,7 @@ use crate::terminal::stage::Stage;
 use crate::terminal::{self, Quiet};
 use crate::{ask, interrupt, paint};
 
-/// A conversation that is being driven by one command.
+/// A conversation that one command drives.
 pub(crate) struct Talk<'s> {
     session: Session<'s>,
     model: Box<dyn Model>,
@@ -44,13 +44,12 @@ pub(crate) struct Talk<'s> {
     eyes: Eyes<'s>,
     purse: Purse,
     again: Again,
-    /// How the last thing ended that was asked for.
+    /// The outcome of the last request.
     outcome: Outcome,
 }
 
-/// How events are shown.
+/// The format of events.
 enum Eyes<'s> {
-    /// For people.
     Human(Box<Screens<'s>>),
     /// One JSON object a line.
     Json,
@@ -60,16 +59,16 @@ enum Eyes<'s> {
 struct Screens<'s> {
     setting: Setting<'s>,
     stages: HashMap<String, Stage>,
-    /// The one that showed something last.
+    /// The screen that printed last.
     last: String,
 }
 
-/// What a new screen is made of.
+/// The parts of a new screen.
 struct Setting<'s> {
     store: &'s Store,
     package: Option<Package>,
     project: PathBuf,
-    /// What the model is called.
+    /// The name of the model.
     model: String,
     spinner: Spinner,
 }
@@ -81,7 +80,7 @@ impl Screens<'_> {
         self.stages.entry(id).or_insert_with_key(|id| self.setting.stage(id))
     }
 
-    /// The last call of a tool, in full.
+    /// Formats the last tool call in full.
     fn last_call(&self) -> String {
         self.stages.get(&self.last).map(Stage::last_call).unwrap_or_default()
     }
@@ -164,7 +163,7 @@ impl<'s> Talk<'s> {
         })
     }
 
-    /// Goes on until nobody says anything more.
+    /// Drives the conversation until there is no more input.
     pub(crate) fn play(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
         let id = self.session.talk().id().to_owned();
         let is_mute = self.answers == Answers::Nobody && self.inputs.is_empty();
@@ -179,7 +178,7 @@ impl<'s> Talk<'s> {
                 }
             }
             let is_broken = self.session.is_broken();
-            // Nothing is tried again by itself, and nobody goes on who wanted to stop.
+            // Nothing is retried automatically, and a stopped conversation does not continue.
             if self.answers == Answers::Nobody
                 && (is_broken || self.control.request() != ControlRequest::Run)
             {
@@ -193,7 +192,7 @@ impl<'s> Talk<'s> {
             match self.hear(&words, console) {
                 Ok(reaction) => {
                     self.show(&reaction, console);
-                    // What was paused goes on with words, or with an empty line.
+                    // Paused work continues with a message or an empty line.
                     has_work = reaction.has_work();
                 }
                 Err(error) => {
@@ -236,14 +235,14 @@ impl<'s> Talk<'s> {
         self.eyes.tell(event, &self.control, console);
     }
 
-    /// After a failure the conversation is taken up anew, where it stands.
+    /// Opens the conversation again after a failure.
     fn mended(mut self, console: &mut Console) -> anyhow::Result<Self> {
         self.session = self.session.mended()?;
         self.open(console);
         Ok(self)
     }
 
-    /// Tells what happened when the conversation was taken up.
+    /// Shows the events of opening the conversation.
     fn open(&mut self, console: &mut Console) {
         let runs = [Some(self.session.talk()), self.session.run()];
         let opening: Vec<Event> =
@@ -256,7 +255,7 @@ impl<'s> Talk<'s> {
         }
     }
 
-    /// How it ended, for whoever looks at the exit code. Plain talk is always done.
+    /// Returns the outcome for the exit code. A conversation without a run is always done.
     fn outcome_of(&self, rest: &Rest) -> Outcome {
         let outcome = Outcome::of_rest(rest.phase, rest.reason);
         let waits = outcome == Outcome::Waiting && rest.question.is_none();
@@ -266,7 +265,7 @@ impl<'s> Talk<'s> {
         }
     }
 
-    /// The next words: from the command line, or from the person.
+    /// Returns the next message: from the command line, or from the user.
     fn next(&mut self, console: &mut Console) -> anyhow::Result<Option<String>> {
         if let Some(words) = self.inputs.pop_front() {
             return Ok(Some(words));
@@ -283,7 +282,7 @@ impl<'s> Talk<'s> {
         Ok(words)
     }
 
-    /// Asks the person; none when they leave.
+    /// Asks the user; none when they leave.
     fn ask(&mut self, console: &mut Console) -> anyhow::Result<Option<String>> {
         let question = self.session.rest().and_then(|rest| rest.question);
         let Some(desk) = &mut self.desk else {
@@ -306,7 +305,7 @@ impl<'s> Talk<'s> {
         }
     }
 
-    /// Something cannot be done now. Nothing is lost, and the conversation goes on.
+    /// Reports an error. Nothing is lost, and the conversation continues.
     fn failed(&mut self, error: anyhow::Error, console: &mut Console) {
         self.eyes.hush(console);
         self.outcome = Outcome::of_error(&error, console);
@@ -318,7 +317,7 @@ impl<'s> Talk<'s> {
 }
 
 impl Eyes<'_> {
-    /// Shows an event as it happens. When nobody reads any more, the work is paused.
+    /// Shows an event. Pauses the work when standard output is closed.
     fn tell(&mut self, event: &Event, control: &Control, console: &mut Console) {
         match self {
             Self::Human(screens) => screens.of(event).event(event, console),
@@ -330,7 +329,7 @@ impl Eyes<'_> {
         }
     }
 
-    /// Makes room for something that is not an event.
+    /// Ends the current text before something is printed that is not an event.
     fn hush(&mut self, console: &mut Console) {
         if let Self::Human(screens) = self {
             screens.stages.values_mut().for_each(|stage| stage.hush(console));
@@ -339,7 +338,7 @@ impl Eyes<'_> {
         console.show();
     }
 
-    /// The last call of a tool, in full.
+    /// Formats the last tool call in full.
     fn last_call(&self) -> String {
         match self {
             Self::Human(screens) => screens.last_call(),
@@ -347,7 +346,7 @@ impl Eyes<'_> {
         }
     }
 
-    /// While something is done, keys are not shown.
+    /// Hides typed keys during work.
     fn work(&self) -> Option<Quiet> {
         match self {
             Self::Human(_) => terminal::is_live().then(Quiet::begin),
@@ -355,7 +354,7 @@ impl Eyes<'_> {
         }
     }
 
-    /// The user's next words stand on the screen already.
+    /// Suppresses the user's next message, which is on the screen already.
     fn typed(&mut self, id: &str) {
         if let Self::Human(screens) = self
             && let Some(stage) = screens.stages.get_mut(id)

@@ -1,4 +1,4 @@
-//! `crewagent tools`: what tools may do, exactly as it is enforced.
+//! `crewagent tools`: prints the policy for tools as it is enforced.
 
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyho
         agent: agent.and_then(|agent| agent.tools.as_ref()),
     };
     let servers = store.tool_servers().enabled();
-    // What a server offers is known when it runs; nothing is started here.
+    // The tools of a server are known only while it runs, and this command starts none.
     let rows = layers.survey(&servers, &[]);
     if args.json {
         let list = json!({

@@ -1,4 +1,4 @@
-//! `crewagent` and `crewagent ui`: the app in the browser, served by this process.
+//! `crewagent` and `crewagent ui`: serves the web app and opens the browser.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, QUIET};
 
-/// How long a start that does not serve waits to hear whether a browser could be opened.
+/// Time that a start that does not serve waits for the browser opener.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(
@@ -25,7 +25,7 @@ pub(crate) fn run(
         Opened::Elsewhere(link) => {
             let words = "It is running already; this link opens its page.";
             let opening = show(&link, words, args, console);
-            // Some openers end with the browser; those have found one.
+            // Some openers run until the browser ends; these have found one.
             let _ = opening.map(|opening| opening.recv_timeout(PATIENCE));
             Ok(Outcome::Done)
         }
@@ -45,7 +45,7 @@ pub(crate) fn run(
     }
 }
 
-/// The link is the first line, so that other programs can read it. Gives what hears the end of the opener.
+/// Prints the link as the first line, so that other programs can read it. Returns the receiver of the opener's result.
 fn show(link: &Link, words: &str, args: &Ui, console: &mut Console) -> Option<mpsc::Receiver<()>> {
     console.line(link.url());
     console.show();
@@ -53,7 +53,7 @@ fn show(link: &Link, words: &str, args: &Ui, console: &mut Console) -> Option<mp
     if args.no_open {
         return None;
     }
-    // Browsers that are kept in a box of their own, such as those of snap, cannot read the store.
+    // Sandboxed browsers, such as snap packages, cannot read the store.
     console.error(paint::styled(QUIET, "If no page opens, open the link above in your browser."));
     match browse(link) {
         Ok(opening) => Some(opening),
@@ -69,7 +69,7 @@ fn told(why: &anyhow::Error, console: &mut Console) {
     console.error(format_args!("No browser could be opened ({why}); open the link above in one."));
 }
 
-/// Opens the link with the program that the system has for pages, which a thread waits for.
+/// Opens the link with the system's program for pages; a thread waits for it.
 #[allow(clippy::disallowed_methods, reason = "the browser is no process of a run")]
 fn browse(link: &Link) -> anyhow::Result<mpsc::Receiver<()>> {
     let (program, before): (_, &[&str]) = if cfg!(target_os = "macos") {
@@ -80,7 +80,7 @@ fn browse(link: &Link) -> anyhow::Result<mpsc::Receiver<()>> {
         ("xdg-open", &[])
     };
     let mut command = Command::new(program);
-    // Every user of the computer can read arguments, so they have the path of a private page, and not the link.
+    // Other users of the computer can read arguments, so these hold the path of a private page instead of the link.
     command.args(before).arg(link.page()?);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().with_context(|| format!("`{program}` cannot be started"))?;

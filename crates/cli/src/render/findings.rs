@@ -164,7 +164,7 @@ fn origin(place: &Place) -> Origin<'static> {
     }
 }
 
-/// Returns the line of a location.
+/// The source line of a location.
 struct Excerpt {
     file: String,
     line: String,

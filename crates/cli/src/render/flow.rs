@@ -1,42 +1,41 @@
-//! Text that comes in pieces, broken between words as it comes. Code and tables stay as they are.
+//! Wraps streaming text between words. Code and tables stay as they are.
 
 use crewagent_core::text::is_unsafe_char;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// How far a tab goes.
+/// Width of a tab.
 const TAB: usize = 4;
-/// A head of a line longer than this says nothing more about the line.
+/// A longer beginning does not help to classify the line.
 const HEAD: usize = 8;
 
-/// How many columns a text has.
+/// The width of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// So many.
     Columns(usize),
-    /// As many as it wants: it goes into a file or a program.
+    /// Unlimited: the text goes into a file or a program.
     Endless,
 }
 
-/// A text on its way to the screen.
+/// A text that is wrapped while it streams.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     width: Width,
-    /// What every line begins with.
+    /// The prefix of every line.
     margin: &'static str,
-    /// The word that is not complete yet.
+    /// The incomplete last word.
     word: String,
     /// Blanks before that word.
     blanks: usize,
-    /// Columns of this line that are used, the margin not counted; `None` where the line has not begun.
+    /// Used columns of the current line without the margin; none if the line has not begun.
     column: Option<usize>,
-    /// What the line of the text began with, to tell code and tables.
+    /// The beginning of the source line, which tells code and tables.
     head: String,
-    /// Where the lines go on that this line of the text is broken into.
+    /// The indentation of the lines that this source line wraps into.
     hanging: usize,
     block: Block,
 }
 
-/// What the lines of the text belong to.
+/// The kind of block that the lines belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
     Prose,
@@ -46,7 +45,7 @@ enum Block {
 impl Flow {
     pub(crate) fn new(width: Width, margin: &'static str) -> Self {
         let width = match width {
-            // Narrower than that nothing is readable, whatever is done.
+            // A narrower text is not readable anyway.
             Width::Columns(columns) => {
                 Width::Columns(columns.saturating_sub(margin.width()).max(20))
             }
@@ -64,7 +63,7 @@ impl Flow {
         }
     }
 
-    /// Takes a piece, and gives what can be shown of it.
+    /// Adds a piece and returns what can be printed.
     pub(crate) fn push(&mut self, piece: &str) -> String {
         let mut out = String::new();
         for c in piece.chars() {
@@ -79,7 +78,7 @@ impl Flow {
         out
     }
 
-    /// The rest, with the end of the last line if one has begun.
+    /// Returns the rest, and ends the last line if it has begun.
     pub(crate) fn finish(&mut self) -> String {
         let mut out = String::new();
         self.put_word(&mut out);
@@ -130,7 +129,7 @@ impl Flow {
         self.head.clear();
     }
 
-    /// After the mark of a list item, the item's other lines stand under its words.
+    /// Indents the other lines of a list item below its text.
     fn note_hanging(&mut self) {
         let mark = self.head.trim_end();
         let number = mark.trim_end_matches(['.', ')']);
@@ -177,13 +176,13 @@ impl Flow {
         }
     }
 
-    /// Whether the line is code or a table: breaking it would change what it says.
+    /// Returns true if the line is code or a table, which wrapping would change.
     fn is_whole_line(&self) -> bool {
         self.block == Block::Code || self.head.starts_with('|') || self.head.starts_with("```")
     }
 }
 
-/// A whole text, broken to fit behind so many columns; the lines after the first are indented by them.
+/// Wraps a whole text to fit behind this many columns, and indents the lines after the first by them.
 pub(crate) fn indented(text: &str, columns: usize, width: Width) -> String {
     let width = match width {
         Width::Columns(all) => Width::Columns(all.saturating_sub(columns)),
@@ -194,19 +193,19 @@ pub(crate) fn indented(text: &str, columns: usize, width: Width) -> String {
     lines.trim_end().replace('\n', &format!("\n{}", " ".repeat(columns)))
 }
 
-/// Between wide letters a line may break anywhere, but for a few marks.
+/// Returns true for wide characters: between them a line may break anywhere, except at some marks.
 pub(crate) fn is_wide(c: char) -> bool {
     c.width() == Some(2)
 }
 
-/// What belongs to the letter before it.
+/// Returns true if no line may break before the character.
 pub(crate) fn is_joined(c: char) -> bool {
     c.width() == Some(0)
         || matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
         || "，。、；：？！）」』】》〉〕］｝％…‥ー々".contains(c)
 }
 
-/// What belongs to the letter after it.
+/// Returns true if no line may break after the character.
 pub(crate) fn is_opening(c: char) -> bool {
     "（「『【《〈〔［｛".contains(c)
 }
@@ -215,7 +214,7 @@ pub(crate) fn is_opening(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// However a text is cut into pieces, the same lines come out.
+    /// Checks that the output does not depend on how the text is cut into pieces.
     fn check_flow(width: usize, text: &str, expected: &str) {
         let whole = || Flow::new(Width::Columns(width), "  ");
         let mut flow = whole();

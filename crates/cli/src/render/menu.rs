@@ -1,4 +1,4 @@
-//! Agents and their menus, for people.
+//! Formats agents and their menus.
 
 use crewagent_core::event::Choice;
 use crewagent_core::menu::MenuLine;
@@ -9,10 +9,10 @@ use unicode_width::UnicodeWidthStr as _;
 use super::names::full_name;
 use crate::paint::{self, ACCENT, NAME, QUIET};
 
-/// Triggers are set in a column that is at most this wide.
+/// Maximum width of the column of triggers.
 const WIDEST: usize = 24;
 
-/// An agent, and what can be asked of it.
+/// Formats an agent and its menu.
 pub(crate) fn greeting(agent: &Agent, menu: &[MenuLine]) -> String {
     let mut text = format!("{}\n", paint::styled(ACCENT, full_name(agent)));
     if let Some(words) = agent.metadata.description.as_deref().map(paint::printable) {
@@ -23,7 +23,7 @@ pub(crate) fn greeting(agent: &Agent, menu: &[MenuLine]) -> String {
     text
 }
 
-/// The menu, numbered.
+/// Formats the menu, numbered.
 pub(crate) fn lines(menu: &[MenuLine]) -> String {
     if menu.is_empty() {
         return "  This agent has no menu; just talk.\n".to_owned();
@@ -40,7 +40,7 @@ pub(crate) fn lines(menu: &[MenuLine]) -> String {
     menu.iter().map(line).collect()
 }
 
-/// Lists what the message could mean, with what to type for each.
+/// Lists the possible meanings of a message, with the text to type for each.
 pub(crate) fn choices(reason: &str, choices: &[Choice]) -> String {
     let mut text = format!("{}\n", paint::printable(reason));
     for one in choices {
@@ -50,7 +50,7 @@ pub(crate) fn choices(reason: &str, choices: &[Choice]) -> String {
     text
 }
 
-/// The agents of a package, numbered.
+/// Formats the agents of a package, numbered.
 pub(crate) fn agents(agents: &[Agent]) -> String {
     let mut text = String::new();
     for (at, agent) in agents.iter().enumerate() {

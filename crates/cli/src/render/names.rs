@@ -1,4 +1,4 @@
-//! What people call the nodes and agents of a run.
+//! Display names of the nodes and agents of a run.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use crewagent_core::package::{Package, Workflow};
 
 use crate::paint;
 
-/// The names in a run. Without its package, ids have to do.
+/// The display names of a run. Without its package, ids stand in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     workflow: Option<String>,
     titles: BTreeMap<String, String>,
-    /// The titles of the nodes of workflows that can be called, by their ids.
+    /// The node titles of the subworkflows, by workflow id.
     called: BTreeMap<String, BTreeMap<String, String>>,
     agents: BTreeMap<String, String>,
 }
@@ -32,23 +32,23 @@ impl Names {
         }
     }
 
-    /// The names in a conversation.
+    /// Collects the names for a conversation.
     pub(crate) fn of_package(package: &Package) -> Self {
         let agents = package.agents().iter().map(|agent| (agent.id.to_string(), full_name(agent)));
         Self { agents: agents.collect(), ..Self::default() }
     }
 
-    /// What the workflow is called.
+    /// Returns the name of the workflow.
     pub(crate) fn workflow(&self) -> Option<&str> {
         self.workflow.as_deref()
     }
 
-    /// How many nodes a workflow that was called has; the run's own where none is named.
+    /// Returns the number of nodes of a subworkflow; without one, of the run's own workflow.
     pub(crate) fn total(&self, called: Option<&str>) -> usize {
         self.titles_in(called).map_or(0, BTreeMap::len)
     }
 
-    /// The title of a node there; empty where it has none.
+    /// Returns the title of a node; empty if it has none.
     pub(crate) fn title(&self, called: Option<&str>, node: &str) -> &str {
         let title = self.titles_in(called).and_then(|titles| titles.get(node));
         title.map(String::as_str).unwrap_or_default()
@@ -61,13 +61,13 @@ impl Names {
         }
     }
 
-    /// An agent with icon, name and title.
+    /// Returns an agent's icon, name and title.
     pub(crate) fn agent(&self, id: &str) -> String {
         self.agents.get(id).cloned().unwrap_or_else(|| paint::printable(id))
     }
 }
 
-/// What people call the nodes of a workflow.
+/// Collects the node titles of a workflow.
 fn titles(workflow: &Workflow) -> BTreeMap<String, String> {
     let title = |node: &Node| node.title.as_deref().map(paint::printable).unwrap_or_default();
     workflow.graph.nodes().iter().map(|node| (node.id.to_string(), title(node))).collect()

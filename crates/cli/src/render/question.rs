@@ -177,13 +177,13 @@ fn summary(field: &Field, width: Width) -> Vec<String> {
     wrapped(&format!("- {}: {}{unsaid}", field.name, field.wanted()), width)
 }
 
-/// Returns the label before an option: its number, unless a number is an option itself.
+/// Returns the marks before options: numbers, or dashes where a number could mean an option itself.
 fn marks(is_numbered: bool) -> impl Iterator<Item = String> {
     let mark = move |number: usize| if is_numbered { number.to_string() } else { "-".to_owned() };
     (1..).map(move |number| paint::styled(ACCENT, format_args!("{:>2}", mark(number))))
 }
 
-/// Returns the accepted names of an option.
+/// Says how an option can be named.
 fn called(is_numbered: bool) -> &'static str {
     if is_numbered { "by number or name" } else { "by name" }
 }

@@ -1,4 +1,4 @@
-//! A run as people watch it: each event becomes a few lines, as it happens or from the record.
+//! Formats the events of a run as lines, live or from the record.
 
 mod speech;
 
@@ -26,33 +26,33 @@ use super::question::{self, Asker};
 use super::{served, summary, tool};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
-/// Where the events come from.
+/// The source of the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
-    /// They happen now; how it ends is told by whoever drives the run.
+    /// They happen now; the driving command reports how the run ended.
     Live,
-    /// They are in the record.
+    /// They come from the record.
     Record,
 }
 
-/// Turns events into lines. It keeps what it needs to tell one from the next.
+/// Formats events; keeps the state that decides what the next event prints.
 #[derive(Debug)]
 pub(crate) struct Screen {
     view: View,
     width: Width,
     names: Names,
     trail: Trail,
-    /// Why a workflow cannot be called or return, if that was shown.
+    /// The reason why a workflow cannot be entered or left, if it was shown.
     held: Option<String>,
-    /// The node that the last heading named, if there was a heading; after completion none.
+    /// The node of the last heading, if there was one; none after completion.
     heading: Option<Option<String>>,
     /// The agent that was named last.
     agent: String,
-    /// The words that are coming in.
+    /// The text that is streaming in.
     speech: Option<Speech>,
-    /// The turn whose words were shown as they came.
+    /// The turn whose text was streamed.
     shown: Option<u64>,
-    /// What the calls in hand are about.
+    /// The subjects of the calls in progress.
     subjects: BTreeMap<String, String>,
     echo: Echo,
     last: Last,
@@ -60,22 +60,22 @@ pub(crate) struct Screen {
     form: Form,
 }
 
-/// What the events are about.
+/// The kind of journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
     Run,
     Talk,
 }
 
-/// Whether the user's next words are shown.
+/// Controls whether the user's next message is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Echo {
     On,
-    /// They stand on the screen already.
+    /// It is on the screen already, because the user typed it there.
     Off,
 }
 
-/// What was shown last, because that decides about a blank line.
+/// The kind of output printed last, which decides about a blank line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
     Nothing,
@@ -84,7 +84,7 @@ enum Last {
 }
 
 impl Screen {
-    /// A screen for a run that stands here and is run by this agent.
+    /// Creates a screen for a run in this state, with this agent.
     pub(crate) fn new(
         view: View,
         width: Width,
@@ -110,39 +110,38 @@ impl Screen {
         }
     }
 
-    /// The same inside of calls of workflows.
+    /// Sets the calling frames.
     pub(crate) fn inside(self, callers: &[Caller]) -> Self {
         Self { trail: Trail::at(self.trail.standing().clone(), callers), ..self }
     }
 
-    /// The same after what has happened already, which is not shown.
+    /// Advances past events without showing them.
     pub(crate) fn after(mut self, events: &[Event]) -> Self {
         events.iter().for_each(|event| self.trail.take(&event.kind));
         self
     }
 
-    /// The same on a screen whose lines can be replaced: the model's Markdown is put into form.
+    /// Formats the model's Markdown; needs a terminal whose lines can be replaced.
     pub(crate) fn with_markdown(self) -> Self {
         Self { form: Form::Markdown, ..self }
     }
 
-    /// The window has another width now.
     pub(crate) fn resize(&mut self, width: Width) {
         self.width = width;
     }
 
-    /// Something else was printed in the middle of what is being said.
+    /// Ends the preview, because something else was printed in the middle of the text.
     pub(crate) fn leave(&mut self) -> String {
         self.speech.as_mut().map(Speech::leave).unwrap_or_default()
     }
 
-    /// A screen for a conversation.
+    /// Creates a screen for a conversation.
     pub(crate) fn for_talk(view: View, width: Width, names: Names) -> Self {
         let screen = Self::new(view, width, names, Standing::default(), "");
         Self { subject: Subject::Talk, ..screen }
     }
 
-    /// What an event looks like. It may be nothing at all.
+    /// Formats an event; the result may be empty.
     pub(crate) fn event(&mut self, event: &Event) -> String {
         if let EventKind::Model(ModelEvent::Delta(AssistantDelta { turn, text, channel })) =
             &event.kind
@@ -228,7 +227,7 @@ impl Screen {
                     let spent = paint::styled(QUIET, summary::spent(*turns, usage, None));
                     let line = match self.subject {
                         Subject::Run => format!("{}  {spent}\n", summary::verdict(*phase, *reason)),
-                        // A conversation is never over.
+                        // A conversation never ends.
                         Subject::Talk => format!("{spent}\n"),
                     };
                     self.block(&line, &mut out);
@@ -238,7 +237,7 @@ impl Screen {
         out
     }
 
-    /// Another workflow is active, or could not become so.
+    /// Formats a frame change, or why it could not happen.
     fn crossed(&mut self, kind: &EventKind, out: &mut String) {
         if let EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, .. })) = kind {
             let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
@@ -265,14 +264,14 @@ impl Screen {
 
     fn answered(&mut self, call_id: &str, tool: &str, answer: &Answer, out: &mut String) {
         let subject = self.subjects.remove(call_id);
-        // The user's own words were shown when they were said.
+        // The user's message was shown when it was sent.
         if tool != "ui.ask_user" || answer.refused.is_some() {
             let line = tool::line(tool, subject.as_deref(), answer, self.width);
             self.lines(&line, out);
         }
     }
 
-    /// What failed is told live by whoever drives the run.
+    /// Formats a failure from the record; live, the driving command reports it.
     fn failed(&mut self, message: &str, partial: Option<&str>, out: &mut String) {
         if self.view == View::Live {
             return;
@@ -282,7 +281,7 @@ impl Screen {
         self.lines(&text, out);
     }
 
-    /// What there is of a reply that did not come to its end. Live, it was shown as it came.
+    /// Formats a partial reply from the record; live, it was streamed.
     fn cut_off(&mut self, words: Option<&str>, out: &mut String) {
         if let Some(words) = words.filter(|words| !words.is_empty())
             && self.view == View::Record
@@ -292,7 +291,7 @@ impl Screen {
         }
     }
 
-    /// What happens in a conversation beside talk. Commands are answered by whoever drives it.
+    /// Formats the events of a conversation besides messages. The driving command answers commands.
     fn session(&mut self, kind: &EventKind, out: &mut String) {
         if let EventKind::Conversation(ConversationEvent::Instructed(ModelInstructed {
             subject,
@@ -311,7 +310,7 @@ impl Screen {
         }
     }
 
-    /// The end of what is being said, if something is.
+    /// Ends the streaming text, if any.
     pub(crate) fn hush(&mut self) -> String {
         match self.speech.take() {
             Some(mut speech) => {
@@ -325,7 +324,7 @@ impl Screen {
         }
     }
 
-    /// The same where it was not to end yet.
+    /// Ends the streaming text with an ellipsis, because it is incomplete.
     fn break_off(&mut self) -> String {
         let more = match &mut self.speech {
             Some(speech) => speech.push("…"),
@@ -334,7 +333,7 @@ impl Screen {
         more + &self.hush()
     }
 
-    /// A request failed and is made again: what was shown of its reply does not count.
+    /// Formats a failed request: the part of its reply that was shown is void.
     fn void(&mut self, turn: u64, message: &str, next: &str, out: &mut String) {
         let was_shown = self.shown == Some(turn);
         self.shown = None;
@@ -345,12 +344,12 @@ impl Screen {
         self.lines(&text, out);
     }
 
-    /// The user types at the terminal, so that their words need not be repeated.
+    /// Suppresses the user's next message, because they typed it at the terminal.
     pub(crate) fn typed(&mut self) {
         self.echo = Echo::Off;
     }
 
-    /// Where the run is, what was said last and why it rests, so that nobody has to answer from memory.
+    /// Formats the position, the last reply and the reason of the rest, so that the user can answer after a break.
     pub(crate) fn recall(
         &mut self,
         words: Option<&str>,
@@ -386,7 +385,7 @@ impl Screen {
         let is_new = self.speech.is_none();
         let (width, form) = (self.width, self.form);
         let speech = self.speech.get_or_insert_with(|| Speech::new(channel, form, width));
-        // Models like to begin with empty lines.
+        // Many models begin with empty lines.
         let text = if is_new { text.trim_start_matches('\n') } else { text };
         let pieces = speech.push(text);
         if is_new && self.last == Last::Block {
@@ -437,7 +436,7 @@ impl Screen {
         self.last = Last::Lines;
     }
 
-    /// Who speaks in a conversation, when that is somebody else than before.
+    /// Names the speaker in a conversation when it changes.
     fn speaker(&mut self, agent: &str, out: &mut String) {
         if self.agent != agent {
             self.agent = agent.to_owned();
@@ -449,7 +448,7 @@ impl Screen {
         self.heading = Some(None);
     }
 
-    /// `● 1/6 step-01-select-story  Select the story`
+    /// Formats `● 1/6 step-01-select-story  Select the story`.
     fn node_heading(&self, node: &str) -> String {
         let called = self.trail.called();
         let title = match self.names.title(called, node) {
@@ -469,7 +468,7 @@ impl Screen {
         )
     }
 
-    /// The workflows that were called on the way here.
+    /// Returns the prefix of entered workflows.
     fn way(&self) -> String {
         let way: String =
             self.trail.frames().map(|frame| format!("{} › ", frame.workflow_id)).collect();
@@ -514,7 +513,7 @@ impl Screen {
         message: Option<&str>,
         out: &mut String,
     ) {
-        // Why a call is held up may stand there already.
+        // The reason may have been shown when the frame was held.
         let Some(message) = message.filter(|why| self.held.as_deref() != Some(*why)) else {
             return;
         };
@@ -525,7 +524,7 @@ impl Screen {
                 (WARNING, "!")
             }
         };
-        // What failed is told as an error of its own.
+        // A failure is printed as an error of its own.
         if phase != Phase::Failed || reason.is_none() {
             let text = self.notice(style, mark, message);
             self.lines(&text, out);
@@ -544,7 +543,7 @@ impl Screen {
         self.last = Last::Lines;
     }
 
-    /// Something with a blank line before and after.
+    /// Prints a text with a blank line before and after.
     fn block(&mut self, text: &str, out: &mut String) {
         if self.last != Last::Nothing {
             out.push('\n');
@@ -554,7 +553,7 @@ impl Screen {
     }
 }
 
-/// Where a node stands among those that are done: the next one, or its own place when it is visited again.
+/// Returns the number of a node: its own if it was completed before, else the next one.
 pub(crate) fn place_of(node: &str, completed: &[String]) -> usize {
     let mut distinct: Vec<&str> = Vec::new();
     for done in completed {
@@ -565,7 +564,7 @@ pub(crate) fn place_of(node: &str, completed: &[String]) -> usize {
     distinct.iter().position(|done| *done == node).unwrap_or(distinct.len()) + 1
 }
 
-/// Whether it ends a reply that is not whole.
+/// Returns true if the event ends an incomplete reply.
 fn breaks(kind: &EventKind) -> bool {
     matches!(
         kind,
@@ -575,7 +574,7 @@ fn breaks(kind: &EventKind) -> bool {
     )
 }
 
-/// When a request is made again, and which try that is.
+/// Says when a request is retried, and which attempt that is.
 fn next_try(attempt: u32, wait_ms: u64) -> String {
     let tries = attempt.saturating_add(1);
     match wait_ms {
@@ -587,7 +586,7 @@ fn next_try(attempt: u32, wait_ms: u64) -> String {
     }
 }
 
-/// What the user said.
+/// Formats the user's message.
 fn user(text: &Payload) -> String {
     let words = match text.inline() {
         Some(words) => paint::printable_lines(words.trim()),

@@ -1,4 +1,4 @@
-//! How a run ended, what it made, and how to go on: the last lines of every run.
+//! The last lines of every run: its result, its artifacts, and how to continue.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use crewagent_core::usage::Usage;
 
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
-/// The end of a run, or of what one process did for it.
+/// The end of a run, or of the part that one process drove.
 #[derive(Debug)]
 pub(crate) struct Ending<'e> {
     pub(crate) phase: Phase,
     pub(crate) reason: Option<Reason>,
-    /// Where it is; none when the workflow is complete.
+    /// The current node; none when the workflow is complete.
     pub(crate) node: Option<&'e str>,
-    /// What it took, in words.
+    /// The formatted usage.
     pub(crate) spent: String,
-    /// The user's folder, in which the artifacts are.
+    /// The user's folder, which contains the artifacts.
     pub(crate) project: &'e Path,
-    /// The files that were made, from the root of the project.
+    /// The created files, relative to the project.
     pub(crate) artifacts: &'e [String],
-    /// What to do next, and the command for it.
+    /// A hint and the commands for it.
     pub(crate) next: (&'e str, Vec<String>),
 }
 
-/// The lines of an ending.
+/// Formats an ending.
 pub(crate) fn ending(ending: &Ending<'_>) -> String {
     let verdict = verdict(ending.phase, ending.reason);
     let place = ending.node.map(|node| format!(" at {}", paint::printable(node)));
@@ -44,7 +44,7 @@ pub(crate) fn ending(ending: &Ending<'_>) -> String {
     text
 }
 
-/// What to do next: a sentence, and commands to copy.
+/// Formats the next step: a sentence, and commands to copy.
 pub(crate) fn next(words: &str, commands: &[String]) -> String {
     let mut text = format!("\n{words}\n");
     for command in commands {
@@ -53,7 +53,7 @@ pub(crate) fn next(words: &str, commands: &[String]) -> String {
     text
 }
 
-/// The state a run is left in, in a word or two.
+/// Returns the state of a run in a word or two.
 pub(crate) fn verdict(phase: Phase, reason: Option<Reason>) -> String {
     let (style, mark, words) = match (phase, reason) {
         (Phase::Completed, _) => (GOOD, "✓", "Completed"),
@@ -81,7 +81,7 @@ pub(crate) fn verdict(phase: Phase, reason: Option<Reason>) -> String {
     paint::styled(style, format_args!("{mark} {words}"))
 }
 
-/// Which limit stopped a run, and what gives it more room.
+/// Names the limit that stopped a run, and how to raise it.
 pub(crate) fn room(reason: Reason, limits: &Limits) -> Option<String> {
     let (limit, flag) = match reason {
         Reason::LimitTurns => (paint::counted_u64(limits.turns, "turn"), "--max-turns N"),
@@ -111,7 +111,7 @@ pub(crate) fn room(reason: Reason, limits: &Limits) -> Option<String> {
     ))
 }
 
-/// `12 turns, 34,567 tokens (30,000 cached), $0.0123, 41 s`; with `~` where it is an estimate.
+/// Formats usage as `12 turns, 34,567 tokens (30,000 cached), $0.0123, 41 s`; with `~` for an estimate.
 pub(crate) fn spent(turns: u64, usage: &Usage, elapsed: Option<Duration>) -> String {
     let about = if usage.estimated { "~" } else { "" };
     let mut parts = vec![paint::counted_u64(turns, "turn")];
@@ -130,7 +130,7 @@ pub(crate) fn spent(turns: u64, usage: &Usage, elapsed: Option<Duration>) -> Str
     parts.join(", ")
 }
 
-/// `$12.34`, `$0.0123`
+/// Formats an amount as `$12.34` or `$0.0123`.
 pub(crate) fn money(cost: f64) -> String {
     match cost {
         _ if cost >= 1.0 => format!("${cost:.2}"),
@@ -140,12 +140,12 @@ pub(crate) fn money(cost: f64) -> String {
     }
 }
 
-/// `30,000`
+/// Formats a number as `30,000`.
 pub(crate) fn number(number: u64) -> String {
     paint::grouped(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-/// `0.1 s`, `12 s`, `3 min 20 s`, `2 h 5 min`
+/// Formats a duration as `0.1 s`, `12 s`, `3 min 20 s` or `2 h 5 min`.
 pub(crate) fn duration(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     match seconds {

@@ -1,11 +1,11 @@
-//! Rows in columns, aligned by what a terminal shows.
+//! Rows in columns, aligned by display width.
 
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::paint;
 
-/// One cell: a text and how it looks.
+/// One cell: a text and its style.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
@@ -13,7 +13,7 @@ pub(crate) struct Cell {
     side: Side,
 }
 
-/// Where a cell stands in its column.
+/// The alignment of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Left,
@@ -21,18 +21,18 @@ enum Side {
 }
 
 impl Cell {
-    /// A text from anywhere; what could steer the terminal is taken out.
+    /// Creates a cell of any text; unsafe characters are replaced.
     pub(crate) fn new(style: Style, text: &str) -> Self {
         Self { text: paint::printable(text), style, side: Side::Left }
     }
 
-    /// The same for numbers, which stand below each other by their last digit.
+    /// Creates a right-aligned cell for a number.
     pub(crate) fn right(style: Style, text: &str) -> Self {
         Self { side: Side::Right, ..Self::new(style, text) }
     }
 }
 
-/// The rows under a quiet heading.
+/// Formats the rows under a heading.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<Cell>]) -> String {
     let title = |(column, text): (usize, &&str)| {
         let side =
@@ -63,7 +63,7 @@ fn line(row: &[Cell], widths: &[usize]) -> String {
         let text = paint::styled(cell.style, &cell.text);
         match cell.side {
             Side::Right => line.extend([blanks, text]),
-            // Nothing stands behind the last column.
+            // The last column needs no padding.
             Side::Left if at + 1 == row.len() => line.push_str(&text),
             Side::Left => line.extend([text, blanks]),
         }

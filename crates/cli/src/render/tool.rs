@@ -1,4 +1,4 @@
-//! One line for one tool call.
+//! Formats a tool call as one line.
 
 use crewagent_core::event::Answer;
 use crewagent_core::refusal::RefusalCode;
@@ -9,10 +9,10 @@ use unicode_width::UnicodeWidthStr as _;
 use super::flow::Width;
 use crate::paint::{self, ERROR, GOOD, QUIET};
 
-/// How much of a refusal's sentence is shown where there is no terminal to measure.
+/// Maximum width of a refusal where there is no terminal to measure.
 const REASON: usize = 160;
 
-/// The line of a call that was answered.
+/// Formats a finished call.
 pub(crate) fn line(tool: &str, subject: Option<&str>, answer: &Answer, width: Width) -> String {
     let tool = paint::printable(tool);
     let subject =
@@ -44,7 +44,7 @@ pub(crate) fn line(tool: &str, subject: Option<&str>, answer: &Answer, width: Wi
     }
 }
 
-/// The code as models and documents write it.
+/// Returns the code as models and documents write it.
 pub(crate) fn code_of(code: RefusalCode) -> String {
     match serde_json::to_value(code) {
         Ok(Json::String(text)) => text,
@@ -52,7 +52,7 @@ pub(crate) fn code_of(code: RefusalCode) -> String {
     }
 }
 
-/// The first sentence of a refusal, without what the line says already.
+/// Returns the first sentence of a refusal, without the parts that the line already shows.
 fn reason(code: RefusalCode, result: Option<&Json>, subject: &str) -> String {
     if code == RefusalCode::NotFound {
         return "not found".to_owned();
@@ -63,11 +63,11 @@ fn reason(code: RefusalCode, result: Option<&Json>, subject: &str) -> String {
         .unwrap_or_default();
     let first = message.split_inclusive(". ").next().unwrap_or_default().trim();
     let first = first.strip_suffix('.').unwrap_or(first);
-    // A sentence that begins with the path reads on without it.
+    // A sentence that begins with the path also reads well without it.
     first.strip_prefix(&format!("`{subject}` ")).unwrap_or(first).to_owned()
 }
 
-/// What came of it, in a few words.
+/// Summarizes the result in a few words.
 fn fact(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> String {
     let Some(result) = result else { return bytes(answer.result.bytes()) };
     let number = |key: &str| result[key].as_u64();
@@ -109,7 +109,7 @@ fn fact(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> St
     }
 }
 
-/// Whether a subject names some lines of a file: `@project/a.md:10-20`.
+/// Returns true if a subject names lines of a file: `@project/a.md 10-20`.
 fn is_window(subject: &str) -> bool {
     let lines = subject.rsplit_once(':').map(|(_, lines)| lines).unwrap_or_default();
     lines.contains('-') && lines.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')

@@ -1,4 +1,4 @@
-//! `crewagent chats list` and `chats search`: one line a conversation, the one that was used last first.
+//! `crewagent chats list` and `chats search`: one line a conversation, most recently used first.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `crewagent chats rm`: conversations leave the store, with the runs that were started from them.
+//! `crewagent chats rm`: removes conversations from the store, with the runs that they started.
 
 use crewagent_engine::store::{RunError, RunId, Store};
 
@@ -10,7 +10,7 @@ use crate::paint::{self, GOOD, NAME};
 
 pub(super) fn run(args: &ChatsRm, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let conversations = store.conversations();
-    // All are found before the first is removed: a slip in the second name removes nothing.
+    // All names are resolved before the first removal, so that a typo in the second one removes nothing.
     let mut ids: Vec<RunId> = Vec::new();
     for reference in &args.chats {
         let id = super::find(reference, store)?;
@@ -23,7 +23,7 @@ pub(super) fn run(args: &ChatsRm, store: &Store, console: &mut Console) -> anyho
         if let Some(holder) = conversations.runs().holder(id)? {
             return Err(RunError::InUse { id: id.clone(), holder }.into());
         }
-        // One that cannot be read can still be removed.
+        // An unreadable conversation can still be removed.
         runs += conversations.runs_of(id).map_or(0, |runs| runs.len());
     }
     if !args.yes && ask::is_possible() {

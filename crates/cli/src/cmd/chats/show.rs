@@ -1,4 +1,4 @@
-//! `crewagent chats show`: what was said, with the runs where they were started.
+//! `crewagent chats show`: prints the messages, with the runs where they were started.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ struct Page<'p> {
     store: &'p Store,
     package: Option<Arc<Package>>,
     is_json: bool,
-    /// Runs that were printed.
+    /// The runs printed so far.
     shown: HashSet<String>,
     console: &'p mut Console,
 }
@@ -74,7 +74,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// The run that an event leads to, once.
+    /// Returns the run that an event starts, once.
     fn run_of(&mut self, event: &Event) -> Option<RunView> {
         let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
             id: Some(id),

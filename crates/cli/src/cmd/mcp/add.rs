@@ -1,4 +1,4 @@
-//! `crewagent mcp add`: sets up a server, or takes over those of another tool. Secrets are put away on the way.
+//! `crewagent mcp add`: sets up a tool server, or imports those of another program. Secrets are stored apart from the settings.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ fn taken_over(file: &Path) -> anyhow::Result<(Vec<ImportedServer>, Vec<String>)>
     Ok((read.servers, read.problems))
 }
 
-/// The server that the command line describes.
+/// Returns the server that the command line describes.
 fn given(args: McpAdd) -> Result<ImportedServer, Usage> {
     let name: ServerName = args.name.unwrap_or_default().parse().map_err(Usage)?;
     let way = match (args.url, args.command.split_first()) {
@@ -73,7 +73,7 @@ fn given(args: McpAdd) -> Result<ImportedServer, Usage> {
     ImportedServer::new(name, settings).map_err(Usage)
 }
 
-/// `NAME=VALUE` pairs. For headers `NAME: VALUE` is read, too, as people copy them.
+/// Parses `NAME=VALUE` pairs. Headers may also be `NAME: VALUE`, as users copy them.
 fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, Template>, Usage> {
     let pair = |text: &String| {
         let equals = text.split_once('=');
@@ -113,7 +113,7 @@ fn told(server: &ImportedServer, store: &Store, console: &mut Console) {
     }
 }
 
-/// How to go on.
+/// Prints the next step.
 fn next(servers: &[ImportedServer], enable: bool, store: &Store, console: &mut Console) {
     let Some(first) = servers.first() else { return };
     if enable {

@@ -1,4 +1,4 @@
-//! `crewagent mcp list`: one line a server.
+//! `crewagent mcp list`: one line a tool server.
 
 use anstyle::Style;
 use crewagent_core::tool::served::ServerName;

@@ -1,4 +1,4 @@
-//! `crewagent mcp rm`: servers leave the settings, and their secrets with them.
+//! `crewagent mcp rm`: removes servers and their secrets from the settings.
 
 use crewagent_engine::store::{RemovedServer, Store};
 

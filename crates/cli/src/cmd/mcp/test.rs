@@ -1,4 +1,4 @@
-//! `crewagent mcp test`: the way to the tools of a server, step by step.
+//! `crewagent mcp test`: tests the connection to a tool server, step by step.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
 use crate::render::flow::{Width, indented};
 
-/// A server has a time of its own; this one is for a server that does not keep to it.
+/// A server has its own timeout; this one is for a server that exceeds it.
 const LONGEST: Duration = Duration::from_secs(3600);
-/// Where messages stand: behind the verdict and the name.
+/// The column of messages, behind the verdict and the name.
 const BEHIND: usize = 20;
-/// Resources that are shown.
+/// Maximum of resources shown.
 const MOST_RESOURCES: usize = 20;
 
-/// Lines of its log that are shown when it fails.
+/// Maximum of log lines shown after a failure.
 const MOST_LINES: usize = 10;
 
 pub(super) fn run(args: &McpTest, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {

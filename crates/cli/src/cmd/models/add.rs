@@ -1,4 +1,4 @@
-//! `crewagent models add`: sets up a model, or changes one. What is not said stays as it is.
+//! `crewagent models add`: sets up a model or changes one. Omitted options stay as they are.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME};
 use crate::shell;
 
-/// A key is not longer.
+/// Maximum length of a key.
 const LONGEST_KEY: u64 = 16 << 10;
 
-/// A key that was typed or piped in, and where it will be.
+/// A typed or piped key, and where it will be stored.
 pub(super) struct NewKey {
     pub(super) text: String,
     pub(super) place: KeySource,
@@ -58,7 +58,7 @@ pub(super) fn run(
         file.set(&["run", "model"], &name.as_str().into())?;
     }
     let changed = file.settings()?;
-    // A model that cannot be reached at all is not worth writing down.
+    // A model that cannot be resolved is not stored.
     let chosen = changed
         .model(&name, "", &Surroundings::of_process())
         .map_err(|error| Usage(error.to_string()))?;
@@ -89,7 +89,7 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-/// How to go on.
+/// Prints the next step.
 fn next(name: &str, is_used: bool, settings: &Settings, console: &mut Console) {
     let name = shell::word(name);
     console.line(format_args!("\nNext:\n  crewagent models test {name}"));
@@ -105,7 +105,7 @@ fn named(args: &ModelsAdd) -> Result<String, Usage> {
     })
 }
 
-/// What the flags set.
+/// Applies the flags.
 fn values(
     args: &ModelsAdd,
     name: &str,
@@ -158,7 +158,7 @@ fn price(amounts: &[f64]) -> Result<Vec<(&'static str, Json)>, Usage> {
     }
 }
 
-/// The key that is piped in, or typed where that is asked for.
+/// Reads the key from a pipe, or from the terminal if requested.
 fn given_key(args: &ModelsAdd) -> anyhow::Result<Option<NewKey>> {
     let place = if args.keyring { KeySource::Keyring } else { KeySource::File };
     if !args.key_stdin {
@@ -179,12 +179,12 @@ fn given_key(args: &ModelsAdd) -> anyhow::Result<Option<NewKey>> {
         .take(LONGEST_KEY)
         .read_to_string(&mut text)
         .context("the key cannot be read from standard input")?;
-    // Better to hear it before anything is written.
+    // Errors are reported before anything is written.
     key_of(&text).map_err(model::key_problem)?;
     Ok(Some(NewKey { text, place }))
 }
 
-/// What does not fit is what the user asked for.
+/// Turns conflicts with the request into usage errors.
 fn usage(error: SettingsError) -> anyhow::Error {
     match error {
         SettingsError::Wrong { message, .. } => Usage(message).into(),

@@ -1,4 +1,4 @@
-//! Asks the person at the terminal for what no flag has said about a model.
+//! Asks the user for the options of a model that no flag gives.
 
 use anyhow::Context as _;
 use crewagent_dialect::profile::{KeyRule, Profile, endpoint};
@@ -11,7 +11,7 @@ use crate::args::ModelsAdd;
 
 type Asked<T> = Result<T, InquireError>;
 
-/// The flags with the answers. `None` when the user changes their mind.
+/// Returns the flags completed by the answers; none when the user cancels.
 pub(super) fn complete(
     args: ModelsAdd,
     has_key: bool,
@@ -24,7 +24,7 @@ pub(super) fn complete(
     }
 }
 
-/// A key, not shown while it is typed; nothing when there is none.
+/// Asks for a key without echo; none if the answer is empty.
 pub(super) fn key(prompt: &str) -> anyhow::Result<Option<String>> {
     typed_key(prompt).context("cannot ask in this terminal; pipe the key in with --key-stdin")
 }
@@ -89,7 +89,7 @@ fn choose_profile(settings: &Settings) -> Asked<String> {
     Ok(names.get(chosen.index).map_or_else(String::new, |name| (*name).to_owned()))
 }
 
-/// Another address than the profile's own.
+/// Asks for an address other than the profile's own.
 fn address(profile: &Profile) -> Asked<Option<String>> {
     let check = |url: &str| {
         Ok(match endpoint(url, "models") {
@@ -120,7 +120,7 @@ fn new_key(args: &ModelsAdd, profile: &Profile) -> Asked<Option<NewKey>> {
     Ok(typed_key(prompt)?.map(|text| NewKey { text, place }))
 }
 
-/// A name that is not taken.
+/// Returns a name that is not taken.
 fn free_name(wanted: &str, settings: &Settings) -> String {
     let numbered = (2..).map(|number| format!("{wanted}-{number}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);

@@ -12,12 +12,12 @@ use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
 use crate::render::table::{Cell, table};
 
-/// One model that is set up.
+/// A configured model.
 struct Row<'s> {
     name: &'s str,
     settings: &'s ModelSettings,
     chosen: Result<ChosenModel, String>,
-    /// Where the key is, or what is wrong.
+    /// The location of the key, or its problem.
     key: Result<String, String>,
     is_default: bool,
 }
@@ -69,7 +69,7 @@ fn human(rows: &[Row<'_>], default: Option<(String, &str)>, store: &Store, conso
     }
     match default {
         Some((name, origin)) if !rows.iter().any(|row| row.name == name) => {
-            // What was chosen elsewhere may not even exist.
+            // A model chosen elsewhere may not exist.
             let problem = model::choose(None, store).err().map(|error| format!(": {error}"));
             let words = format!("Runs use {name} {origin}{}", problem.unwrap_or_default());
             console.error(paint::printable(&words));
@@ -118,7 +118,7 @@ fn as_json(row: &Row<'_>) -> Json {
     })
 }
 
-/// `128k`, `1M`.
+/// Formats a size as `128k` or `1M`.
 fn tokens(count: u64) -> String {
     match count {
         0..1_000 => count.to_string(),
@@ -127,7 +127,7 @@ fn tokens(count: u64) -> String {
     }
 }
 
-/// Input and output, for a million tokens.
+/// Formats the prices of input and output for a million tokens.
 fn dollars(price: &Price) -> String {
     format!("${} / ${}", price.input, price.output)
 }

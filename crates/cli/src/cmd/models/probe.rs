@@ -1,4 +1,4 @@
-//! `crewagent models probe`: measures a server, and remembers where it differs from its profile.
+//! `crewagent models probe`: measures a server and stores where it differs from its profile.
 
 use std::path::Path;
 
@@ -17,17 +17,17 @@ use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
 use crate::render::flow::indented;
 use crate::{ask, model};
 
-/// Where messages stand: behind the verdict and the name.
+/// The column of messages, behind the verdict and the name.
 const BEHIND: usize = 22;
 
-/// What becomes of the changes.
+/// The fate of the changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// There are none, and none were remembered.
+    /// There are none, and none were stored before.
     Nothing,
     Written,
     DryRun,
-    /// The model is not in the settings, so there is no place for them.
+    /// The model is not in the settings, so they cannot be stored.
     NoPlace,
     Declined,
 }
@@ -39,7 +39,7 @@ pub(super) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let chosen = over_the_network(args.name.as_deref(), store)?;
-    // What was measured before is measured again.
+    // Earlier measurements are measured again.
     let fresh = store.settings().unmeasured(&chosen);
     let endpoint = fresh
         .endpoint(&store.secrets(), &Surroundings::of_process())
@@ -72,7 +72,7 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-/// Writes the changes, if there is a place for them and nobody objects.
+/// Stores the changes, if the model is in the settings and the user does not object.
 fn remember(
     args: &ModelsProbe,
     chosen: &ChosenModel,
@@ -124,7 +124,7 @@ fn human(finding: &Finding, console: &mut Console) {
     console.line(format_args!("{word}  {name}  {message}"));
 }
 
-/// What came of it, in words.
+/// Describes the result.
 fn told(
     chosen: &ChosenModel,
     fresh: &ChosenModel,
@@ -162,7 +162,7 @@ fn told(
     }
 }
 
-/// The changes as they stand in the settings.
+/// Formats the changes as settings.
 fn table(chosen: &ChosenModel, changes: &Map<String, Json>) -> String {
     if changes.is_empty() {
         return "Nothing differs from the profile any more.\n".to_owned();

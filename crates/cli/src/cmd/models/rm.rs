@@ -1,4 +1,4 @@
-//! `crewagent models rm`: models leave the settings, and their keys with them.
+//! `crewagent models rm`: removes models and their keys from the settings.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(super) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let settings = store.settings();
-    // All are looked at before the first is removed: a slip in the second name removes nothing.
+    // All names are checked before the first removal, so that a typo in the second one removes nothing.
     for name in &args.names {
         if !settings.models.contains_key(name) {
             let words =

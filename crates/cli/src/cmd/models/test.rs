@@ -1,4 +1,4 @@
-//! `crewagent models test`: the way to a model, step by step.
+//! `crewagent models test`: tests the connection to a model, step by step.
 
 use crewagent_adapters::chat::{Client, Step, StepStatus, checkup};
 use crewagent_engine::step_log::Halt;
@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET};
 use crate::render::flow::indented;
 
-/// Where messages stand: behind the verdict and the name.
+/// The column of messages, behind the verdict and the name.
 const BEHIND: usize = 20;
 
 pub(super) fn run(
@@ -25,7 +25,7 @@ pub(super) fn run(
     let surroundings = Surroundings::of_process();
     let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &surroundings) {
         Ok(endpoint) => (endpoint, None),
-        // The way can be looked at without a key.
+        // The connection can be tested without a key.
         Err(error @ SecretError::Missing { .. }) => {
             (chosen.bare_endpoint(), Some(error.to_string()))
         }
@@ -60,7 +60,7 @@ pub(super) fn run(
     Ok(if failed.is_none() { Outcome::Done } else { Outcome::ModelFailed })
 }
 
-/// What is tried or measured.
+/// Names what is tested or measured.
 pub(super) fn heading(verb: &str, chosen: &ChosenModel, console: &mut Console) {
     let facts = format!(
         "{} ({} at {}, profile {})",

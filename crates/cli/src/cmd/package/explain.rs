@@ -1,4 +1,4 @@
-//! `crewagent package explain`: what a diagnostic code means, with an example and a fix.
+//! `crewagent package explain`: explains a diagnostic code, with an example and a fix.
 
 use crewagent_core::diagnostic::{Code, Severity};
 use unicode_width::UnicodeWidthStr as _;
@@ -38,7 +38,7 @@ fn list(console: &mut Console) {
     }
 }
 
-/// Markdown for a terminal: headings in bold, paragraphs wrapped, code as it is, so that it can be copied.
+/// Formats Markdown for a terminal: bold headings, wrapped paragraphs, and verbatim code, so that it can be copied.
 fn page(markdown: &str, console: &mut Console) {
     let width = paint::width().min(100);
     let mut in_code = false;
@@ -55,7 +55,7 @@ fn page(markdown: &str, console: &mut Console) {
     }
 }
 
-/// The text of a line without emphasis marks and link targets.
+/// Returns the text of a line without emphasis marks and link targets.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
@@ -76,7 +76,7 @@ fn plain(line: &str) -> String {
     text.replace("**", "")
 }
 
-/// One paragraph or list item, broken between words.
+/// Wraps one paragraph or list item.
 fn wrapped(text: &str, width: usize, console: &mut Console) {
     let hanging = text.len() - text.trim_start().trim_start_matches(['-', ' ']).len();
     let mut line = String::new();

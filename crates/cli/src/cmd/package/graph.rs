@@ -1,4 +1,4 @@
-//! `crewagent package graph`: a workflow as a picture.
+//! `crewagent package graph`: draws a workflow.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, Us
     })
 }
 
-/// A drawing must not replace what it was drawn from.
+/// Checks that the drawing does not replace its source.
 fn refuse_own_file(reference: &Path, package: &Package, output: &Path) -> Result<(), Usage> {
     let (Ok(root), Ok(output)) = (reference.canonicalize(), output.canonicalize()) else {
         return Ok(());
@@ -74,7 +74,7 @@ fn write(path: &Path, drawing: &str) -> anyhow::Result<()> {
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let written = || -> std::io::Result<()> {
-        // Made beside the target and with its default mode, then put in its place.
+        // Created beside the target with its default mode, then renamed.
         let staged = folder.join(format!(".crewagent-{}.tmp", std::process::id()));
         let result = std::fs::write(&staged, drawing).and_then(|()| std::fs::rename(&staged, path));
         if result.is_err() {
@@ -87,7 +87,7 @@ fn write(path: &Path, drawing: &str) -> anyhow::Result<()> {
     })
 }
 
-/// What was asked for, else what the output's ending says, else Mermaid, which reads well as text.
+/// Returns the requested format, else the one of the output's extension, else Mermaid, which reads well as text.
 fn format(args: &Graph) -> Result<GraphFormat, Usage> {
     if let Some(format) = args.format {
         return Ok(format);

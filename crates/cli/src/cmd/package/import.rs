@@ -1,4 +1,4 @@
-//! `crewagent package import`: a package that is known good goes into the store.
+//! `crewagent package import`: puts a valid package into the store.
 
 use std::path::Path;
 
@@ -46,12 +46,12 @@ fn import(path: &Path, store: &Store, console: &mut Console) -> anyhow::Result<O
     }
 }
 
-/// Said once, when another process holds the store.
+/// Says once that another process holds the store.
 pub(crate) fn waiting(console: &mut Console) {
     console.error("Waiting for another crewagent process that is changing the store…");
 }
 
-/// What a user should know before a package is in the store.
+/// Prints a note if the package needs the network, before it is in the store.
 pub(crate) fn announce(package: &Package, console: &mut Console) {
     let needs_network =
         package.manifest().runtime.as_ref().and_then(|needs| needs.requires_network);
@@ -79,7 +79,7 @@ fn report(shown: &str, imported: &Imported, console: &mut Console) {
     console.line(paint::styled(QUIET, format_args!("sha256 {}", installed.digest)));
 }
 
-/// What an import did, in a word.
+/// Describes the import in a word.
 fn verdict(outcome: store::Outcome) -> &'static str {
     match outcome {
         store::Outcome::New => "imported",

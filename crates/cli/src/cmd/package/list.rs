@@ -1,4 +1,4 @@
-//! `crewagent package list`: what is in the store.
+//! `crewagent package list`: lists the packages in the store.
 
 use crewagent_engine::source::bytes;
 use crewagent_engine::store::{Installed, Store};

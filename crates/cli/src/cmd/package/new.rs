@@ -1,4 +1,4 @@
-//! `crewagent package new`: asks a few questions, or takes flags, and writes a package that works.
+//! `crewagent package new`: asks a few questions, or takes flags, and writes a valid package.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ fn from_flags(args: New) -> anyhow::Result<(PathBuf, Plan)> {
     Ok((folder, plan))
 }
 
-/// Asks for what no flag has said. `None` when the user changes their mind.
+/// Asks for what no flag gives. Returns none when the user cancels.
 fn ask(args: New) -> anyhow::Result<Option<(PathBuf, Plan)>> {
     let suggested = match &args.folder {
         Some(folder) => folder_name(folder)?,
@@ -102,7 +102,7 @@ fn ask(args: New) -> anyhow::Result<Option<(PathBuf, Plan)>> {
     }
 }
 
-/// Asks until the name can be used: not blank, and, where it names the folder too, not taken.
+/// Asks until the name is usable: not blank, and, where it names the folder too, not taken.
 fn ask_name(suggested: &str, names_folder: bool) -> Result<String, inquire::InquireError> {
     let check = move |name: &str| {
         let problem = match checked_name(name.to_owned()) {
@@ -154,7 +154,7 @@ fn checked_name(name: String) -> Result<String, Usage> {
     }
 }
 
-/// A folder name that works everywhere.
+/// Turns a name into a portable folder name.
 fn slug(name: &str) -> String {
     let mapped: String =
         name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();

@@ -1,4 +1,4 @@
-//! `crewagent package pack`: a folder becomes one file.
+//! `crewagent package pack`: packs a folder into one file.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `crewagent package rm`: packages leave the store, damaged ones too.
+//! `crewagent package rm`: removes packages from the store, damaged ones too.
 
 use crewagent_engine::store::{Found, Store};
 
@@ -11,7 +11,7 @@ use crate::paint::{self, GOOD, NAME};
 
 pub(super) fn run(args: &Rm, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let packages = store.packages();
-    // All are found before the first is removed: a slip in the second name removes nothing.
+    // All names are resolved before the first removal, so that a typo in the second one removes nothing.
     let mut found: Vec<Found> = Vec::new();
     for reference in &args.packages {
         let one = packages.find_any(reference)?;

@@ -1,4 +1,4 @@
-//! `crewagent package show`: what is in a package, on one screen.
+//! `crewagent package show`: describes a package on one screen.
 
 use crewagent_core::package::agents::{Agent, MenuItem};
 use crewagent_core::package::graph::NodeKind;

@@ -1,4 +1,4 @@
-//! `crewagent package validate`: every mistake of every package, at once.
+//! `crewagent package validate`: reports every mistake of every package at once.
 
 use crewagent_core::diagnostic::{Diagnostic, Place, Severity};
 use crewagent_engine::inspect::Inspected;

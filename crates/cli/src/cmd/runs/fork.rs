@@ -1,4 +1,4 @@
-//! `crewagent runs fork`: a new run that goes on from a node of another one.
+//! `crewagent runs fork`: starts a new run from a node of another one.
 
 use crewagent_core::run::visit::visits;
 use crewagent_engine::changes::{Changes, Scope};
@@ -26,7 +26,7 @@ pub(super) fn run(
     let visit = super::visit(&visits, &args.at)?;
     let runtime = Runtime::new(store, ToolServers::none());
     let plan = ForkRun { id: None, run: run.clone(), event: visit.seq };
-    // Whether it can be forked is known before a file is touched.
+    // The fork is checked before any file is changed.
     runtime.preview_fork(&plan)?;
     let mut left = Vec::new();
     if args.files {
@@ -64,7 +64,7 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-/// What is copied, and what is not.
+/// Says what is copied, and what is not.
 fn told(forked: &Forked, with_files: bool) -> String {
     let state = &forked.place.state;
     let copied = [

@@ -1,4 +1,4 @@
-//! `crewagent runs list`: one line a run, the newest first.
+//! `crewagent runs list`: one line a run, newest first.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -81,10 +81,10 @@ fn human(
     }
 }
 
-/// The package, and which of its workflows where it has a name.
+/// Formats the package, and its workflow if that has a name.
 fn workflow(run: &RunSummary) -> String {
     let package = run.package.rsplit_once('@').map_or(run.package.as_str(), |(name, _)| name);
-    // A workflow without a name goes by the path of its document.
+    // A workflow without a name is called by the path of its document.
     if run.workflow.ends_with(".md") {
         package.to_owned()
     } else {
@@ -92,14 +92,14 @@ fn workflow(run: &RunSummary) -> String {
     }
 }
 
-/// `2/6 step-02-discover-inputs`; of a run that is complete only how many.
+/// Formats `2/6 step-02-discover-inputs`; for a completed run only the count.
 fn place(run: &RunSummary, totals: &Totals<'_>) -> String {
     let total = totals.of(run);
     let (done, node) = match &run.current_node {
         Some(node) if run.status != Status::Completed => (run.steps_completed + 1, node.as_str()),
         Some(_) | None => (run.steps_completed, ""),
     };
-    // A loop can be walked more often than there are nodes.
+    // A loop can visit more nodes than there are.
     let place = match total {
         Some(total) => format!("{}/{total}", done.min(total)),
         None => done.to_string(),
@@ -128,7 +128,7 @@ fn as_json(listing: &RunListing, names: &BTreeMap<&str, &Project>, totals: &Tota
     json!({ "runs": listing.runs.iter().map(run).collect::<Vec<_>>(), "damaged": listing.damaged })
 }
 
-/// How many nodes the workflows have. Each package is opened once.
+/// The number of nodes of each workflow. Each package is opened once.
 struct Totals<'s> {
     store: &'s Store,
     known: RefCell<BTreeMap<String, BTreeMap<String, usize>>>,
@@ -147,7 +147,7 @@ impl<'s> Totals<'s> {
         workflows.get(&run.workflow).copied()
     }
 
-    /// By id and by the path of the document, as runs name their workflow.
+    /// Counts nodes by workflow id or document path, as runs name their workflow.
     fn count(&self, package: &str) -> Option<BTreeMap<String, usize>> {
         let packages = self.store.packages();
         let package = packages.load(&packages.find(package).ok()?).ok()?;

@@ -1,4 +1,4 @@
-//! `crewagent runs logs`: what happened in a run, as it was seen or as it is recorded.
+//! `crewagent runs logs`: prints the events of a run, formatted or as JSON.
 
 use crewagent_core::state::standing::Standing;
 use crewagent_engine::store::{RunView, Store};

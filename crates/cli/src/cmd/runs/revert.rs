@@ -1,4 +1,4 @@
-//! `crewagent runs revert`: files become what they were before a run, or before one of its steps, wrote them.
+//! `crewagent runs revert`: restores files to their content before a run, or one of its steps, wrote them.
 
 use crewagent_core::integrity::Digest;
 use crewagent_engine::changes::{self, Backward, Changes, Prospect, Scope};
@@ -10,23 +10,21 @@ use crate::console::{Console, Stream};
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, QUIET, WARNING};
 
-/// Whether the user is asked before files are changed.
+/// The confirmation before files are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
-    /// Once, where there is somebody to ask.
+    /// Asks once, if a user sits at the terminal.
     Once,
-    /// No.
     Nothing,
-    /// Nothing is changed.
+    /// Changes nothing.
     DryRun,
 }
 
-/// A file that was left alone.
+/// A skipped file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Left {
-    /// The file, from the root of the project.
+    /// The path, relative to the project.
     pub(super) path: String,
-    /// Why.
     pub(super) why: String,
 }
 
@@ -56,8 +54,7 @@ pub(super) fn run(
     }
 }
 
-/// Shows what would be taken back, and does it. Gives the files that were left alone; nothing when the user does not want
-/// it.
+/// Shows the changes and reverts them. Returns the skipped files; none when the user declines.
 pub(super) fn go_back(
     changes: &Changes,
     scope: Scope,
@@ -124,7 +121,7 @@ fn line(file: &Backward) -> String {
     text
 }
 
-/// Why a file is left alone.
+/// Explains why a file is skipped.
 fn obstacle(prospect: Prospect) -> Option<&'static str> {
     match prospect {
         Prospect::Conflict => Some("is left alone, because somebody else has changed it since"),

@@ -1,4 +1,4 @@
-//! `crewagent runs rm`: runs leave the store. What they made in the project stays.
+//! `crewagent runs rm`: removes runs from the store. Files in the project stay.
 
 use crewagent_engine::store::{RunError, RunId, Store};
 
@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME};
 
 pub(super) fn run(args: &RunsRm, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
-    // All are found before the first is removed: a slip in the second name removes nothing.
+    // All names are resolved before the first removal, so that a typo in the second one removes nothing.
     let mut ids: Vec<RunId> = Vec::new();
     for reference in &args.runs {
         let id = super::find(reference, store)?;
@@ -18,7 +18,7 @@ pub(super) fn run(args: &RunsRm, store: &Store, console: &mut Console) -> anyhow
         }
     }
     for id in &ids {
-        // One that cannot be read can still be removed.
+        // An unreadable run can still be removed.
         if let Ok(view) = store.runs().look(id)
             && let Some(holder) = view.holder
         {

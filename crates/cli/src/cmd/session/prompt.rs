@@ -1,4 +1,4 @@
-//! What a person can say to a run at its prompt.
+//! The prompt of a run and its commands.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -17,13 +17,12 @@ use crate::render::summary;
 use crate::terminal::commands::{Command, Commands};
 use crate::terminal::desk::{Desk, Said};
 
-/// The file of the store that remembers what was typed.
+/// The history file in the store.
 pub(crate) const HISTORY: &str = "history";
 
-/// The prompt of a run.
 pub(crate) type RunDesk = Desk<RunCommand>;
 
-/// What the commands of a run do.
+/// The action of a command of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunCommand {
     Help,
@@ -33,7 +32,6 @@ pub(crate) enum RunCommand {
     Stop,
 }
 
-/// The commands of a run.
 const COMMANDS: [Command<RunCommand>; 5] = [
     row("/help", "what works now", RunCommand::Help),
     row("/status", "where the run is, and what it took", RunCommand::Status),
@@ -46,7 +44,7 @@ const fn row(name: &'static str, help: &'static str, act: RunCommand) -> Command
     Command { name, takes: "", help, act }
 }
 
-/// The prompt of a run, where a person sits at both ends. What they type is remembered in the store.
+/// Opens the prompt of a run, if stdin and stdout are a terminal. The store keeps its history.
 pub(crate) fn desk(
     answers: Answers,
     run: &Run,
@@ -62,7 +60,7 @@ pub(crate) fn desk(
 }
 
 impl Session {
-    /// Asks the person what to say to the run.
+    /// Asks the user for the next message to the run.
     pub(super) fn ask(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<Next> {
         let Some(mut desk) = self.desk.take() else {
             return Ok(match ask::words(rest.question.as_ref())? {
@@ -95,7 +93,7 @@ impl Session {
         Ok(next)
     }
 
-    /// Where the run is, and what it took.
+    /// Formats the position and usage of the run.
     fn status(&self, rest: &Rest) -> String {
         let (standing, facts) = (self.run.standing(), self.run.facts());
         let (turns, usage) = self.run.spent();

@@ -1,4 +1,4 @@
-//! What a person can type in a conversation.
+//! The prompt of a conversation and its commands.
 
 use std::collections::HashSet;
 use std::io::IsTerminal as _;
@@ -13,16 +13,16 @@ use crate::cmd::session::{Answers, HISTORY};
 use crate::terminal::commands::{Command, Commands};
 use crate::terminal::desk::{Blank, Desk};
 
-/// What a command at the prompt is for.
+/// The action of a command at the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TalkCommand {
-    /// The session knows it by this name.
+    /// A command of the conversation, by name.
     Session(&'static str),
-    /// The last call of a tool is shown in full.
+    /// Shows the last tool call in full.
     Last,
 }
 
-/// The prompt of a conversation, where a person sits at both ends.
+/// Opens the prompt of a conversation, if stdin and stdout are a terminal.
 pub(super) fn desk(
     answers: Answers,
     session: &Session<'_>,
@@ -53,7 +53,7 @@ fn table() -> impl Iterator<Item = Command<TalkCommand>> {
     COMMANDS.iter().map(row).chain([last])
 }
 
-/// The words of the menus of a package, each once.
+/// Returns the menu triggers of a package, each once.
 fn words(package: &Package) -> Vec<String> {
     let mut seen = HashSet::new();
     let words = package.agents().iter().flat_map(|agent| menu::words(agent, Surface::Ide));

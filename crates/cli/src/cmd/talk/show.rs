@@ -1,4 +1,4 @@
-//! What a person sees of a conversation beside its events: who is there, the menu, help, where everything stands.
+//! Shows a conversation beside its events: the header, the menu, help and status.
 
 use crewagent_core::package::agents::Agent;
 use crewagent_engine::session::{COMMANDS, Mode, Reaction};
@@ -12,7 +12,7 @@ use crate::render::{menu, summary};
 const NO_RUN: &str = "There is no run in this conversation to do that with.";
 
 impl Talk<'_> {
-    /// The first lines: who is there, and what can be done.
+    /// Prints the header: the agent, and what can be asked.
     pub(super) fn greet(&self, console: &mut Console) {
         if matches!(self.eyes, Eyes::Json) {
             return;
@@ -31,12 +31,12 @@ impl Talk<'_> {
         console.show();
     }
 
-    /// What came of the user's words.
+    /// Shows the reaction to the user's message.
     pub(super) fn show(&mut self, reaction: &Reaction, console: &mut Console) {
         if matches!(reaction, Reaction::Refused { .. } | Reaction::NoRun) {
             self.outcome = Outcome::Invalid;
         } else if matches!(reaction, Reaction::Clarify { .. }) {
-            // The next words make the choice; until then it is open.
+            // The next message makes the choice; until then it stays open.
             self.outcome = Outcome::Waiting;
         }
         if matches!(self.eyes, Eyes::Json) {
@@ -101,7 +101,7 @@ impl Talk<'_> {
         console.show();
     }
 
-    /// What works now.
+    /// Prints the help.
     fn help(&self) -> String {
         let words = match self.session.mode() {
             Mode::Chat => "What you type goes to the model, which can read and write the project.",
@@ -122,7 +122,7 @@ impl Talk<'_> {
         text
     }
 
-    /// Where everything stands, and what it cost.
+    /// Prints the position of everything, and the cost.
     fn status(&self) -> String {
         let talk = self.session.talk();
         let mut rows = vec![("conversation", talk.id().to_owned())];

@@ -1,4 +1,4 @@
-//! What the model is saying, on its way to the screen.
+//! The model's streaming text on its way to the screen.
 
 use crewagent_core::event::Channel;
 
@@ -6,14 +6,14 @@ use super::super::flow::{Flow, Width};
 use crate::paint::{self, QUIET};
 use crate::terminal::markdown::Markdown;
 
-/// Whether the model's Markdown is put into form.
+/// The treatment of the model's Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Plain,
     Markdown,
 }
 
-/// Words that are coming in.
+/// A streaming text.
 #[derive(Debug)]
 pub(super) struct Speech {
     channel: Channel,
@@ -22,9 +22,8 @@ pub(super) struct Speech {
 
 #[derive(Debug)]
 enum Words {
-    /// As they are.
     Plain(Flow),
-    /// As they are meant, on a screen whose lines can be replaced.
+    /// Formatted, on a screen whose lines can be replaced.
     Formed(Box<Markdown>),
 }
 
@@ -44,7 +43,7 @@ impl Speech {
         self.channel
     }
 
-    /// What can be shown with one more piece.
+    /// Adds a piece and returns what to print.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let text = match &mut self.words {
             Words::Plain(flow) => flow.push(piece),
@@ -53,7 +52,7 @@ impl Speech {
         self.styled(text)
     }
 
-    /// The rest.
+    /// Ends the text and returns the rest to print.
     pub(super) fn finish(&mut self) -> String {
         let text = match &mut self.words {
             Words::Plain(flow) => flow.finish(),
@@ -62,7 +61,7 @@ impl Speech {
         self.styled(text)
     }
 
-    /// Something else was printed in between.
+    /// Ends the preview, because something else was printed.
     pub(super) fn leave(&mut self) -> String {
         match &mut self.words {
             Words::Plain(_) => String::new(),

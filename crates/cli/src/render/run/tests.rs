@@ -232,7 +232,7 @@ fn why_a_run_rests_is_told_where_it_is_not_plain() {
         phase(Phase::WaitingUser, Reason::LimitTurns, Some("The model was asked 50 times."));
     check_lines(vec![limit], "  ! The model was asked 50 times.\n");
     check_lines(vec![phase(Phase::WaitingUser, Reason::StopPoint, None)], "");
-    // Whoever drives the run tells its failure.
+    // The driving command reports the failure.
     check_lines(vec![phase(Phase::Failed, Reason::Model, Some("Lost."))], "");
 }
 
@@ -276,7 +276,7 @@ fn words_of_a_reply_that_failed_are_dropped_for_all_to_see() {
         facts,
         "● one\n  Hello, I wo…\n  ! The way to the model was lost. What the model said above\n    is dropped. Trying again in 2.0 s (try 2).\n  ! HTTP 503. Trying again (try 3).\n  Hello.\n",
     );
-    // The next try may come whole, and is shown all the same.
+    // The retried reply may arrive whole, and is shown all the same.
     let facts =
         vec![delta(Channel::Thinking, "Hm"), retried(1, 12_000, "Busy."), reply("Good morning.")];
     check_lines(
