@@ -18,7 +18,7 @@ use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use thiserror::Error;
 
 pub use self::back::{Backward, Outcome, Prospect, Scope};
-pub use self::hunks::{Hunk, HunkLine, Hunks, Range, Side};
+pub use self::hunks::{Hunk, HunkLine, HunkRange, HunkSide, Hunks};
 use crate::blobs::{BlobError, Blobs};
 use crate::mounts::{Before, FileContent, MountError, Mounts};
 use crate::store::{ProjectError, RunError, RunId, Store};

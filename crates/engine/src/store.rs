@@ -16,6 +16,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
+use schemars::JsonSchema;
+use serde::Serialize;
 use thiserror::Error;
 
 pub use self::conversations::{Conversation, ConversationListing, Conversations, Searched};
@@ -55,7 +57,8 @@ pub struct Store {
 }
 
 /// Something in the store that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Flaw {
     /// What it is called.
     pub name: String,

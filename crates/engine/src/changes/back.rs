@@ -2,6 +2,8 @@
 //! stays as it is.
 
 use crewagent_core::integrity::Digest;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{Change, Changes, ChangesError};
 
@@ -30,15 +32,17 @@ pub struct Backward {
 }
 
 /// What can be done about a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Prospect {
     /// It can be taken back.
     Ready,
     /// It is as it was.
     Done,
-    /// Somebody else has changed it since, or removed it.
+    /// It was changed or removed outside of the run.
     Conflict,
-    /// What it was is kept nowhere.
+    /// Its earlier content is lost.
     Lost,
 }
 

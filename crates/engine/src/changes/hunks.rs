@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use crewagent_core::integrity::Digest;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, DiffOp, TextDiff};
 
 use super::{Changes, ChangesError, place};
@@ -15,9 +17,12 @@ const AROUND: usize = 3;
 const TIME: Duration = Duration::from_millis(500);
 
 /// What differs in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Hunks {
     /// The digest of the file now.
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub now: Digest,
     /// Whether the run made the file.
     pub created: bool,
@@ -28,39 +33,51 @@ pub struct Hunks {
 }
 
 /// Lines that differ, with those around them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Hunk {
-    /// Where. Together with the digest of the file this names the hunk.
-    pub range: Range,
+    /// Its range. Together with the digest of the file this names the hunk.
+    #[serde(flatten)]
+    pub range: HunkRange,
     /// The lines.
     pub lines: Vec<HunkLine>,
 }
 
-/// A place in both texts, counted in lines from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+/// Lines of both texts, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct HunkRange {
     /// The first line before.
+    #[schemars(with = "u32")]
     pub old_start: usize,
     /// How many there were.
+    #[schemars(with = "u32")]
     pub old_lines: usize,
     /// The first line now.
+    #[schemars(with = "u32")]
     pub new_start: usize,
     /// How many there are.
+    #[schemars(with = "u32")]
     pub new_lines: usize,
 }
 
 /// A line of a hunk, without its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HunkLine {
     /// Where it is.
-    pub side: Side,
+    pub side: HunkSide,
     /// What it says.
     pub text: String,
 }
 
 /// Where a line is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum HunkSide {
     /// In both texts.
     Both,
     /// Only in the text before.
@@ -87,7 +104,12 @@ impl Changes {
     }
 
     /// Takes one hunk back. The file must have this digest now, and the hunk must be one of its hunks.
-    pub fn revert_hunk(&self, path: &str, now: Digest, hunk: Range) -> Result<(), ChangesError> {
+    pub fn revert_hunk(
+        &self,
+        path: &str,
+        now: Digest,
+        hunk: HunkRange,
+    ) -> Result<(), ChangesError> {
         let texts = self.texts(path)?;
         let all = grouped(&texts.before, &texts.now);
         if texts.sha256 != now || all.iter().all(|one| one.range != hunk) {
@@ -122,9 +144,9 @@ fn grouped(before: &str, now: &str) -> Vec<Hunk> {
         let changes = ops.iter().flat_map(|op| diff.iter_changes(op));
         let lines = changes.map(|change| HunkLine {
             side: match change.tag() {
-                ChangeTag::Equal => Side::Both,
-                ChangeTag::Delete => Side::Before,
-                ChangeTag::Insert => Side::Now,
+                ChangeTag::Equal => HunkSide::Both,
+                ChangeTag::Delete => HunkSide::Before,
+                ChangeTag::Insert => HunkSide::Now,
             },
             text: change.value().trim_end_matches(['\n', '\r']).to_owned(),
         });
@@ -133,20 +155,20 @@ fn grouped(before: &str, now: &str) -> Vec<Hunk> {
     diff.grouped_ops(AROUND).iter().filter_map(hunk).collect()
 }
 
-fn range(ops: &[DiffOp]) -> Option<Range> {
+fn range(ops: &[DiffOp]) -> Option<HunkRange> {
     let (first, last) = (ops.first()?, ops.last()?);
     let (old_start, new_start) = (first.old_range().start, first.new_range().start);
     let old_lines = last.old_range().end - old_start;
     let new_lines = last.new_range().end - new_start;
-    Some(Range { old_start, old_lines, new_start, new_lines })
+    Some(HunkRange { old_start, old_lines, new_start, new_lines })
 }
 
 /// The text now, with the lines before in the place of a hunk. Ends of lines are those of the lines.
-fn without(texts: &Texts, hunk: Range) -> String {
+fn without(texts: &Texts, hunk: HunkRange) -> String {
     // The same lines that the comparison sees: a carriage return ends one, too.
     let diff = TextDiff::configure().timeout(Duration::ZERO).diff_lines(&texts.before, &texts.now);
     let (old, new) = (diff.old_slices(), diff.new_slices());
-    let Range { old_start, old_lines, new_start, new_lines } = hunk;
+    let HunkRange { old_start, old_lines, new_start, new_lines } = hunk;
     let head = new.iter().take(new_start);
     let back = old.iter().skip(old_start).take(old_lines);
     let tail = new.iter().skip(new_start + new_lines);

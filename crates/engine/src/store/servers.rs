@@ -7,6 +7,8 @@ mod tests;
 use std::collections::BTreeSet;
 
 use crewagent_core::tool::served::ServerName;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value as Json;
 use thiserror::Error;
 
@@ -36,7 +38,9 @@ pub enum KnownServersError {
 }
 
 /// Whether runs may use a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum ServerState {
     /// They may.
     Enabled,

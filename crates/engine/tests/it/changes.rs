@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crewagent_core::integrity::Digest;
 use crewagent_core::run::visit::named;
-use crewagent_engine::changes::{Changes, ChangesError, Outcome, Prospect, Scope, Side};
+use crewagent_engine::changes::{Changes, ChangesError, HunkSide, Outcome, Prospect, Scope};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::store::RunId;
 
@@ -61,7 +61,7 @@ fn the_hunks_of_a_file_are_taken_back_one_by_one() {
     // The draft was made by the run; what it is now is compared with nothing.
     let hunks = desk.changes().hunks(DRAFT).unwrap();
     assert!(hunks.created && hunks.is_current && hunks.hunks.len() == 1);
-    assert!(hunks.hunks[0].lines.iter().all(|line| line.side == Side::Now));
+    assert!(hunks.hunks[0].lines.iter().all(|line| line.side == HunkSide::Now));
     fs::write(desk.path(DRAFT), lines.concat()).unwrap();
     let stale = desk.changes().revert_hunk(DRAFT, hunks.now, hunks.hunks[0].range);
     assert!(matches!(stale, Err(ChangesError::Stale(_))), "{stale:?}");

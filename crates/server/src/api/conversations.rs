@@ -75,7 +75,7 @@ fn list(asked: Asked<(), ConversationQuery>) -> Result<ConversationList, Problem
     Ok(ConversationList {
         conversations: listing.conversations.into_iter().map(|talk| item(&app, talk)).collect(),
         more: total > limit,
-        damaged: listing.damaged.into_iter().map(Into::into).collect(),
+        damaged: listing.damaged,
     })
 }
 

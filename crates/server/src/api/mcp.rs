@@ -7,9 +7,7 @@ use crewagent_core::policy::Policy;
 use crewagent_core::policy::survey::Layers;
 use crewagent_core::tool::served::ServerName;
 use crewagent_engine::cancel::Cancel;
-use crewagent_engine::store::{
-    ImportedServer, ServerSettings, ServerState, Store, Timeout, import_servers,
-};
+use crewagent_engine::store::{ImportedServer, ServerSettings, Store, Timeout, import_servers};
 use crewagent_engine::tool_server::Offer;
 use serde::Deserialize;
 use tokio::runtime::Handle;
@@ -22,7 +20,7 @@ use crate::mcp_tests::McpTest;
 use crate::problem::Problem;
 use crate::wire::{
     CheckStep, Code, McpCheckup, McpFile, McpForeign, McpResource, McpServerItem, McpServers,
-    McpState, McpSwitch, McpTakenOver, McpTool, Nothing, SetMcpServer,
+    McpSwitch, McpTakenOver, McpTool, Nothing, SetMcpServer,
 };
 
 /// Resources that are shown.
@@ -68,11 +66,7 @@ fn item(app: &App, store: &Store, name: &ServerName, settings: &ServerSettings) 
     let last = app.mcp_tests.last(name, settings);
     McpServerItem {
         name: name.to_string(),
-        state: match servers.state(name, settings) {
-            ServerState::Enabled => McpState::Enabled,
-            ServerState::KeptOut => McpState::KeptOut,
-            ServerState::Disabled => McpState::Disabled,
-        },
+        state: servers.state(name, settings),
         way: written(servers, name, &settings.way),
         line: settings.way.line(),
         unset: servers.unset(name, settings),

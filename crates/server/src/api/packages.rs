@@ -13,7 +13,7 @@ use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::inspect::{Rejection, inspect};
 use crewagent_engine::pack::{Output, PackError, pack};
 use crewagent_engine::store::{
-    Found, ImportError, Installed, NeededBy, Outcome, Store, StoreError,
+    Flaw, Found, ImportError, Installed, NeededBy, Outcome, Store, StoreError,
 };
 use crewagent_engine::{author, store};
 use serde::Deserialize;
@@ -25,7 +25,7 @@ use super::projects::absolute;
 use crate::endpoint::{Asked, Endpoint, delete, get, post};
 use crate::problem::Problem;
 use crate::wire::{
-    self, CodePage, DrawFormat, DrawQuery, Flaw, ImportedPackage, NewPackage, PackOrder, Package,
+    self, CodePage, DrawFormat, DrawQuery, ImportedPackage, NewPackage, PackOrder, Package,
     PackageContent, PackagePath, Packages, Packed, RemoveQuery, RemovedPackage, Report, Template,
     TextFile,
 };

@@ -44,7 +44,7 @@ fn list(asked: Asked) -> Result<Projects, Problem> {
     let mut projects: Vec<Project> = projects.collect::<Result<_, _>>()?;
     // Those of one moment stay by name.
     projects.sort_by(|one, other| other.used.cmp(&one.used));
-    Ok(Projects { projects, damaged: listing.damaged.into_iter().map(Into::into).collect() })
+    Ok(Projects { projects, damaged: listing.damaged })
 }
 
 fn open(asked: Asked<(), (), FolderPath>) -> Result<Project, Problem> {

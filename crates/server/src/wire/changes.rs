@@ -1,5 +1,6 @@
 //! The way back from what a run changed, and runs that go on from another one.
 
+use crewagent_engine::changes::{HunkRange, Prospect};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -11,71 +12,6 @@ use serde_json::{Map, Value as Json};
 pub struct HunkQuery {
     /// The file, from the root of the project.
     pub path: String,
-}
-
-/// What differs between a file before the run and now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Hunks {
-    /// The digest of the file now.
-    pub now: String,
-    /// Whether the run made the file.
-    pub created: bool,
-    /// Whether the file is still as the run left it.
-    pub is_current: bool,
-    /// The hunks, from the top.
-    pub hunks: Vec<Hunk>,
-}
-
-/// Lines that differ, with those around them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Hunk {
-    /// Where.
-    #[serde(flatten)]
-    pub range: HunkRange,
-    /// The lines.
-    pub lines: Vec<HunkLine>,
-}
-
-/// A place in both texts, counted in lines from 0. With the digest of the file it names a hunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct HunkRange {
-    /// The first line before.
-    pub old_start: u32,
-    /// How many there were.
-    pub old_lines: u32,
-    /// The first line now.
-    pub new_start: u32,
-    /// How many there are.
-    pub new_lines: u32,
-}
-
-/// A line of a hunk, without its end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct HunkLine {
-    /// Where it is.
-    pub side: HunkSide,
-    /// What it says.
-    pub text: String,
-}
-
-/// Where a line is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub enum HunkSide {
-    /// In both texts.
-    Both,
-    /// Only in the text before.
-    Before,
-    /// Only in the text now.
-    Now,
 }
 
 /// A hunk that is to be taken back.
@@ -124,24 +60,9 @@ pub struct BackwardFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
     /// What can be done.
-    pub prospect: BackProspect,
+    pub prospect: Prospect,
     /// The nodes that wrote it later. What they wrote is taken back with it.
     pub later: Vec<String>,
-}
-
-/// What can be done about a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub enum BackProspect {
-    /// It can be taken back.
-    Ready,
-    /// It is as it was.
-    Done,
-    /// Somebody else has changed it since, or removed it.
-    Conflict,
-    /// What it was is kept nowhere.
-    Lost,
 }
 
 /// Files that are to be taken back.

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use crewagent_core::event::Phase;
 use crewagent_core::menu::MenuLine;
 use crewagent_core::question::QuestionKind;
+use crewagent_engine::store::Flaw;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Agent, Bounds, Flaw};
+use super::{Agent, Bounds};
 
 /// Which conversations are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! MCP servers, and what tools may do.
 
 use crewagent_core::policy::survey::{FolderRule, Limit, Surveyed};
+use crewagent_engine::store::ServerState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +26,7 @@ pub struct McpServerItem {
     /// What the user calls it.
     pub name: String,
     /// Whether runs may use it.
-    pub state: McpState,
+    pub state: ServerState,
     /// How it is reached.
     pub way: McpWay,
     /// The same in one line: the command, or the address.
@@ -41,19 +42,6 @@ pub struct McpServerItem {
     /// What came of it when it was tried out last, since the program started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<McpCheckup>,
-}
-
-/// Whether runs may use an MCP server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub enum McpState {
-    /// They may.
-    Enabled,
-    /// It is switched on, and the policy keeps it out.
-    KeptOut,
-    /// It is switched off.
-    Disabled,
 }
 
 /// How an MCP server is reached.

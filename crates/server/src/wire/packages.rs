@@ -1,10 +1,9 @@
 //! Packages: what is in the store, what is in one, and what is wrong with one.
 
 use crewagent_core::menu::MenuLine;
+use crewagent_engine::store::Flaw;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::Flaw;
 
 /// The packages of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,23 +1,8 @@
 //! Projects, and the folders they are chosen from.
 
+use crewagent_engine::store::Flaw;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Something in the store that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Flaw {
-    /// What it is called.
-    pub name: String,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl From<crewagent_engine::store::Flaw> for Flaw {
-    fn from(flaw: crewagent_engine::store::Flaw) -> Self {
-        Self { name: flaw.name, reason: flaw.reason }
-    }
-}
 
 /// The projects of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -9,11 +9,12 @@ use crewagent_core::question::{Question, QuestionKind};
 use crewagent_core::settings::Mode;
 use crewagent_core::state::standing::Standing;
 use crewagent_core::usage::Usage;
+use crewagent_engine::store::{Flaw, Spent, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Flaw, Origin, Picture};
+use super::{Origin, Picture};
 
 /// A run that is to be started.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -121,42 +122,6 @@ pub struct RunQuery {
     pub limit: Option<u32>,
 }
 
-/// How a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub enum Status {
-    /// A process works on it.
-    Running,
-    /// It was at work when its process ended. It can be gone on with.
-    Interrupted,
-    /// It waits for the user.
-    WaitingUser,
-    /// The user stopped it for a while.
-    Paused,
-    /// The workflow is complete.
-    Completed,
-    /// It cannot go on by itself.
-    Failed,
-    /// Its journal does not say.
-    Unknown,
-}
-
-impl From<crewagent_engine::store::Status> for Status {
-    fn from(status: crewagent_engine::store::Status) -> Self {
-        use crewagent_engine::store::Status as Other;
-        match status {
-            Other::Running => Self::Running,
-            Other::Interrupted => Self::Interrupted,
-            Other::WaitingUser => Self::WaitingUser,
-            Other::Paused => Self::Paused,
-            Other::Completed => Self::Completed,
-            Other::Failed => Self::Failed,
-            Other::Unknown => Self::Unknown,
-        }
-    }
-}
-
 /// Runs, for a list.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -220,16 +185,6 @@ pub struct RunItem {
     /// What is wrong with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
-}
-
-/// What a run has cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Spent {
-    /// Requests to the model.
-    pub turns: u32,
-    /// Tokens, and money where the prices are known.
-    pub usage: Usage,
 }
 
 /// Everything about one run but its events.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crewagent_core::event::Event;
+use crewagent_engine::changes::Hunks;
 use crewagent_engine::session::Reaction;
 use crewagent_engine::workers::{JournalEvent, RunStatus};
 use ts_rs::{Config, TS, TypeVisitor};

@@ -8,7 +8,8 @@ use crewagent_core::question::QuestionKind;
 use crewagent_core::state::document::StateDocument;
 use crewagent_core::usage::Usage;
 use jiff::Timestamp;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::lock::{self, Holder};
 use super::record::{RunRecord, Subject};
@@ -60,7 +61,8 @@ pub struct RunSummary {
     /// When something last happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<Timestamp>,
-    /// How it is.
+    /// Its status. Commands print the names that this type has in the code.
+    #[serde(serialize_with = "as_name")]
     pub status: Status,
     /// Why it rests.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,16 +90,20 @@ pub struct RunSummary {
 }
 
 /// What a run has cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Spent {
     /// Requests to the model.
+    #[schemars(with = "u32")]
     pub turns: u64,
     /// Tokens, and money where the prices are known.
     pub usage: Usage,
 }
 
-/// How a run is: its phase, and whether somebody is at work on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+/// The status of a run: its phase, and whether a process works on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Status {
     /// A process works on it.
     Running,
@@ -113,6 +119,10 @@ pub enum Status {
     Failed,
     /// Its journal does not say.
     Unknown,
+}
+
+fn as_name<S: Serializer>(status: &Status, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{status:?}"))
 }
 
 impl Status {

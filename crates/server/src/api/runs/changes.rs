@@ -3,7 +3,7 @@
 use crewagent_core::event::{
     EventKind, FrameEvent, FrameLeft, ModelEvent, StateEvent, ToolEvent, ToolFinished, TurnStarted,
 };
-use crewagent_engine::changes::{self, Changes as Made, Outcome, Prospect, Range, Scope, Side};
+use crewagent_engine::changes::{self, Changes as Made, Hunks, Outcome, Scope};
 use crewagent_engine::store::RunId;
 
 use crate::api::Id;
@@ -11,9 +11,8 @@ use crate::api::files::{digest, place};
 use crate::endpoint::Asked;
 use crate::problem::Problem;
 use crate::wire::{
-    Artifact, Artifacts, BackFile, BackProspect, BackQuery, BackwardFile, Change, ChangedFile,
-    Changes, GoBack, Hunk, HunkLine, HunkQuery, HunkRange, HunkSide, Hunks, Image, ImageQuery,
-    Images, Nothing, Revert, RevertHunk, WayBack, WentBack,
+    Artifact, Artifacts, BackFile, BackQuery, BackwardFile, Change, ChangedFile, Changes, GoBack,
+    HunkQuery, Image, ImageQuery, Images, Nothing, Revert, RevertHunk, WayBack, WentBack,
 };
 
 /// A longer file is not shown.
@@ -65,40 +64,12 @@ pub(super) fn revert(asked: Asked<Id, (), Revert>) -> Result<Nothing, Problem> {
 }
 
 pub(super) fn hunks(asked: Asked<Id, HunkQuery>) -> Result<Hunks, Problem> {
-    let changes::Hunks { now, created, is_current, hunks } =
-        made(&asked)?.hunks(&asked.query.path)?;
-    let hunks = hunks.into_iter().map(|changes::Hunk { range, lines }| {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let Range { old_start, old_lines, new_start, new_lines } = range;
-        let range = HunkRange {
-            old_start: count(old_start),
-            old_lines: count(old_lines),
-            new_start: count(new_start),
-            new_lines: count(new_lines),
-        };
-        let lines = lines.into_iter().map(|changes::HunkLine { side, text }| {
-            let side = match side {
-                Side::Both => HunkSide::Both,
-                Side::Before => HunkSide::Before,
-                Side::Now => HunkSide::Now,
-            };
-            HunkLine { side, text }
-        });
-        Hunk { range, lines: lines.collect() }
-    });
-    Ok(Hunks { now: now.to_string(), created, is_current, hunks: hunks.collect() })
+    Ok(made(&asked)?.hunks(&asked.query.path)?)
 }
 
 pub(super) fn revert_hunk(asked: Asked<Id, (), RevertHunk>) -> Result<Nothing, Problem> {
     let RevertHunk { path, if_match_sha256, hunk } = &asked.body;
-    let HunkRange { old_start, old_lines, new_start, new_lines } = *hunk;
-    let range = Range {
-        old_start: old_start as usize,
-        old_lines: old_lines as usize,
-        new_start: new_start as usize,
-        new_lines: new_lines as usize,
-    };
-    made(&asked)?.revert_hunk(path, digest(if_match_sha256)?, range)?;
+    made(&asked)?.revert_hunk(path, digest(if_match_sha256)?, *hunk)?;
     Ok(Nothing {})
 }
 
@@ -113,12 +84,7 @@ pub(super) fn way_back(asked: Asked<Id, BackQuery>) -> Result<WayBack, Problem> 
         path: file.path,
         removed: file.target.is_none(),
         now: file.now.map(|digest| digest.to_string()),
-        prospect: match file.prospect {
-            Prospect::Ready => BackProspect::Ready,
-            Prospect::Done => BackProspect::Done,
-            Prospect::Conflict => BackProspect::Conflict,
-            Prospect::Lost => BackProspect::Lost,
-        },
+        prospect: file.prospect,
         later: file.later,
     });
     Ok(WayBack { files: files.collect() })

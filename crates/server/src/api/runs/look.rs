@@ -21,7 +21,7 @@ use crate::page_offsets::PageOffset;
 use crate::problem::Problem;
 use crate::stream::cursor;
 use crate::wire::{
-    EventPage, EventQuery, FileText, Origin, Picture, RunDetail, RunItem, RunList, RunQuery, Spent,
+    EventPage, EventQuery, FileText, Origin, Picture, RunDetail, RunItem, RunList, RunQuery,
     StateText, StateTexts, Visit,
 };
 use crewagent_engine::workers::Offset;
@@ -54,14 +54,10 @@ pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
         (Some(talk), _) => (started_from(&store, talk, of)?, 0),
     };
     let is_filtered = conversation.is_some() || query.status.is_some();
-    listing.runs.retain(|run| query.status.is_none_or(|status| status == run.status.into()));
+    listing.runs.retain(|run| query.status.is_none_or(|status| status == run.status));
     let total = if is_filtered { listing.runs.len() } else { total };
     let runs = listing.runs.into_iter().take(limit).map(|run| item(&app, run)).collect();
-    Ok(RunList {
-        runs,
-        total: u32::try_from(total).unwrap_or(u32::MAX),
-        damaged: listing.damaged.into_iter().map(Into::into).collect(),
-    })
+    Ok(RunList { runs, total: u32::try_from(total).unwrap_or(u32::MAX), damaged: listing.damaged })
 }
 
 /// The runs that were started from a conversation, as far as they are still there, the newest first.
@@ -90,16 +86,13 @@ fn item(app: &App, run: RunSummary) -> RunItem {
         conversation: conversation.map(|id| id.to_string()),
         created: run.created.to_string(),
         updated: run.updated.map(|time| time.to_string()),
-        status: run.status.into(),
+        status: run.status,
         reason: run.reason,
         message: run.message,
         asks: run.asks,
         current_node: run.current_node,
         steps_completed: u32::try_from(run.steps_completed).unwrap_or(u32::MAX),
-        spent: run.spent.map(|spent| Spent {
-            turns: u32::try_from(spent.turns).unwrap_or(u32::MAX),
-            usage: spent.usage,
-        }),
+        spent: run.spent,
         at_work,
         held_by: holder.map(|holder| holder.to_string()),
         troubles: run.troubles,
