@@ -1,4 +1,4 @@
-//! Searches, one at a time: each reads a good part of the store. The newest is the one that somebody waits for.
+//! Searches, one at a time, because each reads a good part of the store. A newer search replaces an older one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,22 +6,23 @@ use std::sync::{Mutex, PoisonError};
 use crate::problem::Problem;
 use crate::wire::Code;
 
-/// Searches, one at a time.
+/// The queue of searches: one runs, and the newest waits.
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
     newest: AtomicU64,
-    turn: Mutex<()>,
+    running: Mutex<()>,
 }
 
 impl Searches {
-    /// Searches when nobody else does. The search is told when a newer one waits, and then is worth nothing any more.
+    /// Runs a search when no other runs. The search can ask whether it is still the newest; if not, its result is
+    /// dropped.
     pub(crate) fn run<R>(
         &self,
         search: impl FnOnce(&dyn Fn() -> bool) -> Result<R, Problem>,
     ) -> Result<R, Problem> {
         let own = self.newest.fetch_add(1, Ordering::SeqCst) + 1;
         let is_newest = || self.newest.load(Ordering::SeqCst) == own;
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let found = if is_newest() { Some(search(&is_newest)?) } else { None };
         found.filter(|_| is_newest()).ok_or_else(|| {
             Problem::new(Code::Busy, "another search has taken the place of this one")
@@ -32,6 +33,8 @@ impl Searches {
 
 #[cfg(test)]
 mod tests {
+    use crewagent_testkit::eventually;
+
     use super::*;
 
     #[test]
@@ -42,9 +45,7 @@ mod tests {
             let outer = searches.run(|is_wanted| {
                 assert!(is_wanted());
                 inner = Some(scope.spawn(|| searches.run(|_| Ok(2))));
-                while is_wanted() {
-                    std::thread::yield_now();
-                }
+                eventually(|| !is_wanted());
                 Ok(1)
             });
             (outer, inner.unwrap().join().unwrap())

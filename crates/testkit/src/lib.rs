@@ -13,3 +13,6 @@ pub mod pty;
 pub mod report;
 pub mod screen;
 pub mod shape;
+mod wait;
+
+pub use self::wait::eventually;

@@ -5,13 +5,14 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crewagent_adapters::mcp::McpServer;
 use crewagent_core::tool::served::ServedTool;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::store::{Settings, Store};
 use crewagent_engine::tool_server::{Offer, Order, Part, ServerFault, ToolResult, ToolServer as _};
+use crewagent_testkit::eventually;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
@@ -131,11 +132,7 @@ impl Listening {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let began = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            assert!(began.elapsed() < PATIENCE, "the server does not listen");
-            std::thread::yield_now();
-        }
+        eventually(|| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
         Self { url: format!("http://127.0.0.1:{port}/mcp"), child }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::*;
+use crewagent_testkit::eventually;
 
 #[test]
 fn a_server_that_goes_away_is_started_again() {
@@ -103,9 +104,5 @@ fn calls_of_many_threads_go_over_one_connection() {
 
 /// Waits until a file has a content.
 fn wait_for(file: &std::path::Path, content: &str) {
-    let began = Instant::now();
-    while fs::read_to_string(file).ok().as_deref() != Some(content) {
-        assert!(began.elapsed() < PATIENCE, "{:?}", fs::read_to_string(file));
-        std::thread::yield_now();
-    }
+    eventually(|| fs::read_to_string(file).ok().as_deref() == Some(content));
 }

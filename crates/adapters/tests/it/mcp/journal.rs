@@ -7,6 +7,7 @@ use crewagent_engine::model::{Memo, Model, ModelError, Progress, Request};
 use crewagent_engine::runtime::SettingsChange;
 use crewagent_engine::store::RunId;
 use crewagent_engine::tool_server::{Logs, ToolServer, ToolServers};
+use crewagent_testkit::eventually;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -214,9 +215,7 @@ fn a_call_that_the_user_stops_is_answered_and_not_made_again() {
     let script = scenario(&[("mcp.s.hang", json!({ "file": notes.to_str().unwrap() }))]);
     let mut talked = std::thread::scope(|scope| {
         let talked = scope.spawn(|| world.talk_with(&runtime, &script, world.settings(), &control));
-        while !notes.exists() {
-            std::thread::yield_now();
-        }
+        eventually(|| notes.exists());
         control.stop();
         talked.join().unwrap()
     });
