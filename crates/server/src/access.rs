@@ -1,4 +1,4 @@
-//! Who may use the server: links that work once, and the cookies they are exchanged for.
+//! Access to the server: links that work once, and the cookies they are exchanged for.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -12,48 +12,48 @@ use crate::ServerError;
 use crate::instance::{failed, write_private};
 use crate::secret::Secret;
 
-/// Links that were given out and not used.
+/// Unused links that stay valid.
 const MAX_LINKS: usize = 16;
-/// How long a link can be used: whoever comes back to the terminal later gets a fresh one with `crewagent`.
-const LINK_TIME: Duration = Duration::from_secs(30 * 60);
-/// Browsers that are known; the oldest is forgotten.
+/// Lifetime of a link. After it the user gets a fresh one with `crewagent`.
+const LINK_LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// Cookies that are valid at the same time; a new one replaces the oldest.
 const MAX_COOKIES: usize = 32;
-/// What is kept of the cookies, one a line: the digest and the second at which it ends. A cookie outlives a crash of the
-/// server.
+/// The file of the cookies, one a line: the digest and the second at which it expires. A cookie survives a crash of
+/// the server.
 const COOKIES: &str = "cookies";
-/// A cookie lasts so many seconds, in the browser and here.
-const MAX_AGE: u64 = 30 * 24 * 60 * 60;
-/// A cookie that is replaced lasts so many seconds more: requests of other tabs may be on their way with it.
-const HANDOVER: u64 = 10;
+/// Lifetime of a cookie, in the browser and here.
+const MAX_AGE_SECONDS: u64 = 30 * 24 * 60 * 60;
+/// Remaining lifetime of a cookie that is replaced: requests of other tabs may still carry it.
+const HANDOVER_SECONDS: u64 = 10;
 
-/// Who may use the server.
+/// The links and cookies that give access.
 #[derive(Debug)]
 pub(crate) struct Access {
-    /// For a second start on the same store.
+    /// Authenticates a second start on the same store.
     secret: Secret,
     cookie_name: String,
     known: Mutex<Known>,
-    /// The file of the cookies, which one at a time writes.
+    /// The file of the cookies; the lock serializes writes.
     file: Mutex<PathBuf>,
 }
 
 #[derive(Debug)]
 struct Known {
-    /// With the time when they were given out.
+    /// With the time at which they were issued.
     links: VecDeque<(Digest, Instant)>,
     cookies: VecDeque<Cookie>,
 }
 
-/// What is known of a cookie.
+/// A cookie as the server stores it.
 #[derive(Clone, Copy, Debug)]
 struct Cookie {
     digest: Digest,
-    /// Since 1970, in seconds.
+    /// Expiry, in seconds since 1970.
     ends: u64,
 }
 
 impl Cookie {
-    /// A line as [`Access::keep`] writes it. Earlier versions wrote no end.
+    /// Parses a line as [`Access::save`] writes it. Earlier versions wrote no expiry.
     fn parse(line: &str, end_if_none: u64) -> Option<Self> {
         let (digest, ends) = match line.split_once(' ') {
             Some((digest, ends)) => (digest, ends.parse().ok()?),
@@ -64,7 +64,7 @@ impl Cookie {
 }
 
 impl Access {
-    /// With the cookies that were given out before.
+    /// Reads the cookies that were issued before.
     pub(crate) fn open(folder: &Path, port: u16) -> Result<Self, ServerError> {
         let file = folder.join(COOKIES);
         let text = match fs::read_to_string(&file) {
@@ -73,25 +73,25 @@ impl Access {
             Err(error) => return Err(failed("read", &file)(error)),
         };
         let written = fs::metadata(&file).and_then(|found| found.modified());
-        let end_if_none = seconds(written.unwrap_or_else(|_| SystemTime::now())) + MAX_AGE;
-        // What cannot be read lets nobody in.
+        let end_if_none = seconds(written.unwrap_or_else(|_| SystemTime::now())) + MAX_AGE_SECONDS;
+        // A line that cannot be read gives no access.
         let cookies = text.lines().filter_map(|line| Cookie::parse(line, end_if_none));
         let cookies = cookies.take(MAX_COOKIES).collect();
         Ok(Self {
             secret: Secret::fresh(),
-            // Cookies do not know ports, and two stores may be served at the same time.
+            // Browsers share cookies between ports, and two stores may be served at the same time.
             cookie_name: format!("crewagent-{port}"),
             known: Mutex::new(Known { links: VecDeque::new(), cookies }),
             file: Mutex::new(file),
         })
     }
 
-    /// What a second start on the same store shows.
+    /// Returns the secret that a second start on the same store must show.
     pub(crate) fn secret(&self) -> &Secret {
         &self.secret
     }
 
-    /// A word that lets a browser in, once.
+    /// Issues a token that lets a browser in, once.
     pub(crate) fn fresh_link(&self) -> String {
         let link = Secret::fresh();
         let mut known = self.known();
@@ -102,62 +102,64 @@ impl Access {
         link.reveal().to_owned()
     }
 
-    /// The `Set-Cookie` for a word that lets in; it replaces the cookies that the request showed. Waits for the disk.
-    pub(crate) fn enter(&self, word: &str, cookies: &str) -> Option<String> {
-        self.enter_at(word, cookies, Instant::now(), seconds(SystemTime::now()))
+    /// Returns the `Set-Cookie` for a valid token; it replaces the cookies of the request. Waits for the disk.
+    pub(crate) fn enter(&self, token: &str, cookies: &str) -> Option<String> {
+        self.enter_at(token, cookies, Instant::now(), seconds(SystemTime::now()))
     }
 
-    fn enter_at(&self, word: &str, cookies: &str, moment: Instant, now: u64) -> Option<String> {
-        let digest = Digest::of(word.as_bytes());
-        let replaced = self.shown(cookies);
+    fn enter_at(&self, token: &str, cookies: &str, moment: Instant, now: u64) -> Option<String> {
+        let digest = Digest::of(token.as_bytes());
+        let replaced = self.digests_of(cookies);
         let cookie = Secret::fresh();
         let mut known = self.known();
-        known.links.retain(|(_, given)| moment.saturating_duration_since(*given) < LINK_TIME);
+        known.links.retain(|(_, given)| moment.saturating_duration_since(*given) < LINK_LIFETIME);
         let at = known.links.iter().position(|(link, _)| *link == digest)?;
         known.links.remove(at);
         known.cookies.retain(|cookie| now < cookie.ends);
         for cookie in known.cookies.iter_mut().filter(|one| replaced.contains(&one.digest)) {
-            cookie.ends = cookie.ends.min(now + HANDOVER);
+            cookie.ends = cookie.ends.min(now + HANDOVER_SECONDS);
         }
-        known.cookies.push_back(Cookie { digest: cookie.digest(), ends: now + MAX_AGE });
+        known.cookies.push_back(Cookie { digest: cookie.digest(), ends: now + MAX_AGE_SECONDS });
         if known.cookies.len() > MAX_COOKIES {
             known.cookies.pop_front();
         }
         drop(known);
-        self.keep();
+        self.save();
         let (name, value) = (&self.cookie_name, cookie.reveal());
-        Some(format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={MAX_AGE}"))
+        Some(format!(
+            "{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={MAX_AGE_SECONDS}"
+        ))
     }
 
-    /// The `Set-Cookie` that takes a cookie away, which is worth nothing from here on. Waits for the disk.
+    /// Revokes the cookies of a request, and returns the `Set-Cookie` that removes them. Waits for the disk.
     pub(crate) fn leave(&self, cookies: &str) -> String {
-        let left = self.shown(cookies);
+        let left = self.digests_of(cookies);
         self.known().cookies.retain(|cookie| !left.contains(&cookie.digest));
-        self.keep();
+        self.save();
         format!("{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0", self.cookie_name)
     }
 
-    /// Whether one of the cookies of a request is ours.
+    /// Returns true if one of the cookies of a request is valid.
     pub(crate) fn admits(&self, cookies: &str) -> bool {
         self.admits_at(cookies, seconds(SystemTime::now()))
     }
 
     fn admits_at(&self, cookies: &str, now: u64) -> bool {
-        let shown = self.shown(cookies);
+        let shown = self.digests_of(cookies);
         let known = self.known();
         known.cookies.iter().any(|cookie| now < cookie.ends && shown.contains(&cookie.digest))
     }
 
-    /// The digests of all cookies of our name: a page at another port can set one that stands before ours.
-    fn shown(&self, cookies: &str) -> Vec<Digest> {
+    /// Returns the digests of all cookies of our name: a page at another port can set one that comes before ours.
+    fn digests_of(&self, cookies: &str) -> Vec<Digest> {
         let pairs = cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
         let ours = pairs.filter(|(name, _)| *name == self.cookie_name);
         ours.map(|(_, value)| Digest::of(value.as_bytes())).collect()
     }
 
-    /// If they cannot be kept, browsers need a new link after the next start; nothing else is lost. Requests that ask
-    /// whether they may pass do not wait for the disk.
-    fn keep(&self) {
+    /// Saves the cookies. If that fails, browsers need a new link after the next start; nothing else is lost. Requests
+    /// are authenticated without waiting for the disk.
+    fn save(&self) {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let line = |cookie: &Cookie| format!("{} {}\n", cookie.digest, cookie.ends);
         let text: String = self.known().cookies.iter().map(line).collect();
@@ -169,7 +171,7 @@ impl Access {
     }
 }
 
-/// Since 1970.
+/// Returns the seconds since 1970.
 fn seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -178,22 +180,22 @@ fn seconds(time: SystemTime) -> u64 {
 mod tests {
     use super::*;
 
-    /// What a browser shows of a `Set-Cookie`.
+    /// Returns what a browser sends back of a `Set-Cookie`.
     fn pair(cookie: &str) -> &str {
         cookie.split(';').next().unwrap_or_default()
     }
 
     #[test]
-    fn a_link_that_nobody_used_in_time_lets_nobody_in() {
+    fn an_expired_link_gives_no_access() {
         let folder = tempfile::tempdir().unwrap();
         let access = Access::open(folder.path(), 1).unwrap();
         let (early, late) = (access.fresh_link(), access.fresh_link());
-        let (soon, now) = (Instant::now() + LINK_TIME / 2, seconds(SystemTime::now()));
+        let (soon, now) = (Instant::now() + LINK_LIFETIME / 2, seconds(SystemTime::now()));
         let cookie = access.enter_at(&early, "", soon, now).unwrap();
         assert!(access.admits(pair(&cookie)));
         assert_eq!(access.enter_at(&early, "", soon, now), None);
-        assert_eq!(access.enter_at(&late, "", Instant::now() + LINK_TIME, now), None);
-        // What is kept knows the cookie after the next start.
+        assert_eq!(access.enter_at(&late, "", Instant::now() + LINK_LIFETIME, now), None);
+        // The cookie is valid after the next start.
         let again = Access::open(folder.path(), 1).unwrap();
         assert!(again.admits(pair(&cookie)));
         again.leave(pair(&cookie));
@@ -219,10 +221,10 @@ mod tests {
         let cookie = access.enter_at(&access.fresh_link(), "", Instant::now(), now).unwrap();
         let again = Access::open(folder.path(), 1).unwrap();
         for access in [&access, &again] {
-            assert!(access.admits_at(pair(&cookie), now + MAX_AGE - 1));
-            assert!(!access.admits_at(pair(&cookie), now + MAX_AGE));
+            assert!(access.admits_at(pair(&cookie), now + MAX_AGE_SECONDS - 1));
+            assert!(!access.admits_at(pair(&cookie), now + MAX_AGE_SECONDS));
         }
-        // What is over is not kept for ever.
+        // An expired cookie is deleted.
         access.enter(&access.fresh_link(), "").unwrap();
         assert_eq!(fs::read_to_string(folder.path().join(COOKIES)).unwrap().lines().count(), 1);
     }
@@ -237,11 +239,11 @@ mod tests {
         };
         let (one, other) = (enter(""), enter(""));
         let new = enter(pair(&one));
-        // Another tab may have asked with it a moment ago.
-        assert!(access.admits_at(pair(&one), now + HANDOVER - 1));
-        assert!(!access.admits_at(pair(&one), now + HANDOVER));
-        assert!(access.admits_at(pair(&other), now + HANDOVER));
-        assert!(access.admits_at(pair(&new), now + HANDOVER));
+        // Another tab may have sent a request with it just before.
+        assert!(access.admits_at(pair(&one), now + HANDOVER_SECONDS - 1));
+        assert!(!access.admits_at(pair(&one), now + HANDOVER_SECONDS));
+        assert!(access.admits_at(pair(&other), now + HANDOVER_SECONDS));
+        assert!(access.admits_at(pair(&new), now + HANDOVER_SECONDS));
     }
 
     #[test]
@@ -253,7 +255,7 @@ mod tests {
         let access = Access::open(folder.path(), 1).unwrap();
         let now = seconds(SystemTime::now());
         assert!(access.admits_at("crewagent-1=old", now));
-        assert!(!access.admits_at("crewagent-1=old", now + MAX_AGE + 1));
+        assert!(!access.admits_at("crewagent-1=old", now + MAX_AGE_SECONDS + 1));
         assert_eq!(access.known().cookies.len(), 1);
     }
 }

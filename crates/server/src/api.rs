@@ -33,21 +33,21 @@ struct Id {
     id: String,
 }
 
-/// A long text in a path.
+/// The id and the digest in a path.
 #[derive(Deserialize)]
 struct Blob {
     id: String,
     sha256: String,
 }
 
-/// A request in a path.
+/// The run and the turn in a path.
 #[derive(Deserialize)]
 struct Turn {
     id: String,
     turn: u64,
 }
 
-/// Everything that can be asked.
+/// Returns every endpoint.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let mut all = system::endpoints();
     all.extend(projects::endpoints());
@@ -82,13 +82,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     all
 }
 
-/// The whole server.
+/// Returns the router of the whole server.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let endpoints = endpoints();
     let document = Arc::new(openapi::document(&endpoints));
     let described = get(move || async move { Json(Arc::clone(&document)) });
     let mut router = Router::new()
-        // A link is not used up by those who only look whether it is there.
+        // `HEAD` must not use up a link.
         .route("/enter", get(assets::enter).head(wrong_method))
         .route(LINK_PATH, post(link))
         .route("/api/openapi.json", described);
@@ -99,11 +99,11 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/{*rest}", axum::routing::any(unknown))
         .fallback(get(assets::serve))
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), gate::keep))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), gate::check))
         .with_state(app)
 }
 
-/// A link for a second start on the same store; the gate has seen its secret.
+/// Returns a link for a second start on the same store. The gate has checked its secret.
 async fn link(State(app): State<Arc<App>>) -> Json<FreshLink> {
     Json(FreshLink { url: app.fresh_url() })
 }

@@ -1,4 +1,4 @@
-//! What every request can reach.
+//! The state that all requests share.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::page_offsets::PageOffsets;
 use crate::problem::Problem;
 use crate::searches::Searches;
 
-/// What every request can reach.
+/// The state that all requests share.
 #[derive(Debug)]
 pub(crate) struct App {
     store: Arc<Store>,
@@ -25,7 +25,7 @@ pub(crate) struct App {
     pub(crate) adapters: Arc<Adapters>,
     pub(crate) workers: Workers,
     pub(crate) mcp_tests: McpTests,
-    /// Becomes true when the server ends.
+    /// Becomes true when the server shuts down.
     pub(crate) closing: watch::Receiver<bool>,
     pub(crate) began: Instant,
     pub(crate) page_offsets: PageOffsets,
@@ -55,17 +55,17 @@ impl App {
         }
     }
 
-    /// The store, with its settings as they are now.
+    /// Opens the store with its current settings.
     pub(crate) fn store(&self) -> Result<Store, Problem> {
         Ok(self.store.reopen()?)
     }
 
-    /// The folder of the store.
+    /// Returns the folder of the store.
     pub(crate) fn home(&self) -> &Path {
         self.store.home()
     }
 
-    /// An address that opens the page, once.
+    /// Issues an address that opens the page, once.
     pub(crate) fn fresh_url(&self) -> String {
         link::address(self.port, &self.access.fresh_link())
     }

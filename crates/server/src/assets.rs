@@ -1,4 +1,4 @@
-//! The files of the web app, from the binary itself.
+//! The files of the web app, embedded in the binary.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -25,19 +25,19 @@ struct Asset {
 
 include!(concat!(env!("OUT_DIR"), "/web.rs"));
 
-/// Whether the web app is in this build.
+/// Returns true if the web app is in this build.
 pub(crate) fn is_built() -> bool {
     !WEB.is_empty()
 }
 
-/// What stands in for a web app that is not in this build, and for links that no longer work.
+/// Placeholder pages: for a build without the web app, and for links that no longer work.
 const STAND_IN: &[Asset] = &[
     Asset { path: "index.html", bytes: include_bytes!("assets/missing.html") },
     Asset { path: "stand-in.css", bytes: include_bytes!("assets/stand-in.css") },
 ];
 const USED: &[u8] = include_bytes!("assets/used.html");
 
-/// A file, or the page itself for every address that looks like a place in the app.
+/// Returns a file, or the page itself for every address that looks like a route of the app.
 pub(crate) async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
     let found = find(path).or_else(|| if path.contains('.') { None } else { find("index.html") });
@@ -47,9 +47,9 @@ pub(crate) async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     }
 }
 
-/// Every file by its path, with its tag.
+/// Returns every file by its path, with its entity tag.
 static ALL: LazyLock<HashMap<&'static str, (Asset, String)>> = LazyLock::new(|| {
-    // The web app comes last, in place of what stands in for it.
+    // The web app comes last, so that it replaces the placeholders.
     let all = STAND_IN.iter().chain(WEB);
     all.map(|asset| (asset.path, (*asset, format!("\"{}\"", Digest::of(asset.bytes))))).collect()
 });
@@ -87,14 +87,14 @@ fn kind(path: &str) -> &'static str {
     }
 }
 
-/// The word in a link.
+/// The token in a link.
 #[derive(Deserialize)]
 pub(crate) struct Token {
     #[serde(default)]
     token: String,
 }
 
-/// Exchanges the word in a link for a cookie, once, and goes to the page.
+/// Exchanges the token of a link for a cookie, once, and redirects to the page.
 pub(crate) async fn enter(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
     let to_page = (LOCATION, "/".to_owned());
     let shown = query_of(&uri).map(|Token { token }| token).unwrap_or_default();
@@ -102,7 +102,7 @@ pub(crate) async fn enter(State(app): State<Arc<App>>, uri: Uri, headers: Header
     let cookie = blocking(move || Ok(keeper.access.enter(&shown, &cookies))).await;
     match cookie.ok().flatten() {
         Some(cookie) => (StatusCode::SEE_OTHER, [to_page, (SET_COOKIE, cookie)]).into_response(),
-        // Somebody who is in already has used this link before.
+        // A browser with a valid cookie has used this link before.
         None if gate::has_cookie(&app, &headers) => {
             (StatusCode::SEE_OTHER, [to_page]).into_response()
         }
@@ -110,7 +110,7 @@ pub(crate) async fn enter(State(app): State<Arc<App>>, uri: Uri, headers: Header
     }
 }
 
-/// Takes the cookie of this browser away.
+/// Revokes the cookie of this browser.
 pub(crate) async fn leave(
     State(app): State<Arc<App>>,
     headers: HeaderMap,

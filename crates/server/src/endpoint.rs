@@ -1,5 +1,5 @@
-//! One request of the API: its place, what it takes and gives, and what answers it. The router and the OpenAPI document
-//! are both made from these, so they cannot disagree.
+//! Endpoints of the API: method, path, types and handler. The router and the OpenAPI document are both made from these,
+//! so they cannot disagree.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,12 +20,12 @@ use crate::app::App;
 use crate::problem::Problem;
 use crate::wire::Code;
 
-/// The body of a request must be there within this time.
-pub(crate) const BODY_TIME: Duration = Duration::from_secs(30);
-/// The longest body that is JSON: a file that may be written, with room for escapes.
-const JSON_BYTES: usize = 8 << 20;
+/// The body of a request must arrive within this time.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Longest JSON body: a file that may be written, with room for escapes.
+const MAX_JSON_BYTES: usize = 8 << 20;
 
-/// One request of the API.
+/// One endpoint of the API.
 pub(crate) struct Endpoint {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
@@ -36,10 +36,10 @@ pub(crate) struct Endpoint {
     pub(crate) route: MethodRouter<Arc<App>>,
 }
 
-/// Describes a type.
+/// Returns the schema of a type.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// What a body is.
+/// The content of a body.
 #[derive(Clone, Copy)]
 pub(crate) enum Content {
     Nothing,
@@ -48,7 +48,7 @@ pub(crate) enum Content {
     Bytes(&'static str),
 }
 
-/// A request whose parts have been read. What is not used is `()`.
+/// A parsed request. Parts that an endpoint does not use are `()`.
 pub(crate) struct Asked<P = (), Q = (), B = ()> {
     pub(crate) app: Arc<App>,
     pub(crate) path: P,
@@ -56,7 +56,7 @@ pub(crate) struct Asked<P = (), Q = (), B = ()> {
     pub(crate) body: B,
 }
 
-/// Reads something.
+/// Makes a `GET` endpoint.
 pub(crate) fn get<P, Q, R>(
     path: &'static str,
     summary: &'static str,
@@ -70,7 +70,7 @@ where
     without_body(Method::GET, path, summary, answer)
 }
 
-/// Removes something.
+/// Makes a `DELETE` endpoint.
 pub(crate) fn delete<P, Q, R>(
     path: &'static str,
     summary: &'static str,
@@ -84,7 +84,7 @@ where
     without_body(Method::DELETE, path, summary, answer)
 }
 
-/// Does something.
+/// Makes a `POST` endpoint.
 pub(crate) fn post<P, B, R>(
     path: &'static str,
     summary: &'static str,
@@ -98,7 +98,7 @@ where
     with_body(Method::POST, path, summary, answer)
 }
 
-/// Replaces something.
+/// Makes a `PUT` endpoint.
 pub(crate) fn put<P, B, R>(
     path: &'static str,
     summary: &'static str,
@@ -112,7 +112,7 @@ where
     with_body(Method::PUT, path, summary, answer)
 }
 
-/// Changes a part of something.
+/// Makes a `PATCH` endpoint.
 pub(crate) fn patch<P, B, R>(
     path: &'static str,
     summary: &'static str,
@@ -180,7 +180,7 @@ where
     }
 }
 
-/// The methods that the API knows.
+/// Returns the filter of a method.
 fn filter(method: &Method) -> MethodFilter {
     match *method {
         Method::DELETE => MethodFilter::DELETE,
@@ -191,7 +191,7 @@ fn filter(method: &Method) -> MethodFilter {
     }
 }
 
-/// Does the work on a thread that may wait for the disk.
+/// Runs work on a thread that may wait for the disk.
 pub(crate) async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, Problem> + Send + 'static,
 ) -> Result<R, Problem> {
@@ -223,14 +223,14 @@ async fn json_of<B: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result
     if !kind.eq_ignore_ascii_case("application/json") {
         return Err(Problem::new(Code::WrongType, "the body must be `application/json`"));
     }
-    let bytes = whole(body, JSON_BYTES).await?;
+    let bytes = whole(body, MAX_JSON_BYTES).await?;
     serde_json::from_slice(&bytes)
         .map_err(|error| Problem::invalid(format!("the body does not fit: {error}")))
 }
 
-/// The whole of a body that is not too long and not too slow.
+/// Reads a whole body, within the limits of size and time.
 async fn whole(body: Body, limit: usize) -> Result<Bytes, Problem> {
-    match tokio::time::timeout(BODY_TIME, to_bytes(body, limit)).await {
+    match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, limit)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(_)) => Err(too_large(limit as u64)),
         Err(_) => Err(too_slow()),

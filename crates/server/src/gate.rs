@@ -1,8 +1,8 @@
-//! What a request must show before anything looks at it, and what every answer says to the browser.
+//! Checks of every request before it is handled, and the headers of every answer.
 //!
 //! Any program on this computer can send requests here, and any page in the browser can make the browser do so. A page
-//! that is not ours is kept out by `Host` (a name that was bent to this address), by `Origin` and `Sec-Fetch-Site`, and
-//! by a cookie that the browser sends for our own pages alone. Another user of the computer does not have the cookie.
+//! that is not ours is kept out by `Host` (against DNS rebinding), by `Origin` and `Sec-Fetch-Site`, and by a cookie
+//! that the browser sends for our own pages alone. Another user of the computer does not have the cookie.
 
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Lets a request pass, or answers it.
-pub(crate) async fn keep(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let mut response = match judge(&app, &request) {
+/// Passes a request on, or refuses it.
+pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let mut response = match authorize(&app, &request) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -43,12 +43,12 @@ pub(crate) async fn keep(State(app): State<Arc<App>>, request: Request, next: Ne
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Files of the page say themselves how long they last.
+    // Files of the page set their own cache lifetime.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-fn judge(app: &App, request: &Request) -> Result<(), Problem> {
+fn authorize(app: &App, request: &Request) -> Result<(), Problem> {
     let (headers, path) = (request.headers(), request.uri().path());
     let own = is_own_host(request, app.port);
     if !own {
@@ -56,7 +56,7 @@ fn judge(app: &App, request: &Request) -> Result<(), Problem> {
             .hint(format!("Open http://127.0.0.1:{}/ itself.", app.port)));
     }
     if path == LINK_PATH {
-        return judge_secret(app, headers);
+        return authorize_secret(app, headers);
     }
     let is_api = path == "/api" || path.starts_with("/api/");
     let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -70,8 +70,8 @@ fn judge(app: &App, request: &Request) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A second start on the same store shows the secret of the store. A browser never does.
-fn judge_secret(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
+/// Checks the secret of the store, which a second start on it shows and a browser never does.
+fn authorize_secret(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let secret = shown.and_then(|value| value.strip_prefix("Bearer "));
     let is_browser = headers.contains_key(ORIGIN) || headers.contains_key(FETCH_SITE);
@@ -81,7 +81,7 @@ fn judge_secret(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// What this server is called. A browser leaves out the port that every web server has.
+/// Returns the names of this server. A browser leaves out port 80.
 fn own_names(port: u16) -> impl Iterator<Item = String> {
     ["127.0.0.1", "localhost"].into_iter().flat_map(move |name| {
         let bare = (port == 80).then(|| name.to_owned());
@@ -89,7 +89,7 @@ fn own_names(port: u16) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether the request names this server and no other, also where it stands in the request line.
+/// Returns true if the request names this server and no other, in its header and in its request line.
 fn is_own_host(request: &Request, port: u16) -> bool {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -98,7 +98,7 @@ fn is_own_host(request: &Request, port: u16) -> bool {
     host.to_str().is_ok_and(is_own) && named.is_none_or(|named| is_own(named.as_str()))
 }
 
-/// Whether a request comes from our own page, or from no page at all.
+/// Returns true if a request comes from our own page, or from no page at all.
 fn is_own_page(headers: &HeaderMap, port: u16) -> bool {
     let site = headers.get(FETCH_SITE).map(HeaderValue::as_bytes);
     if !matches!(site, None | Some(b"same-origin" | b"none")) {
@@ -116,7 +116,7 @@ pub(crate) fn has_cookie(app: &App, headers: &HeaderMap) -> bool {
     app.access.admits(&cookies(headers))
 }
 
-/// All cookies of a request.
+/// Returns all cookies of a request.
 pub(crate) fn cookies(headers: &HeaderMap) -> String {
     let shown = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     shown.collect::<Vec<_>>().join("; ")

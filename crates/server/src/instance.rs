@@ -1,4 +1,4 @@
-//! One server for a store: who serves it, and how a second start finds the first.
+//! One server for a store: the lock, and how a second start finds the first.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -18,26 +18,27 @@ use crate::{ServerError, listen};
 
 /// The folder of the server in the store.
 const FOLDER: &str = "server";
-/// Held as long as a process serves.
+/// The lock file, held while a process serves.
 const LOCK: &str = "lock";
-/// Says where it serves, and has the secret that a second start needs.
+/// The file with the port, and with the secret that a second start needs.
 const RECORD: &str = "instance.json";
-/// A process answers within this time.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// A process that has just begun answers within this time, and one that ends has given the store back: its requests, its
-/// runs and its threads each get their time.
-const CHANGE: Duration = Duration::from_secs(
-    2 * listen::PATIENCE.as_secs()
+/// A server answers a second start within this time.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Within this time a server that starts answers, and one that shuts down has released the store: its requests, its
+/// workers and its threads each have a timeout.
+const TRANSITION_TIMEOUT: Duration = Duration::from_secs(
+    2 * listen::SHUTDOWN_TIMEOUT.as_secs()
         + crewagent_engine::workers::SHUTDOWN_TIMEOUT.as_secs()
-        + PATIENCE.as_secs(),
+        + ANSWER_TIMEOUT.as_secs(),
 );
-const PAUSE: Duration = Duration::from_millis(50);
-/// More is no answer of ours.
-const MAX_ANSWER: usize = 64 * 1024;
-/// Where a second start asks for a link.
+/// Pause between two attempts.
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
+/// A longer answer is not from this program.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+/// The path at which a second start requests a link.
 pub(crate) const LINK_PATH: &str = "/instance/link";
 
-/// Where the server of a store is.
+/// The address of the server of a store.
 #[derive(Serialize, Deserialize)]
 struct Record {
     pid: u32,
@@ -45,20 +46,21 @@ struct Record {
     secret: String,
 }
 
-/// Whether this process may serve.
+/// The result of [`claim`].
 pub(crate) enum Claim {
+    /// This process may serve.
     Ours(Claimed),
-    /// Somebody else does; this opens their page.
+    /// Another process serves; this link opens its page.
     Theirs(Link),
 }
 
-/// The right to serve, before anybody knows of it.
+/// The lock on a store, before the address is published.
 pub(crate) struct Claimed {
     pub(crate) folder: PathBuf,
     lock: File,
 }
 
-/// The right to serve. Others find this server until the value is dropped.
+/// The lock on a store. Other processes find this server until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Instance {
     record: PathBuf,
@@ -67,14 +69,14 @@ pub(crate) struct Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // A record that stays behind is harmless: without the lock nobody reads it. So is a page: its link is worth
-        // nothing without this server.
+        // A record that stays behind is harmless: it is read only while the lock is held. So is a page: its link is
+        // invalid without this server.
         let _ = fs::remove_file(&self.record);
         let _ = fs::remove_file(self.record.with_file_name(PAGE));
     }
 }
 
-/// Takes the store, or asks the one who has it for a link.
+/// Locks the store, or requests a link from the process that has it.
 pub(crate) fn claim(home: &Path, runtime: &Runtime) -> Result<Claim, ServerError> {
     let folder = home.join(FOLDER);
     make_private(&folder).map_err(failed("make", &folder))?;
@@ -85,14 +87,14 @@ pub(crate) fn claim(home: &Path, runtime: &Runtime) -> Result<Claim, ServerError
         .write(true)
         .open(&path)
         .map_err(failed("open", &path))?;
-    let deadline = Instant::now() + CHANGE;
+    let deadline = Instant::now() + TRANSITION_TIMEOUT;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(Claim::Ours(Claimed { folder, lock })),
             Err(TryLockError::Error(error)) => return Err(failed("lock", &path)(error)),
             Err(TryLockError::WouldBlock) => {}
         }
-        // It may have the lock and not yet a port, or be about to end.
+        // The other process may have no port yet, or be about to exit.
         match ask(&folder, runtime) {
             Ok(Some(link)) => return Ok(Claim::Theirs(link)),
             Ok(None) => {
@@ -100,14 +102,14 @@ pub(crate) fn claim(home: &Path, runtime: &Runtime) -> Result<Claim, ServerError
                 return Err(ServerError::Mute(why.to_owned()));
             }
             Err(why) if Instant::now() > deadline => return Err(ServerError::Mute(why)),
-            Err(_) => std::thread::sleep(PAUSE),
+            Err(_) => std::thread::sleep(RETRY_PAUSE),
         }
     }
 }
 
 impl Claimed {
-    /// Tells others where this server is.
-    pub(crate) fn sign(self, port: u16, secret: &Secret) -> Result<Instance, ServerError> {
+    /// Publishes the address of this server.
+    pub(crate) fn publish(self, port: u16, secret: &Secret) -> Result<Instance, ServerError> {
         let path = self.folder.join(RECORD);
         let record = Record { pid: std::process::id(), port, secret: secret.reveal().to_owned() };
         let text = serde_json::to_vec(&record).map_err(io::Error::other);
@@ -116,10 +118,10 @@ impl Claimed {
     }
 }
 
-/// Replaces a file that only its owner may read.
+/// Replaces a file that only its owner can read.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    // Such a file is made with mode 600.
+    // `tempfile` creates files with mode 600.
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
@@ -143,11 +145,12 @@ pub(crate) fn failed(
     move |error| ServerError::Files { action, path, error }
 }
 
-/// Asks the server of this store for a link. The text says why there is none yet; `None` is an answer that is no link.
+/// Requests a link from the server of this store. An error says why there is none yet; `None` is an answer that is no
+/// link.
 fn ask(folder: &Path, runtime: &Runtime) -> Result<Option<Link>, String> {
     let text = fs::read(folder.join(RECORD)).map_err(|error| error.to_string())?;
     let record: Record = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
-    let asked = async { tokio::time::timeout(PATIENCE, link(folder, &record)).await };
+    let asked = async { tokio::time::timeout(ANSWER_TIMEOUT, link(folder, &record)).await };
     match runtime.block_on(asked) {
         Ok(link) => link.map_err(|error| format!("process {}: {error}", record.pid)),
         Err(_) => Err(format!("process {} does not answer", record.pid)),
@@ -169,9 +172,9 @@ async fn link(folder: &Path, record: &Record) -> Result<Option<Link>, Box<dyn st
     if !answer.status().is_success() {
         return Err(format!("it answers {}", answer.status()).into());
     }
-    let body = Limited::new(answer.into_body(), MAX_ANSWER).collect().await;
+    let body = Limited::new(answer.into_body(), MAX_ANSWER_BYTES).collect().await;
     let body = body.map_err(|error| error.to_string())?;
     connection.abort();
     let link: FreshLink = serde_json::from_slice(&body.to_bytes())?;
-    Ok(Link::shown(folder, record.port, &link.url))
+    Ok(Link::parse(folder, record.port, &link.url))
 }

@@ -1,6 +1,6 @@
-//! The local server: the web app, its API and its stream of events, for one person on one computer.
+//! The local server: the web app, its API and its stream of events, for one user on one computer.
 //!
-//! [`open`] gives a server that is ready to serve, or the address of the one that serves this store already.
+//! [`open`] returns a server that is ready to serve, or a link to the one that serves this store already.
 
 mod access;
 mod api;
@@ -40,12 +40,12 @@ pub use self::link::Link;
 
 /// The port that is tried first.
 pub const DEFAULT_PORT: u16 = 4747;
-/// How many ports behind it are tried when it is taken.
-const PORTS: u16 = 50;
-/// Requests that wait for the disk at the same time.
+/// Ports after it that are tried when it is taken.
+const PORTS_TRIED: u16 = 50;
+/// Threads for requests that wait for the disk.
 const BLOCKING_THREADS: usize = 64;
 
-/// What came of the wish to serve.
+/// The result of [`open`].
 #[derive(Debug)]
 pub enum Opened {
     /// This process serves.
@@ -54,20 +54,20 @@ pub enum Opened {
     Elsewhere(Link),
 }
 
-/// Why there is no server.
+/// Why the server cannot start.
 #[derive(Debug, Error)]
 pub enum ServerError {
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The files of the server cannot be used.
+    /// A file of the server cannot be used.
     #[error("cannot {action} `{}`: {error}; check its permissions", path.display())]
     Files {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
-        /// On what.
+        /// Its path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
     /// Every port is taken.
@@ -79,10 +79,10 @@ pub enum ServerError {
         first: u16,
         /// The last.
         last: u16,
-        /// What the system said about the last.
+        /// The error for the last one.
         error: io::Error,
     },
-    /// Another process has the store and does not answer.
+    /// Another process serves the store and does not answer.
     #[error(
         "another `crewagent` serves this store and gives no link ({0}); end it, or choose another store with --home"
     )]
@@ -108,18 +108,19 @@ pub struct Server {
 pub struct Shutdown(watch::Sender<bool>);
 
 impl Shutdown {
-    /// Runs are paused, streams are told, and [`Server::serve`] returns. Says whether this was asked before.
+    /// Starts the shutdown: runs are stopped, streams are closed, and [`Server::serve`] returns. Returns true if it had
+    /// started before.
     pub fn begin(&self) -> bool {
         self.0.send_replace(true)
     }
 }
 
-/// Everything that can be asked of a server, as an OpenAPI document.
+/// Returns the OpenAPI document of the whole API.
 pub fn requests() -> serde_json::Value {
     openapi::document(&api::endpoints())
 }
 
-/// Gets ready to serve a store, from this port on or from any if it is 0.
+/// Prepares to serve a store at the first free port from this one on, or at any if it is 0.
 pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
     limits::raise();
     // A mistake in the settings is reported now.
@@ -139,7 +140,7 @@ pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
     let port = listener.local_addr().map_err(ServerError::Start)?.port();
     let access = Access::open(&claim.folder, port)?;
     let link = Link::new(&claim.folder, port, &access.fresh_link());
-    let instance = claim.sign(port, access.secret())?;
+    let instance = claim.publish(port, access.secret())?;
     let closing = watch::Sender::new(false);
     let adapters = Arc::new(Adapters::default());
     let workers = Workers::new(Arc::clone(&store), adapters.clone(), limits::runs());
@@ -149,22 +150,22 @@ pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
 }
 
 impl Server {
-    /// Opens the page, once.
+    /// Returns the link that opens the page, once.
     pub fn link(&self) -> &Link {
         &self.link
     }
 
-    /// Ends this server from another thread.
+    /// Returns a handle that ends this server from another thread.
     pub fn shutdown(&self) -> Shutdown {
         Shutdown(self.closing.clone())
     }
 
-    /// Serves until it is told to end. Then runs are stopped where nothing is lost.
+    /// Serves until shutdown. Then runs are stopped where nothing is lost.
     pub fn serve(self) -> Result<(), ServerError> {
         let Self { runtime, listener, app, closing, .. } = self;
         let served = runtime.block_on(listen::serve(listener, Arc::clone(&app), closing));
         app.workers.close();
-        runtime.shutdown_timeout(listen::PATIENCE);
+        runtime.shutdown_timeout(listen::SHUTDOWN_TIMEOUT);
         served.map_err(ServerError::Start)
     }
 }

@@ -1,31 +1,30 @@
-//! How many files this process may have open, and how many runs can be at work with so many.
+//! The limit of open files of this process, and the number of workers it allows.
 
-/// Files that a run at work may have open: its lock and journal, folders behind its mounts, files in hand, its socket.
-const FILES_OF_A_RUN: u64 = 16;
-/// Files that everything else may have open: connections, requests that read, servers of tools.
+/// Files that a working run may have open: its lock and journal, folders behind its mounts, files, its socket.
+const FILES_PER_RUN: u64 = 16;
+/// Files for everything else: connections, requests that read, tool servers.
 const OTHER_FILES: u64 = 512;
-/// Runs that may be at work at the same time, however many files there are.
-const MOST_RUNS: u64 = 512;
-/// And however few.
-const LEAST_RUNS: u64 = 8;
+/// Runs that may work at the same time, however many files there are.
+const MAX_RUNS: u64 = 512;
+/// Runs that may work at the same time, however few files there are.
+const MIN_RUNS: u64 = 8;
 
-/// Raises the limit of this process as far as its runs need it and the system allows. Systems begin with a limit that
-/// programs of forty years ago can live with.
+/// Raises the limit of this process as far as its runs need it and the system allows. The default is often 1,024.
 pub(crate) fn raise() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-        let needed = OTHER_FILES + MOST_RUNS * FILES_OF_A_RUN;
+        let needed = OTHER_FILES + MAX_RUNS * FILES_PER_RUN;
         let wanted = maximum.map_or(needed, |maximum| maximum.min(needed));
         if current.is_some_and(|current| current < wanted) {
-            // What is not granted means fewer runs at a time.
+            // If it is not granted, fewer runs work at the same time.
             let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
         }
     }
 }
 
-/// How many runs may be at work at the same time.
+/// Returns the number of runs that may work at the same time.
 pub(crate) fn runs() -> usize {
     #[cfg(unix)]
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -35,8 +34,8 @@ pub(crate) fn runs() -> usize {
 }
 
 fn runs_with(files: Option<u64>) -> usize {
-    let runs = files.map_or(MOST_RUNS, |files| files.saturating_sub(OTHER_FILES) / FILES_OF_A_RUN);
-    usize::try_from(runs.clamp(LEAST_RUNS, MOST_RUNS)).unwrap_or(usize::MAX)
+    let runs = files.map_or(MAX_RUNS, |files| files.saturating_sub(OTHER_FILES) / FILES_PER_RUN);
+    usize::try_from(runs.clamp(MIN_RUNS, MAX_RUNS)).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

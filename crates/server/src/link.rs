@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::ServerError;
 use crate::instance::{failed, write_private};
 
-/// The page that goes on to the last link, in the folder of the server.
+/// The page that redirects to the last link, in the folder of the server.
 pub(crate) const PAGE: &str = "open.html";
 
 /// A link that opens the page of a server, once.
@@ -17,25 +17,25 @@ pub struct Link {
 }
 
 impl Link {
-    /// The link to the server at this port, which keeps its files in this folder.
+    /// Makes the link to the server at this port, whose files are in this folder.
     pub(crate) fn new(folder: &Path, port: u16, token: &str) -> Self {
         Self { url: address(port, token), folder: folder.to_owned() }
     }
 
-    /// The link that the server at this port has shown, if it is one to that server: it is opened in a browser.
-    pub(crate) fn shown(folder: &Path, port: u16, url: &str) -> Option<Self> {
+    /// Parses a link that the server at this port has sent. Any other address is refused, because a browser opens it.
+    pub(crate) fn parse(folder: &Path, port: u16, url: &str) -> Option<Self> {
         let token = url.strip_prefix(&address(port, ""))?;
         let is_token = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_token.then(|| Self::new(folder, port, token))
     }
 
-    /// The address itself. Whoever has it first is let in.
+    /// Returns the address. The first browser that opens it gets access.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Writes a page that goes on to the link, and says where it is. Only its owner may read it, and so its path can be
-    /// named where others look: they can read the arguments of every process.
+    /// Writes a page that redirects to the link, and returns its path. Only the owner can read the page, so its path may
+    /// appear in the arguments of a process, which other users can see.
     pub fn page(&self) -> Result<PathBuf, ServerError> {
         let path = self.folder.join(PAGE);
         self.write_page(&path).map_err(failed("write", &path))
@@ -51,12 +51,12 @@ impl Link {
     }
 }
 
-/// The address that opens the page of the server at this port.
+/// Returns the address that opens the page of the server at this port.
 pub(crate) fn address(port: u16, token: &str) -> String {
     format!("http://127.0.0.1:{port}/enter?token={token}")
 }
 
-/// Without the word that lets in.
+/// Omits the token.
 impl std::fmt::Debug for Link {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Link").field("folder", &self.folder).finish_non_exhaustive()
@@ -67,14 +67,14 @@ impl std::fmt::Debug for Link {
 mod tests {
     use super::*;
 
-    fn check_shown(url: &str, is_link: bool) {
-        let shown = Link::shown(Path::new("server"), 4747, url);
+    fn check_parse(url: &str, is_link: bool) {
+        let shown = Link::parse(Path::new("server"), 4747, url);
         assert_eq!(shown.map(|link| link.url), is_link.then(|| url.to_owned()));
     }
 
     #[test]
     fn only_a_link_to_the_server_itself_is_opened() {
-        check_shown("http://127.0.0.1:4747/enter?token=0aF9", true);
+        check_parse("http://127.0.0.1:4747/enter?token=0aF9", true);
         for url in [
             "",
             "http://127.0.0.1:4747/enter?token=",
@@ -87,7 +87,7 @@ mod tests {
             "file:///etc/passwd",
             "--help",
         ] {
-            check_shown(url, false);
+            check_parse(url, false);
         }
     }
 }

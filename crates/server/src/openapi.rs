@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::endpoint::{Content, Endpoint};
 use crate::wire::Fault;
 
-/// Describes the whole API.
+/// Builds the document of the whole API.
 pub(crate) fn document(endpoints: &[Endpoint]) -> Json {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into());
@@ -74,7 +74,7 @@ fn content(content: Content, generator: &mut schemars::SchemaGenerator) -> Optio
     }
 }
 
-/// The names between braces.
+/// Returns the names between braces.
 fn in_path(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
@@ -88,7 +88,7 @@ fn in_query(schema: &Json) -> Vec<Json> {
     properties.iter().map(parameter).collect()
 }
 
-/// Such as `postRunsIdSay`.
+/// Returns an id such as `postRunsIdSay`.
 fn operation_id(endpoint: &Endpoint) -> String {
     let mut id = endpoint.method.as_str().to_lowercase();
     for part in endpoint.path.trim_start_matches("/api/").split(['/', '-', '.']) {

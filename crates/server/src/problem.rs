@@ -1,4 +1,4 @@
-//! What a request gets that cannot be granted: one shape for all of them.
+//! The error answer of every request, in one shape.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -24,7 +24,7 @@ use crewagent_engine::workers::{ConnectorError, WorkerError};
 
 use crate::wire::{Code, Fault};
 
-/// Why a request is not granted.
+/// Why a request fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem(Fault);
 
@@ -33,24 +33,24 @@ impl Problem {
         Self(Fault { code, message: message.into(), hint: None })
     }
 
-    /// With what to do about it.
+    /// Adds what to do about it.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// The request says something that makes no sense.
+    /// Returns the answer to an invalid request.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(Code::Invalid, message)
     }
 
-    /// What was asked for is not there.
+    /// Returns the answer for something that does not exist.
     pub(crate) fn missing(message: impl Into<String>) -> Self {
         Self::new(Code::NotFound, message)
     }
 
-    /// A change of the settings was refused. Nothing was written, so the file is as good as it was.
+    /// Returns the answer to a refused change of the settings. Nothing was written.
     pub(crate) fn unwritten(error: SettingsError) -> Self {
         match error {
             SettingsError::Wrong { message, .. } => {
@@ -62,8 +62,8 @@ impl Problem {
         }
     }
 
-    /// What happened and what to do about it, where both stand in one text.
-    pub(crate) fn words(&self) -> String {
+    /// Returns message and hint as one text.
+    pub(crate) fn text(&self) -> String {
         let Fault { message, hint, .. } = &self.0;
         hint.as_ref().map_or_else(|| message.clone(), |hint| format!("{message}. {hint}"))
     }
@@ -92,7 +92,7 @@ impl IntoResponse for Problem {
     }
 }
 
-// What the commands advise is not what the app can do, so that the words of some errors are others here.
+// Hints name what the app can do, where the engine's messages name commands.
 
 impl From<RunError> for Problem {
     fn from(error: RunError) -> Self {
@@ -448,8 +448,8 @@ impl From<SourceError> for Problem {
     }
 }
 
-/// Errors that always mean the same.
-macro_rules! always {
+/// Converts errors that always have the same code.
+macro_rules! with_code {
     ($($error:ty => $code:ident),* $(,)?) => {
         $(impl From<$error> for Problem {
             fn from(error: $error) -> Self {
@@ -459,7 +459,7 @@ macro_rules! always {
     };
 }
 
-always! {
+with_code! {
     BadId => Invalid,
     BlobError => Disk,
     JournalError => Disk,

@@ -1,7 +1,7 @@
-//! The stream of events of one tab: what happens in the journals it follows, and how all runs are, for its lists.
+//! The event stream of one browser tab: events of the journals it follows, and status changes of all runs.
 //!
-//! Every frame has an id that says how far each journal was followed. A browser that comes back shows the last one and
-//! goes on from there, also when the server was killed in between: see `cursor`.
+//! Every frame has an id that holds the offset in each journal. A browser that reconnects sends the last id and resumes
+//! from there, also when the server was killed in between: see `cursor`.
 
 pub(crate) mod cursor;
 mod reconcile;
@@ -37,13 +37,13 @@ use crewagent_engine::workers::{BufferedEvent, EventBuffer, Listener, Offset, Pu
 /// Journals that one stream follows.
 const MAX_FOLLOWED: usize = 64;
 /// Bytes of a journal that are read at a time.
-const PIECE: usize = 256 * 1024;
-/// How often a journal is looked at that another process may be writing.
-const LOOK: Duration = Duration::from_secs(2);
-/// A comment is sent when nothing else is, so that both ends notice when the other is gone.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How long a browser waits before it comes back.
-const RETRY: Duration = Duration::from_millis(500);
+const CHUNK_BYTES: usize = 256 * 1024;
+/// Poll interval for a journal that another process may be writing.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Interval of comments on an idle stream, so that both ends notice a lost connection.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+/// Time after which a browser reconnects.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 /// Opens a stream.
 pub(crate) async fn open(
@@ -54,55 +54,55 @@ pub(crate) async fn open(
     let watch: Watch = query_of(&uri)?;
     let shown = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let cursor = shown.or(watch.after.as_deref()).map(Cursor::parse).unwrap_or_default();
-    let mut tail = Tail::new(app, gate::cookies(&headers));
+    let mut stream = EventStream::new(app, gate::cookies(&headers));
     for name in watch.watch.as_deref().unwrap_or_default().split(',').filter(|it| !it.is_empty()) {
         let journal = JournalId::parse(name).ok_or_else(|| {
             Problem::invalid(format!("`{name}` is not `run/<id>` or `conversation/<id>`"))
         })?;
-        tail.follow(journal, &cursor)?;
+        stream.follow(journal, &cursor)?;
     }
-    // A browser that comes back by itself followed the runs of its conversation, too.
+    // A browser that reconnects by itself also followed the runs of its conversation.
     for journal in cursor.journals().filter(|_| shown.is_some()) {
-        tail.follow(journal.clone(), &cursor)?;
+        stream.follow(journal.clone(), &cursor)?;
     }
-    let frames = unfold(tail, async |mut tail| tail.next().await.map(|frame| (Ok(frame), tail)));
-    Ok(Sse::new(frames).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    let frames =
+        unfold(stream, async |mut stream| stream.next().await.map(|frame| (Ok(frame), stream)));
+    Ok(Sse::new(frames).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)))
 }
 
-/// One journal that is followed.
+/// A journal that the stream follows.
 struct Followed {
     journal: JournalId,
     buffer: Arc<EventBuffer>,
-    /// How far what was sent goes.
+    /// The offset of the last frame that was sent.
     sent: Offset,
-    /// How far what is on its way goes.
+    /// The offset of the last frame that is queued.
     at: Offset,
-    /// Whether it was made sure that what the browser has is true.
-    is_settled: bool,
-    /// A place in the journal, once it was read.
+    /// True once the browser's events were compared with the journal.
+    is_reconciled: bool,
+    /// A position in the journal, once it was read.
     reader: Option<Reader>,
-    /// The process that wrote what is read there.
+    /// The epoch at that position.
     epoch: u64,
 }
 
-/// A frame that is on its way.
-struct Ready {
+/// A frame that is queued.
+struct QueuedFrame {
     name: &'static str,
     data: Arc<str>,
-    /// How far which journal was followed when this one is sent.
-    moves: Option<(usize, Offset)>,
+    /// The journal and the offset that sending this frame leads to.
+    advances: Option<(usize, Offset)>,
 }
 
-/// What one stream is at.
-struct Tail {
+/// The state of one stream.
+struct EventStream {
     app: Arc<App>,
-    /// What the browser showed. When that no longer lets it in, the stream ends; a browser with a newer cookie comes back
-    /// by itself.
+    /// The cookies of the browser. When they expire, the stream ends; a browser with a newer cookie reconnects by itself.
     cookies: String,
     followed: Vec<Followed>,
-    ready: VecDeque<Ready>,
+    queue: VecDeque<QueuedFrame>,
     bell: Arc<Notify>,
-    /// Rings the bell; buffers call it as long as it is here.
+    /// Rings the bell; buffers and the board call it until it is dropped.
     listener: Arc<Listener>,
     /// The version of the last status that was sent.
     status_version: u64,
@@ -110,21 +110,21 @@ struct Tail {
     is_over: bool,
 }
 
-impl Tail {
+impl EventStream {
     fn new(app: Arc<App>, cookies: String) -> Self {
         let bell = Arc::new(Notify::new());
         let ring = Arc::clone(&bell);
         let listener: Arc<Listener> = Arc::new(move || ring.notify_one());
         let status_version = app.workers.board().subscribe(&listener);
         let closing = app.closing.clone();
-        let hello = Hello { version: env!("CARGO_PKG_VERSION").to_owned(), server: life() };
-        let ready = VecDeque::from([ready("hello", &hello)]);
+        let hello = Hello { version: env!("CARGO_PKG_VERSION").to_owned(), server: instance_id() };
+        let queue = VecDeque::from([frame_of("hello", &hello)]);
         let followed = Vec::new();
         Self {
             app,
             cookies,
             followed,
-            ready,
+            queue,
             bell,
             listener,
             status_version,
@@ -150,82 +150,87 @@ impl Tail {
             buffer,
             sent: at,
             at,
-            is_settled: at.is_start(),
+            is_reconciled: at.is_start(),
             reader: None,
             epoch: 1,
         });
         Ok(())
     }
 
-    /// The next frame; none when the stream is over.
+    /// Waits for the next frame. Returns none when the stream is over.
     async fn next(&mut self) -> Option<Frame> {
         loop {
-            if let Some(ready) = self.ready.pop_front() {
-                return Some(self.frame(&ready));
+            if let Some(queued) = self.queue.pop_front() {
+                return Some(self.frame(&queued));
             }
             if self.is_over || !self.app.access.admits(&self.cookies) {
                 return None;
             }
             if *self.closing.borrow() {
                 self.is_over = true;
-                self.ready.push_back(Ready { name: "bye", data: "{}".into(), moves: None });
+                self.queue.push_back(QueuedFrame {
+                    name: "bye",
+                    data: "{}".into(),
+                    advances: None,
+                });
                 continue;
             }
             self.gather().await;
-            if self.ready.is_empty() {
+            if self.queue.is_empty() {
                 let (bell, closing) = (Arc::clone(&self.bell), &mut self.closing);
                 tokio::select! {
                     () = bell.notified() => {}
-                    () = tokio::time::sleep(LOOK) => {}
+                    () = tokio::time::sleep(POLL_INTERVAL) => {}
                     _ = closing.changed() => {}
                 }
             }
         }
     }
 
-    fn frame(&mut self, ready: &Ready) -> Frame {
-        if let Some((at, position)) = ready.moves {
-            self.followed[at].sent = position;
+    fn frame(&mut self, queued: &QueuedFrame) -> Frame {
+        if let Some((at, offset)) = queued.advances {
+            self.followed[at].sent = offset;
         }
-        let places = self.followed.iter().map(|one| (&one.journal, one.sent));
-        let frame = Frame::default().event(ready.name).data(&*ready.data).id(cursor::write(places));
-        if ready.name == "hello" { frame.retry(RETRY) } else { frame }
+        let offsets = self.followed.iter().map(|one| (&one.journal, one.sent));
+        let frame =
+            Frame::default().event(queued.name).data(&*queued.data).id(cursor::write(offsets));
+        if queued.name == "hello" { frame.retry(RETRY_PAUSE) } else { frame }
     }
 
-    /// Gets ready what there is to send.
+    /// Queues all frames that are available.
     async fn gather(&mut self) {
         let (statuses, version) = self.app.workers.board().since(self.status_version);
         self.status_version = version;
-        self.ready.extend(statuses.iter().map(|status| ready("notice", status)));
+        self.queue.extend(statuses.iter().map(|status| frame_of("notice", status)));
         let mut at = 0;
-        // What a conversation brings is followed at once.
+        // The list grows when a conversation enters a run.
         while at < self.followed.len() {
             if self.pull(at).await.is_err() {
-                // Removed, or the disk failed: nothing comes from it until something wakes it.
+                // It was removed, or the disk failed: nothing comes from it until a worker opens it.
             }
             at += 1;
         }
     }
 
-    /// Gets ready what one journal has.
+    /// Queues the next frames of one journal.
     async fn pull(&mut self, at: usize) -> Result<(), Problem> {
         let one = &self.followed[at];
         match one.buffer.pull(one.at) {
-            Pull::Empty => self.followed[at].is_settled = true,
+            Pull::Empty => self.followed[at].is_reconciled = true,
             Pull::Events(events) => {
-                self.followed[at].is_settled = true;
-                self.queue(at, events);
+                self.followed[at].is_reconciled = true;
+                self.enqueue(at, events);
                 self.bell.notify_one();
             }
             Pull::Unconfirmed { epoch } => self.reconcile(at, Some(epoch)).await?,
             Pull::Behind { before, epoch } => self.read(at, before, Some(epoch)).await?,
-            Pull::Closed if !one.is_settled => self.reconcile(at, None).await?,
+            Pull::Closed if !one.is_reconciled => self.reconcile(at, None).await?,
             Pull::Closed => self.read(at, u64::MAX, None).await?,
         }
         Ok(())
     }
 
-    /// Makes sure that what the browser has is what the journal has.
+    /// Compares the browser's events with the journal, and rewinds it where they differ.
     async fn reconcile(&mut self, at: usize, epoch: Option<u64>) -> Result<(), Problem> {
         let mut reader = self.reader(at).await?;
         let (journal, reader) =
@@ -235,25 +240,25 @@ impl Tail {
         let seen = one.at;
         let seq = journal.common(seen);
         one.at = Offset { epoch: epoch.unwrap_or(journal.last_epoch()), seq, part: 0 };
-        (one.is_settled, one.reader) = (true, None);
+        (one.is_reconciled, one.reader) = (true, None);
         if seq < seen.seq || seen.part > 0 {
             let rewind = Rewind { journal: one.journal.clone(), seq };
-            let moves = Some((at, one.at));
-            self.ready.push_back(Ready { moves, ..ready("rewind", &rewind) });
+            let advances = Some((at, one.at));
+            self.queue.push_back(QueuedFrame { advances, ..frame_of("rewind", &rewind) });
         }
         self.bell.notify_one();
         Ok(())
     }
 
-    /// Reads what the journal has behind what was sent, but nothing from this event on.
+    /// Reads events from the journal, after those that were queued and before this one.
     async fn read(&mut self, at: usize, before: u64, epoch: Option<u64>) -> Result<(), Problem> {
         let mut reader = self.reader(at).await?;
         let (behind, mut writer) = (self.followed[at].at.seq, self.followed[at].epoch);
         let (events, writer, reader) = blocking(move || {
             let mut found = Vec::new();
-            // A reader that is new begins at the front.
+            // A new reader begins at the start of the journal.
             while found.is_empty() && reader.seq() + 1 < before {
-                let events = reader.next(PIECE)?;
+                let events = reader.next(CHUNK_BYTES)?;
                 if events.is_empty() {
                     break;
                 }
@@ -277,14 +282,14 @@ impl Tail {
             .collect();
         let end = reader.seq();
         one.epoch = writer;
-        // The reader may have passed what comes from memory.
+        // The reader may have passed events that come from the buffer.
         one.reader = (end < before).then_some(reader);
         if !lines.is_empty() {
-            self.queue(at, lines);
+            self.enqueue(at, lines);
             self.bell.notify_one();
         } else if end < behind && epoch.is_none() {
-            // What was told last did not come into the journal.
-            self.followed[at].is_settled = false;
+            // The last events that were sent are not in the journal.
+            self.followed[at].is_reconciled = false;
             self.bell.notify_one();
         }
         Ok(())
@@ -307,28 +312,32 @@ impl Tail {
         .await
     }
 
-    fn queue(&mut self, at: usize, events: Vec<BufferedEvent>) {
+    fn enqueue(&mut self, at: usize, events: Vec<BufferedEvent>) {
         for event in events {
             self.followed[at].at = event.at;
-            self.ready.push_back(Ready {
+            self.queue.push_back(QueuedFrame {
                 name: "event",
                 data: event.text,
-                moves: Some((at, event.at)),
+                advances: Some((at, event.at)),
             });
             if let Some(run) = event.entered_run {
-                // One too many is followed when the browser asks for it.
+                // A journal beyond the limit is followed when the browser asks for it.
                 let _ = self.follow(JournalId::run(run), &Cursor::default());
             }
         }
     }
 }
 
-fn ready(name: &'static str, data: &impl Serialize) -> Ready {
-    Ready { name, data: serde_json::to_string(data).unwrap_or_default().into(), moves: None }
+fn frame_of(name: &'static str, data: &impl Serialize) -> QueuedFrame {
+    QueuedFrame {
+        name,
+        data: serde_json::to_string(data).unwrap_or_default().into(),
+        advances: None,
+    }
 }
 
-/// Tells this life of the server from others.
-fn life() -> String {
-    static LIFE: OnceLock<String> = OnceLock::new();
-    LIFE.get_or_init(|| Secret::fresh().digest().short()).clone()
+/// Returns the id of this server process.
+fn instance_id() -> String {
+    static ID: OnceLock<String> = OnceLock::new();
+    ID.get_or_init(|| Secret::fresh().digest().short()).clone()
 }

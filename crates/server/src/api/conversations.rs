@@ -1,4 +1,4 @@
-//! Conversations: begin them, speak in them, look at them.
+//! Conversations: begin them, send messages, read them.
 
 use crewagent_core::event::{AgentChanged, ConversationEvent, EventKind};
 use crewagent_core::menu::{MenuLine, Surface, menu_of};
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::packages::agent;
 use super::projects::project;
-use super::runs::{bounded, change, kept, page};
+use super::runs::{bounded, change, page, read_blob};
 use super::{Blob, Id};
 use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, delete, get, patch, post};
@@ -45,10 +45,10 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// Conversations that are listed when nothing else is said.
-const CONVERSATIONS: usize = 200;
+/// Default length of a list.
+const DEFAULT_LIMIT: usize = 200;
 /// Bytes of journals that a search reads at most.
-const SEARCHED: u64 = 256 << 20;
+const MAX_SEARCH_BYTES: u64 = 256 << 20;
 
 fn journal(path: &Id) -> Result<JournalId, Problem> {
     Ok(JournalId::conversation(RunId::parse(&path.id)?))
@@ -59,10 +59,10 @@ fn list(asked: Asked<(), ConversationQuery>) -> Result<ConversationList, Problem
     let store = app.store()?;
     let project = query.project.as_deref().map(ProjectId::parse).transpose()?;
     let of = project.as_ref().map_or(Of::All, Of::Project);
-    let limit = query.limit.map_or(CONVERSATIONS, |limit| limit as usize);
+    let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit as usize);
     if let Some(words) = query.words.as_deref().map(str::trim).filter(|words| !words.is_empty()) {
         let searched = app.searches.run(|is_wanted| {
-            Ok(store.conversations().search_some(of, words, SEARCHED, is_wanted)?)
+            Ok(store.conversations().search_some(of, words, MAX_SEARCH_BYTES, is_wanted)?)
         })?;
         let more = !searched.is_whole || searched.found.len() > limit;
         let found = searched.found.into_iter().take(limit);
@@ -119,7 +119,7 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
     let talks = store.conversations();
     let view = talks.runs().look(&id)?;
-    let (agent, menu) = talked_to(&store, &view).unzip();
+    let (agent, menu) = active_agent(&store, &view).unzip();
     let active_run = view.active_run().map(|run| run.to_string());
     Ok(ConversationDetail {
         item: item(&app, talks.get(&id)?),
@@ -136,8 +136,8 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
     })
 }
 
-/// The agent that is talked to, with its menu.
-fn talked_to(store: &Store, view: &RunView) -> Option<(Agent, Vec<MenuLine>)> {
+/// Returns the active agent, with its menu.
+fn active_agent(store: &Store, view: &RunView) -> Option<(Agent, Vec<MenuLine>)> {
     let mut id = view.facts.subject.agent_id().map(str::to_owned);
     for event in &view.recovered.events {
         if let EventKind::Conversation(ConversationEvent::AgentChanged(AgentChanged { agent_id })) =
@@ -184,7 +184,7 @@ fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem> {
 
 fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
-    kept(&store.conversations().runs().blobs(&id)?, &asked.path.sha256)
+    read_blob(&store.conversations().runs().blobs(&id)?, &asked.path.sha256)
 }
 
 fn say(asked: Asked<Id, (), Words>) -> Result<Reaction, Problem> {
@@ -209,7 +209,7 @@ fn launch(asked: Asked<Id, (), NewTalkRun>) -> Result<Reaction, Problem> {
 fn enter(asked: Asked<Id, (), EnterRun>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
     let (journal, run) = (journal(&path)?, RunId::parse(&body.run)?);
-    // It may rest here by itself, where it was gone on with last.
+    // An idle worker of its own may still hold the run.
     if !app.workers.is_working(&JournalId::run(run.clone())) {
         app.workers.release(&JournalId::run(run.clone()))?;
     }

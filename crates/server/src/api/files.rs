@@ -1,4 +1,4 @@
-//! Files of a project, through the same gate that models go through.
+//! Files of a project, with the same checks that apply to models.
 
 use crewagent_core::integrity::Digest;
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
@@ -11,9 +11,9 @@ use crate::endpoint::{Asked, Endpoint, get, put};
 use crate::problem::Problem;
 use crate::wire::{FileEntry, FileList, FileQuery, FileText, WriteFile};
 
-/// Names that are listed.
+/// Names that a list holds.
 const MAX_ENTRIES: usize = 5000;
-/// A longer text is not for an editor.
+/// A longer text is not shown.
 const MAX_TEXT: usize = 4 << 20;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -24,14 +24,14 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// The files of a project.
+/// Returns the files of a project.
 pub(super) fn mounts(app: &App, id: &str) -> Result<Mounts, Problem> {
     let store = app.store()?;
     let project = project(&store, id)?;
     Ok(store.projects().mounts(&project)?)
 }
 
-/// A place in the project.
+/// Parses a path in the project.
 pub(super) fn place(path: &str) -> Result<VPath, Problem> {
     VPath::new(Mount::Project, path).ok_or_else(|| {
         Problem::invalid(format!("`{path}` is not a path in the project"))
@@ -39,7 +39,7 @@ pub(super) fn place(path: &str) -> Result<VPath, Problem> {
     })
 }
 
-/// What the mounts answer; a refusal is a problem here.
+/// Converts a refusal of the mounts.
 pub(super) fn granted<T>(answer: Answer<T>) -> Result<T, Problem> {
     Ok(answer??)
 }

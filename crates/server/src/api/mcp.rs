@@ -1,5 +1,5 @@
-//! MCP servers: set them up, try them out, switch them. To set one up is to name a program that runs on this computer, so
-//! nothing is started before somebody asks for it. Secrets go in and never come out.
+//! MCP servers: set them up, test them, switch them. A server is a program that runs on this computer, so nothing is
+//! started before the user asks for it. Secrets are written and never returned.
 
 mod transport;
 
@@ -12,7 +12,7 @@ use crewagent_engine::tool_server::Offer;
 use serde::Deserialize;
 use tokio::runtime::Handle;
 
-use self::transport::{read, written};
+use self::transport::{read, write};
 use super::models::word;
 use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, delete, get, patch, post, put};
@@ -23,8 +23,8 @@ use crate::wire::{
     McpSwitch, McpTakenOver, McpTool, Nothing, SetMcpServer,
 };
 
-/// Resources that are shown.
-const MOST_RESOURCES: usize = 200;
+/// Resources that a report lists.
+const MAX_RESOURCES: usize = 200;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -53,8 +53,8 @@ fn list(asked: Asked) -> Result<McpServers, Problem> {
     })
 }
 
-/// A server as it is now.
-fn shown(app: &App, name: &str) -> Result<McpServerItem, Problem> {
+/// Returns a server as it is now.
+fn show(app: &App, name: &str) -> Result<McpServerItem, Problem> {
     let store = app.store()?;
     let (name, settings) = store.tool_servers().find(name)?;
     Ok(item(app, &store, name, settings))
@@ -67,26 +67,26 @@ fn item(app: &App, store: &Store, name: &ServerName, settings: &ServerSettings) 
     McpServerItem {
         name: name.to_string(),
         state: servers.state(name, settings),
-        way: written(servers, name, &settings.way),
+        way: write(servers, name, &settings.way),
         line: settings.way.line(),
         unset: servers.unset(name, settings),
         startup_timeout: settings.startup_timeout.map(|time| time.to_string()),
         call_timeout: settings.call_timeout.map(|time| time.to_string()),
-        last: last.map(|trial| report(&trial, &policy)),
+        last: last.map(|test| report(&test, &policy)),
     }
 }
 
-/// What came of a trial, with what the policy says now.
-fn report(trial: &McpTest, policy: &Policy) -> McpCheckup {
-    let Offer { listed, resources, .. } = &*trial.found.offer;
+/// Returns the result of a test, with the current policy.
+fn report(test: &McpTest, policy: &Policy) -> McpCheckup {
+    let Offer { listed, resources, .. } = &*test.found.offer;
     let layers = Layers { settings: policy, run: policy, agent: None };
     let listed = listed.as_ref().ok();
     let tools = listed.into_iter().flat_map(|listed| &listed.tools);
-    let resources = resources.iter().take(MOST_RESOURCES);
+    let resources = resources.iter().take(MAX_RESOURCES);
     McpCheckup {
-        ok: trial.found.failed().is_none(),
-        at: trial.at.to_string(),
-        steps: trial
+        ok: test.found.failed().is_none(),
+        at: test.at.to_string(),
+        steps: test
             .found
             .steps
             .iter()
@@ -108,7 +108,7 @@ fn report(trial: &McpTest, policy: &Policy) -> McpCheckup {
         resources: resources
             .map(|one| McpResource { uri: one.uri.clone(), name: one.name.clone() })
             .collect(),
-        log: trial.found.log.iter().map(|line| line.text.clone()).collect(),
+        log: test.found.log.iter().map(|line| line.text.clone()).collect(),
     }
 }
 
@@ -128,7 +128,7 @@ fn set(asked: Asked<Name, (), SetMcpServer>) -> Result<McpServerItem, Problem> {
     let server = ImportedServer::new(name.clone(), settings).map_err(Problem::invalid)?;
     servers.put(&[server])?;
     app.mcp_tests.forget(&name);
-    shown(&app, name.as_str())
+    show(&app, name.as_str())
 }
 
 fn time(text: Option<String>) -> Result<Option<Timeout>, Problem> {
@@ -141,7 +141,7 @@ fn switch(asked: Asked<Name, (), McpSwitch>) -> Result<McpServerItem, Problem> {
     let store = app.store()?;
     let names = store.tool_servers().find_all(std::slice::from_ref(&name))?;
     store.tool_servers().switch(&names, body.enabled)?;
-    shown(&app, &name)
+    show(&app, &name)
 }
 
 fn remove(asked: Asked<Name>) -> Result<Nothing, Problem> {
@@ -158,19 +158,19 @@ fn test(asked: Asked<Name, (), Nothing>) -> Result<McpCheckup, Problem> {
     let store = app.store()?;
     let (name, settings) = store.tool_servers().find(&name)?;
     let cancel = Cancel::default();
-    // A server that ends does not wait for a server that starts.
+    // Shutdown does not wait for a tool server that starts.
     let (mut closing, stop) = (app.closing.clone(), cancel.clone());
     let watch = Handle::current().spawn(async move {
         let _ = closing.wait_for(|is_closing| *is_closing).await;
         stop.cancel();
     });
-    let trial = app.mcp_tests.run(name, settings, store.secrets(), &cancel);
+    let result = app.mcp_tests.run(name, settings, store.secrets(), &cancel);
     watch.abort();
-    let trial = trial.ok_or_else(|| {
+    let result = result.ok_or_else(|| {
         Problem::new(Code::Busy, format!("the MCP server `{name}` is being tried out already"))
             .hint("Wait until that is done.")
     })?;
-    Ok(report(&trial, &store.settings().for_runs().policy))
+    Ok(report(&result, &store.settings().for_runs().policy))
 }
 
 fn import(asked: Asked<(), (), McpFile>) -> Result<McpTakenOver, Problem> {

@@ -1,4 +1,4 @@
-//! Models: set them up, try them out, measure them. Keys go in and never come out.
+//! Models: set them up, test them, probe them. Keys are written and never returned.
 
 use crewagent_adapters::chat::{StepStatus, checkup, probe};
 use crewagent_adapters::names::NamedModel;
@@ -126,7 +126,7 @@ fn set(asked: Asked<Name, (), SetModel>) -> Result<ModelItem, Problem> {
     if body.use_it {
         file.set(&["run", "model"], &name.as_str().into())?;
     }
-    // A model that cannot be reached at all is not worth writing down.
+    // A model without an address is not saved.
     file.settings()?.model(&name, "", &Surroundings::of_process())?;
     if let Some(key) = &key {
         store.secrets().put(&KeySource::File, &name, key)?;
@@ -167,7 +167,7 @@ fn choose(asked: Asked<Name, (), Nothing>) -> Result<Nothing, Problem> {
     Ok(Nothing {})
 }
 
-/// A model over the network.
+/// Returns a model over the network.
 fn chosen(store: &Store, name: &str) -> Result<Box<ChosenModel>, Problem> {
     match NamedModel::of(Some(name), store)? {
         NamedModel::Chat(chosen) => Ok(chosen),
@@ -184,7 +184,7 @@ fn test(asked: Asked<Name, (), Nothing>) -> Result<Checkup, Problem> {
     let surroundings = Surroundings::of_process();
     let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &surroundings) {
         Ok(endpoint) => (endpoint, None),
-        // The way can be looked at without a key.
+        // The connection can be tested without a key.
         Err(error @ SecretError::Missing { .. }) => {
             (chosen.bare_endpoint(), Some(error.to_string()))
         }
@@ -206,7 +206,7 @@ fn test(asked: Asked<Name, (), Nothing>) -> Result<Checkup, Problem> {
     })
 }
 
-/// The word that stands for a value as JSON.
+/// Returns the JSON string of a value.
 pub(super) fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Json::String(word)) => word,
@@ -217,7 +217,7 @@ pub(super) fn word(value: &impl serde::Serialize) -> String {
 fn measure(asked: Asked<Name, (), Nothing>) -> Result<Measured, Problem> {
     let store = asked.app.store()?;
     let chosen = chosen(&store, &asked.path.name)?;
-    // What was measured before is measured again.
+    // Earlier measurements are ignored.
     let fresh = store.settings().unmeasured(&chosen);
     let endpoint = fresh.endpoint(&store.secrets(), &Surroundings::of_process())?;
     let found = probe(&endpoint, &asked.app.adapters.client()?, &mut |_| {})?;

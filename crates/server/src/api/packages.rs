@@ -1,4 +1,4 @@
-//! Packages: list them, look into them, check them, import them.
+//! Packages: list them, read them, check them, import them.
 
 mod content;
 mod upload;

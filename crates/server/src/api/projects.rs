@@ -15,10 +15,10 @@ use crate::wire::{
     Code, FolderEntry, FolderPath, FolderQuery, Folders, Nothing, Project, Projects, Sample,
 };
 
-/// Folders that are listed.
+/// Folders that a list holds.
 const MAX_FOLDERS: usize = 1000;
-/// Runs of a project that are looked at to say when it was used, and what waits in it.
-const LOOKED_AT: usize = 20;
+/// Runs of a project that are read to find when it was used, and what waits in it.
+const MAX_RUNS_READ: usize = 20;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -32,7 +32,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// The project with this id.
+/// Returns the project with this id.
 pub(super) fn project(store: &Store, id: &str) -> Result<store::Project, Problem> {
     Ok(store.projects().get(&ProjectId::parse(id)?)?)
 }
@@ -42,7 +42,7 @@ fn list(asked: Asked) -> Result<Projects, Problem> {
     let listing = store.projects().list()?;
     let projects = listing.projects.into_iter().map(|project| counted(project, &store));
     let mut projects: Vec<Project> = projects.collect::<Result<_, _>>()?;
-    // Those of one moment stay by name.
+    // Projects of the same time stay sorted by name.
     projects.sort_by(|one, other| other.used.cmp(&one.used));
     Ok(Projects { projects, damaged: listing.damaged })
 }
@@ -97,7 +97,7 @@ fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
         .into_iter()
         .map(JournalId::conversation);
     let journals: Vec<JournalId> = runs.chain(talks).collect();
-    // What rests here is not in use by somebody else.
+    // An idle worker of this server is no obstacle.
     journals.iter().try_for_each(|journal| asked.app.workers.release(journal))?;
     store.projects().forget(&id)?;
     let mut board = asked.app.workers.board();
@@ -107,7 +107,7 @@ fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
 
 fn counted(project: store::Project, store: &Store) -> Result<Project, Problem> {
     let of = Of::Project(&project.id);
-    let (newest, runs) = store.runs().newest(of, LOOKED_AT)?;
+    let (newest, runs) = store.runs().newest(of, MAX_RUNS_READ)?;
     let (latest, talks) = store.conversations().newest(of, 1)?;
     let at_runs = newest.runs.iter().map(|run| run.updated.unwrap_or(run.created));
     let at_talks = latest.conversations.iter().map(|talk| talk.updated.unwrap_or(talk.created));
@@ -125,13 +125,13 @@ fn counted(project: store::Project, store: &Store) -> Result<Project, Problem> {
         created: created.to_string(),
         runs: count(runs),
         conversations: count(talks),
-        // All are as long as each other, so that they sort by their time.
+        // All have the same length, so that they sort by time.
         used: format!("{used:.3}"),
         waiting: count(waiting),
     })
 }
 
-/// A path that does not depend on where the server was started.
+/// Checks that a path is absolute.
 pub(super) fn absolute(path: &str) -> Result<&Path, Problem> {
     let path = Path::new(path);
     if path.is_absolute() {
@@ -154,7 +154,7 @@ fn folders(asked: Asked<(), FolderQuery>) -> Result<Folders, Problem> {
     for entry in fs::read_dir(&path).map_err(failed)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_listed = asked.query.hidden || !name.starts_with('.');
-        // A link to a folder is a folder to the one who chooses.
+        // A link to a folder counts as a folder.
         if is_listed && entry.path().is_dir() {
             folders.push(FolderEntry { name, path: entry.path().display().to_string() });
         }

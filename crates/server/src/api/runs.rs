@@ -1,4 +1,4 @@
-//! Runs: start them, speak to them, halt them, look at them.
+//! Runs: start them, send messages, halt them, read them.
 
 mod changes;
 mod export;
@@ -13,7 +13,7 @@ use crewagent_engine::session::Reaction;
 use crewagent_engine::store::{JournalId, RunId, Store};
 use jiff::Timestamp;
 
-pub(super) use self::look::{kept, page};
+pub(super) use self::look::{page, read_blob};
 use super::Id;
 use super::projects::project;
 use crate::app::App;
@@ -76,12 +76,16 @@ fn start(asked: Asked<(), (), NewRun>) -> Result<StartedRun, Problem> {
 fn say(asked: Asked<Id, (), Words>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
     let said = Task::Say { text: body.text, answers: body.answers };
-    Ok(app.workers.submit(&actor(&app, &path)?, said, body.model)?)
+    Ok(app.workers.submit(&driver_of(&app, &path)?, said, body.model)?)
 }
 
 fn resume(asked: Asked<Id, (), GoOn>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
-    Ok(app.workers.submit(&actor(&app, &path)?, Task::Resume(change(&body.bounds)), body.model)?)
+    Ok(app.workers.submit(
+        &driver_of(&app, &path)?,
+        Task::Resume(change(&body.bounds)),
+        body.model,
+    )?)
 }
 
 fn pause(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
@@ -92,29 +96,29 @@ fn stop(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
     halt(&asked, Control::stop)
 }
 
-/// A run that costs money must be stopped whatever else is wrong, so the store is asked only if nobody here is at it:
-/// then a conversation may be about to go on with it.
-fn halt(asked: &Asked<Id, (), Nothing>, how: fn(&Control)) -> Result<Halting, Problem> {
+/// Halts a run. A run costs money and must stop whatever else fails, so the store is read only if no worker here has
+/// it: then a conversation may be about to resume it.
+fn halt(asked: &Asked<Id, (), Nothing>, request: fn(&Control)) -> Result<Halting, Problem> {
     let workers = &asked.app.workers;
-    let was_at_work = workers.halt(&JournalId::run(RunId::parse(&asked.path.id)?), how)
-        || actor(&asked.app, &asked.path).is_ok_and(|actor| workers.halt(&actor, how));
+    let was_at_work = workers.halt(&JournalId::run(RunId::parse(&asked.path.id)?), request)
+        || driver_of(&asked.app, &asked.path).is_ok_and(|driver| workers.halt(&driver, request));
     Ok(Halting { was_at_work })
 }
 
 fn remove(asked: Asked<Id>) -> Result<Nothing, Problem> {
     let journal = JournalId::run(RunId::parse(&asked.path.id)?);
     let store = asked.app.store()?;
-    asked.app.workers.release(&actor(&asked.app, &asked.path)?)?;
+    asked.app.workers.release(&driver_of(&asked.app, &asked.path)?)?;
     asked.app.workers.release(&journal)?;
     store.runs().remove(&journal.id)?;
     asked.app.workers.board().remove(&journal);
     Ok(Nothing {})
 }
 
-/// Who plays a run: the conversation whose words go to it, else the run by itself.
-fn actor(app: &App, path: &Id) -> Result<JournalId, Problem> {
+/// Returns the journal whose slot drives a run: that of the conversation that it is active in, else its own.
+fn driver_of(app: &App, path: &Id) -> Result<JournalId, Problem> {
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
-    // One that cannot be read can still be removed.
+    // A run that cannot be read can still be removed.
     let conversation = store.runs().facts(&id).ok().and_then(|facts| facts.conversation);
     if let Some(talk) = conversation
         && store.conversations().active_run(&talk).ok().flatten().as_ref() == Some(&id)
@@ -124,12 +128,12 @@ fn actor(app: &App, path: &Id) -> Result<JournalId, Problem> {
     Ok(JournalId::run(id))
 }
 
-/// The settings with what the request says.
+/// Returns the settings with the changes of a request.
 pub(super) fn bounded(store: &Store, bounds: &Bounds) -> RunSettings {
     change(bounds).on(&store.settings().for_runs())
 }
 
-/// What a request changes.
+/// Returns the changes of a request.
 pub(super) fn change(bounds: &Bounds) -> SettingsChange {
     let Bounds { mode, strict, max_turns, max_seconds, max_tokens, max_cost, tools } = bounds;
     SettingsChange {

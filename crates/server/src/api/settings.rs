@@ -1,4 +1,4 @@
-//! The settings, one by one. A change holds at once: every request and every run reads them anew.
+//! The settings, one by one. A change applies at once: every request and every run reads them again.
 
 use crewagent_engine::store::{Settings, SettingsError, SettingsFile};
 use serde_json::Value as Json;
@@ -20,7 +20,7 @@ fn list(asked: Asked) -> Result<SettingList, Problem> {
     Ok(SettingList { settings: all(store.settings()), path })
 }
 
-/// Every setting that has one name; those of models have their own requests.
+/// Returns every setting; those of models have endpoints of their own.
 fn all(settings: &Settings) -> Vec<Setting> {
     let own = serde_json::to_value(settings).unwrap_or_default();
     let default = serde_json::to_value(Settings::default()).unwrap_or_default();

@@ -23,7 +23,7 @@ fn app(asked: Asked) -> Result<AppFacts, Problem> {
         Ok(NamedModel::Scripted(file)) => (Some(format!("scripted:{file}")), None),
         Ok(NamedModel::Replay(run)) => (Some(format!("replay:{run}")), None),
         Ok(NamedModel::Chat(chosen)) => (Some(chosen.name.clone()), None),
-        Err(error) => (None, Some(Problem::from(error).words())),
+        Err(error) => (None, Some(Problem::from(error).text())),
     };
     Ok(AppFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),

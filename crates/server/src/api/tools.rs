@@ -1,4 +1,4 @@
-//! What tools may do, exactly as it is enforced, and who decided it.
+//! The permissions of tools, as they are enforced, and who decided them.
 
 use crewagent_core::policy::survey::Layers;
 use crewagent_engine::store::Store;
@@ -39,13 +39,13 @@ fn survey(asked: Asked<(), ToolQuery>) -> Result<ToolSurvey, Problem> {
     })
 }
 
-/// The tools of servers that are switched on, as far as these were tried out.
+/// Returns the tools of enabled servers, as far as these were tested.
 fn offered(app: &App, store: &Store) -> Vec<String> {
     let servers = store.settings().mcp.servers.iter().filter(|(_, server)| server.enabled);
     let mut names = Vec::new();
     for (name, settings) in servers {
-        let Some(trial) = app.mcp_tests.last(name, settings) else { continue };
-        if let Ok(listed) = &trial.found.offer.listed {
+        let Some(test) = app.mcp_tests.last(name, settings) else { continue };
+        if let Ok(listed) = &test.found.offer.listed {
             names.extend(listed.tools.iter().map(|tool| tool.name()));
         }
     }

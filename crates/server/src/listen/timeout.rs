@@ -1,5 +1,4 @@
-//! A socket whose other end must take what is written to it. One that does not is hung up on; it can come back and go on
-//! where it was.
+//! A socket with a write timeout. A client that does not read is disconnected; it can reconnect and resume.
 
 use std::io;
 use std::pin::Pin;
@@ -9,23 +8,23 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// A socket that gives up on a reader that does not read.
-pub(super) struct Patient<S> {
+/// A socket that fails when a write is not taken in time.
+pub(super) struct WriteTimeout<S> {
     socket: S,
-    patience: Duration,
-    /// Runs while something waits to be written.
+    timeout: Duration,
+    /// Runs while a write is pending.
     alarm: Pin<Box<Sleep>>,
     is_waiting: bool,
 }
 
-impl<S> Patient<S> {
-    pub(super) fn new(socket: S, patience: Duration) -> Self {
-        let alarm = Box::pin(tokio::time::sleep(patience));
-        Self { socket, patience, alarm, is_waiting: false }
+impl<S> WriteTimeout<S> {
+    pub(super) fn new(socket: S, timeout: Duration) -> Self {
+        let alarm = Box::pin(tokio::time::sleep(timeout));
+        Self { socket, timeout, alarm, is_waiting: false }
     }
 
-    /// What came of a try to write, unless it has taken too long.
-    fn judge<T>(
+    /// Returns the result of a write, or an error if it has been pending for too long.
+    fn check<T>(
         &mut self,
         context: &mut Context<'_>,
         written: Poll<io::Result<T>>,
@@ -36,14 +35,14 @@ impl<S> Patient<S> {
         }
         if !self.is_waiting {
             self.is_waiting = true;
-            self.alarm.as_mut().reset(Instant::now() + self.patience);
+            self.alarm.as_mut().reset(Instant::now() + self.timeout);
         }
         ready!(self.alarm.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -53,7 +52,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -61,7 +60,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     ) -> Poll<io::Result<usize>> {
         let own = self.get_mut();
         let written = Pin::new(&mut own.socket).poll_write(context, bytes);
-        own.judge(context, written)
+        own.check(context, written)
     }
 
     fn poll_write_vectored(
@@ -71,7 +70,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     ) -> Poll<io::Result<usize>> {
         let own = self.get_mut();
         let written = Pin::new(&mut own.socket).poll_write_vectored(context, pieces);
-        own.judge(context, written)
+        own.check(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -81,13 +80,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let own = self.get_mut();
         let flushed = Pin::new(&mut own.socket).poll_flush(context);
-        own.judge(context, flushed)
+        own.check(context, flushed)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let own = self.get_mut();
         let closed = Pin::new(&mut own.socket).poll_shutdown(context);
-        own.judge(context, closed)
+        own.check(context, closed)
     }
 }
 
@@ -102,10 +101,10 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_does_not_read_is_given_up() {
+    fn a_client_that_does_not_read_is_disconnected() {
         run(async {
             let (near, _far) = tokio::io::duplex(16);
-            let mut socket = Patient::new(near, Duration::from_millis(20));
+            let mut socket = WriteTimeout::new(near, Duration::from_millis(20));
             socket.write_all(&[0; 16]).await.unwrap();
             let error = socket.write_all(&[0; 1]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
@@ -113,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_reads_slowly_is_not() {
+    fn a_client_that_reads_slowly_is_not() {
         run(async {
             let (near, mut far) = tokio::io::duplex(16);
-            let mut socket = Patient::new(near, Duration::from_secs(60));
+            let mut socket = WriteTimeout::new(near, Duration::from_secs(60));
             let read = async {
                 let mut all = Vec::new();
                 far.read_to_end(&mut all).await.unwrap();

@@ -1,4 +1,4 @@
-//! How an MCP server is reached: as a request says it, and as the page is told of it.
+//! The transport of an MCP server, in requests and in answers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use crewagent_engine::store::{KnownServers, ServerWay, Template};
 use crate::problem::Problem;
 use crate::wire::{McpValue, McpWay};
 
-/// What the page is told. A value with a password in it is not shown.
-pub(super) fn written(servers: KnownServers<'_>, name: &ServerName, way: &ServerWay) -> McpWay {
+/// Returns the transport for the page. A value that holds a password is omitted.
+pub(super) fn write(servers: KnownServers<'_>, name: &ServerName, way: &ServerWay) -> McpWay {
     let values = |values: &BTreeMap<String, Template>| {
         let one = |(key, value): (&String, &Template)| McpValue {
             name: key.clone(),
@@ -32,7 +32,7 @@ pub(super) fn written(servers: KnownServers<'_>, name: &ServerName, way: &Server
     }
 }
 
-/// What a request says. A value that it leaves out stays as it was before.
+/// Reads the transport of a request. A value that it leaves out keeps its old content.
 pub(super) fn read(way: McpWay, before: Option<&ServerWay>) -> Result<ServerWay, Problem> {
     let (old_env, old_headers) = match before {
         Some(ServerWay::Child { env, .. }) => (Some(env), None),
@@ -67,10 +67,10 @@ fn values(
     let mut values = BTreeMap::new();
     for McpValue { name, value, .. } in given {
         let name = name.trim().to_owned();
-        let kept = || before.and_then(|before| before.get(&name)).cloned();
+        let old = || before.and_then(|before| before.get(&name)).cloned();
         let value = match value {
             Some(value) => template(value)?,
-            None => kept().ok_or_else(|| Problem::invalid(format!("`{name}` needs a value")))?,
+            None => old().ok_or_else(|| Problem::invalid(format!("`{name}` needs a value")))?,
         };
         if values.insert(name.clone(), value).is_some() {
             return Err(Problem::invalid(format!("`{name}` is there twice")));

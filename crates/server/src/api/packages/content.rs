@@ -1,4 +1,4 @@
-//! What is in a package, and what was found in it, as the page shows it.
+//! The content of a package, and its findings, for the page.
 
 use crewagent_core::diagnostic::{Diagnostic, Findings, Severity, Sources};
 use crewagent_core::menu::{Surface, menu_of};
@@ -10,10 +10,10 @@ use crewagent_engine::runtime::default_agent;
 use super::severity;
 use crate::wire::{Agent, Finding, PackageContent, Picture, Report, Workflow};
 
-/// A longer line is no help.
+/// A longer line is not shown.
 const MAX_EXCERPT: usize = 400;
 
-/// What is in a package.
+/// Returns the content of a package.
 pub(super) fn content(package: &Package) -> PackageContent {
     let manifest = package.manifest();
     let needs = manifest.runtime.as_ref();
@@ -40,10 +40,10 @@ fn workflow(workflow: &package::Workflow, package: &Package) -> Workflow {
     }
 }
 
-/// The graph, laid out.
+/// Returns the graph, laid out.
 pub(in crate::api) fn picture(workflow: &package::Workflow, package: &Package) -> Picture {
     let drawn = draw::json(&Diagram::of(workflow, package));
-    // What the core writes the wire reads; a test says so.
+    // A test proves that the wire type reads what `draw` writes.
     serde_json::from_str(&drawn).unwrap_or_else(|_| Picture {
         title: String::new(),
         entry: None,
@@ -75,7 +75,7 @@ pub(in crate::api) fn agent(agent: &agents::Agent) -> Agent {
     }
 }
 
-/// What was found in a package.
+/// Returns the findings of a package.
 pub(super) fn report(findings: &Findings, sources: &Sources, package: Option<&Package>) -> Report {
     let count = |severity| u32::try_from(findings.count(severity)).unwrap_or(u32::MAX);
     Report {
@@ -105,7 +105,7 @@ fn finding(found: &Diagnostic, sources: &Sources) -> Finding {
     }
 }
 
-/// The line of a place. Only its neighbourhood is looked at: there may be many findings in a large text.
+/// Returns the line at an offset. Only the bytes around it are read, because a large text may have many findings.
 fn line_at(text: &str, at: usize) -> Option<String> {
     let (before, after) = text.as_bytes().split_at_checked(at)?;
     let is_end = |byte: &u8| *byte == b'\n';
@@ -154,7 +154,7 @@ mod tests {
         for _ in 0..10_000 {
             assert_eq!(finding(&found, &sources).excerpt.as_deref(), Some("end"));
         }
-        // To walk to the end each time takes minutes.
+        // Scanning the whole text each time would take minutes.
         assert!(started.elapsed() < Duration::from_secs(20));
     }
 }

@@ -18,13 +18,13 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::{imported, looked};
 use crate::app::App;
-use crate::endpoint::{BODY_TIME, Content, Endpoint, blocking, too_slow};
+use crate::endpoint::{BODY_TIMEOUT, Content, Endpoint, blocking, too_slow};
 use crate::problem::Problem;
 use crate::wire::{Code, ImportedPackage, Report};
 
-/// The largest file that is taken. What is in it has limits of its own.
+/// Largest file that is accepted. Its content has limits of its own.
 pub(in crate::api) const MAX_UPLOAD: u32 = 64 << 20;
-/// What an upload is.
+/// The media type of an upload.
 const KIND: &str = "application/octet-stream";
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -52,7 +52,7 @@ fn endpoint<R: Serialize + JsonSchema + Send + 'static>(
         if kind != Some(KIND) {
             return Err(Problem::new(Code::WrongType, format!("the body must be `{KIND}`")));
         }
-        // Nobody waits for the end of a file that says itself that it is too long.
+        // A body that declares too great a length is refused at once.
         let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
         if length
             .and_then(|length| length.parse().ok())
@@ -84,13 +84,13 @@ fn cut_off() -> Problem {
     Problem::new(Code::Invalid, "the file did not come whole").hint("Send it again.")
 }
 
-/// Puts a body into a file that goes when the value does.
+/// Writes a body to a temporary file.
 async fn receive(body: Body) -> Result<NamedTempFile, Problem> {
     let failed = |error: std::io::Error| {
         Problem::new(Code::Disk, format!("the file cannot be kept for the check: {error}"))
     };
     let file = tempfile::Builder::new().suffix(".bmad").tempfile().map_err(failed)?;
-    let mut kept = tokio::fs::File::from_std(file.reopen().map_err(failed)?);
+    let mut target = tokio::fs::File::from_std(file.reopen().map_err(failed)?);
     let received = async {
         let (mut stream, mut size) = (body.into_data_stream(), 0_u64);
         while let Some(piece) = stream.next().await {
@@ -99,10 +99,10 @@ async fn receive(body: Body) -> Result<NamedTempFile, Problem> {
             if size > MAX_UPLOAD.into() {
                 return Err(too_long());
             }
-            kept.write_all(&piece).await.map_err(failed)?;
+            target.write_all(&piece).await.map_err(failed)?;
         }
-        kept.flush().await.map_err(failed)
+        target.flush().await.map_err(failed)
     };
-    tokio::time::timeout(BODY_TIME, received).await.map_err(|_| too_slow())??;
+    tokio::time::timeout(BODY_TIMEOUT, received).await.map_err(|_| too_slow())??;
     Ok(file)
 }

@@ -1,4 +1,4 @@
-//! What a run changed in its project: the files, before and after, and the way back.
+//! The changes of a run in its project: files before and after, and reverting them.
 
 use crewagent_core::event::{
     EventKind, FrameEvent, FrameLeft, ModelEvent, StateEvent, ToolEvent, ToolFinished, TurnStarted,

@@ -16,7 +16,7 @@ use crate::endpoint::{Content, Endpoint, blocking, path_of};
 use crate::problem::Problem;
 use crate::wire::Code;
 
-/// What the file is.
+/// The media type of the file.
 const KIND: &str = "application/zip";
 
 pub(super) fn endpoint() -> Endpoint {

@@ -1,11 +1,11 @@
-//! Runs that go on from a moment of another one.
+//! Forks: runs that start from a node of another one.
 
 use crewagent_engine::runtime::{ForkRun, Forked, Runtime, SettingsChange};
 use crewagent_engine::store::{JournalId, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
 use jiff::Timestamp;
 
-use super::actor;
+use super::driver_of;
 use crate::api::Id;
 use crate::app::App;
 use crate::endpoint::Asked;
@@ -48,11 +48,12 @@ pub(super) fn make(asked: Asked<Id, (), NewFork>) -> Result<StartedRun, Problem>
     Ok(StartedRun { run_id: journal.id.to_string() })
 }
 
-/// What is to be forked. A run that is at work writes the files that the new one would work on.
+/// Returns the fork that a request asks for. A run that works cannot be forked: it writes the files that the new run
+/// would work on.
 fn plan(app: &App, store: &Store, path: &Id, event: u64) -> Result<ForkRun, Problem> {
     let run = RunId::parse(&path.id)?;
     store.runs().facts(&run)?;
-    if app.workers.is_working(&actor(app, path)?) {
+    if app.workers.is_working(&driver_of(app, path)?) {
         return Err(Problem::new(Code::Busy, format!("run {run} is at work"))
             .hint("Pause or stop it, or wait until it rests. Then fork it."));
     }

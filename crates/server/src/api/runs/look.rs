@@ -1,4 +1,4 @@
-//! Looking at runs: lists, one run, its events, its state document.
+//! Reading runs: lists, one run, its events, its state documents.
 
 use crewagent_core::event::{
     AssistantMessage, Event, EventKind, ModelEvent, RunEvent, RunResumed, RunStarted, UserAsked,
@@ -26,30 +26,30 @@ use crate::wire::{
 };
 use crewagent_engine::workers::Offset;
 
-/// Runs that are listed when nothing else is said.
-const RUNS: usize = 200;
-/// Events that are given when nothing else is said, and at most.
-const EVENTS: usize = 500;
+/// Default length of a list.
+const DEFAULT_RUNS: usize = 200;
+/// Default and greatest number of events of a page.
+const DEFAULT_EVENTS: usize = 500;
 const MAX_EVENTS: usize = 5000;
 /// Bytes of a journal that are read at a time.
-const PIECE: usize = 1 << 20;
-/// A page ends when it has this many, however few its events are.
-const MAX_PAGE: u64 = 4 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
+/// A page ends after this size, however few its events are.
+const MAX_PAGE_BYTES: u64 = 4 << 20;
 /// A longer text is not shown.
-const MAX_KEPT: u64 = 16 << 20;
-/// Bytes that are read to know whether something follows.
-const PEEK: usize = 64 << 10;
+const MAX_BLOB_BYTES: u64 = 16 << 20;
+/// Bytes that are read to find whether more events follow.
+const PEEK_BYTES: usize = 64 << 10;
 
 pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
     let Asked { app, query, .. } = asked;
     let store = app.store()?;
     let project = query.project.as_deref().map(ProjectId::parse).transpose()?;
     let of = project.as_ref().map_or(Of::All, Of::Project);
-    let limit = query.limit.map_or(RUNS, |limit| limit as usize);
+    let limit = query.limit.map_or(DEFAULT_RUNS, |limit| limit as usize);
     let conversation = query.conversation.as_deref().map(RunId::parse).transpose()?;
     let (mut listing, total) = match (&conversation, query.status) {
         (None, None) => store.runs().newest(of, limit)?,
-        // How a run is, only the run itself says.
+        // The status is known only after reading the run.
         (None, Some(_)) => (store.runs().list(of)?, 0),
         (Some(talk), _) => (started_from(&store, talk, of)?, 0),
     };
@@ -60,7 +60,7 @@ pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
     Ok(RunList { runs, total: u32::try_from(total).unwrap_or(u32::MAX), damaged: listing.damaged })
 }
 
-/// The runs that were started from a conversation, as far as they are still there, the newest first.
+/// Returns the runs that were started from a conversation and still exist, the newest first.
 fn started_from(store: &Store, talk: &RunId, of: Of<'_>) -> Result<RunListing, Problem> {
     let ids = store.conversations().runs_of(talk)?;
     let mut runs: Vec<RunSummary> =
@@ -149,7 +149,7 @@ fn visit(visit: visit::Visit) -> Visit {
     Visit { seq, node, number: u32::try_from(number).unwrap_or(u32::MAX), label, call }
 }
 
-/// The graph of a run's workflow, if its package is there and whole.
+/// Returns the graph of a run's workflow, unless its package is gone or damaged.
 fn graph(store: &Store, facts: &RunRecord) -> Option<Picture> {
     let installed = store.runs().package(facts).ok()??;
     let package = store.packages().load(&installed).ok()?;
@@ -165,7 +165,7 @@ pub(super) fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem>
     page(&asked.app, &JournalId::run(id), reader, &asked.query)
 }
 
-/// Some events of a journal.
+/// Reads a page of a journal.
 pub(in crate::api) fn page(
     app: &App,
     journal: &JournalId,
@@ -173,7 +173,7 @@ pub(in crate::api) fn page(
     query: &EventQuery,
 ) -> Result<EventPage, Problem> {
     let after = query.after.unwrap_or_default();
-    let limit = query.limit.map_or(EVENTS, |limit| limit as usize).clamp(1, MAX_EVENTS);
+    let limit = query.limit.map_or(DEFAULT_EVENTS, |limit| limit as usize).clamp(1, MAX_EVENTS);
     let mut epoch = 1;
     if let Some(mark) = app.page_offsets.find(journal, after)
         && reader.go_to(&mark.place)?
@@ -182,7 +182,7 @@ pub(in crate::api) fn page(
     }
     while reader.seq() < after {
         let left = usize::try_from(after - reader.seq()).unwrap_or(usize::MAX);
-        let passed = reader.next_few(PIECE, left)?;
+        let passed = reader.next_few(CHUNK_BYTES, left)?;
         if passed.is_empty() {
             break;
         }
@@ -191,14 +191,14 @@ pub(in crate::api) fn page(
     let (mut events, begin) = (Vec::new(), reader.offset());
     let mut more = false;
     loop {
-        if events.len() == limit || reader.offset() - begin >= MAX_PAGE {
+        if events.len() == limit || reader.offset() - begin >= MAX_PAGE_BYTES {
             if let Some(place) = reader.place() {
                 app.page_offsets.insert(journal, PageOffset { place, epoch });
             }
-            more = !reader.next_few(PEEK, 1)?.is_empty();
+            more = !reader.next_few(PEEK_BYTES, 1)?.is_empty();
             break;
         }
-        let next = reader.next_few(PIECE, limit - events.len())?;
+        let next = reader.next_few(CHUNK_BYTES, limit - events.len())?;
         if next.is_empty() {
             break;
         }
@@ -210,7 +210,7 @@ pub(in crate::api) fn page(
     Ok(EventPage { events, more, cursor: cursor::write(std::iter::once((journal, at))) })
 }
 
-/// Which process of a run was the last that began within these events.
+/// Returns the last epoch that begins within these events.
 fn last_epoch(events: &[Event]) -> Option<u64> {
     let resumed = |event: &Event| {
         if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind {
@@ -234,11 +234,11 @@ pub(super) fn state(asked: Asked<Id>) -> Result<StateTexts, Problem> {
 
 pub(super) fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
-    kept(&store.runs().blobs(&id)?, &asked.path.sha256)
+    read_blob(&store.runs().blobs(&id)?, &asked.path.sha256)
 }
 
-/// A long text that an event names.
-pub(in crate::api) fn kept(
+/// Reads a long text that an event refers to.
+pub(in crate::api) fn read_blob(
     blobs: &crewagent_engine::blobs::Blobs,
     sha256: &str,
 ) -> Result<FileText, Problem> {
@@ -246,7 +246,7 @@ pub(in crate::api) fn kept(
     let missing = || Problem::missing("there is no such text");
     let size = blobs.size(digest).ok().flatten().ok_or_else(missing)?;
     let text = match size {
-        0..=MAX_KEPT => String::from_utf8(blobs.get(digest).map_err(|_| missing())?).ok(),
+        0..=MAX_BLOB_BYTES => String::from_utf8(blobs.get(digest).map_err(|_| missing())?).ok(),
         _ => None,
     };
     let sha256 = sha256.to_owned();
@@ -265,13 +265,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let blobs = Blobs::new(Folder::root(Disk::default(), folder.path()));
         let short = blobs.put(b"short").unwrap().to_string();
-        let shown = kept(&blobs, &short).unwrap();
+        let shown = read_blob(&blobs, &short).unwrap();
         assert_eq!((shown.bytes, shown.text.as_deref()), (5, Some("short")));
-        // A gigabyte that takes no room, and whose digest would be wrong.
+        // A sparse file of one gigabyte, whose digest would be wrong.
         let long = Digest::of(b"long").to_string();
         std::fs::File::create(folder.path().join(&long)).unwrap().set_len(1 << 30).unwrap();
-        let shown = kept(&blobs, &long).unwrap();
+        let shown = read_blob(&blobs, &long).unwrap();
         assert_eq!((shown.bytes, shown.text), (1 << 30, None));
-        assert!(kept(&blobs, &Digest::of(b"none").to_string()).is_err());
+        assert!(read_blob(&blobs, &Digest::of(b"none").to_string()).is_err());
     }
 }

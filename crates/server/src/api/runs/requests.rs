@@ -1,4 +1,4 @@
-//! What a model was told in a run: the requests, made again from the journal.
+//! The requests of a run, rebuilt from its journal.
 
 use crewagent_core::context::tokens_of;
 use crewagent_core::integrity::Digest;
@@ -24,7 +24,7 @@ pub(super) fn show(asked: Asked<Turn>) -> Result<RequestDetail, Problem> {
     let store = asked.app.store()?;
     let found =
         Runtime::new(&store, ToolServers::none()).requests(&RunId::parse(&asked.path.id)?)?;
-    // A request that was answered with an error was made again under the same number.
+    // A request that failed was repeated under the same number.
     let meant = found.iter().rev().find(|one| one.request.place.turn == asked.path.turn);
     let past = meant.ok_or_else(|| Problem::missing("there is no request with this number"))?;
     Ok(RequestDetail {
@@ -34,7 +34,7 @@ pub(super) fn show(asked: Asked<Turn>) -> Result<RequestDetail, Problem> {
     })
 }
 
-/// The run as a scenario, which the scripted model plays again.
+/// Returns the run as a scenario for the scripted model.
 pub(super) fn scenario(asked: Asked<Id>) -> Result<TextFile, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
     let view = store.runs().look(&id)?;
@@ -62,7 +62,7 @@ fn shown(message: &Message) -> RequestMessage {
     RequestMessage { layer: layer(message), tokens: tokens(message), message: message.clone() }
 }
 
-/// Which part of the prompt a message is: the runtime begins its own with a heading.
+/// Returns the prompt layer of a message, which the runtime marks with a heading.
 fn layer(message: &Message) -> Layer {
     let content = match message {
         Message::System { .. } => return Layer::System,
