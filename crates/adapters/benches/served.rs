@@ -19,7 +19,7 @@ use crewagent_engine::runtime::{Runtime, StartTalk};
 use crewagent_engine::store::{Settings, Store};
 use crewagent_engine::tool_server::ToolServers;
 use crewagent_testkit::loopback::{self, Answer, Call, Loopback, Plan, Record};
-use crewagent_testkit::mcp::{MANNER, serve};
+use crewagent_testkit::mcp::{BEHAVIOUR, serve};
 use crewagent_testkit::report;
 
 const TURNS: usize = 100;
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         return code;
     }
     // The server is this program, too.
-    if let Ok(manner) = std::env::var(MANNER) {
+    if let Ok(manner) = std::env::var(BEHAVIOUR) {
         serve(&manner);
         return ExitCode::SUCCESS;
     }
@@ -105,7 +105,7 @@ fn turns(case: Case) -> Result<Vec<Duration>, Failure> {
     fs::create_dir_all(&project)?;
     let program = std::env::current_exe()?;
     let table = format!(
-        "[mcp.servers.s]\nenabled = true\ncommand = {program:?}\nenv = {{ {MANNER} = \"hundred\" }}\n"
+        "[mcp.servers.s]\nenabled = true\ncommand = {program:?}\nenv = {{ {BEHAVIOUR} = \"hundred\" }}\n"
     );
     fs::write(Settings::path(&home), table)?;
     let store = Store::open(Some(home))?;

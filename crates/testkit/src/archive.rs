@@ -23,7 +23,7 @@ const UNIX: u16 = 3 << 8 | 20;
 const UTF8_NAME: u16 = 1 << 11;
 const DOS_DATE: u16 = 1 << 5 | 1;
 
-/// One entry, true until it is told to lie.
+/// One entry, correct until a setting makes it wrong.
 #[derive(Clone, Debug)]
 pub struct Entry {
     name: Vec<u8>,
@@ -44,7 +44,7 @@ pub struct Entry {
     behind: Option<Vec<u8>>,
 }
 
-/// What only the local header says.
+/// Values of the local header that differ from the directory.
 #[derive(Clone, Debug, Default)]
 struct Lies {
     flags: u16,
@@ -55,13 +55,13 @@ struct Lies {
 }
 
 impl Entry {
-    /// A file, deflated.
+    /// Makes a file, deflated.
     pub fn file(name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Self {
         let content = content.as_ref();
         Self { packed: deflated(content), method: 8, ..Self::stored(name, content) }
     }
 
-    /// A file that is not compressed.
+    /// Makes a file that is not compressed.
     pub fn stored(name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Self {
         let (name, content) = (name.as_ref(), content.as_ref());
         Self {
@@ -84,17 +84,17 @@ impl Entry {
         }
     }
 
-    /// A folder; its name should end in `/`.
+    /// Makes a folder; its name should end in `/`.
     pub fn folder(name: impl AsRef<[u8]>) -> Self {
         Self::stored(name, b"").mode(FOLDER_MODE)
     }
 
-    /// A symbolic link.
+    /// Makes a symbolic link.
     pub fn link(name: impl AsRef<[u8]>, target: &str) -> Self {
         Self::stored(name, target).mode(LINK_MODE)
     }
 
-    /// An entry whose packed bytes are given, with the size they claim to have unpacked.
+    /// Makes an entry whose packed bytes are given, with the size they claim to have unpacked.
     pub fn packed(name: impl AsRef<[u8]>, packed: Vec<u8>, size: u64) -> Self {
         Self { packed, size, method: 8, ..Self::stored(name, b"") }
     }
@@ -218,7 +218,7 @@ impl Entry {
         self
     }
 
-    /// The local header alone.
+    /// Returns the local header alone.
     pub fn local_header(&self) -> Vec<u8> {
         let name = self.local_name.as_ref().unwrap_or(&self.name);
         let extra = [&*self.extra, &self.local.extra].concat();
@@ -239,7 +239,7 @@ impl Entry {
         header
     }
 
-    /// The record with sizes that follows the content, signed or not, with 8 bytes for a size or with 4.
+    /// Returns the record with sizes that follows the content, signed or not, with 8 bytes for a size or with 4.
     pub fn descriptor(&self, signed: bool, wide: bool) -> Vec<u8> {
         let mut bytes = if signed { b"PK\x07\x08".to_vec() } else { Vec::new() };
         bytes.extend(self.crc.to_le_bytes());
@@ -249,7 +249,7 @@ impl Entry {
         bytes
     }
 
-    /// What stands behind the content.
+    /// Returns the bytes after the content.
     fn tail(&self) -> Vec<u8> {
         let follows = self.flags & SIZES_FOLLOW != 0;
         let true_tail = || if follows { self.descriptor(true, false) } else { Vec::new() };
@@ -269,7 +269,7 @@ impl Entry {
         record
     }
 
-    /// The fields from "version needed" to "extra length".
+    /// Writes the fields from "version needed" to "extra length".
     fn common(&self, out: &mut Vec<u8>, name: &[u8], size: u64, extra: &[u8]) {
         for short in [20, self.flags, self.method, 0, DOS_DATE] {
             out.extend(short.to_le_bytes());
@@ -299,12 +299,12 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// An archive of these entries, in this order.
+    /// Makes an archive of these entries, in this order.
     pub fn of(entries: impl IntoIterator<Item = Entry>) -> Self {
         Self { entries: entries.into_iter().collect(), ..Self::default() }
     }
 
-    /// An archive of a package's files.
+    /// Makes an archive of a package's files.
     pub fn of_files<N: AsRef<str>, C: AsRef<[u8]>>(
         files: impl IntoIterator<Item = (N, C)>,
     ) -> Self {
@@ -353,7 +353,7 @@ impl Archive {
         self
     }
 
-    /// The archive.
+    /// Returns the bytes of the archive.
     pub fn bytes(&self) -> Vec<u8> {
         let mut out = self.prefix.clone();
         let mut directory = Vec::new();
@@ -426,14 +426,14 @@ impl Archive {
     }
 }
 
-/// The content as a deflate stream.
+/// Returns the content as a deflate stream.
 pub fn deflated(content: &[u8]) -> Vec<u8> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(9));
     // Writing into memory does not fail.
     encoder.write_all(content).and_then(|()| encoder.finish()).unwrap_or_default()
 }
 
-/// A deflate stream of so many MiB of zeros, made without writing them all.
+/// Returns a deflate stream of so many MiB of zeros, made without writing them all.
 pub fn deflated_zeros(mib: usize) -> Vec<u8> {
     let zeros = vec![0; 1 << 20];
     let mut block = Vec::with_capacity(zeros.len());
@@ -447,7 +447,7 @@ pub fn deflated_zeros(mib: usize) -> Vec<u8> {
     stream
 }
 
-/// The checksum of the format.
+/// Returns the CRC-32 of some bytes.
 pub fn checksum(content: &[u8]) -> u32 {
     let mut crc = Crc::new();
     crc.update(content);

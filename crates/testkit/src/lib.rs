@@ -1,5 +1,5 @@
-//! What tests need and programs do not: archives with every mistake, packages of every size, a model on the loopback,
-//! and a terminal, and MCP servers that misbehave.
+//! Test support: broken archives, packages of every size, a model server on the loopback, a terminal, and MCP servers
+//! that misbehave.
 #![allow(clippy::disallowed_methods, reason = "tests start programs and connect to them")]
 
 pub mod accept;

@@ -1,5 +1,5 @@
-//! A model on the loopback: a server of chat completions in a process of its own, which plays a plan and notes when
-//! each request came and each answer went.
+//! A model server on the loopback, in a process of its own. It plays a plan, and records the time of each request and
+//! answer.
 //!
 //! It is a process of its own so that the one that is measured has its memory and its processor time for itself. A
 //! benchmark is both: it calls [`serve_if_asked`] first, and [`Loopback::start`] starts the same program again.
@@ -54,23 +54,23 @@ impl Loopback {
         Ok(Self { process, port })
     }
 
-    /// The port it listens on.
+    /// Returns the port it listens on.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// What a client of chat completions takes as its base.
+    /// Returns the base URL for a client of chat completions.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// Plays this plan from now on, and forgets what was noted.
+    /// Plays this plan from now on, and clears the records.
     pub fn play(&self, plan: &Plan) -> io::Result<()> {
         let body = serde_json::to_vec(plan)?;
         Client::connect(self.port)?.send("PUT", "/plan", &body).map(drop)
     }
 
-    /// What was noted since the plan began.
+    /// Returns the records since the plan began.
     pub fn records(&self) -> io::Result<Records> {
         let mut client = Client::connect(self.port)?;
         Ok(serde_json::from_slice(client.send("GET", "/records", b"")?)?)

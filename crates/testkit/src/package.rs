@@ -17,7 +17,7 @@ pub struct MemoryFiles {
 }
 
 impl MemoryFiles {
-    /// These files; an error when a name is no path of a package.
+    /// Makes these files. Fails if a name is no path of a package.
     pub fn new<N: AsRef<str>, C: AsRef<[u8]>>(
         files: impl IntoIterator<Item = (N, C)>,
     ) -> Result<Self, PathError> {
@@ -28,7 +28,7 @@ impl MemoryFiles {
         Ok(own)
     }
 
-    /// The files below a folder of the repository.
+    /// Reads the files below a folder of the repository.
     pub fn from_folder(folder: &Path) -> io::Result<Self> {
         let mut own = Self::default();
         own.add_folder(folder, "")?;
@@ -56,7 +56,7 @@ impl MemoryFiles {
         Ok(())
     }
 
-    /// A file as text; empty when there is none.
+    /// Returns a file as text; empty when there is none.
     pub fn text(&self, name: &str) -> String {
         self.contents
             .get(name)
@@ -75,7 +75,7 @@ impl Files for MemoryFiles {
     }
 }
 
-/// A package without findings that has so many nodes, and so many edges as far as they fit without a cycle.
+/// Returns a package without findings that has so many nodes, and so many edges as far as they fit without a cycle.
 ///
 /// The nodes stand in a row, each leads to the next; more edges lead further ahead, from decisions.
 pub fn generated(nodes: usize, edges: usize) -> Vec<(String, String)> {
@@ -91,7 +91,7 @@ pub fn generated(nodes: usize, edges: usize) -> Vec<(String, String)> {
     files
 }
 
-/// Where each node leads to.
+/// Returns the targets of each node.
 fn targets(nodes: usize, edges: usize) -> Vec<Vec<usize>> {
     let mut targets: Vec<Vec<usize>> =
         (0..nodes).map(|node| (node + 1..nodes).take(1).collect()).collect();

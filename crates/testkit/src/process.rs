@@ -1,4 +1,4 @@
-//! What a process costs, as the system counts it: memory, processor time, threads, descriptors. Zero where the system
+//! The cost of a process, as the system counts it: memory, processor time, threads, descriptors. Zero where the system
 //! does not say; only Linux does.
 
 use std::fs;
@@ -7,17 +7,17 @@ use std::time::Duration;
 /// A tick of the processor times in `/proc`, the same on every Linux since 2.6.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The most memory that a process has had at once, in KiB; `self` is this one.
+/// Returns the peak memory of a process, in KiB; `self` is this one.
 pub fn peak_memory(process: &str) -> u64 {
     status(process, "VmHWM:")
 }
 
-/// The memory that a process has now, in KiB.
+/// Returns the current memory of a process, in KiB.
 pub fn memory(process: &str) -> u64 {
     status(process, "VmRSS:")
 }
 
-/// The threads of a process.
+/// Returns the threads of a process.
 pub fn threads(process: &str) -> u64 {
     status(process, "Threads:")
 }
@@ -29,13 +29,13 @@ fn status(process: &str, key: &str) -> u64 {
     number.and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
-/// The processor time of all children of this process that have ended and were waited for.
+/// Returns the processor time of all children of this process that have ended and were waited for.
 pub fn time_of_children() -> Duration {
     // utime, stime, cutime and cstime are the fields 14 to 17; the second one, a name, may have blanks and ends with `)`.
     ticks("self", 15).saturating_add(ticks("self", 16))
 }
 
-/// The processor time of this process, all of its threads together.
+/// Returns the processor time of this process, all of its threads together.
 pub fn time() -> Duration {
     ticks("self", 13).saturating_add(ticks("self", 14))
 }
@@ -47,7 +47,7 @@ fn ticks(process: &str, field: usize) -> Duration {
     TICK * number.unwrap_or_default()
 }
 
-/// What this process holds open.
+/// The open descriptors of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Descriptors {
     /// Everything.
@@ -56,7 +56,7 @@ pub struct Descriptors {
     pub sockets: usize,
 }
 
-/// What this process holds open now.
+/// Returns the open descriptors of this process.
 pub fn descriptors() -> Descriptors {
     let mut found = Descriptors::default();
     for entry in fs::read_dir("/proc/self/fd").into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! A program in a terminal of its own: keys go in, and what it shows can be read.
+//! A program in a terminal of its own: the test types keys and reads the screen.
 //!
 //! A terminal sends Ctrl-C to the programs that belong to it, and only the first process of a session can have one. So
 //! the program that tests starts itself again; that process makes the terminal its own and then becomes the program.
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::screen::Screen;
 
-/// What a process is to become.
+/// The role of a process.
 const PROGRAM: &str = "CREWAGENT_TESTKIT_PROGRAM";
 /// Nothing that is waited for takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -60,7 +60,7 @@ fn take_over(program: &str) -> io::Result<()> {
 pub struct Terminal {
     master: File,
     child: Child,
-    /// What can be seen now.
+    /// Returns the text on the screen.
     pub screen: Screen,
     /// Everything that was written to the terminal.
     pub written: Vec<u8>,
@@ -100,7 +100,7 @@ impl Terminal {
         self.master.write_all(keys.as_bytes())
     }
 
-    /// Types much, while it is read what comes of it; a terminal does not take much at once.
+    /// Types a long text, and reads the output meanwhile, because a terminal buffers little.
     pub fn paste(&mut self, text: &str) -> io::Result<()> {
         let pasted = format!("\u{1b}[200~{}\u{1b}[201~", text.replace('\n', "\r"));
         for piece in pasted.as_bytes().chunks(256) {
@@ -135,7 +135,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Takes what the program writes within this time.
+    /// Reads the output of the program within this time.
     pub fn read(&mut self, time: Duration) -> io::Result<Reading> {
         let time = Timespec::try_from(time).map_err(io::Error::other)?;
         let mut ready = [PollFd::new(&self.master, PollFlags::IN)];
@@ -143,7 +143,7 @@ impl Terminal {
             return Ok(Reading::Nothing);
         }
         let mut buffer = [0; 1 << 16];
-        // On Linux a terminal that nobody has open any more is an error for its reader.
+        // On Linux, reading a terminal that no process has open is an error.
         match self.master.read(&mut buffer) {
             Ok(count @ 1..) => {
                 self.screen.write(&buffer[..count]);
@@ -154,7 +154,7 @@ impl Terminal {
         }
     }
 
-    /// Reads to the end. How it ended, and everything that can be seen or scrolled to.
+    /// Reads to the end, and returns the exit status and all text, also what has scrolled away.
     pub fn end(mut self) -> io::Result<(Option<i32>, String)> {
         let deadline = Instant::now() + PATIENCE;
         while self.read(deadline.saturating_duration_since(Instant::now()))? != Reading::End {
@@ -174,7 +174,7 @@ impl Drop for Terminal {
     }
 }
 
-/// What came of reading.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// So many bytes.

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use crate::accept::is_accepting;
 
-/// The middle one of some measurements, which are sorted on the way.
+/// Sorts some measurements, and returns their median.
 pub fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// A time in milliseconds, as a table shows it.
+/// Returns a time in milliseconds, as a table shows it.
 pub fn millis(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }

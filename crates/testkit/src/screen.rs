@@ -1,4 +1,4 @@
-//! What a terminal shows after some bytes: the window as text.
+//! The screen of a terminal after some bytes, as text.
 
 use std::num::NonZeroU16;
 
@@ -17,33 +17,33 @@ impl std::fmt::Debug for Screen {
 }
 
 impl Screen {
-    /// An empty window.
+    /// Makes an empty window.
     pub fn new(rows: u16, columns: u16) -> Self {
         let parser = vt100::Parser::new(size(rows), size(columns), SCROLLED);
         Self { parser }
     }
 
-    /// Takes what a program writes to a terminal.
+    /// Feeds the output of a program to the terminal.
     pub fn write(&mut self, bytes: &[u8]) {
         self.parser.process(bytes);
     }
 
-    /// The same for what comes from no terminal, where a line end alone begins a line.
+    /// Feeds output that did not pass a terminal, where a line feed alone begins a line.
     pub fn write_lines(&mut self, text: &str) {
         self.write(text.replace('\n', "\r\n").as_bytes());
     }
 
-    /// The window has another size.
+    /// Sets the size of the window.
     pub fn resize(&mut self, rows: u16, columns: u16) {
         self.parser.set_size(size(rows), size(columns));
     }
 
-    /// What can be seen, without blanks at the ends of lines.
+    /// Returns the visible text, without blanks at the ends of lines.
     pub fn text(&self) -> String {
         lines(self.parser.screen().contents())
     }
 
-    /// What can be seen, and what has left the window at its top.
+    /// Returns the visible text, and the text that has scrolled away.
     pub fn all(&mut self) -> String {
         let screen = self.parser.screen_mut();
         screen.set_scrollback(usize::MAX);
@@ -61,12 +61,12 @@ impl Screen {
         lines(all.join("\n"))
     }
 
-    /// Where the cursor is: row and column, from 0.
+    /// Returns the row and the column of the cursor, from 0.
     pub fn cursor(&self) -> (u16, u16) {
         self.parser.screen().cursor_position()
     }
 
-    /// Whether the letter at this place is bold.
+    /// Returns true if the letter at this position is bold.
     pub fn is_bold(&self, row: u16, column: u16) -> bool {
         self.parser.screen().cell(row, column).is_some_and(vt100::Cell::bold)
     }

@@ -22,7 +22,7 @@ use crewagent_engine::runtime::{Run, Runtime, StartTalk};
 use crewagent_engine::store::{Settings, Store};
 use crewagent_engine::tool_server::{Offer, Order, Part, ServerFault, ToolResult, ToolServer as _};
 use crewagent_scenario::scripted::Scripted;
-use crewagent_testkit::mcp::{MANNER, serve};
+use crewagent_testkit::mcp::{BEHAVIOUR, serve};
 use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The server that the tests start: this program, with a variable set. Without it there is nothing to do.
 #[test]
 fn play() {
-    if let Ok(manner) = std::env::var(MANNER) {
+    if let Ok(manner) = std::env::var(BEHAVIOUR) {
         serve(&manner);
     }
 }
@@ -42,7 +42,7 @@ fn table(name: &str, manner: &str, more: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let args = ["--exact", "mcp::play", "--nocapture", "--test-threads", "1"];
     format!(
-        "[mcp.servers.{name}]\nenabled = true\ncommand = {:?}\nargs = {args:?}\n{more}\n[mcp.servers.{name}.env]\n{MANNER} = {manner:?}\n",
+        "[mcp.servers.{name}]\nenabled = true\ncommand = {:?}\nargs = {args:?}\n{more}\n[mcp.servers.{name}.env]\n{BEHAVIOUR} = {manner:?}\n",
         program.to_str().unwrap()
     )
 }

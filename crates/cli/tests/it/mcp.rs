@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Stdio;
 
 use crewagent_testkit::eventually;
-use crewagent_testkit::mcp::{MANNER, serve};
+use crewagent_testkit::mcp::{BEHAVIOUR, serve};
 use serde_json::Value as Json;
 
 use crate::support::{Ran, World};
@@ -13,7 +13,7 @@ use crate::support::{Ran, World};
 /// The server that the tests start: this program, with a variable set. Without it there is nothing to do.
 #[test]
 fn play() {
-    if let Ok(manner) = std::env::var(MANNER) {
+    if let Ok(manner) = std::env::var(BEHAVIOUR) {
         serve(&manner);
     }
 }
@@ -21,7 +21,7 @@ fn play() {
 /// Adds the server of these tests.
 fn add(world: &World, name: &str, manner: &str) -> Ran {
     let program = std::env::current_exe().unwrap();
-    let manner = format!("{MANNER}={manner}");
+    let manner = format!("{BEHAVIOUR}={manner}");
     let words = ["mcp", "add", name, "--enable", "--env", &manner, "--", program.to_str().unwrap()];
     let plays = ["--exact", "mcp::play", "--nocapture", "--test-threads", "1"];
     world.run(&[&words[..], &plays].concat())

@@ -37,7 +37,7 @@ impl TypeVisitor for Collected {
     }
 }
 
-/// What may be left out is never null: the server leaves it out, and a page that has nothing to say does so, too.
+/// Removes `null` from optional members: both sides leave them out instead.
 fn without_null_where_optional(declared: &str) -> String {
     let mut text = String::with_capacity(declared.len());
     for line in declared.split_inclusive('\n') {

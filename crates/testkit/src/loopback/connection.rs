@@ -1,4 +1,4 @@
-//! One connection of the server: what was read and is no whole request yet, and what is still to be written.
+//! One connection of the server: a request that is being read, and an answer that is being written.
 
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use mio::net::TcpStream;
 use super::frames::Frames;
 use super::http::{Head, Length};
 
-/// Room for a request without history; it grows with what comes.
+/// Initial size of the buffer, enough for a request without history.
 const ROOM: usize = 32 * 1024;
 /// No request is longer.
 const MAX_REQUEST: usize = 64 << 20;
@@ -23,7 +23,7 @@ pub(super) struct Connection {
     output: Output,
 }
 
-/// What is being written, piece by piece.
+/// An answer that is written piece by piece.
 #[derive(Debug, Default)]
 struct Output {
     frames: Frames,
@@ -35,11 +35,11 @@ struct Output {
     pace: Option<(Instant, Duration)>,
     /// The note about this request.
     record: Option<usize>,
-    /// Whether it waits for the other side to read.
+    /// True while it waits for the client to read.
     is_stuck: bool,
 }
 
-/// What came of writing.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// Nothing is left to write. The time is the one before the last write, for the note with this number.
@@ -50,7 +50,7 @@ pub(super) enum Progress {
     Stuck,
 }
 
-/// What came of reading.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Input {
     /// A whole request is there.
@@ -67,7 +67,7 @@ impl Connection {
         Self { stream, input, filled: 0, head: None, output: Output::default() }
     }
 
-    /// Reads what there is.
+    /// Reads the bytes that are available.
     pub(super) fn read(&mut self) -> io::Result<Input> {
         loop {
             if self.filled == self.input.len() {
@@ -95,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// The request that is there: method, path and body.
+    /// Returns the request that is there: method, path and body.
     pub(super) fn request(&self) -> Option<(&str, &str, &[u8])> {
         let head = self.head.as_ref()?;
         let end = head.message_end(&self.input[..self.filled])?;
@@ -105,7 +105,7 @@ impl Connection {
 
     /// Forgets the request, which is answered.
     pub(super) fn next_request(&mut self) {
-        // Nobody sends the next request before the answer, so nothing is behind this one.
+        // A client sends the next request after the answer, so nothing follows this one.
         self.filled = 0;
         self.head = None;
     }
@@ -120,7 +120,7 @@ impl Connection {
         self.output = Output { frames, pace, record, ..Output::default() };
     }
 
-    /// Whether it waits for the other side to read.
+    /// Returns true if it waits for the client to read.
     pub(super) fn is_stuck(&self) -> bool {
         self.output.is_stuck
     }

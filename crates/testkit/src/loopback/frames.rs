@@ -16,7 +16,8 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// The answer to a request of this run. The first piece is the head, the last one everything that is no token.
+    /// Makes the answer to a request of this run. The first piece is the head, the last one is everything after the
+    /// tokens.
     pub(super) fn of(plan: &Plan, answer: &Answer, run: usize, turn: usize) -> io::Result<Self> {
         let mut frames = Self::default();
         frames.bytes.extend_from_slice(HEAD);
@@ -51,7 +52,7 @@ impl Frames {
         Ok(frames)
     }
 
-    /// A whole answer of HTTP.
+    /// Makes a whole HTTP answer.
     pub(super) fn plain(status: &str, body: &[u8]) -> io::Result<Self> {
         let mut bytes = Vec::new();
         write!(
@@ -68,7 +69,7 @@ impl Frames {
         self.ends.push(self.bytes.len());
     }
 
-    /// A piece of a call.
+    /// Writes a piece of a call.
     fn call(&mut self, call: &str) -> io::Result<()> {
         self.delta(&format!(r#"{{"tool_calls":[{call}]}}"#), "null")?;
         self.end();
@@ -100,14 +101,14 @@ fn quoted(text: &str) -> io::Result<String> {
     Ok(serde_json::to_string(text)?)
 }
 
-/// The id of a call, from which the next request of the same run is known.
+/// Returns the id of a call, from which the next request of the same run is known.
 fn call_id(run: usize, turn: usize, index: usize) -> String {
     format!("{MARK}{run}_{turn}_{index}")
 }
 
 const MARK: &str = "call_r";
 
-/// The run and the turn of the last call that a body names.
+/// Returns the run and the turn of the last call that a body names.
 pub(super) fn last_call(body: &[u8]) -> Option<(usize, usize)> {
     let at = body.windows(MARK.len()).rposition(|window| window == MARK.as_bytes())?;
     let rest = body.get(at + MARK.len()..)?;
@@ -116,7 +117,7 @@ pub(super) fn last_call(body: &[u8]) -> Option<(usize, usize)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// A text in pieces of so many characters.
+/// Returns a text in pieces of so many characters.
 fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -5,13 +5,13 @@
 pub(super) struct Head {
     /// The first line.
     pub(super) start: String,
-    /// Where the body begins.
+    /// The offset of the body.
     pub(super) end: usize,
     /// How long the body is.
     pub(super) body: Length,
 }
 
-/// How a body says where it ends.
+/// How the end of a body is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
     Bytes(usize),
@@ -19,7 +19,7 @@ pub(super) enum Length {
 }
 
 impl Head {
-    /// The head, once all of it is there.
+    /// Returns the head, once all of it is there.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
         let text = String::from_utf8_lossy(bytes.get(..end)?);
@@ -37,13 +37,14 @@ impl Head {
         Some(Self { start, end, body })
     }
 
-    /// The method and the path of a request.
+    /// Returns the method and the path of a request.
     pub(super) fn target(&self) -> (&str, &str) {
         let mut words = self.start.split(' ');
         (words.next().unwrap_or_default(), words.next().unwrap_or_default())
     }
 
-    /// Where the message ends in these bytes, once all of it is there. A chunked body must be the last thing in them.
+    /// Returns the end of the message in these bytes, once all of it is there. A chunked body must be the last thing in
+    /// them.
     pub(super) fn message_end(&self, bytes: &[u8]) -> Option<usize> {
         match self.body {
             Length::Bytes(length) => Some(self.end + length).filter(|end| *end <= bytes.len()),

@@ -1,17 +1,17 @@
-//! What the server on the loopback plays, and what it notes.
+//! The plan that the loopback server plays, and its records.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What is answered, to whom, and how fast.
+/// Answers, their order and their pace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The answers, in order.
     pub answers: Vec<Answer>,
-    /// Which request gets which.
+    /// The order in which requests get them.
     pub order: Order,
-    /// How fast they come.
+    /// Their pace.
     pub pace: Pace,
     /// Characters in one event of a stream; a token has about four.
     pub piece: usize,
@@ -19,7 +19,7 @@ pub struct Plan {
     pub keep: Option<PathBuf>,
 }
 
-/// Which request gets which answer.
+/// The assignment of answers to requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// The n-th request gets the n-th answer: one run.
@@ -29,7 +29,7 @@ pub enum Order {
     Runs,
 }
 
-/// How fast an answer comes.
+/// The pace of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pace {
     /// At once, as one piece.
@@ -42,7 +42,7 @@ pub enum Pace {
 /// One answer of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Its words.
+    /// Its text.
     pub content: Option<String>,
     /// The tools it calls.
     pub calls: Vec<Call>,
@@ -59,7 +59,7 @@ pub struct Call {
     pub arguments: String,
 }
 
-/// What the server noted.
+/// The records of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Records {
     /// The requests, in the order in which they came.
@@ -86,12 +86,12 @@ pub struct Record {
 }
 
 impl Plan {
-    /// One run, answered at once.
+    /// Makes a plan for one run, answered at once.
     pub fn burst(answers: Vec<Answer>) -> Self {
         Self { answers, piece: 16, ..Self::default() }
     }
 
-    /// Many runs with the same answers, at so many tokens a second.
+    /// Makes a plan for many runs with the same answers, at so many tokens a second.
     pub fn crowd(answers: Vec<Answer>, tokens_per_second: u32) -> Self {
         let pace = Pace::EventsPerSecond(tokens_per_second);
         Self { answers, order: Order::Runs, pace, piece: 4, keep: None }
@@ -99,12 +99,12 @@ impl Plan {
 }
 
 impl Answer {
-    /// Words alone.
+    /// Makes an answer of text alone.
     pub fn words(content: impl Into<String>) -> Self {
         Self { content: Some(content.into()), ..Self::default() }
     }
 
-    /// One call.
+    /// Makes an answer with one call.
     pub fn call(name: impl Into<String>, arguments: impl ToString) -> Self {
         let call = Call { name: name.into(), arguments: arguments.to_string() };
         Self { calls: vec![call], ..Self::default() }
@@ -112,8 +112,8 @@ impl Answer {
 }
 
 impl Records {
-    /// For each run the nanoseconds between the end of an answer and the end of the next request. The n-th of them lies
-    /// before request n + 1.
+    /// Returns, for each run, the nanoseconds between the end of an answer and the end of the next request. The n-th
+    /// lies before request n + 1.
     pub fn overheads(&self) -> Vec<Vec<u64>> {
         let runs = self.requests.iter().map(|record| record.run + 1).max().unwrap_or(0);
         let mut last: Vec<Option<u64>> = vec![None; runs];

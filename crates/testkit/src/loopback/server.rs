@@ -23,7 +23,7 @@ const FIRST: usize = 2;
 /// Connections at the same time.
 const MAX_CONNECTIONS: usize = 4096;
 
-/// What a request gets that the plan does not know.
+/// The answer to a request that the plan does not cover.
 const OVER: &[u8] = br#"{"error":{"message":"the plan is over","type":"invalid_request_error"}}"#;
 
 /// An answer, when its pieces are due, and the number of its note.
@@ -51,7 +51,7 @@ struct Server {
     poll: Poll,
     listener: TcpListener,
     connections: Vec<Option<Connection>>,
-    /// When which connection has something to write.
+    /// The time at which each connection has something to write.
     due: BinaryHeap<Reverse<(Instant, usize)>>,
     clock: Clock,
     plan: Plan,
@@ -61,7 +61,7 @@ struct Server {
 }
 
 impl Server {
-    /// A server, its port, and what ends it.
+    /// Opens a server, and returns its port and the waker that ends it.
     fn open() -> io::Result<(Self, u16, Waker)> {
         let mut listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let port = listener.local_addr()?.port();
@@ -126,7 +126,7 @@ impl Server {
         }
     }
 
-    /// Something happened on a connection.
+    /// Handles a ready connection.
     fn serve(&mut self, at: usize, is_readable: bool) {
         if is_readable {
             self.settle(at, Self::read);
@@ -143,7 +143,7 @@ impl Server {
         }
     }
 
-    /// Whether the connection stays.
+    /// Returns true if the connection stays.
     fn read(&mut self, at: usize) -> io::Result<bool> {
         let Some(connection) = &mut self.connections[at] else { return Ok(true) };
         match connection.read()? {
@@ -207,7 +207,7 @@ impl Server {
         Ok(())
     }
 
-    /// The answer of the plan, when each piece of it is due, and the number of the note.
+    /// Returns the answer of the plan, when each piece of it is due, and the number of the note.
     fn complete(&mut self, body: &[u8], arrived: Instant) -> io::Result<Completion> {
         let record = self.note(body, arrived);
         let Some(answer) = self.plan.answers.get(record.turn) else {
@@ -227,7 +227,7 @@ impl Server {
         Ok((frames, pace, Some(number)))
     }
 
-    /// Who asks, and for which turn.
+    /// Records a request: its run and its turn.
     fn note(&mut self, body: &[u8], arrived: Instant) -> Record {
         let (run, turn) = match self.plan.order {
             Order::Arrival => (0, self.records.requests.len()),

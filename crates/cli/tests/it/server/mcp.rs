@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crewagent_testkit::eventually;
-use crewagent_testkit::mcp::MANNER;
+use crewagent_testkit::mcp::BEHAVIOUR;
 use serde_json::{Value as Json, json};
 
 use super::api::let_in;
@@ -20,7 +20,7 @@ fn program(manner: &str) -> Json {
         "kind": "stdio",
         "command": command.to_str().unwrap(),
         "args": ["--exact", "mcp::play", "--nocapture", "--test-threads", "1"],
-        "env": [{ "name": MANNER, "value": manner }],
+        "env": [{ "name": BEHAVIOUR, "value": manner }],
     } })
 }
 
