@@ -6,6 +6,7 @@ pub mod accept;
 pub mod archive;
 pub mod loopback;
 pub mod mcp;
+pub mod model_server;
 pub mod package;
 pub mod process;
 #[cfg(unix)]

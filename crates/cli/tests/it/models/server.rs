@@ -1,17 +1,17 @@
-//! A server of chat completions on this machine that answers as a test wants it.
+//! A server of chat completions with the deviations that a test selects.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::io::Write as _;
+use std::net::TcpListener;
 
+use crewagent_testkit::model_server::{Connection, ModelServer, Request};
 use serde_json::{Value as Json, json};
 
-/// What the server does not do, or does in its own way.
+/// Deviations of the server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quirks {
     pub(crate) no_stream: bool,
     pub(crate) no_usage: bool,
-    /// Streams are asked for in vain.
+    /// Answers are whole, also when a stream is requested.
     pub(crate) whole: bool,
     pub(crate) no_tools: bool,
     pub(crate) no_calls: bool,
@@ -27,76 +27,35 @@ pub(crate) struct Quirks {
     pub(crate) page: Option<(u16, &'static str)>,
 }
 
-/// One request.
-#[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    pub(crate) line: String,
-    pub(crate) head: String,
-    pub(crate) body: Json,
-}
-
 pub(crate) struct Server {
-    port: u16,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    /// None when nothing listens.
+    http: Option<ModelServer>,
+    url: String,
 }
 
 impl Server {
     pub(crate) fn new(quirks: Quirks) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
-        let record = seen.clone();
-        // The thread ends with the process.
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (quirks, record) = (quirks.clone(), record.clone());
-                std::thread::spawn(move || {
-                    if let Some(request) = read(&stream) {
-                        let answer = quirks.answer(&request);
-                        record.lock().unwrap().push(request);
-                        let _ = (&stream).write_all(answer.as_bytes());
-                    }
-                });
-            }
+        let http = ModelServer::start(move |_, request, stream| {
+            let _ = stream.write_all(quirks.answer(request).as_bytes());
+            Connection::Close
         });
-        Self { port, seen }
+        let http = http.unwrap();
+        Self { url: http.url(), http: Some(http) }
     }
 
-    /// A place where nobody listens any more.
+    /// Returns an address where nothing listens any more.
     pub(crate) fn gone() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        Self { port: listener.local_addr().unwrap().port(), seen: Arc::default() }
+        Self { url: format!("http://{}/v1", listener.local_addr().unwrap()), http: None }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/v1", self.port)
+        self.url.clone()
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
+    pub(crate) fn seen(&self) -> Vec<Request> {
+        self.http.as_ref().map(ModelServer::requests).unwrap_or_default()
     }
-}
-
-fn read(stream: &TcpStream) -> Option<Seen> {
-    let mut reader = BufReader::new(stream);
-    let (mut line, mut head, mut length) = (String::new(), String::new(), 0);
-    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-    loop {
-        let mut header = String::new();
-        reader.read_line(&mut header).ok().filter(|read| *read > 0)?;
-        if header.trim().is_empty() {
-            break;
-        }
-        let small = header.to_lowercase();
-        if let Some(value) = small.strip_prefix("content-length:") {
-            length = value.trim().parse().ok()?;
-        }
-        head.push_str(&header);
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let body = serde_json::from_slice(&body).unwrap_or(Json::Null);
-    Some(Seen { line: line.trim().to_owned(), head, body })
 }
 
 fn answer(status: u16, kind: &str, body: &str) -> String {
@@ -112,7 +71,7 @@ fn complaint(status: u16, words: &str) -> String {
 }
 
 impl Quirks {
-    fn answer(&self, request: &Seen) -> String {
+    fn answer(&self, request: &Request) -> String {
         if let Some((status, page)) = self.page {
             return answer(status, "text/html", page);
         }

@@ -1,17 +1,19 @@
-//! A model on this machine whose words come when the test says so.
+//! A model whose reply continues when the test says so.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// What it says: the first part at once, the second when it may.
+use crewagent_testkit::model_server::{Connection, ModelServer};
+
+/// The reply: the first part at once, the second when it may.
 pub(crate) const WORDS: [&str; 2] = ["Once upon a time ", "there was a run."];
 /// Nothing that a test waits for takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Speaker {
-    port: u16,
+    http: ModelServer,
     state: Arc<(Mutex<State>, Condvar)>,
 }
 
@@ -20,31 +22,35 @@ struct State {
     /// Requests that are still to fail.
     failing: usize,
     may_go_on: bool,
-    /// Replies whose first part was said.
+    /// Replies whose first part was sent.
     begun: usize,
 }
 
 impl Speaker {
-    /// Fails so many times first.
+    /// Starts a server that fails so many times first.
     pub(crate) fn new(failing: usize) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
         let state = Arc::new((Mutex::new(State { failing, ..State::default() }), Condvar::new()));
         let shared = Arc::clone(&state);
-        std::thread::spawn(move || {
-            for socket in listener.incoming().flatten() {
-                let shared = Arc::clone(&shared);
-                std::thread::spawn(move || answer(socket, &shared));
+        let http = ModelServer::start(move |_, _, socket| {
+            let fails = {
+                let mut state = shared.0.lock().unwrap();
+                let fails = state.failing > 0;
+                state.failing -= usize::from(fails);
+                fails
+            };
+            match if fails { refuse(socket) } else { speak(socket, &shared) } {
+                Ok(()) => Connection::KeepAlive,
+                Err(_) => Connection::Close,
             }
         });
-        Self { port, state }
+        Self { http: http.unwrap(), state }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/v1", self.port)
+        self.http.url()
     }
 
-    /// From here on replies come whole.
+    /// Sends whole replies from here on.
     pub(crate) fn go_on(&self) {
         self.state.0.lock().unwrap().may_go_on = true;
         self.state.1.notify_all();
@@ -54,41 +60,7 @@ impl Speaker {
     pub(crate) fn wait_for_words(&self) {
         let state = self.state.0.lock().unwrap();
         let waits = |state: &mut State| state.begun == 0;
-        drop(self.state.1.wait_timeout_while(state, PATIENCE, waits).unwrap());
-    }
-}
-
-/// Answers the requests of one connection.
-fn answer(mut socket: TcpStream, shared: &(Mutex<State>, Condvar)) {
-    let mut reader = BufReader::new(socket.try_clone().unwrap());
-    while read_request(&mut reader) {
-        let fails = {
-            let mut state = shared.0.lock().unwrap();
-            let fails = state.failing > 0;
-            state.failing -= usize::from(fails);
-            fails
-        };
-        let answered = if fails { refuse(&mut socket) } else { speak(&mut socket, shared) };
-        if answered.is_err() {
-            return;
-        }
-    }
-}
-
-fn read_request(reader: &mut BufReader<TcpStream>) -> bool {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if !reader.read_line(&mut line).is_ok_and(|count| count > 0) {
-            return false;
-        }
-        let line = line.trim().to_lowercase();
-        if let Some(value) = line.strip_prefix("content-length: ") {
-            length = value.parse().unwrap();
-        }
-        if line.is_empty() {
-            return reader.read_exact(&mut vec![0; length]).is_ok();
-        }
+        drop(self.state.1.wait_timeout_while(state, TIMEOUT, waits).unwrap());
     }
 }
 
@@ -107,7 +79,7 @@ fn speak(socket: &mut TcpStream, shared: &(Mutex<State>, Condvar)) -> std::io::R
     state.begun += 1;
     shared.1.notify_all();
     let waits = |state: &mut State| !state.may_go_on;
-    drop(shared.1.wait_timeout_while(state, PATIENCE, waits).unwrap());
+    drop(shared.1.wait_timeout_while(state, TIMEOUT, waits).unwrap());
     piece(socket, &delta(WORDS[1]))?;
     let end = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
     piece(socket, &format!("data: {end}\n\ndata: [DONE]\n\n"))?;
