@@ -17,9 +17,9 @@ use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, delete, get, patch, post};
 use crate::problem::Problem;
 use crate::wire::{
-    Agent, Conversation, ConversationDetail, ConversationList, ConversationQuery, EnterRun,
-    EventPage, EventQuery, FileText, GoOn, Halting, NewConversation, NewTalkRun, Nothing,
-    RemovedConversation, StartedConversation, TalkMode, Title, Words,
+    Agent, Conversation, ConversationDetail, ConversationList, ConversationMode, ConversationQuery,
+    EnterRun, EventPage, EventQuery, FileText, Halting, LaunchRun, NewConversation, Nothing,
+    RemovedConversation, ResumeRequest, StartedConversation, Title, UserMessage,
 };
 use crewagent_engine::workers::Task;
 
@@ -124,9 +124,9 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
     Ok(ConversationDetail {
         item: item(&app, talks.get(&id)?),
         mode: match (&active_run, &agent) {
-            (Some(_), _) => TalkMode::Workflow,
-            (None, Some(_)) => TalkMode::Agent,
-            (None, None) => TalkMode::Chat,
+            (Some(_), _) => ConversationMode::Workflow,
+            (None, Some(_)) => ConversationMode::Agent,
+            (None, None) => ConversationMode::Chat,
         },
         agent,
         menu: menu.unwrap_or_default(),
@@ -187,13 +187,13 @@ fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
     read_blob(&store.conversations().runs().blobs(&id)?, &asked.path.sha256)
 }
 
-fn say(asked: Asked<Id, (), Words>) -> Result<Reaction, Problem> {
+fn say(asked: Asked<Id, (), UserMessage>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
     let said = Task::Say { text: body.text, answers: body.answers };
     Ok(app.workers.submit(&journal(&path)?, said, body.model)?)
 }
 
-fn launch(asked: Asked<Id, (), NewTalkRun>) -> Result<Reaction, Problem> {
+fn launch(asked: Asked<Id, (), LaunchRun>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
     let store = app.store()?;
     let launch = Launch {
@@ -216,7 +216,7 @@ fn enter(asked: Asked<Id, (), EnterRun>) -> Result<Reaction, Problem> {
     Ok(app.workers.submit(&journal, Task::Enter(run), body.model)?)
 }
 
-fn resume(asked: Asked<Id, (), GoOn>) -> Result<Reaction, Problem> {
+fn resume(asked: Asked<Id, (), ResumeRequest>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
     Ok(app.workers.submit(&journal(&path)?, Task::Resume(change(&body.bounds)), body.model)?)
 }

@@ -19,8 +19,8 @@ use crate::endpoint::{Asked, Endpoint, delete, get, patch, post, put};
 use crate::mcp_tests::McpTest;
 use crate::problem::Problem;
 use crate::wire::{
-    CheckStep, Code, McpCheckup, McpFile, McpForeign, McpResource, McpServerItem, McpServers,
-    McpSwitch, McpTakenOver, McpTool, Nothing, SetMcpServer,
+    CheckStep, Code, McpFile, McpImport, McpImportServer, McpResource, McpServerItem, McpServers,
+    McpSwitch, McpTestResult, McpTool, Nothing, SetMcpServer,
 };
 
 /// Resources that a report lists.
@@ -77,13 +77,13 @@ fn item(app: &App, store: &Store, name: &ServerName, settings: &ServerSettings) 
 }
 
 /// Returns the result of a test, with the current policy.
-fn report(test: &McpTest, policy: &Policy) -> McpCheckup {
+fn report(test: &McpTest, policy: &Policy) -> McpTestResult {
     let Offer { listed, resources, .. } = &*test.found.offer;
     let layers = Layers { settings: policy, run: policy, agent: None };
     let listed = listed.as_ref().ok();
     let tools = listed.into_iter().flat_map(|listed| &listed.tools);
     let resources = resources.iter().take(MAX_RESOURCES);
-    McpCheckup {
+    McpTestResult {
         ok: test.found.failed().is_none(),
         at: test.at.to_string(),
         steps: test
@@ -153,7 +153,7 @@ fn remove(asked: Asked<Name>) -> Result<Nothing, Problem> {
     Ok(Nothing {})
 }
 
-fn test(asked: Asked<Name, (), Nothing>) -> Result<McpCheckup, Problem> {
+fn test(asked: Asked<Name, (), Nothing>) -> Result<McpTestResult, Problem> {
     let Asked { app, path: Name { name }, .. } = asked;
     let store = app.store()?;
     let (name, settings) = store.tool_servers().find(&name)?;
@@ -173,7 +173,7 @@ fn test(asked: Asked<Name, (), Nothing>) -> Result<McpCheckup, Problem> {
     Ok(report(&result, &store.settings().for_runs().policy))
 }
 
-fn import(asked: Asked<(), (), McpFile>) -> Result<McpTakenOver, Problem> {
+fn import(asked: Asked<(), (), McpFile>) -> Result<McpImport, Problem> {
     let Asked { app, body, .. } = asked;
     let read = import_servers(&body.text).map_err(|why| {
         Problem::invalid(format!("no server can be taken over: {why}"))
@@ -181,14 +181,14 @@ fn import(asked: Asked<(), (), McpFile>) -> Result<McpTakenOver, Problem> {
     })?;
     let store = app.store()?;
     let servers = store.tool_servers();
-    let found = read.servers.iter().map(|server| McpForeign {
+    let found = read.servers.iter().map(|server| McpImportServer {
         called: server.called.clone(),
         name: server.name.to_string(),
         line: server.settings.way.line(),
         replaces: servers.find(server.name.as_str()).is_ok(),
         secrets: server.secrets.iter().map(|(variable, _)| variable.clone()).collect(),
     });
-    let taken = McpTakenOver { servers: found.collect(), problems: read.problems };
+    let taken = McpImport { servers: found.collect(), problems: read.problems };
     if body.save {
         servers.put(&read.servers)?;
         read.servers.iter().for_each(|server| app.mcp_tests.forget(&server.name));

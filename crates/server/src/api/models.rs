@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, delete, get, post, put};
 use crate::problem::Problem;
 use crate::wire::{
-    CheckStep, Checkup, Code, Measured, MeasuredLine, ModelItem, Models, Nothing, Price,
+    CheckStep, Code, Measurement, ModelItem, ModelTestResult, Models, Nothing, Price, ProbeResult,
     ProfileItem, SetModel,
 };
 
@@ -178,7 +178,7 @@ fn chosen(store: &Store, name: &str) -> Result<Box<ChosenModel>, Problem> {
     }
 }
 
-fn test(asked: Asked<Name, (), Nothing>) -> Result<Checkup, Problem> {
+fn test(asked: Asked<Name, (), Nothing>) -> Result<ModelTestResult, Problem> {
     let store = asked.app.store()?;
     let chosen = chosen(&store, &asked.path.name)?;
     let surroundings = Surroundings::of_process();
@@ -192,7 +192,7 @@ fn test(asked: Asked<Name, (), Nothing>) -> Result<Checkup, Problem> {
     };
     let client = asked.app.adapters.client()?;
     let steps = checkup(&endpoint, no_key.as_deref(), &client, &mut |_| {})?;
-    Ok(Checkup {
+    Ok(ModelTestResult {
         ok: steps.iter().all(|step| step.status != StepStatus::Failed),
         steps: steps
             .into_iter()
@@ -214,7 +214,7 @@ pub(super) fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-fn measure(asked: Asked<Name, (), Nothing>) -> Result<Measured, Problem> {
+fn measure(asked: Asked<Name, (), Nothing>) -> Result<ProbeResult, Problem> {
     let store = asked.app.store()?;
     let chosen = chosen(&store, &asked.path.name)?;
     // Earlier measurements are ignored.
@@ -234,12 +234,12 @@ fn measure(asked: Asked<Name, (), Nothing>) -> Result<Measured, Problem> {
         }
         file.save()?;
     }
-    let line = |one: crewagent_adapters::chat::Finding| MeasuredLine {
+    let line = |one: crewagent_adapters::chat::Finding| Measurement {
         name: one.name.to_owned(),
         found: one.found,
         message: one.message,
     };
-    Ok(Measured {
+    Ok(ProbeResult {
         findings: found.findings.into_iter().map(line).collect(),
         changes: Json::Object(found.changes),
         remembered: chosen.is_configured,

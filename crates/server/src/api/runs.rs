@@ -19,7 +19,7 @@ use super::projects::project;
 use crate::app::App;
 use crate::endpoint::{Asked, Endpoint, delete, get, post};
 use crate::problem::Problem;
-use crate::wire::{Bounds, GoOn, Halting, NewRun, Nothing, StartedRun, Words};
+use crate::wire::{Bounds, Halting, NewRun, Nothing, ResumeRequest, StartedRun, UserMessage};
 use crewagent_engine::workers::Task;
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -38,8 +38,12 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         post("/api/runs/{id}/changes/revert", "Makes a file as it was before", changes::revert),
         get("/api/runs/{id}/changes/hunks", "Compares a file with before", changes::hunks),
         post("/api/runs/{id}/changes/revert-hunk", "Takes one hunk back", changes::revert_hunk),
-        get("/api/runs/{id}/changes/back", "Says what a step would take back", changes::way_back),
-        post("/api/runs/{id}/changes/back", "Takes back what a step wrote", changes::go_back),
+        get(
+            "/api/runs/{id}/changes/back",
+            "Says what a step would take back",
+            changes::revert_plan,
+        ),
+        post("/api/runs/{id}/changes/back", "Takes back what a step wrote", changes::revert_step),
         get("/api/runs/{id}/fork", "Says what a fork would begin with", fork::preview),
         post("/api/runs/{id}/fork", "Makes a run that goes on from a node of this", fork::make),
         get("/api/runs/{id}/artifacts", "Lists the files that a run made", changes::artifacts),
@@ -73,13 +77,13 @@ fn start(asked: Asked<(), (), NewRun>) -> Result<StartedRun, Problem> {
     Ok(StartedRun { run_id: journal.id.to_string() })
 }
 
-fn say(asked: Asked<Id, (), Words>) -> Result<Reaction, Problem> {
+fn say(asked: Asked<Id, (), UserMessage>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
     let said = Task::Say { text: body.text, answers: body.answers };
     Ok(app.workers.submit(&driver_of(&app, &path)?, said, body.model)?)
 }
 
-fn resume(asked: Asked<Id, (), GoOn>) -> Result<Reaction, Problem> {
+fn resume(asked: Asked<Id, (), ResumeRequest>) -> Result<Reaction, Problem> {
     let Asked { app, path, body, .. } = asked;
     Ok(app.workers.submit(
         &driver_of(&app, &path)?,

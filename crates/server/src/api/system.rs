@@ -7,7 +7,7 @@ use super::packages::MAX_UPLOAD;
 use crate::assets;
 use crate::endpoint::{Asked, Endpoint, get};
 use crate::problem::Problem;
-use crate::wire::{AppFacts, Diagnosis, DoctorCheck, Health};
+use crate::wire::{Diagnosis, DoctorCheck, Health, Program};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -17,7 +17,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-fn app(asked: Asked) -> Result<AppFacts, Problem> {
+fn app(asked: Asked) -> Result<Program, Problem> {
     let store = asked.app.store()?;
     let (model, model_problem) = match NamedModel::of(None, &store) {
         Ok(NamedModel::Scripted(file)) => (Some(format!("scripted:{file}")), None),
@@ -25,7 +25,7 @@ fn app(asked: Asked) -> Result<AppFacts, Problem> {
         Ok(NamedModel::Chat(chosen)) => (Some(chosen.name.clone()), None),
         Err(error) => (None, Some(Problem::from(error).text())),
     };
-    Ok(AppFacts {
+    Ok(Program {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         platform: std::env::consts::OS.to_owned(),
         home: asked.app.home().display().to_string(),

@@ -31,7 +31,7 @@ pub struct RevertHunk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
-pub struct BackQuery {
+pub struct RevertQuery {
     /// The event by which the run came to the node.
     #[cfg_attr(test, ts(type = "number"))]
     pub visit: u64,
@@ -42,16 +42,16 @@ pub struct BackQuery {
 /// What would be taken back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct WayBack {
+pub struct RevertPlan {
     /// The files, by path.
-    pub files: Vec<BackwardFile>,
+    pub files: Vec<RevertPlanFile>,
 }
 
 /// A file on the way back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct BackwardFile {
+pub struct RevertPlanFile {
     /// The file, from the root of the project.
     pub path: String,
     /// Whether it goes away, because it was not there before.
@@ -69,21 +69,21 @@ pub struct BackwardFile {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
-pub struct GoBack {
+pub struct RevertStep {
     /// The event by which the run came to the node.
     #[cfg_attr(test, ts(type = "number"))]
     pub visit: u64,
     /// Whether all that came later is meant, too.
     pub onward: Option<bool>,
     /// The files that were agreed to.
-    pub files: Vec<AgreedFile>,
+    pub files: Vec<ConfirmedFile>,
 }
 
 /// A file that was agreed to.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct AgreedFile {
+pub struct ConfirmedFile {
     /// The file, from the root of the project.
     pub path: String,
     /// The digest that it must have now.
@@ -93,15 +93,15 @@ pub struct AgreedFile {
 /// What became of the files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct WentBack {
+pub struct RevertResult {
     /// Each that was asked for.
-    pub files: Vec<BackFile>,
+    pub files: Vec<RevertedFile>,
 }
 
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct BackFile {
+pub struct RevertedFile {
     /// The file, from the root of the project.
     pub path: String,
     /// Why it was left alone; none when it is as it was.

@@ -85,7 +85,7 @@ pub struct ConversationDetail {
     #[serde(flatten)]
     pub item: Conversation,
     /// Where the user's words go.
-    pub mode: TalkMode,
+    pub mode: ConversationMode,
     /// The agent that is talked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Agent>,
@@ -105,7 +105,7 @@ pub struct ConversationDetail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub enum TalkMode {
+pub enum ConversationMode {
     /// To a model without a persona.
     Chat,
     /// To the menu of an agent, and to the agent.
@@ -162,7 +162,7 @@ pub struct RemovedConversation {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
-pub struct NewTalkRun {
+pub struct LaunchRun {
     /// The package: `name`, `name@version`, or the beginning of its digest.
     pub package: String,
     /// The workflow: its id, or the path of its document; the first when absent.

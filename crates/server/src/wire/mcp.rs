@@ -28,7 +28,7 @@ pub struct McpServerItem {
     /// Whether runs may use it.
     pub state: ServerState,
     /// How it is reached.
-    pub way: McpWay,
+    pub way: McpTransport,
     /// The same in one line: the command, or the address.
     pub line: String,
     /// Variables that it needs and that are set nowhere.
@@ -41,7 +41,7 @@ pub struct McpServerItem {
     pub call_timeout: Option<String>,
     /// What came of it when it was tried out last, since the program started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last: Option<McpCheckup>,
+    pub last: Option<McpTestResult>,
 }
 
 /// How an MCP server is reached.
@@ -53,7 +53,7 @@ pub struct McpServerItem {
     deny_unknown_fields
 )]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
-pub enum McpWay {
+pub enum McpTransport {
     /// As a program on this computer, over its standard input and output.
     Stdio {
         /// The program.
@@ -100,7 +100,7 @@ pub struct McpValue {
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct SetMcpServer {
     /// How it is reached.
-    pub way: McpWay,
+    pub way: McpTransport,
     /// Whether runs may use it; as it was when absent, and a new one may not.
     pub enabled: Option<bool>,
     /// Time until it has said which tools it has, such as `1m`.
@@ -132,9 +132,9 @@ pub struct McpFile {
 /// What such a file holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct McpTakenOver {
+pub struct McpImport {
     /// The servers that can be taken over.
-    pub servers: Vec<McpForeign>,
+    pub servers: Vec<McpImportServer>,
     /// Those that cannot, and why.
     pub problems: Vec<String>,
 }
@@ -143,7 +143,7 @@ pub struct McpTakenOver {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct McpForeign {
+pub struct McpImportServer {
     /// What it is called there.
     pub called: String,
     /// What it is called here.
@@ -160,7 +160,7 @@ pub struct McpForeign {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct McpCheckup {
+pub struct McpTestResult {
     /// Whether it works.
     pub ok: bool,
     /// When it was tried out.

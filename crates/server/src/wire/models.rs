@@ -111,7 +111,7 @@ pub struct SetModel {
 /// The way to a model, step by step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Checkup {
+pub struct ModelTestResult {
     /// Whether it works.
     pub ok: bool,
     /// The steps, in their order.
@@ -136,9 +136,9 @@ pub struct CheckStep {
 /// What was measured at a model.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Measured {
+pub struct ProbeResult {
     /// One line each.
-    pub findings: Vec<MeasuredLine>,
+    pub findings: Vec<Measurement>,
     /// In what the server differs from its profile.
     pub changes: Json,
     /// Whether that was remembered.
@@ -148,7 +148,7 @@ pub struct Measured {
 /// One thing that was measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct MeasuredLine {
+pub struct Measurement {
     /// What.
     pub name: String,
     /// Whether the server does it; none when that could not be told.

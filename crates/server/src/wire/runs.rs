@@ -73,16 +73,16 @@ pub struct StartedRun {
     pub run_id: String,
 }
 
-/// Words of the user.
+/// A message of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
-pub struct Words {
-    /// The words.
+pub struct UserMessage {
+    /// The text.
     pub text: String,
-    /// The model that hears them; as before when absent.
+    /// The model that answers it; unchanged when absent.
     pub model: Option<String>,
-    /// The call whose question they answer, so that they answer no other one.
+    /// The call whose question it answers, so that it answers no other one.
     pub answers: Option<String>,
 }
 
@@ -90,7 +90,7 @@ pub struct Words {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
-pub struct GoOn {
+pub struct ResumeRequest {
     /// The model; as before when absent.
     pub model: Option<String>,
     /// What changes from here on.
@@ -349,7 +349,7 @@ pub enum Layer {
     State,
     /// A file that came with it.
     Data,
-    /// Words of the user.
+    /// A message of the user.
     Input,
     /// What the model said and did before.
     History,

@@ -15,7 +15,7 @@ pub struct FreshLink {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct AppFacts {
+pub struct Program {
     /// Its version.
     pub version: String,
     /// The system it runs on, such as `linux`.

@@ -61,20 +61,20 @@ fn written() -> String {
     let config = Config::new().with_large_int("number");
     let mut collected = Collected { config, types: BTreeMap::new() };
     all!(collected:
-        Fault, Nothing, AppFacts, Health, Diagnosis, FreshLink,
+        Fault, Nothing, Program, Health, Diagnosis, FreshLink,
         Watch, JournalEvent, Rewind, Hello, RunStatus, Event,
         Projects, Project, FolderPath, FolderQuery, Folders,
         FileQuery, FileList, FileText, WriteFile,
         Packages, PackageContent, PackagePath, Report, ImportedPackage, CodePage, NewPackage,
         PackOrder, Packed, RemoveQuery, RemovedPackage, DrawQuery, TextFile, Sample,
         ConversationQuery, ConversationList, ConversationDetail, NewConversation,
-        StartedConversation, Title, RemovedConversation, NewTalkRun, EnterRun,
-        RunQuery, RunList, RunDetail, NewRun, StartedRun, Words, GoOn, Halting, Reaction, EventQuery,
+        StartedConversation, Title, RemovedConversation, LaunchRun, EnterRun,
+        RunQuery, RunList, RunDetail, NewRun, StartedRun, UserMessage, ResumeRequest, Halting, Reaction, EventQuery,
         EventPage, StateTexts, Requests, RequestDetail, Changes, ImageQuery, Images, Revert,
-        HunkQuery, Hunks, RevertHunk, BackQuery, WayBack, GoBack, WentBack, ForkQuery, ForkPreview,
+        HunkQuery, Hunks, RevertHunk, RevertQuery, RevertPlan, RevertStep, RevertResult, ForkQuery, ForkPreview,
         NewFork, Artifacts,
-        McpServers, McpServerItem, SetMcpServer, McpSwitch, McpFile, McpTakenOver, ToolQuery, ToolSurvey,
-        Models, SetModel, Checkup, Measured, SettingList, SetSetting,
+        McpServers, McpServerItem, SetMcpServer, McpSwitch, McpFile, McpImport, ToolQuery, ToolSurvey,
+        Models, SetModel, ModelTestResult, ProbeResult, SettingList, SetSetting,
     );
     let mut text =
         String::from("// Written by a test of crates/server from its wire types. Do not edit.\n");

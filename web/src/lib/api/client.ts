@@ -2,7 +2,7 @@
 
 import { t } from '../i18n/index.svelte';
 import type {
-  AppFacts,
+  Program,
   Reaction,
   CodePage,
   Conversation,
@@ -14,14 +14,14 @@ import type {
   FileList,
   FileText,
   Folders,
-  GoOn,
+  ResumeRequest,
   Halting,
   ImportedPackage,
   JournalId,
   Models,
   NewConversation,
   NewRun,
-  NewTalkRun,
+  LaunchRun,
   PackageContent,
   Packages,
   Project,
@@ -36,7 +36,7 @@ import type {
   SettingList,
   StartedConversation,
   StartedRun,
-  Words,
+  UserMessage,
 } from './types';
 import { sanitize } from '../text';
 
@@ -111,7 +111,7 @@ const id = encodeURIComponent;
 const journalPath = (journal: JournalId): string => `/api/${journal.kind}s/${id(journal.id)}`;
 
 export const api = {
-  app: () => get<AppFacts>('/api/app'),
+  app: () => get<Program>('/api/app'),
 
   projects: () => get<Projects>('/api/projects'),
   openProject: (path: string) => post<Project>('/api/projects', { path }),
@@ -152,7 +152,7 @@ export const api = {
   removeConversation: (conversation: string) =>
     request<RemovedConversation>('DELETE', `/api/conversations/${id(conversation)}`),
 
-  startIn: (conversation: string, body: NewTalkRun) =>
+  startIn: (conversation: string, body: LaunchRun) =>
     post<Reaction>(`/api/conversations/${id(conversation)}/runs`, body),
   enterRun: (conversation: string, run: string) =>
     post<Reaction>(`/api/conversations/${id(conversation)}/enter`, { run }),
@@ -165,8 +165,8 @@ export const api = {
   events: (journal: JournalId, after: number, limit = 5000) =>
     get<EventPage>(`${journalPath(journal)}/events`, { after, limit }),
   blob: (journal: JournalId, sha256: string) => get<FileText>(`${journalPath(journal)}/blobs/${id(sha256)}`),
-  say: (journal: JournalId, message: Words) => post<Reaction>(`${journalPath(journal)}/say`, message),
-  resume: (journal: JournalId, body: GoOn = {}) => post<Reaction>(`${journalPath(journal)}/resume`, body),
+  say: (journal: JournalId, message: UserMessage) => post<Reaction>(`${journalPath(journal)}/say`, message),
+  resume: (journal: JournalId, body: ResumeRequest = {}) => post<Reaction>(`${journalPath(journal)}/resume`, body),
   pause: (journal: JournalId) => post<Halting>(`${journalPath(journal)}/pause`),
   stop: (journal: JournalId) => post<Halting>(`${journalPath(journal)}/stop`),
 

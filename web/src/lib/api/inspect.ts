@@ -4,7 +4,7 @@ import { get, post } from './client';
 import type {
   Changes,
   ForkPreview,
-  GoBack,
+  RevertStep,
   Hunks,
   Images,
   NewFork,
@@ -13,8 +13,8 @@ import type {
   RevertHunk,
   StartedRun,
   StateTexts,
-  WayBack,
-  WentBack,
+  RevertPlan,
+  RevertResult,
 } from './types';
 
 const of = (run: string): string => `/api/runs/${encodeURIComponent(run)}`;
@@ -28,8 +28,8 @@ export const inspect = {
   revert: (run: string, path: string, ifMatchSha256: string, seq?: number) => post(`${of(run)}/changes/revert`, { path, seq, ifMatchSha256 }),
   hunks: (run: string, path: string) => get<Hunks>(`${of(run)}/changes/hunks`, { path }),
   revertHunk: (run: string, body: RevertHunk) => post(`${of(run)}/changes/revert-hunk`, body),
-  previewRevert: (run: string, visit: number, onward: boolean) => get<WayBack>(`${of(run)}/changes/back`, { visit, onward }),
-  revertStep: (run: string, body: GoBack) => post<WentBack>(`${of(run)}/changes/back`, body),
+  previewRevert: (run: string, visit: number, onward: boolean) => get<RevertPlan>(`${of(run)}/changes/back`, { visit, onward }),
+  revertStep: (run: string, body: RevertStep) => post<RevertResult>(`${of(run)}/changes/back`, body),
   previewFork: (run: string, event: number) => get<ForkPreview>(`${of(run)}/fork`, { event }),
   fork: (run: string, body: NewFork) => post<StartedRun>(`${of(run)}/fork`, body),
 };

@@ -3,18 +3,18 @@
 import { get, post, request } from './client';
 import type {
   Diagnosis,
-  McpCheckup,
+  McpTestResult,
   McpServerItem,
   McpServers,
-  McpTakenOver,
-  Measured,
+  McpImport,
+  ProbeResult,
   NewPackage,
   PackageContent,
   Packed,
   SetMcpServer,
   ToolSurvey,
 } from './generated/types';
-import type { Checkup, ModelItem, SetModel } from './types';
+import type { ModelTestResult, ModelItem, SetModel } from './types';
 
 const server = (name: string): string => `/api/mcp/servers/${encodeURIComponent(name)}`;
 const model = (name: string): string => `/api/models/${encodeURIComponent(name)}`;
@@ -24,16 +24,16 @@ export const mcp = {
   set: (name: string, body: SetMcpServer) => request<McpServerItem>('PUT', server(name), body),
   enable: (name: string, enabled: boolean) => request<McpServerItem>('PATCH', server(name), { enabled }),
   remove: (name: string) => request('DELETE', server(name)),
-  test: (name: string) => post<McpCheckup>(`${server(name)}/test`),
-  takeOver: (text: string, save: boolean) => post<McpTakenOver>('/api/mcp/import', { text, save }),
+  test: (name: string) => post<McpTestResult>(`${server(name)}/test`),
+  takeOver: (text: string, save: boolean) => post<McpImport>('/api/mcp/import', { text, save }),
 };
 
 export const models = {
   set: (name: string, body: SetModel) => request<ModelItem>('PUT', model(name), body),
   remove: (name: string) => request('DELETE', model(name)),
   use: (name: string) => post(`${model(name)}/use`),
-  test: (name: string) => post<Checkup>(`${model(name)}/test`),
-  probe: (name: string) => post<Measured>(`${model(name)}/probe`),
+  test: (name: string) => post<ModelTestResult>(`${model(name)}/test`),
+  probe: (name: string) => post<ProbeResult>(`${model(name)}/probe`),
 };
 
 export const tools = (of: { package?: string; agent?: string } = {}): Promise<ToolSurvey> => get('/api/tools', of);

@@ -4,7 +4,7 @@ import { api, faultOf, whenLocked } from '../api/client';
 import { type Link, nameOf, Stream } from '../api/stream';
 import { nextPaint } from '../paint';
 import type {
-  AppFacts,
+  Program,
   Conversation,
   Event,
   Fault,
@@ -26,7 +26,7 @@ export interface Sink {
 }
 
 class AppState {
-  program = $state.raw<AppFacts | null>(null);
+  program = $state.raw<Program | null>(null);
   projects = $state.raw<Project[]>([]);
   damagedProjects = $state.raw<Flaw[]>([]);
   packages = $state.raw<Package[]>([]);

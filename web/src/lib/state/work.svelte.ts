@@ -3,7 +3,7 @@
 import { tick, untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { api, faultOf } from '../api/client';
-import type { Reaction, ConversationDetail, Fault, JournalId, RunStatus, PackageContent, Picture, RunDetail, Words } from '../api/types';
+import type { Reaction, ConversationDetail, Fault, JournalId, RunStatus, PackageContent, Picture, RunDetail, UserMessage } from '../api/types';
 import { activeFrame } from '../reduce';
 import type { View } from '../view';
 import { slashCommand } from '../slash';
@@ -340,7 +340,7 @@ export class Work {
     await this.refresh().catch(() => undefined);
   }
 
-  async #send(message: Words): Promise<Reaction | undefined> {
+  async #send(message: UserMessage): Promise<Reaction | undefined> {
     const seq = this.recipient?.view.seq ?? 0;
     [this.sending, this.#isHalting] = [true, false];
     const reaction = await attempt(() => api.say(this.journal, message));

@@ -7,10 +7,10 @@ use crewagent_core::tool::served::ServerName;
 use crewagent_engine::store::{KnownServers, ServerWay, Template};
 
 use crate::problem::Problem;
-use crate::wire::{McpValue, McpWay};
+use crate::wire::{McpTransport, McpValue};
 
 /// Returns the transport for the page. A value that holds a password is omitted.
-pub(super) fn write(servers: KnownServers<'_>, name: &ServerName, way: &ServerWay) -> McpWay {
+pub(super) fn write(servers: KnownServers<'_>, name: &ServerName, way: &ServerWay) -> McpTransport {
     let values = |values: &BTreeMap<String, Template>| {
         let one = |(key, value): (&String, &Template)| McpValue {
             name: key.clone(),
@@ -20,27 +20,27 @@ pub(super) fn write(servers: KnownServers<'_>, name: &ServerName, way: &ServerWa
         values.iter().map(one).collect()
     };
     match way {
-        ServerWay::Child { command, args, env, cwd } => McpWay::Stdio {
+        ServerWay::Child { command, args, env, cwd } => McpTransport::Stdio {
             command: command.clone(),
             args: args.iter().map(ToString::to_string).collect(),
             env: values(env),
             cwd: cwd.as_ref().map(|folder| folder.display().to_string()),
         },
         ServerWay::Http { url, headers } => {
-            McpWay::Http { url: url.to_string(), headers: values(headers) }
+            McpTransport::Http { url: url.to_string(), headers: values(headers) }
         }
     }
 }
 
 /// Reads the transport of a request. A value that it leaves out keeps its old content.
-pub(super) fn read(way: McpWay, before: Option<&ServerWay>) -> Result<ServerWay, Problem> {
+pub(super) fn read(way: McpTransport, before: Option<&ServerWay>) -> Result<ServerWay, Problem> {
     let (old_env, old_headers) = match before {
         Some(ServerWay::Child { env, .. }) => (Some(env), None),
         Some(ServerWay::Http { headers, .. }) => (None, Some(headers)),
         None => (None, None),
     };
     Ok(match way {
-        McpWay::Stdio { command, args, env, cwd } => ServerWay::Child {
+        McpTransport::Stdio { command, args, env, cwd } => ServerWay::Child {
             command: command.trim().to_owned(),
             args: args.into_iter().map(template).collect::<Result<_, _>>()?,
             env: values(env, old_env)?,
@@ -53,7 +53,7 @@ pub(super) fn read(way: McpWay, before: Option<&ServerWay>) -> Result<ServerWay,
                 folder => folder.map(Into::into),
             },
         },
-        McpWay::Http { url, headers } => ServerWay::Http {
+        McpTransport::Http { url, headers } => ServerWay::Http {
             url: template(url.trim().to_owned())?,
             headers: values(headers, old_headers)?,
         },

@@ -11,8 +11,9 @@ use crate::api::files::{digest, place};
 use crate::endpoint::Asked;
 use crate::problem::Problem;
 use crate::wire::{
-    Artifact, Artifacts, BackFile, BackQuery, BackwardFile, Change, ChangedFile, Changes, GoBack,
-    HunkQuery, Image, ImageQuery, Images, Nothing, Revert, RevertHunk, WayBack, WentBack,
+    Artifact, Artifacts, Change, ChangedFile, Changes, HunkQuery, Image, ImageQuery, Images,
+    Nothing, Revert, RevertHunk, RevertPlan, RevertPlanFile, RevertQuery, RevertResult, RevertStep,
+    RevertedFile,
 };
 
 /// A longer file is not shown.
@@ -77,31 +78,31 @@ fn scope(visit: u64, onward: Option<bool>) -> Scope {
     if onward.unwrap_or_default() { Scope::Onward(visit) } else { Scope::Step(visit) }
 }
 
-pub(super) fn way_back(asked: Asked<Id, BackQuery>) -> Result<WayBack, Problem> {
-    let BackQuery { visit, onward } = asked.query;
+pub(super) fn revert_plan(asked: Asked<Id, RevertQuery>) -> Result<RevertPlan, Problem> {
+    let RevertQuery { visit, onward } = asked.query;
     let way = made(&asked)?.way_back(scope(visit, onward))?;
-    let files = way.into_iter().map(|file| BackwardFile {
+    let files = way.into_iter().map(|file| RevertPlanFile {
         path: file.path,
         removed: file.target.is_none(),
         now: file.now.map(|digest| digest.to_string()),
         prospect: file.prospect,
         later: file.later,
     });
-    Ok(WayBack { files: files.collect() })
+    Ok(RevertPlan { files: files.collect() })
 }
 
-pub(super) fn go_back(asked: Asked<Id, (), GoBack>) -> Result<WentBack, Problem> {
-    let GoBack { visit, onward, files } = &asked.body;
+pub(super) fn revert_step(asked: Asked<Id, (), RevertStep>) -> Result<RevertResult, Problem> {
+    let RevertStep { visit, onward, files } = &asked.body;
     let mut agreed = Vec::new();
     for file in files {
         agreed.push((file.path.clone(), digest(&file.if_match_sha256)?));
     }
     let outcomes = made(&asked)?.go_back(scope(*visit, *onward), &agreed)?;
     let files = outcomes.into_iter().map(|(path, outcome)| match outcome {
-        Outcome::Reverted => BackFile { path, left: None },
-        Outcome::Left(why) => BackFile { path, left: Some(why) },
+        Outcome::Reverted => RevertedFile { path, left: None },
+        Outcome::Left(why) => RevertedFile { path, left: Some(why) },
     });
-    Ok(WentBack { files: files.collect() })
+    Ok(RevertResult { files: files.collect() })
 }
 
 pub(super) fn artifacts(asked: Asked<Id>) -> Result<Artifacts, Problem> {
