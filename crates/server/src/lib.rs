@@ -163,9 +163,9 @@ impl Server {
     /// Serves until shutdown. Then runs are stopped where nothing is lost.
     pub fn serve(self) -> Result<(), ServerError> {
         let Self { runtime, listener, app, closing, .. } = self;
-        let served = runtime.block_on(listen::serve(listener, Arc::clone(&app), closing));
+        let result = runtime.block_on(listen::serve(listener, Arc::clone(&app), closing));
         app.workers.close();
         runtime.shutdown_timeout(listen::SHUTDOWN_TIMEOUT);
-        served.map_err(ServerError::Start)
+        result.map_err(ServerError::Start)
     }
 }

@@ -16,7 +16,7 @@ use std::io::{self, BufRead as _, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 
 pub use self::client::Client;
-pub use self::plan::{Answer, Call, Order, Pace, Plan, Record, Records};
+pub use self::plan::{Answer, Call, Order, Pace, Plan, Record, Recording};
 
 /// The argument that makes a benchmark the server.
 const SERVE: &str = "--loopback";
@@ -71,7 +71,7 @@ impl Loopback {
     }
 
     /// Returns the records since the plan began.
-    pub fn records(&self) -> io::Result<Records> {
+    pub fn records(&self) -> io::Result<Recording> {
         let mut client = Client::connect(self.port)?;
         Ok(serde_json::from_slice(client.send("GET", "/records", b"")?)?)
     }

@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::screen::Screen;
 
-/// The role of a process.
+/// The environment variable with the program that a process becomes.
 const PROGRAM: &str = "CREWAGENT_TESTKIT_PROGRAM";
-/// Nothing that is waited for takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Nothing that a test waits for takes longer.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Program {
@@ -123,7 +123,7 @@ impl Terminal {
 
     /// Reads until something is true of the window. `what` says so for people.
     pub fn wait_until(&mut self, what: &str, is: impl Fn(&Screen) -> bool) -> io::Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !is(&self.screen) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() || self.read(left)? == Reading::End {
@@ -156,7 +156,7 @@ impl Terminal {
 
     /// Reads to the end, and returns the exit status and all text, also what has scrolled away.
     pub fn end(mut self) -> io::Result<(Option<i32>, String)> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.read(deadline.saturating_duration_since(Instant::now()))? != Reading::End {
             if Instant::now() > deadline {
                 return Err(io::Error::other(format!("it does not end:\n{}", self.screen.all())));

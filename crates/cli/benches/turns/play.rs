@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crewagent_testkit::loopback::{Plan, Records};
+use crewagent_testkit::loopback::{Plan, Recording};
 use crewagent_testkit::process;
 
 use super::Failure;
@@ -31,7 +31,7 @@ pub(crate) struct Played {
     /// What it printed.
     pub(crate) output: String,
     /// What the model noted.
-    pub(crate) records: Records,
+    pub(crate) records: Recording,
 }
 
 /// Whether what a process prints is wanted.

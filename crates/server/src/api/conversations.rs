@@ -67,31 +67,31 @@ fn list(asked: Asked<(), ConversationQuery>) -> Result<ConversationList, Problem
         let more = !searched.is_whole || searched.found.len() > limit;
         let found = searched.found.into_iter().take(limit);
         let conversations = found
-            .map(|(talk, place)| Conversation { found: Some(place), ..item(&app, talk) })
+            .map(|(one, place)| Conversation { found: Some(place), ..item(&app, one) })
             .collect();
         return Ok(ConversationList { conversations, more, damaged: Vec::new() });
     }
     let (listing, total) = store.conversations().newest(of, limit)?;
     Ok(ConversationList {
-        conversations: listing.conversations.into_iter().map(|talk| item(&app, talk)).collect(),
+        conversations: listing.conversations.into_iter().map(|one| item(&app, one)).collect(),
         more: total > limit,
         damaged: listing.damaged,
     })
 }
 
-fn item(app: &App, talk: store::Conversation) -> Conversation {
-    let holder = talk.holder.filter(|holder| holder.pid != Some(std::process::id()));
+fn item(app: &App, stored: store::Conversation) -> Conversation {
+    let holder = stored.holder.filter(|holder| holder.pid != Some(std::process::id()));
     Conversation {
-        at_work: app.workers.is_working(&JournalId::conversation(talk.id.clone())),
-        id: talk.id.to_string(),
-        project: talk.project_id.to_string(),
-        title: talk.title,
-        package: talk.package,
-        agent_id: talk.agent_id,
-        created: talk.created.to_string(),
-        updated: talk.updated.map(|time| time.to_string()),
-        phase: talk.phase,
-        asks: talk.asks,
+        at_work: app.workers.is_working(&JournalId::conversation(stored.id.clone())),
+        id: stored.id.to_string(),
+        project: stored.project_id.to_string(),
+        title: stored.title,
+        package: stored.package,
+        agent_id: stored.agent_id,
+        created: stored.created.to_string(),
+        updated: stored.updated.map(|time| time.to_string()),
+        phase: stored.phase,
+        asks: stored.asks,
         held_by: holder.map(|holder| holder.to_string()),
         found: None,
     }
@@ -117,12 +117,12 @@ fn begin(asked: Asked<(), (), NewConversation>) -> Result<StartedConversation, P
 fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
     let Asked { app, path, .. } = asked;
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
-    let talks = store.conversations();
-    let view = talks.runs().look(&id)?;
+    let conversations = store.conversations();
+    let view = conversations.runs().look(&id)?;
     let (agent, menu) = active_agent(&store, &view).unzip();
     let active_run = view.active_run().map(|run| run.to_string());
     Ok(ConversationDetail {
-        item: item(&app, talks.get(&id)?),
+        item: item(&app, conversations.get(&id)?),
         mode: match (&active_run, &agent) {
             (Some(_), _) => ConversationMode::Workflow,
             (None, Some(_)) => ConversationMode::Agent,
@@ -132,7 +132,7 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
         menu: menu.unwrap_or_default(),
         runs: view.runs().iter().map(ToString::to_string).collect(),
         active_run,
-        blocked: talks.runs().roots(&view.facts).err().map(|error| error.to_string()),
+        blocked: conversations.runs().roots(&view.facts).err().map(|error| error.to_string()),
     })
 }
 

@@ -90,13 +90,13 @@ fn relink(asked: Asked<Id, (), FolderPath>) -> Result<Project, Problem> {
 fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
     let (store, id) = (asked.app.store()?, ProjectId::parse(&asked.path.id)?);
     let runs = store.runs().ids(Of::Project(&id))?.into_iter().map(JournalId::run);
-    let talks = store
+    let conversations = store
         .conversations()
         .runs()
         .ids(Of::Project(&id))?
         .into_iter()
         .map(JournalId::conversation);
-    let journals: Vec<JournalId> = runs.chain(talks).collect();
+    let journals: Vec<JournalId> = runs.chain(conversations).collect();
     // An idle worker of this server is no obstacle.
     journals.iter().try_for_each(|journal| asked.app.workers.release(journal))?;
     store.projects().forget(&id)?;
@@ -108,10 +108,11 @@ fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
 fn counted(project: store::Project, store: &Store) -> Result<Project, Problem> {
     let of = Of::Project(&project.id);
     let (newest, runs) = store.runs().newest(of, MAX_RUNS_READ)?;
-    let (latest, talks) = store.conversations().newest(of, 1)?;
-    let at_runs = newest.runs.iter().map(|run| run.updated.unwrap_or(run.created));
-    let at_talks = latest.conversations.iter().map(|talk| talk.updated.unwrap_or(talk.created));
-    let used = at_runs.chain(at_talks).fold(project.created, Ord::max);
+    let (latest, conversations) = store.conversations().newest(of, 1)?;
+    let run_times = newest.runs.iter().map(|run| run.updated.unwrap_or(run.created));
+    let conversation_times =
+        latest.conversations.iter().map(|one| one.updated.unwrap_or(one.created));
+    let used = run_times.chain(conversation_times).fold(project.created, Ord::max);
     let waiting = newest.runs.iter().filter(|run| run.status == Status::WaitingUser).count();
     let store::Project { id, name, path, last_package, created } = project;
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -124,7 +125,7 @@ fn counted(project: store::Project, store: &Store) -> Result<Project, Problem> {
         last_package,
         created: created.to_string(),
         runs: count(runs),
-        conversations: count(talks),
+        conversations: count(conversations),
         // All have the same length, so that they sort by time.
         used: format!("{used:.3}"),
         waiting: count(waiting),

@@ -124,10 +124,10 @@ fn driver_of(app: &App, path: &Id) -> Result<JournalId, Problem> {
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
     // A run that cannot be read can still be removed.
     let conversation = store.runs().facts(&id).ok().and_then(|facts| facts.conversation);
-    if let Some(talk) = conversation
-        && store.conversations().active_run(&talk).ok().flatten().as_ref() == Some(&id)
+    if let Some(conversation) = conversation
+        && store.conversations().active_run(&conversation).ok().flatten().as_ref() == Some(&id)
     {
-        return Ok(JournalId::conversation(talk));
+        return Ok(JournalId::conversation(conversation));
     }
     Ok(JournalId::run(id))
 }

@@ -1,4 +1,4 @@
-//! The way back from what a run changed, and runs that go on from another one.
+//! Reverting the changes of a run, and forks.
 
 use crewagent_engine::changes::{HunkRange, Prospect};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ pub struct HunkQuery {
     pub path: String,
 }
 
-/// A hunk that is to be taken back.
+/// A hunk that is to be reverted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -27,7 +27,7 @@ pub struct RevertHunk {
     pub hunk: HunkRange,
 }
 
-/// Which step is to be taken back.
+/// The step that is to be reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -35,11 +35,11 @@ pub struct RevertQuery {
     /// The event by which the run came to the node.
     #[cfg_attr(test, ts(type = "number"))]
     pub visit: u64,
-    /// Whether all that came later is meant, too.
+    /// Whether all later steps are reverted, too.
     pub onward: Option<bool>,
 }
 
-/// What would be taken back.
+/// What reverting a step would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RevertPlan {
@@ -47,25 +47,25 @@ pub struct RevertPlan {
     pub files: Vec<RevertPlanFile>,
 }
 
-/// A file on the way back.
+/// A file that a revert would change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RevertPlanFile {
     /// The file, from the root of the project.
     pub path: String,
-    /// Whether it goes away, because it was not there before.
+    /// Whether it is removed, because it did not exist before.
     pub removed: bool,
     /// The digest of the file now; none when it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
     /// What can be done.
     pub prospect: Prospect,
-    /// The nodes that wrote it later. What they wrote is taken back with it.
+    /// The nodes that wrote it later. Their changes are reverted with it.
     pub later: Vec<String>,
 }
 
-/// Files that are to be taken back.
+/// Files that are to be reverted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -73,13 +73,13 @@ pub struct RevertStep {
     /// The event by which the run came to the node.
     #[cfg_attr(test, ts(type = "number"))]
     pub visit: u64,
-    /// Whether all that came later is meant, too.
+    /// Whether all later steps are reverted, too.
     pub onward: Option<bool>,
-    /// The files that were agreed to.
+    /// The files that the user has confirmed.
     pub files: Vec<ConfirmedFile>,
 }
 
-/// A file that was agreed to.
+/// A file that the user has confirmed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -90,26 +90,26 @@ pub struct ConfirmedFile {
     pub if_match_sha256: String,
 }
 
-/// What became of the files.
+/// The result of a revert.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RevertResult {
-    /// Each that was asked for.
+    /// Every file of the request.
     pub files: Vec<RevertedFile>,
 }
 
-/// What became of a file.
+/// The result for one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RevertedFile {
     /// The file, from the root of the project.
     pub path: String,
-    /// Why it was left alone; none when it is as it was.
+    /// Why it was left alone; none when it was reverted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<String>,
 }
 
-/// Where a run would be forked.
+/// The node at which a run would be forked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -119,7 +119,7 @@ pub struct ForkQuery {
     pub event: u64,
 }
 
-/// What a new run would begin with.
+/// What the new run would start with.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -128,11 +128,11 @@ pub struct ForkPreview {
     pub node: String,
     /// Which visit of it.
     pub number: u32,
-    /// The nodes that wait for the workflow that is active there, the run's own first.
+    /// The nodes whose workflow waits there, the run's own first.
     pub callers: Vec<String>,
     /// The nodes that are done there.
     pub steps_completed: Vec<String>,
-    /// What conditions and later steps look at.
+    /// The variables of the state.
     pub variables: Map<String, Json>,
     /// How many branches were decided.
     pub decisions: u32,
@@ -140,13 +140,13 @@ pub struct ForkPreview {
     pub artifacts: Vec<String>,
     /// State documents that are copied.
     pub documents: u32,
-    /// Messages between user and model that the model still knows there.
+    /// Messages between user and model that the model still has there.
     pub words: u32,
     /// Whether the workflow is complete there.
     pub complete: bool,
 }
 
-/// A run that is to go on from another one.
+/// A run that is to start from a node of another one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -154,13 +154,13 @@ pub struct NewFork {
     /// The event by which the other run came to the node.
     #[cfg_attr(test, ts(type = "number"))]
     pub event: u64,
-    /// Whether it goes on at once; else it rests.
+    /// Whether it starts at once; else it waits.
     pub start: Option<bool>,
-    /// The model, where it goes on at once; what the settings say when absent.
+    /// The model, if it starts at once; that of the settings when absent.
     pub model: Option<String>,
 }
 
-/// Where a run comes from.
+/// The origin of a fork.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Origin {

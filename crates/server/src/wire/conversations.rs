@@ -19,7 +19,7 @@ use super::{Agent, Bounds};
 pub struct ConversationQuery {
     /// Those of this project.
     pub project: Option<String>,
-    /// Those in which these words were said.
+    /// Those that contain this text.
     pub words: Option<String>,
     /// At most so many; 200 when absent.
     pub limit: Option<u32>,
@@ -33,11 +33,11 @@ pub struct ConversationList {
     pub conversations: Vec<Conversation>,
     /// Whether there are more than these, or a search ended before it had read everything.
     pub more: bool,
-    /// What should be a conversation and cannot be read, as far as it was looked at.
+    /// Folders of conversations that cannot be read, as far as they were looked at.
     pub damaged: Vec<Flaw>,
 }
 
-/// What a list says about a conversation.
+/// An entry of a list of conversations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -49,7 +49,7 @@ pub struct Conversation {
     /// What it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The package whose agents can be talked to, as `name@version`.
+    /// The package whose agents are available, as `name@version`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
     /// The agent it began with.
@@ -60,18 +60,18 @@ pub struct Conversation {
     /// When something last happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated: Option<String>,
-    /// The phase that the talk itself is in, if something was said; a run that it is about has its own.
+    /// The phase of the conversation itself, once a message was sent; its run has a phase of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// What kind of question it waits with.
+    /// The kind of question that is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<QuestionKind>,
     /// Whether it is at work in this server.
     pub at_work: bool,
-    /// Who else has it at this moment, in words.
+    /// The other process that has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
-    /// Where the words were said that were looked for.
+    /// The text around the match of a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
 }
@@ -81,27 +81,27 @@ pub struct Conversation {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ConversationDetail {
-    /// What a list says about it.
+    /// Its entry in a list.
     #[serde(flatten)]
     pub item: Conversation,
-    /// Where the user's words go.
+    /// The receiver of the user's messages.
     pub mode: ConversationMode,
-    /// The agent that is talked to.
+    /// The active agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Agent>,
     /// Its menu.
     pub menu: Vec<MenuLine>,
     /// The runs that were started from it, in their order.
     pub runs: Vec<String>,
-    /// The run that the user's words go to.
+    /// The run that receives the user's messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_run: Option<String>,
-    /// Why it cannot be gone on with: what is gone, and what to do.
+    /// Why it cannot be resumed: what is gone, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
 }
 
-/// Where the user's words go.
+/// The receiver of the user's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -114,7 +114,7 @@ pub enum ConversationMode {
     Workflow,
 }
 
-/// A conversation that is to be begun: with an agent as talk with that one, else as plain chat.
+/// A conversation that is to be started: with an agent, else as plain chat.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -123,17 +123,17 @@ pub struct NewConversation {
     pub project: String,
     /// The package whose agents and workflows are meant.
     pub package: Option<String>,
-    /// The agent that is talked to.
+    /// The active agent.
     pub agent: Option<String>,
-    /// The model; what the settings say when absent.
+    /// The model; that of the settings when absent.
     pub model: Option<String>,
-    /// What it runs with, where that differs from the settings.
+    /// Settings of the run that differ from those of the user.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<Bounds>"))]
     pub bounds: Bounds,
 }
 
-/// What came of the beginning of a conversation.
+/// A conversation that was started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StartedConversation {
@@ -146,7 +146,7 @@ pub struct StartedConversation {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Title {
-    /// The words.
+    /// The title.
     pub title: String,
 }
 
@@ -173,21 +173,21 @@ pub struct LaunchRun {
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, Json>>"))]
     pub variables: BTreeMap<String, Json>,
-    /// The model; as before when absent.
+    /// The model; unchanged when absent.
     pub model: Option<String>,
-    /// What it runs with, where that differs from the settings.
+    /// Settings of the run that differ from those of the user.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<Bounds>"))]
     pub bounds: Bounds,
 }
 
-/// A run that the words of a conversation shall go to.
+/// A run that is to receive the messages of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct EnterRun {
     /// Its id.
     pub run: String,
-    /// The model; as before when absent.
+    /// The model; unchanged when absent.
     pub model: Option<String>,
 }

@@ -39,7 +39,7 @@ pub struct McpServerItem {
     /// Time for one call; what the policy says when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_timeout: Option<String>,
-    /// What came of it when it was tried out last, since the program started.
+    /// The result of its last test, since the program started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<McpTestResult>,
 }
@@ -118,22 +118,22 @@ pub struct McpSwitch {
     pub enabled: bool,
 }
 
-/// Servers as another tool keeps them.
+/// The settings of another tool.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct McpFile {
     /// JSON with `mcpServers`.
     pub text: String,
-    /// Whether they are set up; else they are only looked at.
+    /// Whether they are saved; else they are only shown.
     pub save: bool,
 }
 
-/// What such a file holds.
+/// The servers of such a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct McpImport {
-    /// The servers that can be taken over.
+    /// The servers that can be imported.
     pub servers: Vec<McpImportServer>,
     /// Those that cannot, and why.
     pub problems: Vec<String>,
@@ -156,20 +156,20 @@ pub struct McpImportServer {
     pub secrets: Vec<String>,
 }
 
-/// The way to the tools of an MCP server, step by step, and what it offers.
+/// The connection test of an MCP server, step by step, and what it offers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct McpTestResult {
     /// Whether it works.
     pub ok: bool,
-    /// When it was tried out.
+    /// The time of the test.
     pub at: String,
     /// `settings`, `start`, `handshake` and `list`.
     pub steps: Vec<CheckStep>,
     /// Its tools, each with what holds for it.
     pub tools: Vec<McpTool>,
-    /// Tools that models are not told of, and why.
+    /// Tools that are not offered to models, and why.
     pub left_out: Vec<String>,
     /// What can be read from it.
     pub resources: Vec<McpResource>,
@@ -218,7 +218,7 @@ pub struct ToolSurvey {
     /// The agent that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// Tool by tool; those of MCP servers that were tried out, too.
+    /// Tool by tool, with those of MCP servers that were tested.
     pub tools: Vec<Surveyed>,
     /// The rules about writing below folders.
     pub folders: Vec<FolderRule>,

@@ -17,7 +17,7 @@ pub struct Models {
     pub profiles: Vec<ProfileItem>,
 }
 
-/// A model that is set up. Its key is never told.
+/// A model that is set up. Its key is never returned.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -55,7 +55,7 @@ pub struct Price {
     pub input: f64,
     /// Those that come back.
     pub output: f64,
-    /// Those that are sent and were at hand; as much as the others when absent.
+    /// Cached input; the price of other input when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
 }
@@ -88,7 +88,7 @@ pub struct SetModel {
     pub profile: Option<String>,
     /// Where it is.
     pub base_url: Option<String>,
-    /// Its key, which is put away and never told again.
+    /// Its key, which is stored and never returned.
     pub key: Option<String>,
     /// The environment variable that its key is in.
     pub key_variable: Option<String>,
@@ -108,7 +108,7 @@ pub struct SetModel {
     pub use_it: bool,
 }
 
-/// The way to a model, step by step.
+/// The connection test of a model, step by step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModelTestResult {
@@ -118,7 +118,7 @@ pub struct ModelTestResult {
     pub steps: Vec<CheckStep>,
 }
 
-/// One step on the way to a model.
+/// One step of a connection test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CheckStep {
@@ -133,7 +133,7 @@ pub struct CheckStep {
     pub advice: Option<String>,
 }
 
-/// What was measured at a model.
+/// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ProbeResult {
@@ -151,7 +151,7 @@ pub struct ProbeResult {
 pub struct Measurement {
     /// What.
     pub name: String,
-    /// Whether the server does it; none when that could not be told.
+    /// Whether the server does it; none when that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<bool>,
     /// What was found.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Packages {
     /// By name, then by version.
     pub packages: Vec<Package>,
-    /// What should be a package and cannot be used.
+    /// Folders of packages that cannot be used.
     pub damaged: Vec<Flaw>,
 }
 
@@ -227,7 +227,7 @@ pub struct PackagePath {
     pub path: String,
 }
 
-/// What a look at a package found.
+/// The result of a check of a package.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Report {
@@ -244,7 +244,7 @@ pub struct Report {
     pub content: Option<PackageContent>,
 }
 
-/// Something that was found in a package.
+/// A finding in a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
@@ -275,11 +275,11 @@ pub struct Finding {
     pub help: Option<String>,
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ImportedPackage {
-    /// The package; none when it was turned away.
+    /// The package; none when it was rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Package>,
     /// `new`, `already-there`, `repaired` or `rejected`.
@@ -342,19 +342,19 @@ pub enum Template {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct RemoveQuery {
-    /// Whether it is removed though runs and conversations cannot go on without it.
+    /// Whether it is removed although runs and conversations cannot be resumed without it.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub confirm: bool,
 }
 
-/// What came of the wish to remove a package.
+/// The result of removing a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RemovedPackage {
     /// Whether it is gone. If not, this is to be confirmed.
     pub removed: bool,
-    /// How many conversations, and runs that are not complete, cannot go on without it.
+    /// How many conversations, and runs that are not complete, cannot be resumed without it.
     pub unfinished: u32,
 }
 

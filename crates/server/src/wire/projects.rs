@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Projects {
     /// Those that were used last first.
     pub projects: Vec<Project>,
-    /// What should be a project and cannot be read.
+    /// Folders of projects that cannot be read.
     pub damaged: Vec<Flaw>,
 }
 

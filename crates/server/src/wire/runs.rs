@@ -33,15 +33,15 @@ pub struct NewRun {
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, Json>>"))]
     pub variables: BTreeMap<String, Json>,
-    /// The model; what the settings say when absent.
+    /// The model; that of the settings when absent.
     pub model: Option<String>,
-    /// What it runs with, where that differs from the settings.
+    /// Settings of the run that differ from those of the user.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<Bounds>"))]
     pub bounds: Bounds,
 }
 
-/// What a run runs with, where that differs from the settings.
+/// Settings of a run that differ from those of the user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -64,7 +64,7 @@ pub struct Bounds {
     pub tools: Tightening,
 }
 
-/// What came of the start of a run.
+/// A run that was started.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -86,28 +86,28 @@ pub struct UserMessage {
     pub answers: Option<String>,
 }
 
-/// How a run goes on.
+/// A request to resume.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ResumeRequest {
-    /// The model; as before when absent.
+    /// The model; unchanged when absent.
     pub model: Option<String>,
     /// What changes from here on.
     #[cfg_attr(test, ts(optional, as = "Option<Bounds>"))]
     pub bounds: Bounds,
 }
 
-/// What came of a wish to pause or stop.
+/// The result of a request to pause or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Halting {
-    /// Whether it was at work. The phase in which it comes to rest is told on the stream.
+    /// Whether it was at work. The phase that follows comes on the stream.
     pub was_at_work: bool,
 }
 
-/// Which runs are listed.
+/// A filter of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -122,7 +122,7 @@ pub struct RunQuery {
     pub limit: Option<u32>,
 }
 
-/// Runs, for a list.
+/// A list of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RunList {
@@ -131,11 +131,11 @@ pub struct RunList {
     /// How many there are, with those that are not listed. Without a status or a conversation to look for, folders are
     /// counted, and those that cannot be read are among them.
     pub total: u32,
-    /// What should be a run and cannot be read, as far as it was looked at.
+    /// Folders of runs that cannot be read, as far as they were looked at.
     pub damaged: Vec<Flaw>,
 }
 
-/// What a list says about a run.
+/// An entry of a list of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -158,15 +158,15 @@ pub struct RunItem {
     /// When something last happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated: Option<String>,
-    /// How it is.
+    /// Its status.
     pub status: Status,
-    /// Why it rests.
+    /// Why it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Why, in words.
+    /// The same as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What kind of question it waits with.
+    /// The kind of question that is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<QuestionKind>,
     /// The node it is at.
@@ -179,7 +179,7 @@ pub struct RunItem {
     pub spent: Option<Spent>,
     /// Whether it is at work in this server.
     pub at_work: bool,
-    /// Who else has it at this moment, in words.
+    /// The other process that has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
     /// What is wrong with it.
@@ -192,16 +192,16 @@ pub struct RunItem {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RunDetail {
-    /// What a list says about it.
+    /// Its entry in a list.
     #[serde(flatten)]
     pub item: RunItem,
     /// The digest of its package, which `/api/packages/{reference}` takes, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package_sha256: Option<String>,
-    /// Where the workflow stands that is active.
+    /// The state of the active workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<Standing>,
-    /// The run that it goes on from, and from where.
+    /// The run that it was forked from, and its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<Origin>,
     /// The nodes in the order in which they were entered.
@@ -216,12 +216,12 @@ pub struct RunDetail {
     /// The graph of its workflow, laid out; none when its package is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<Picture>,
-    /// Why it cannot be gone on with: what is gone, and what to do.
+    /// Why it cannot be resumed: what is gone, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
 }
 
-/// A node that was entered.
+/// A visit of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Visit {
@@ -230,7 +230,7 @@ pub struct Visit {
     pub seq: u64,
     /// The node.
     pub node: String,
-    /// Which visit of a node of this name it is, from 1.
+    /// The number of the visit among those of the node, from 1.
     pub number: u32,
     /// The label of the edge that led there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -240,12 +240,12 @@ pub struct Visit {
     pub call: Option<u32>,
 }
 
-/// Which events are read.
+/// A filter of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct EventQuery {
-    /// Those behind this one; from the first when absent.
+    /// Those after this one; from the first when absent.
     pub after: Option<u64>,
     /// At most so many; 500 when absent. A page also ends after about 4 MiB.
     pub limit: Option<u32>,
@@ -259,7 +259,7 @@ pub struct EventPage {
     pub events: Vec<Event>,
     /// Whether there are more.
     pub more: bool,
-    /// For `after` of a stream: what comes behind these events.
+    /// For `after` of a stream: its events follow these.
     pub cursor: String,
 }
 

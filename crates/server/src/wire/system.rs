@@ -11,7 +11,7 @@ pub struct FreshLink {
     pub url: String,
 }
 
-/// What program this is.
+/// The running program.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -24,7 +24,7 @@ pub struct Program {
     pub home: String,
     /// What steps call the user; may be blank.
     pub user_name: String,
-    /// The model that answers when nothing else is said; none when none is set up.
+    /// The default model; none when none is set up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Why that model cannot be used.
@@ -36,7 +36,7 @@ pub struct Program {
     pub max_upload: u32,
 }
 
-/// How the server is.
+/// The health of the server.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -49,21 +49,21 @@ pub struct Health {
     pub streams: u32,
 }
 
-/// What the doctor found.
+/// The result of the doctor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Diagnosis {
     /// Whether nothing is broken.
     pub ok: bool,
-    /// Each look.
+    /// Every check.
     pub checks: Vec<DoctorCheck>,
 }
 
-/// What one look of the doctor found.
+/// One check of the doctor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DoctorCheck {
-    /// What was looked at.
+    /// What was checked.
     pub name: String,
     /// `ok`, `warn` or `fail`.
     pub status: String,

@@ -61,7 +61,7 @@ pub struct Call {
 
 /// The records of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Records {
+pub struct Recording {
     /// The requests, in the order in which they came.
     pub requests: Vec<Record>,
     /// Connections that are open now, without the one that asks.
@@ -111,7 +111,7 @@ impl Answer {
     }
 }
 
-impl Records {
+impl Recording {
     /// Returns, for each run, the nanoseconds between the end of an answer and the end of the next request. The n-th
     /// lies before request n + 1.
     pub fn overheads(&self) -> Vec<Vec<u64>> {

@@ -14,7 +14,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use super::COMPLETIONS;
 use super::connection::{Connection, Input, Progress};
 use super::frames::{Frames, last_call};
-use super::plan::{Order, Pace, Plan, Record, Records};
+use super::plan::{Order, Pace, Plan, Record, Recording};
 
 const LISTENER: Token = Token(0);
 const PARENT: Token = Token(1);
@@ -55,7 +55,7 @@ struct Server {
     due: BinaryHeap<Reverse<(Instant, usize)>>,
     clock: Clock,
     plan: Plan,
-    records: Records,
+    records: Recording,
     /// Runs that have begun.
     runs: usize,
 }
@@ -75,7 +75,7 @@ impl Server {
             due: BinaryHeap::new(),
             clock: Clock::now(),
             plan: Plan::default(),
-            records: Records::default(),
+            records: Recording::default(),
             runs: 0,
         };
         Ok((server, port, waker))
@@ -191,7 +191,7 @@ impl Server {
             }
             ("PUT", "/plan") => {
                 self.plan = serde_json::from_slice(body)?;
-                self.records = Records::default();
+                self.records = Recording::default();
                 self.runs = 0;
                 connection.answer(Frames::plain("200 OK", b"{}")?, None, None);
             }
@@ -276,7 +276,7 @@ mod tests {
     use super::super::plan::Answer;
     use super::*;
 
-    fn check_play(plan: &Plan, bodies: &[&[u8]], check: fn(&Records)) {
+    fn check_play(plan: &Plan, bodies: &[&[u8]], check: fn(&Recording)) {
         let (server, port, waker) = Server::open().unwrap();
         let thread = thread::spawn(move || server.run());
         let mut client = Client::connect(port).unwrap();

@@ -51,7 +51,7 @@ pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
         (None, None) => store.runs().newest(of, limit)?,
         // The status is known only after reading the run.
         (None, Some(_)) => (store.runs().list(of)?, 0),
-        (Some(talk), _) => (started_from(&store, talk, of)?, 0),
+        (Some(id), _) => (started_from(&store, id, of)?, 0),
     };
     let is_filtered = conversation.is_some() || query.status.is_some();
     listing.runs.retain(|run| query.status.is_none_or(|status| status == run.status));
@@ -61,8 +61,8 @@ pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
 }
 
 /// Returns the runs that were started from a conversation and still exist, the newest first.
-fn started_from(store: &Store, talk: &RunId, of: Of<'_>) -> Result<RunListing, Problem> {
-    let ids = store.conversations().runs_of(talk)?;
+fn started_from(store: &Store, conversation: &RunId, of: Of<'_>) -> Result<RunListing, Problem> {
+    let ids = store.conversations().runs_of(conversation)?;
     let mut runs: Vec<RunSummary> =
         ids.iter().filter_map(|id| store.runs().summary(id).ok()).collect();
     runs.retain(|run| match of {

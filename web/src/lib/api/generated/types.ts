@@ -56,19 +56,6 @@ export type AgentChanged = {
 agentId?: string, };
 
 /**
- * A file that was agreed to.
- */
-export type AgreedFile = { 
-/**
- * The file, from the root of the project.
- */
-path: string, 
-/**
- * The digest that it must have now.
- */
-ifMatchSha256: string, };
-
-/**
  * Answer of a tool.
  */
 export type Answer = { 
@@ -84,43 +71,6 @@ refused?: RefusalCode,
  * Files that came to be under the artifacts folder, from the root of the project.
  */
 created?: Array<string>, };
-
-/**
- * What program this is.
- */
-export type AppFacts = { 
-/**
- * Its version.
- */
-version: string, 
-/**
- * The system it runs on, such as `linux`.
- */
-platform: string, 
-/**
- * The folder of the store.
- */
-home: string, 
-/**
- * What steps call the user; may be blank.
- */
-userName: string, 
-/**
- * The model that answers when nothing else is said; none when none is set up.
- */
-model?: string, 
-/**
- * Why that model cannot be used.
- */
-modelProblem?: string, 
-/**
- * Whether the web app is built in.
- */
-hasWeb: boolean, 
-/**
- * The largest package that is taken as a file, in bytes.
- */
-maxUpload: number, };
 
 /**
  * A call that waits for the user's word.
@@ -228,63 +178,7 @@ from?: string,
 extra?: { [key in string]: JsonValue }, };
 
 /**
- * What became of a file.
- */
-export type BackFile = { 
-/**
- * The file, from the root of the project.
- */
-path: string, 
-/**
- * Why it was left alone; none when it is as it was.
- */
-left?: string, };
-
-/**
- * What can be done about a file.
- */
-export type BackProspect = "ready" | "done" | "conflict" | "lost";
-
-/**
- * Which step is to be taken back.
- */
-export type BackQuery = { 
-/**
- * The event by which the run came to the node.
- */
-visit: number, 
-/**
- * Whether all that came later is meant, too.
- */
-onward?: boolean, };
-
-/**
- * A file on the way back.
- */
-export type BackwardFile = { 
-/**
- * The file, from the root of the project.
- */
-path: string, 
-/**
- * Whether it goes away, because it was not there before.
- */
-removed: boolean, 
-/**
- * The digest of the file now; none when it is gone.
- */
-now?: string, 
-/**
- * What can be done.
- */
-prospect: BackProspect, 
-/**
- * The nodes that wrote it later. What they wrote is taken back with it.
- */
-later: Array<string>, };
-
-/**
- * What a run runs with, where that differs from the settings.
+ * Settings of a run that differ from those of the user.
  */
 export type Bounds = { 
 /**
@@ -406,7 +300,7 @@ files: Array<ChangedFile>, };
 export type Channel = "text" | "thinking";
 
 /**
- * One step on the way to a model.
+ * One step of a connection test.
  */
 export type CheckStep = { 
 /**
@@ -425,19 +319,6 @@ message: string,
  * What to do about it.
  */
 advice?: string, };
-
-/**
- * The way to a model, step by step.
- */
-export type Checkup = { 
-/**
- * Whether it works.
- */
-ok: boolean, 
-/**
- * The steps, in their order.
- */
-steps: Array<CheckStep>, };
 
 /**
  * An item that the user can choose.
@@ -521,6 +402,19 @@ error?: MenuError, };
 export type Confidence = "low" | "medium" | "high" | "exact";
 
 /**
+ * A file that the user has confirmed.
+ */
+export type ConfirmedFile = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * The digest that it must have now.
+ */
+ifMatchSha256: string, };
+
+/**
  * Messages left the context of the model because they no longer fit.
  */
 export type ContextCut = { 
@@ -534,7 +428,7 @@ messages: number,
 bytes: number, };
 
 /**
- * What a list says about a conversation.
+ * An entry of a list of conversations.
  */
 export type Conversation = { 
 /**
@@ -550,7 +444,7 @@ project: string,
  */
 title?: string, 
 /**
- * The package whose agents can be talked to, as `name@version`.
+ * The package whose agents are available, as `name@version`.
  */
 package?: string, 
 /**
@@ -566,11 +460,11 @@ created: string,
  */
 updated?: string, 
 /**
- * The phase that the talk itself is in, if something was said; a run that it is about has its own.
+ * The phase of the conversation itself, once a message was sent; its run has a phase of its own.
  */
 phase?: Phase, 
 /**
- * What kind of question it waits with.
+ * The kind of question that is open.
  */
 asks?: QuestionKind, 
 /**
@@ -578,11 +472,11 @@ asks?: QuestionKind,
  */
 atWork: boolean, 
 /**
- * Who else has it at this moment, in words.
+ * The other process that has it.
  */
 heldBy?: string, 
 /**
- * Where the words were said that were looked for.
+ * The text around the match of a search.
  */
 found?: string, };
 
@@ -591,11 +485,11 @@ found?: string, };
  */
 export type ConversationDetail = { 
 /**
- * Where the user's words go.
+ * The receiver of the user's messages.
  */
-mode: TalkMode, 
+mode: ConversationMode, 
 /**
- * The agent that is talked to.
+ * The active agent.
  */
 agent?: Agent, 
 /**
@@ -607,11 +501,11 @@ menu: Array<MenuLine>,
  */
 runs: Array<string>, 
 /**
- * The run that the user's words go to.
+ * The run that receives the user's messages.
  */
 activeRun?: string, 
 /**
- * Why it cannot be gone on with: what is gone, and what to do.
+ * Why it cannot be resumed: what is gone, and what to do.
  */
 blocked?: string, 
 /**
@@ -627,7 +521,7 @@ project: string,
  */
 title?: string, 
 /**
- * The package whose agents can be talked to, as `name@version`.
+ * The package whose agents are available, as `name@version`.
  */
 package?: string, 
 /**
@@ -643,11 +537,11 @@ created: string,
  */
 updated?: string, 
 /**
- * The phase that the talk itself is in, if something was said; a run that it is about has its own.
+ * The phase of the conversation itself, once a message was sent; its run has a phase of its own.
  */
 phase?: Phase, 
 /**
- * What kind of question it waits with.
+ * The kind of question that is open.
  */
 asks?: QuestionKind, 
 /**
@@ -655,11 +549,11 @@ asks?: QuestionKind,
  */
 atWork: boolean, 
 /**
- * Who else has it at this moment, in words.
+ * The other process that has it.
  */
 heldBy?: string, 
 /**
- * Where the words were said that were looked for.
+ * The text around the match of a search.
  */
 found?: string, };
 
@@ -676,9 +570,14 @@ conversations: Array<Conversation>,
  */
 more: boolean, 
 /**
- * What should be a conversation and cannot be read, as far as it was looked at.
+ * Folders of conversations that cannot be read, as far as they were looked at.
  */
 damaged: Array<Flaw>, };
+
+/**
+ * The receiver of the user's messages.
+ */
+export type ConversationMode = "chat" | "agent" | "workflow";
 
 /**
  * Which conversations are listed.
@@ -689,7 +588,7 @@ export type ConversationQuery = {
  */
 project?: string, 
 /**
- * Those in which these words were said.
+ * Those that contain this text.
  */
 words?: string, 
 /**
@@ -728,7 +627,7 @@ settings: RunSettings, };
 export type Decider = "settings" | "run" | "agent" | "runtime";
 
 /**
- * What the doctor found.
+ * The result of the doctor.
  */
 export type Diagnosis = { 
 /**
@@ -736,16 +635,16 @@ export type Diagnosis = {
  */
 ok: boolean, 
 /**
- * Each look.
+ * Every check.
  */
 checks: Array<DoctorCheck>, };
 
 /**
- * What one look of the doctor found.
+ * One check of the doctor.
  */
 export type DoctorCheck = { 
 /**
- * What was looked at.
+ * What was checked.
  */
 name: string, 
 /**
@@ -780,7 +679,7 @@ workflow?: string,
 format: DrawFormat, };
 
 /**
- * A run that the words of a conversation shall go to.
+ * A run that is to receive the messages of a conversation.
  */
 export type EnterRun = { 
 /**
@@ -788,7 +687,7 @@ export type EnterRun = {
  */
 run: string, 
 /**
- * The model; as before when absent.
+ * The model; unchanged when absent.
  */
 model?: string, };
 
@@ -831,16 +730,16 @@ events: Array<Event>,
  */
 more: boolean, 
 /**
- * For `after` of a stream: what comes behind these events.
+ * For `after` of a stream: its events follow these.
  */
 cursor: string, };
 
 /**
- * Which events are read.
+ * A filter of events.
  */
 export type EventQuery = { 
 /**
- * Those behind this one; from the first when absent.
+ * Those after this one; from the first when absent.
  */
 after?: number, 
 /**
@@ -972,7 +871,7 @@ bytes: number,
 text?: string, };
 
 /**
- * Something that was found in a package.
+ * A finding in a package.
  */
 export type Finding = { 
 /**
@@ -1133,7 +1032,7 @@ calls?: number,
 words?: Array<Message>, };
 
 /**
- * What a new run would begin with.
+ * What the new run would start with.
  */
 export type ForkPreview = { 
 /**
@@ -1145,7 +1044,7 @@ node: string,
  */
 number: number, 
 /**
- * The nodes that wait for the workflow that is active there, the run's own first.
+ * The nodes whose workflow waits there, the run's own first.
  */
 callers: Array<string>, 
 /**
@@ -1153,7 +1052,7 @@ callers: Array<string>,
  */
 stepsCompleted: Array<string>, 
 /**
- * What conditions and later steps look at.
+ * The variables of the state.
  */
 variables: { [key in string]: JsonValue }, 
 /**
@@ -1169,7 +1068,7 @@ artifacts: Array<string>,
  */
 documents: number, 
 /**
- * Messages between user and model that the model still knows there.
+ * Messages between user and model that the model still has there.
  */
 words: number, 
 /**
@@ -1178,7 +1077,7 @@ words: number,
 complete: boolean, };
 
 /**
- * Where a run would be forked.
+ * The node at which a run would be forked.
  */
 export type ForkQuery = { 
 /**
@@ -1313,46 +1212,16 @@ maxReadBytes: number,
 maxWriteBytes: number, };
 
 /**
- * Files that are to be taken back.
- */
-export type GoBack = { 
-/**
- * The event by which the run came to the node.
- */
-visit: number, 
-/**
- * Whether all that came later is meant, too.
- */
-onward?: boolean, 
-/**
- * The files that were agreed to.
- */
-files: Array<AgreedFile>, };
-
-/**
- * How a run goes on.
- */
-export type GoOn = { 
-/**
- * The model; as before when absent.
- */
-model?: string, 
-/**
- * What changes from here on.
- */
-bounds?: Bounds, };
-
-/**
- * What came of a wish to pause or stop.
+ * The result of a request to pause or stop.
  */
 export type Halting = { 
 /**
- * Whether it was at work. The phase in which it comes to rest is told on the stream.
+ * Whether it was at work. The phase that follows comes on the stream.
  */
 wasAtWork: boolean, };
 
 /**
- * How the server is.
+ * The health of the server.
  */
 export type Health = { 
 /**
@@ -1369,7 +1238,7 @@ atWork: number,
 streams: number, };
 
 /**
- * The data of a frame `hello`, with which a stream begins: lists are to be fetched anew.
+ * The data of a frame `hello`, with which a stream begins: lists are to be fetched again.
  */
 export type Hello = { 
 /**
@@ -1377,7 +1246,7 @@ export type Hello = {
  */
 version: string, 
 /**
- * Tells one life of the server from another.
+ * The id of the server process.
  */
 server: string, };
 
@@ -1429,7 +1298,7 @@ export type HunkQuery = {
 path: string, };
 
 /**
- * A place in both texts, counted in lines from 0. With the digest of the file it names a hunk.
+ * Lines of both texts, counted from 0.
  */
 export type HunkRange = { 
 /**
@@ -1455,7 +1324,7 @@ newLines: number, };
 export type HunkSide = "both" | "before" | "now";
 
 /**
- * What differs between a file before the run and now.
+ * What differs in a file.
  */
 export type Hunks = { 
 /**
@@ -1467,7 +1336,7 @@ now: string,
  */
 created: boolean, 
 /**
- * Whether the file is still as the run left it.
+ * Whether the file is as the run left it.
  */
 isCurrent: boolean, 
 /**
@@ -1515,11 +1384,11 @@ before?: Image,
 after: Image, };
 
 /**
- * What came of an import.
+ * The result of an import.
  */
 export type ImportedPackage = { 
 /**
- * The package; none when it was turned away.
+ * The package; none when it was rejected.
  */
 package?: Package, 
 /**
@@ -1611,6 +1480,35 @@ height: number,
 lines: Array<string>, };
 
 /**
+ * A workflow that is to be started from a conversation.
+ */
+export type LaunchRun = { 
+/**
+ * The package: `name`, `name@version`, or the beginning of its digest.
+ */
+package: string, 
+/**
+ * The workflow: its id, or the path of its document; the first when absent.
+ */
+workflow?: string, 
+/**
+ * The agent; the first whose menu starts the workflow when absent.
+ */
+agent?: string, 
+/**
+ * Variables that are known from the start.
+ */
+variables?: { [key in string]: JsonValue }, 
+/**
+ * The model; unchanged when absent.
+ */
+model?: string, 
+/**
+ * Settings of the run that differ from those of the user.
+ */
+bounds?: Bounds, };
+
+/**
  * The parts of a prompt.
  */
 export type Layer = "system" | "directive" | "brief" | "state" | "data" | "input" | "history" | "runtime";
@@ -1650,40 +1548,7 @@ tokens?: number,
 cost?: number, };
 
 /**
- * The way to the tools of an MCP server, step by step, and what it offers.
- */
-export type McpCheckup = { 
-/**
- * Whether it works.
- */
-ok: boolean, 
-/**
- * When it was tried out.
- */
-at: string, 
-/**
- * `settings`, `start`, `handshake` and `list`.
- */
-steps: Array<CheckStep>, 
-/**
- * Its tools, each with what holds for it.
- */
-tools: Array<McpTool>, 
-/**
- * Tools that models are not told of, and why.
- */
-leftOut: Array<string>, 
-/**
- * What can be read from it.
- */
-resources: Array<McpResource>, 
-/**
- * The last that it logged, and wrote to its standard error.
- */
-log: Array<string>, };
-
-/**
- * Servers as another tool keeps them.
+ * The settings of another tool.
  */
 export type McpFile = { 
 /**
@@ -1691,14 +1556,27 @@ export type McpFile = {
  */
 text: string, 
 /**
- * Whether they are set up; else they are only looked at.
+ * Whether they are saved; else they are only shown.
  */
 save: boolean, };
 
 /**
+ * The servers of such a file.
+ */
+export type McpImport = { 
+/**
+ * The servers that can be imported.
+ */
+servers: Array<McpImportServer>, 
+/**
+ * Those that cannot, and why.
+ */
+problems: Array<string>, };
+
+/**
  * A server of another tool.
  */
-export type McpForeign = { 
+export type McpImportServer = { 
 /**
  * What it is called there.
  */
@@ -1757,11 +1635,11 @@ name: string,
 /**
  * Whether runs may use it.
  */
-state: McpState, 
+state: ServerState, 
 /**
  * How it is reached.
  */
-way: McpWay, 
+way: McpTransport, 
 /**
  * The same in one line: the command, or the address.
  */
@@ -1779,9 +1657,9 @@ startupTimeout?: string,
  */
 callTimeout?: string, 
 /**
- * What came of it when it was tried out last, since the program started.
+ * The result of its last test, since the program started.
  */
-last?: McpCheckup, };
+last?: McpTestResult, };
 
 /**
  * The MCP servers that are set up.
@@ -1797,11 +1675,6 @@ servers: Array<McpServerItem>,
 policyEnabled: boolean, };
 
 /**
- * Whether runs may use an MCP server.
- */
-export type McpState = "enabled" | "kept-out" | "disabled";
-
-/**
  * Whether runs may use an MCP server from now on.
  */
 export type McpSwitch = { 
@@ -1811,17 +1684,37 @@ export type McpSwitch = {
 enabled: boolean, };
 
 /**
- * What such a file holds.
+ * The connection test of an MCP server, step by step, and what it offers.
  */
-export type McpTakenOver = { 
+export type McpTestResult = { 
 /**
- * The servers that can be taken over.
+ * Whether it works.
  */
-servers: Array<McpForeign>, 
+ok: boolean, 
 /**
- * Those that cannot, and why.
+ * The time of the test.
  */
-problems: Array<string>, };
+at: string, 
+/**
+ * `settings`, `start`, `handshake` and `list`.
+ */
+steps: Array<CheckStep>, 
+/**
+ * Its tools, each with what holds for it.
+ */
+tools: Array<McpTool>, 
+/**
+ * Tools that are not offered to models, and why.
+ */
+leftOut: Array<string>, 
+/**
+ * What can be read from it.
+ */
+resources: Array<McpResource>, 
+/**
+ * The last that it logged, and wrote to its standard error.
+ */
+log: Array<string>, };
 
 /**
  * A tool of an MCP server.
@@ -1841,26 +1734,9 @@ description: string,
 rule: Surveyed, };
 
 /**
- * A variable or a header of an MCP server. A secret goes in and never comes out: `${NAME}` stands for it.
- */
-export type McpValue = { 
-/**
- * Its name.
- */
-name: string, 
-/**
- * Its value. None when it is not shown, and to keep what is there.
- */
-value?: string, 
-/**
- * Whether a secret is stored for it. Not heeded in a request.
- */
-stored?: boolean, };
-
-/**
  * How an MCP server is reached.
  */
-export type McpWay = { "kind": "stdio", 
+export type McpTransport = { "kind": "stdio", 
 /**
  * The program.
  */
@@ -1887,32 +1763,32 @@ url: string,
 headers: Array<McpValue>, };
 
 /**
- * What was measured at a model.
+ * A variable or a header of an MCP server. A secret goes in and never comes out: `${NAME}` stands for it.
  */
-export type Measured = { 
+export type McpValue = { 
 /**
- * One line each.
+ * Its name.
  */
-findings: Array<MeasuredLine>, 
+name: string, 
 /**
- * In what the server differs from its profile.
+ * Its value. None when it is not shown, and to keep what is there.
  */
-changes: JsonValue, 
+value?: string, 
 /**
- * Whether that was remembered.
+ * Whether a secret is stored for it. Not heeded in a request.
  */
-remembered: boolean, };
+stored?: boolean, };
 
 /**
  * One thing that was measured.
  */
-export type MeasuredLine = { 
+export type Measurement = { 
 /**
  * What.
  */
 name: string, 
 /**
- * Whether the server does it; none when that could not be told.
+ * Whether the server does it; none when that is unknown.
  */
 found?: boolean, 
 /**
@@ -2016,7 +1892,7 @@ subject: string,
 texts: Array<Payload>, };
 
 /**
- * A model that is set up. Its key is never told.
+ * A model that is set up. Its key is never returned.
  */
 export type ModelItem = { 
 /**
@@ -2105,6 +1981,19 @@ by: StoppedBy,
 partial?: string, };
 
 /**
+ * The connection test of a model, step by step.
+ */
+export type ModelTestResult = { 
+/**
+ * Whether it works.
+ */
+ok: boolean, 
+/**
+ * The steps, in their order.
+ */
+steps: Array<CheckStep>, };
+
+/**
  * The models that are set up.
  */
 export type Models = { 
@@ -2139,7 +2028,7 @@ to: string,
 label: string, };
 
 /**
- * A conversation that is to be begun: with an agent as talk with that one, else as plain chat.
+ * A conversation that is to be started: with an agent, else as plain chat.
  */
 export type NewConversation = { 
 /**
@@ -2151,20 +2040,20 @@ project: string,
  */
 package?: string, 
 /**
- * The agent that is talked to.
+ * The active agent.
  */
 agent?: string, 
 /**
- * The model; what the settings say when absent.
+ * The model; that of the settings when absent.
  */
 model?: string, 
 /**
- * What it runs with, where that differs from the settings.
+ * Settings of the run that differ from those of the user.
  */
 bounds?: Bounds, };
 
 /**
- * A run that is to go on from another one.
+ * A run that is to start from a node of another one.
  */
 export type NewFork = { 
 /**
@@ -2172,11 +2061,11 @@ export type NewFork = {
  */
 event: number, 
 /**
- * Whether it goes on at once; else it rests.
+ * Whether it starts at once; else it waits.
  */
 start?: boolean, 
 /**
- * The model, where it goes on at once; what the settings say when absent.
+ * The model, if it starts at once; that of the settings when absent.
  */
 model?: string, };
 
@@ -2230,40 +2119,11 @@ agent?: string,
  */
 variables?: { [key in string]: JsonValue }, 
 /**
- * The model; what the settings say when absent.
+ * The model; that of the settings when absent.
  */
 model?: string, 
 /**
- * What it runs with, where that differs from the settings.
- */
-bounds?: Bounds, };
-
-/**
- * A workflow that is to be started from a conversation.
- */
-export type NewTalkRun = { 
-/**
- * The package: `name`, `name@version`, or the beginning of its digest.
- */
-package: string, 
-/**
- * The workflow: its id, or the path of its document; the first when absent.
- */
-workflow?: string, 
-/**
- * The agent; the first whose menu starts the workflow when absent.
- */
-agent?: string, 
-/**
- * Variables that are known from the start.
- */
-variables?: { [key in string]: JsonValue }, 
-/**
- * The model; as before when absent.
- */
-model?: string, 
-/**
- * What it runs with, where that differs from the settings.
+ * Settings of the run that differ from those of the user.
  */
 bounds?: Bounds, };
 
@@ -2273,7 +2133,7 @@ bounds?: Bounds, };
 export type Nothing = Record<string, never>;
 
 /**
- * Where a run comes from.
+ * The origin of a fork.
  */
 export type Origin = { 
 /**
@@ -2394,7 +2254,7 @@ export type Packages = {
  */
 packages: Array<Package>, 
 /**
- * What should be a package and cannot be used.
+ * Folders of packages that cannot be used.
  */
 damaged: Array<Flaw>, };
 
@@ -2641,9 +2501,26 @@ input: number,
  */
 output: number, 
 /**
- * Those that are sent and were at hand; as much as the others when absent.
+ * Cached input; the price of other input when absent.
  */
 cached?: number, };
+
+/**
+ * The result of a probe.
+ */
+export type ProbeResult = { 
+/**
+ * One line each.
+ */
+findings: Array<Measurement>, 
+/**
+ * In what the server differs from its profile.
+ */
+changes: JsonValue, 
+/**
+ * Whether that was remembered.
+ */
+remembered: boolean, };
 
 /**
  * A provider that is known.
@@ -2665,6 +2542,43 @@ baseUrl?: string,
  * The environment variable in which its users keep the key.
  */
 keyVariable?: string, };
+
+/**
+ * The running program.
+ */
+export type Program = { 
+/**
+ * Its version.
+ */
+version: string, 
+/**
+ * The system it runs on, such as `linux`.
+ */
+platform: string, 
+/**
+ * The folder of the store.
+ */
+home: string, 
+/**
+ * What steps call the user; may be blank.
+ */
+userName: string, 
+/**
+ * The default model; none when none is set up.
+ */
+model?: string, 
+/**
+ * Why that model cannot be used.
+ */
+modelProblem?: string, 
+/**
+ * Whether the web app is built in.
+ */
+hasWeb: boolean, 
+/**
+ * The largest package that is taken as a file, in bytes.
+ */
+maxUpload: number, };
 
 /**
  * A folder of the user that is known to the store.
@@ -2724,9 +2638,14 @@ export type Projects = {
  */
 projects: Array<Project>, 
 /**
- * What should be a project and cannot be read.
+ * Folders of projects that cannot be read.
  */
 damaged: Array<Flaw>, };
+
+/**
+ * What can be done about a file.
+ */
+export type Prospect = "ready" | "done" | "conflict" | "lost";
 
 /**
  * What the user is asked.
@@ -2835,7 +2754,7 @@ export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E
  */
 export type RemoveQuery = { 
 /**
- * Whether it is removed though runs and conversations cannot go on without it.
+ * Whether it is removed although runs and conversations cannot be resumed without it.
  */
 confirm?: boolean, };
 
@@ -2849,7 +2768,7 @@ export type RemovedConversation = {
 runs: Array<string>, };
 
 /**
- * What came of the wish to remove a package.
+ * The result of removing a package.
  */
 export type RemovedPackage = { 
 /**
@@ -2857,12 +2776,12 @@ export type RemovedPackage = {
  */
 removed: boolean, 
 /**
- * How many conversations, and runs that are not complete, cannot go on without it.
+ * How many conversations, and runs that are not complete, cannot be resumed without it.
  */
 unfinished: number, };
 
 /**
- * What a look at a package found.
+ * The result of a check of a package.
  */
 export type Report = { 
 /**
@@ -2992,6 +2911,19 @@ export type Requests = {
 requests: Array<RequestItem>, };
 
 /**
+ * A request to resume.
+ */
+export type ResumeRequest = { 
+/**
+ * The model; unchanged when absent.
+ */
+model?: string, 
+/**
+ * What changes from here on.
+ */
+bounds?: Bounds, };
+
+/**
  * A file that is to be as it was.
  */
 export type Revert = { 
@@ -3009,7 +2941,7 @@ seq?: number,
 ifMatchSha256: string, };
 
 /**
- * A hunk that is to be taken back.
+ * A hunk that is to be reverted.
  */
 export type RevertHunk = { 
 /**
@@ -3026,12 +2958,98 @@ ifMatchSha256: string,
 hunk: HunkRange, };
 
 /**
- * The data of a frame `rewind`: what was told behind this event never became part of the journal. It is to be
- * dropped, with every piece of a reply that is not whole.
+ * What reverting a step would do.
+ */
+export type RevertPlan = { 
+/**
+ * The files, by path.
+ */
+files: Array<RevertPlanFile>, };
+
+/**
+ * A file that a revert would change.
+ */
+export type RevertPlanFile = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * Whether it is removed, because it did not exist before.
+ */
+removed: boolean, 
+/**
+ * The digest of the file now; none when it is gone.
+ */
+now?: string, 
+/**
+ * What can be done.
+ */
+prospect: Prospect, 
+/**
+ * The nodes that wrote it later. Their changes are reverted with it.
+ */
+later: Array<string>, };
+
+/**
+ * The step that is to be reverted.
+ */
+export type RevertQuery = { 
+/**
+ * The event by which the run came to the node.
+ */
+visit: number, 
+/**
+ * Whether all later steps are reverted, too.
+ */
+onward?: boolean, };
+
+/**
+ * The result of a revert.
+ */
+export type RevertResult = { 
+/**
+ * Every file of the request.
+ */
+files: Array<RevertedFile>, };
+
+/**
+ * Files that are to be reverted.
+ */
+export type RevertStep = { 
+/**
+ * The event by which the run came to the node.
+ */
+visit: number, 
+/**
+ * Whether all later steps are reverted, too.
+ */
+onward?: boolean, 
+/**
+ * The files that the user has confirmed.
+ */
+files: Array<ConfirmedFile>, };
+
+/**
+ * The result for one file.
+ */
+export type RevertedFile = { 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * Why it was left alone; none when it was reverted.
+ */
+left?: string, };
+
+/**
+ * The data of a frame `rewind`: events after this one never became part of the journal. They are to be
+ * dropped, with every incomplete reply.
  */
 export type Rewind = { 
 /**
- * Where.
+ * The journal.
  */
 journal: JournalId, 
 /**
@@ -3082,11 +3100,11 @@ export type RunDetail = {
  */
 packageSha256?: string, 
 /**
- * Where the workflow stands that is active.
+ * The state of the active workflow.
  */
 state?: Standing, 
 /**
- * The run that it goes on from, and from where.
+ * The run that it was forked from, and its node.
  */
 forkedFrom?: Origin, 
 /**
@@ -3110,7 +3128,7 @@ usage: Usage,
  */
 graph?: Picture, 
 /**
- * Why it cannot be gone on with: what is gone, and what to do.
+ * Why it cannot be resumed: what is gone, and what to do.
  */
 blocked?: string, 
 /**
@@ -3146,19 +3164,19 @@ created: string,
  */
 updated?: string, 
 /**
- * How it is.
+ * Its status.
  */
 status: Status, 
 /**
- * Why it rests.
+ * Why it waits.
  */
 reason?: Reason, 
 /**
- * Why, in words.
+ * The same as text.
  */
 message?: string, 
 /**
- * What kind of question it waits with.
+ * The kind of question that is open.
  */
 asks?: QuestionKind, 
 /**
@@ -3178,7 +3196,7 @@ spent?: Spent,
  */
 atWork: boolean, 
 /**
- * Who else has it at this moment, in words.
+ * The other process that has it.
  */
 heldBy?: string, 
 /**
@@ -3225,7 +3243,7 @@ turns: number,
 usage: Usage, };
 
 /**
- * What a list says about a run.
+ * An entry of a list of runs.
  */
 export type RunItem = { 
 /**
@@ -3261,19 +3279,19 @@ created: string,
  */
 updated?: string, 
 /**
- * How it is.
+ * Its status.
  */
 status: Status, 
 /**
- * Why it rests.
+ * Why it waits.
  */
 reason?: Reason, 
 /**
- * Why, in words.
+ * The same as text.
  */
 message?: string, 
 /**
- * What kind of question it waits with.
+ * The kind of question that is open.
  */
 asks?: QuestionKind, 
 /**
@@ -3293,7 +3311,7 @@ spent?: Spent,
  */
 atWork: boolean, 
 /**
- * Who else has it at this moment, in words.
+ * The other process that has it.
  */
 heldBy?: string, 
 /**
@@ -3302,7 +3320,7 @@ heldBy?: string,
 troubles?: Array<string>, };
 
 /**
- * Runs, for a list.
+ * A list of runs.
  */
 export type RunList = { 
 /**
@@ -3315,12 +3333,12 @@ runs: Array<RunItem>,
  */
 total: number, 
 /**
- * What should be a run and cannot be read, as far as it was looked at.
+ * Folders of runs that cannot be read, as far as they were looked at.
  */
 damaged: Array<Flaw>, };
 
 /**
- * Which runs are listed.
+ * A filter of runs.
  */
 export type RunQuery = { 
 /**
@@ -3535,13 +3553,18 @@ level: string,
 text: string, };
 
 /**
+ * Whether runs may use a server.
+ */
+export type ServerState = "enabled" | "kept-out" | "disabled";
+
+/**
  * An MCP server that is to be set up, or as it is to be from now on.
  */
 export type SetMcpServer = { 
 /**
  * How it is reached.
  */
-way: McpWay, 
+way: McpTransport, 
 /**
  * Whether runs may use it; as it was when absent, and a new one may not.
  */
@@ -3572,7 +3595,7 @@ profile?: string,
  */
 baseUrl?: string, 
 /**
- * Its key, which is put away and never told again.
+ * Its key, which is stored and never returned.
  */
 key?: string, 
 /**
@@ -3707,7 +3730,7 @@ complete: boolean,
 failed?: string, };
 
 /**
- * What came of the beginning of a conversation.
+ * A conversation that was started.
  */
 export type StartedConversation = { 
 /**
@@ -3716,7 +3739,7 @@ export type StartedConversation = {
 id: string, };
 
 /**
- * What came of the start of a run.
+ * A run that was started.
  */
 export type StartedRun = { 
 /**
@@ -3776,7 +3799,7 @@ export type StateTexts = {
 documents: Array<StateText>, };
 
 /**
- * How a run is.
+ * The status of a run: its phase, and whether a process works on it.
  */
 export type Status = "running" | "interrupted" | "waiting-user" | "paused" | "completed" | "failed" | "unknown";
 
@@ -3813,11 +3836,6 @@ stateOnly?: boolean,
  * The most bytes of one call.
  */
 maxBytes?: Limit, };
-
-/**
- * Where the user's words go.
- */
-export type TalkMode = "chat" | "agent" | "workflow";
 
 /**
  * What the workflow of a new package looks like.
@@ -3875,7 +3893,7 @@ callSeconds?: number, };
  */
 export type Title = { 
 /**
- * The words.
+ * The title.
  */
 title: string, };
 
@@ -3965,7 +3983,7 @@ export type ToolSurvey = {
  */
 agentId?: string, 
 /**
- * Tool by tool; those of MCP servers that were tried out, too.
+ * Tool by tool, with those of MCP servers that were tested.
  */
 tools: Array<Surveyed>, 
 /**
@@ -4111,12 +4129,29 @@ forNodeId?: string,
 callId?: string, };
 
 /**
+ * A message of the user.
+ */
+export type UserMessage = { 
+/**
+ * The text.
+ */
+text: string, 
+/**
+ * The model that answers it; unchanged when absent.
+ */
+model?: string, 
+/**
+ * The call whose question it answers, so that it answers no other one.
+ */
+answers?: string, };
+
+/**
  * What a rule says, the strictest last.
  */
 export type Verdict = "allow" | "ask" | "deny";
 
 /**
- * A node that was entered.
+ * A visit of a node.
  */
 export type Visit = { 
 /**
@@ -4128,7 +4163,7 @@ seq: number,
  */
 node: string, 
 /**
- * Which visit of a node of this name it is, from 1.
+ * The number of the visit among those of the node, from 1.
  */
 number: number, 
 /**
@@ -4141,7 +4176,7 @@ label?: string,
 call?: number, };
 
 /**
- * What a stream follows.
+ * The journals that a stream follows.
  */
 export type Watch = { 
 /**
@@ -4152,41 +4187,6 @@ watch?: string,
  * The id of the last frame that was seen; the header `Last-Event-ID` wins.
  */
 after?: string, };
-
-/**
- * What would be taken back.
- */
-export type WayBack = { 
-/**
- * The files, by path.
- */
-files: Array<BackwardFile>, };
-
-/**
- * What became of the files.
- */
-export type WentBack = { 
-/**
- * Each that was asked for.
- */
-files: Array<BackFile>, };
-
-/**
- * Words of the user.
- */
-export type Words = { 
-/**
- * The words.
- */
-text: string, 
-/**
- * The model that hears them; as before when absent.
- */
-model?: string, 
-/**
- * The call whose question they answer, so that they answer no other one.
- */
-answers?: string, };
 
 /**
  * A workflow of a package.
