@@ -15,14 +15,16 @@ const words = (count) => Array.from({ length: count }, (_, at) => `w${at + 1}`).
 const SPEAKS = { say: words(5000), pace: { characters: 6, milliseconds: 10 } };
 
 /** Returns the milliseconds from a click on Stop until the state changes on the page. */
-const measureStop = (tab) =>
-  tab.evaluate(async () => {
+async function measureStop(tab) {
+  await tab.locator('.composer').getByRole('button', { name: 'Stop' }).waitFor();
+  return tab.evaluate(async () => {
     const button = [...document.querySelectorAll('.composer button')].find((one) => one.textContent.trim() === 'Stop');
     const begun = performance.now();
     button.click();
     while (document.querySelector('header .pill.running')) await new Promise((done) => requestAnimationFrame(done));
     return performance.now() - begun;
   });
+}
 
 /** Returns when the page has painted what it has now, in milliseconds since it was loaded. */
 const paintTime = (tab) => tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now())))));
@@ -195,7 +197,7 @@ const BENCHMARKS = {
     });
   },
 
-  async crowd(chrome, report) {
+  async clients(chrome, report) {
     const fixture = await openFixture(chrome, { model: { nodes: { 'step-01-intake': [{ say: 'Hello.' }] } } });
     const port = Number(new URL(fixture.server.own).port);
     const shop = await fixture.project('shop');
