@@ -1,25 +1,7 @@
-//! Any text as a Markdown document: reading never panics, and an edit changes only what it should.
+//! libFuzzer's entry to the body of the same name.
 #![no_main]
 
-use crewagent_core::frontmatter::{Edit, Frontmatter};
-use libfuzzer_sys::fuzz_target;
+#[path = "../bodies/frontmatter.rs"]
+mod body;
 
-fuzz_target!(|text: &str| {
-    let Ok(document) = Frontmatter::parse(text) else { return };
-    assert_eq!(&**document.text(), text);
-    let edits = [
-        Edit::Set { path: vec!["currentNodeId".into()], value: "step-02".into() },
-        Edit::Push { path: vec!["stepsCompleted".into()], value: "step-01".into() },
-        Edit::Set { path: vec!["variables".into(), "storyKey".into()], value: "1-2: x".into() },
-        Edit::Remove { path: vec!["updatedAt".into()] },
-    ];
-    for edit in edits {
-        let Ok(after) = document.edited(std::slice::from_ref(&edit)) else { continue };
-        assert_eq!(after.body(), document.body());
-        let (Edit::Set { path, .. } | Edit::Push { path, .. } | Edit::Remove { path }) = &edit;
-        for entry in document.entries().iter().filter(|entry| entry.key != path[0]) {
-            let same = after.tree().get(&entry.key).map(|now| now.tree.to_json());
-            assert_eq!(same, Some(entry.tree.to_json()));
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| body::run(bytes));

@@ -1,56 +1,7 @@
-//! Any text as the graph of an otherwise good package: the check ends, and a package without errors can be drawn.
+//! libFuzzer's entry to the body of the same name.
 #![no_main]
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+#[path = "../bodies/graph.rs"]
+mod body;
 
-use crewagent_core::package::{Files, check};
-use crewagent_core::path::PackagePath;
-use crewagent_core::scaffold::{Plan, Shape, files};
-use crewagent_draw::{self as draw, Diagram};
-use libfuzzer_sys::fuzz_target;
-
-struct Memory {
-    sizes: BTreeMap<PackagePath, u64>,
-    contents: BTreeMap<PackagePath, Arc<[u8]>>,
-}
-
-impl Files for Memory {
-    fn sizes(&self) -> &BTreeMap<PackagePath, u64> {
-        &self.sizes
-    }
-
-    fn read(&self, path: &PackagePath) -> Result<Arc<[u8]>, String> {
-        self.contents.get(path).cloned().ok_or_else(|| "gone".to_owned())
-    }
-}
-
-fuzz_target!(|text: &[u8]| {
-    let plan = Plan {
-        name: "fuzz".into(),
-        description: String::new(),
-        author: String::new(),
-        shape: Shape::Loop,
-    };
-    let mut memory = Memory { sizes: BTreeMap::new(), contents: BTreeMap::new() };
-    for (path, content) in files(&plan) {
-        let content =
-            if path == "workflow.graph.json" { text.into() } else { content.into_bytes() };
-        let path = PackagePath::new(&path).expect("a scaffold has good names");
-        memory.sizes.insert(path.clone(), content.len() as u64);
-        memory.contents.insert(path, content.into());
-    }
-    let checked = check(&memory, &semver::Version::new(0, 1, 0));
-    assert_eq!(checked.package.is_some(), !checked.findings.has_errors());
-    if let Some(package) = checked.package {
-        let diagram = Diagram::of(&package.workflows()[0], &package);
-        for drawing in [
-            draw::mermaid(&diagram),
-            draw::dot(&diagram),
-            draw::json(&diagram),
-            draw::svg(&diagram, draw::Theme::Auto),
-        ] {
-            assert!(!drawing.is_empty());
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| body::run(bytes));

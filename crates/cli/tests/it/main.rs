@@ -10,6 +10,7 @@ mod crash;
 mod demo;
 mod events;
 mod forks;
+mod fuzz_corpus;
 mod golden;
 mod interrupts;
 mod mcp;

@@ -1,0 +1,77 @@
+//! Any bytes as an answer, streamed or whole: it ends in a reply that can be sent again, or in a fault, within its
+//! limits, and however the bytes are split.
+
+use std::convert::Infallible;
+
+use crewagent_core::event::{Channel, Reply};
+use crewagent_core::tool::leaked;
+use crewagent_dialect::assemble::{Assembler, Flow, Limits, Piece};
+use crewagent_dialect::fault::{Fault, FaultKind};
+use crewagent_dialect::names::Names;
+use crewagent_dialect::profile::{NameForm, Profile};
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+use sse_stream::SseByteStream;
+
+const LIMITS: Limits = Limits { reply_bytes: 64 << 10, calls: 64 };
+
+type Emitted = (String, String);
+
+fn streamed(bytes: &[u8], size: usize, profile: &Profile) -> (Result<Reply, Fault>, Emitted) {
+    let mut emitted = Emitted::default();
+    let mut tell = |Piece { channel, text }: Piece<'_>| {
+        assert!(!text.is_empty());
+        match channel {
+            Channel::Text => emitted.0.push_str(text),
+            Channel::Thinking => emitted.1.push_str(text),
+        }
+    };
+    let names = Names::new(NameForm::Plain, &[]);
+    let chunks = bytes.chunks(size).chain([b"\n\n".as_slice()]).map(Ok::<_, Infallible>);
+    let mut events = SseByteStream::new(stream::iter(chunks));
+    let mut assembler = Assembler::new(LIMITS);
+    let reply = loop {
+        match events.next().now_or_never().expect("the bytes are there") {
+            Some(Ok(event)) => match assembler.push(&event.data.unwrap_or_default(), &mut tell) {
+                Ok(Flow::More) => {}
+                Ok(Flow::Done) => break assembler.finish(&names, profile),
+                Err(fault) => break Err(fault),
+            },
+            Some(Err(_)) => break Err(Fault::new(FaultKind::Malformed)),
+            None => break assembler.finish(&names, profile),
+        }
+    };
+    (reply, emitted)
+}
+
+fn check(reply: &Result<Reply, Fault>) {
+    match reply {
+        Ok(reply) => {
+            let mut ids: Vec<&str> = reply.tool_calls.iter().map(|call| &*call.id).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            assert_eq!(ids.len(), reply.tool_calls.len());
+            assert!(
+                reply.tool_calls.iter().all(|call| !call.id.is_empty() && !call.name.is_empty())
+            );
+            assert!(reply.tool_calls.iter().all(|call| call.arguments.bytes() > 0));
+            assert!(!reply.extra.values().any(serde_json::Value::is_null));
+            if let Some(words) = &reply.content {
+                assert!(!words.trim().is_empty());
+                assert!(leaked::calls(words).is_empty() || leaked::detect(words));
+            }
+        }
+        Err(fault) => assert!(!fault.advice().is_empty()),
+    }
+}
+
+/// Checks one input.
+pub(crate) fn run(bytes: &[u8]) {
+    let plain = Profile::default();
+    let eager = Profile { calls_in_text: true, ..Profile::default() };
+    let whole = streamed(bytes, usize::MAX, &plain);
+    check(&whole.0);
+    assert_eq!(streamed(bytes, 1, &plain), whole);
+    assert_eq!(streamed(bytes, 7, &plain), whole);
+    check(&streamed(bytes, usize::MAX, &eager).0);
+    check(&Assembler::whole(bytes, LIMITS, &Names::new(NameForm::Plain, &[]), &eager));
+}
