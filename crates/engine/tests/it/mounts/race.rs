@@ -9,10 +9,12 @@ use crewagent_engine::mounts::{Answer, Before};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::world::{REAL, SECRET, World, told, vpath, writable};
+use crate::proofs::record::{Scale, proven, scale};
 use crate::support::write;
 
-/// Operations, unless `RACE_OPERATIONS` says otherwise.
-const OPERATIONS: usize = 200_000;
+/// Operations of a sample, enough for thousands of swaps in between.
+const SAMPLE_OPERATIONS: usize = 50_000;
+const FULL_OPERATIONS: usize = 1_000_000;
 const THREADS: usize = 3;
 
 /// How often operations ended in which way.
@@ -113,8 +115,10 @@ fn swapping_a_folder_for_a_link_wins_nothing() {
     std::os::unix::fs::symlink("../outside", project.join("swap-link")).unwrap();
     std::os::unix::fs::symlink("../outside/secret.txt", project.join("file-link")).unwrap();
     let before = world.around();
-    let operations = std::env::var("RACE_OPERATIONS").ok().and_then(|count| count.parse().ok());
-    let operations = operations.unwrap_or(OPERATIONS);
+    let operations = match scale() {
+        Scale::Sample => SAMPLE_OPERATIONS,
+        Scale::Full => FULL_OPERATIONS,
+    };
     let (counts, next, done) = (Counts::default(), AtomicUsize::new(0), AtomicBool::new(false));
     let swaps = std::thread::scope(|scope| {
         let swapper = scope.spawn(|| {
@@ -145,7 +149,7 @@ fn swapping_a_folder_for_a_link_wins_nothing() {
     assert_eq!(world.around(), before, "something outside was changed");
     let result =
         format!("{operations} operations while folders and files are swapped for links; 0 escapes");
-    crate::proofs::record::proven("P1-race", &result);
+    proven("P1-race", &result);
 }
 
 /// Two names change places in one step.

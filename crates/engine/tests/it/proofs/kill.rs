@@ -137,7 +137,7 @@ pub(crate) fn check_every_death(piece: fn() -> Piece) -> (usize, usize) {
     for n in 0..calm.operations {
         cases.push(Fault::Crash(n));
         // What these leave is much like what a death at the next operation leaves.
-        if scale() == Scale::Full || n % 8 == 0 {
+        if scale() == Scale::Full || n % 16 == 0 {
             cases.push(Fault::CrashAfter(n));
         }
         if calm.log[n].starts_with("write ") && (scale() == Scale::Full || n % 2 == 0) {
