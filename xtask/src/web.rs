@@ -28,9 +28,10 @@ pub(crate) fn drive(context: &CiContext<'_>) -> anyhow::Result<()> {
     run_in_browser(context, &["run", "e2e"])
 }
 
-/// Drives the app with ten thousand messages, a large graph and many runs.
+/// Drives the app with ten thousand messages, a large graph and many runs, and measures how fast it is.
 pub(crate) fn load(context: &CiContext<'_>) -> anyhow::Result<()> {
-    run_in_browser(context, &["run", "e2e:load"])
+    run_in_browser(context, &["run", "e2e:load"])?;
+    run_in_browser(context, &["run", "bench"])
 }
 
 /// Compares the pictures of the guide with the states that they show.
@@ -134,7 +135,7 @@ mod tests {
     fn npm_knows_the_scripts() {
         let package =
             fs::read_to_string(shell::repo_root().join(FOLDER).join("package.json")).unwrap();
-        for script in ["check", "test", "build", "budget", "e2e", "e2e:load", "pictures"] {
+        for script in ["check", "test", "build", "budget", "e2e", "e2e:load", "bench", "pictures"] {
             assert!(package.contains(&format!("\"{script}\": ")), "{script}");
         }
     }
