@@ -128,7 +128,7 @@ impl CiStep {
                 "-D",
                 "warnings",
             ])),
-            Self::Test => run_tests(context),
+            Self::Test => run_tests(context).map(|()| context.has_program = true),
             Self::Browser => web::drive(context),
             Self::Doc => shell::run(
                 context
@@ -161,12 +161,20 @@ pub(crate) struct CiContext<'a> {
     pub(crate) root: &'a Path,
     /// The built web app, once the step `web` has passed.
     web_app: Option<PathBuf>,
+    /// The step `test` has built the program, with the app in it if there is one.
+    has_program: bool,
 }
 
 impl CiContext<'_> {
     /// Returns true if npm has installed what the web app needs, and the app is built.
     pub(crate) fn has_web_app(&self) -> bool {
         self.web_app.is_some()
+    }
+
+    /// Returns true if the program is built with the app in it. A build of its own would compile most crates anew, because
+    /// tests turn on features of theirs.
+    pub(crate) fn has_program(&self) -> bool {
+        self.has_program && self.has_web_app()
     }
 
     /// Returns a command of cargo that puts the app into the program, once it is built. All steps say the same, so that
@@ -213,7 +221,7 @@ impl Selection {
 pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
     needs::ensure(&selection.chosen)?;
     let mut summary = Summary::default();
-    let mut context = CiContext { root, web_app: None };
+    let mut context = CiContext { root, web_app: None, has_program: false };
     for step in selection.all.iter().copied() {
         if !selection.chosen.contains(&step) {
             summary.rows.push((step, StepOutcome::Skipped));
@@ -394,7 +402,7 @@ mod tests {
     #[test]
     fn steps_after_web_put_the_built_app_into_the_program() {
         let root = shell::repo_root();
-        let mut context = CiContext { root: &root, web_app: None };
+        let mut context = CiContext { root: &root, web_app: None, has_program: false };
         assert_eq!(context.cargo(&["build"]).get_envs().count(), 0);
         context.web_app = Some(PathBuf::from("dist"));
         let named = |name| context.cargo(&["build"]).get_envs().any(|(key, _)| key == name);

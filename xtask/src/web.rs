@@ -46,9 +46,10 @@ fn run_in_browser(context: &CiContext<'_>, script: &[&str]) -> anyhow::Result<()
         install(context.root)?;
     }
     let servers = mcp::installed(context.root)?;
-    // All of the workspace, as the tests are built: cargo compiles the libraries anew for fewer packages.
-    let args = ["build", "--locked", "--workspace"];
-    shell::run(context.cargo(&args).env("CREWAGENT_WEB", "require"))?;
+    if !context.has_program() {
+        let args = ["build", "--locked", "--workspace"];
+        shell::run(context.cargo(&args).env("CREWAGENT_WEB", "require"))?;
+    }
     let program = shell::target_dir(context.root).join("debug/crewagent");
     shell::run(
         npm(context.root)

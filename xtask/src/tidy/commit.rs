@@ -9,10 +9,10 @@ use crate::shell;
 /// As many characters as `git log --oneline` shows in a narrow terminal.
 const MAX_CHARACTERS: usize = 72;
 
-/// Checks the subject of `HEAD`; a folder without commits has none.
+/// Checks the subject of the last commit that is no merge; a folder without commits has none.
 pub(super) fn check(root: &Path) -> Vec<TidyFinding> {
     let mut git = Command::new("git");
-    git.current_dir(root).args(["log", "-1", "--format=%s"]);
+    git.current_dir(root).args(["log", "-1", "--no-merges", "--format=%s"]);
     let subject = shell::capture(&mut git).unwrap_or_default();
     let problem = problem_of(subject.trim_end());
     problem.into_iter().map(|problem| TidyRule::Commit.at("HEAD", 1, problem)).collect()
