@@ -22,7 +22,7 @@ use crewagent_core::message::ToolCall;
 use crewagent_core::package::check;
 use crewagent_core::run::machine::{Cast, Input, Machine};
 use crewagent_core::settings::{Limits, RunSettings};
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_testkit::package::MemoryFiles;
 use crewagent_testkit::report;
 use jiff::Timestamp;
@@ -74,8 +74,8 @@ fn machine() -> Machine {
         .join("../../spec/examples/create-story-micro");
     let files = MemoryFiles::from_folder(&folder).unwrap();
     let package = Arc::new(check(&files, &semver::Version::new(0, 1, 0)).package.unwrap());
-    let standing =
-        Standing { current_node_id: "step-01-select-story".to_owned(), ..Standing::default() };
+    let run_state =
+        RunState { current_node_id: "step-01-select-story".to_owned(), ..RunState::default() };
     let settings = RunSettings {
         limits: Limits { turns: 1_000, ..Limits::default() },
         ..RunSettings::default()
@@ -84,7 +84,7 @@ fn machine() -> Machine {
     let mut machine = Machine::new(
         Cast::Workflow { package, workflow: 0, agent, data: None },
         settings,
-        standing,
+        run_state,
     );
     machine.step(Input::Start, Timestamp::UNIX_EPOCH);
     machine

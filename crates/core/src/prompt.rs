@@ -1,4 +1,4 @@
-//! The layers of a prompt, each a pure function from the package and the standing of a run to a text.
+//! The layers of a prompt, each a pure function from the package and the state of a run to a text.
 //!
 //! What comes from a package, a state document or a model is hostile until shown otherwise: a field of one line stays
 //! on one line, a quoted text cannot leave its fence, and every layer has a cap in bytes that holds for any input.

@@ -11,4 +11,4 @@ pub mod next;
 pub mod output;
 pub mod patch;
 pub mod project_path;
-pub mod standing;
+pub mod run_state;

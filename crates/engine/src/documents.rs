@@ -15,7 +15,7 @@ use crewagent_core::state::call::{self, Caller, Frame};
 use crewagent_core::state::document::{ChangeError, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Author, Confirmation, MissingRule, Proposal};
 use crewagent_core::state::project_path::ProjectPath;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_core::vpath::{CALLS, Mount, VPath, WritablePath};
 use thiserror::Error;
 
@@ -101,7 +101,7 @@ impl Write {
 #[derive(Debug)]
 pub(crate) enum Crossed {
     /// The child is active, and stands here.
-    Entered(Standing),
+    Entered(RunState),
     /// The caller is active again.
     Left(StateChange),
 }
@@ -185,12 +185,12 @@ impl Documents<'_> {
         if !is_here || is_open == matches!(way, Way::Enter(_)) {
             return Err(elsewhere(frame));
         }
-        let standing = |document: &StateDocument| Standing::of(document, &caller.graph);
+        let run_state = |document: &StateDocument| RunState::of(document, &caller.graph);
         let mut writes = Vec::new();
         let (after, crossed) = match way {
             Way::Enter(agent) => {
                 let document = call::child_document(&before, call, child, agent, now)?;
-                let state = Standing::of(&document, &child.graph);
+                let state = RunState::of(&document, &child.graph);
                 let (call, text) = (Some(frame.call), document.text().clone());
                 writes.push(Write { call, before: self.digest(call)?, text });
                 (call::with_frame(&before, frame, created, now)?, Crossed::Entered(state))
@@ -202,7 +202,7 @@ impl Documents<'_> {
             Way::GiveUp => {
                 let child = self.read(Some(frame.call))?;
                 let after = call::without_frame(&before, &child, created, now)?;
-                let change = StateChange { state: standing(&after), ..StateChange::default() };
+                let change = StateChange { state: run_state(&after), ..StateChange::default() };
                 (after, Crossed::Left(change))
             }
         };
@@ -290,11 +290,11 @@ impl Documents<'_> {
     fn settled(self, crossing: &Crossing<'_>, way: Way<'_>) -> Result<Crossed, Stuck> {
         let Crossing { frame, caller, caller_call, child, .. } = *crossing;
         let after = self.read(caller_call)?;
-        let state = Standing::of(&after, &caller.graph);
+        let state = RunState::of(&after, &caller.graph);
         let moved = match way {
             Way::Enter(_) => {
                 let document = self.read(Some(frame.call))?;
-                return Ok(Crossed::Entered(Standing::of(&document, &child.graph)));
+                return Ok(Crossed::Entered(RunState::of(&document, &child.graph)));
             }
             Way::Leave(_) => {
                 let mut edges = caller.graph.outgoing(&frame.node_id);
@@ -353,7 +353,7 @@ pub(crate) fn follow(
     let mut workflow = own;
     loop {
         let document = read(callers.last().map(|caller| caller.frame.call))?;
-        let state = Standing::of(&document, &workflow.graph);
+        let state = RunState::of(&document, &workflow.graph);
         // A frame counts only once, or documents that were changed by hand could lead in a circle.
         let is_new = |frame: &Frame| callers.iter().all(|caller| caller.frame.call < frame.call);
         let open = document.open_call(workflow).filter(is_new);

@@ -3,7 +3,7 @@
  * the events alone, not on batches or repeated delivery.
  */
 
-import type { Caller, Event, Standing, StateChange, ToolCall, Usage } from './api/types';
+import type { Caller, Event, RunState, StateChange, ToolCall, Usage } from './api/types';
 import { type AskRow, type Live, NO_USAGE, type NodeStats, type NoteTopic, type ReplyRow, type RowHead, type ToolRow, type View } from './view';
 
 /** Returns the view after more events. The given view does not change. */
@@ -210,7 +210,7 @@ function takeResumed(view: View, event: Extract<Event, { type: 'run.resumed' }>)
 }
 
 /** Moves the view to a position: a state, and the frames of its callers. */
-function setPosition(view: View, event: Event, state: Standing, callers: readonly Caller[]): void {
+function setPosition(view: View, event: Event, state: RunState, callers: readonly Caller[]): void {
   const call = callers.at(-1)?.call ?? 0;
   callers.forEach((caller, at) => {
     view.states[at === 0 ? 0 : (callers[at - 1]?.call ?? 0)] = caller.state;

@@ -7,7 +7,7 @@ import type {
   Phase,
   Question,
   RunSettings,
-  Standing,
+  RunState,
   StoppedBy,
   Choice,
   Usage,
@@ -155,7 +155,7 @@ export interface View {
   message: string | undefined;
   question: AskRow | null;
   /** State of each frame; the run itself has 0. */
-  states: Record<number, Standing>;
+  states: Record<number, RunState>;
   frames: Frame[];
   visits: Visit[];
   nodes: Record<string, NodeStats>;

@@ -1,6 +1,6 @@
 /** Looks of nodes and edges in the graph of a run. */
 
-import type { Picture, PictureEdge, PictureNode, Standing } from '../lib/api/types';
+import type { Picture, PictureEdge, PictureNode, RunState } from '../lib/api/types';
 import { nodeKey } from '../lib/reduce';
 import type { NodeStats, View } from '../lib/view';
 import { type Look, lookOfPhase } from '../lib/status';
@@ -34,7 +34,7 @@ export function previewLook(picture: Picture): GraphLook {
  * Returns the edges between steps that were done before the first event: a fork inherits the order of its steps, not the edges
  * that were taken.
  */
-function inheritedEdges(state: Standing, visited: ReadonlyMap<string, number>): Set<string> {
+function inheritedEdges(state: RunState, visited: ReadonlyMap<string, number>): Set<string> {
   const path = [...state.stepsCompleted, state.currentNodeId];
   return new Set(path.flatMap((node, at) => (at > 0 && !visited.has(path[at - 1] ?? '') ? [`${path[at - 1]}\n${node}`] : [])));
 }

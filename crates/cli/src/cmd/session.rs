@@ -160,12 +160,12 @@ impl Session {
     /// Prints the last lines: the result and how to continue.
     fn ending(&self, rest: &Rest, began: Instant, console: &mut Console) {
         let (turns, usage) = self.run.spent();
-        let standing = self.run.standing();
+        let run_state = self.run.run_state();
         let next = self.advice(rest);
         let ending = Ending {
             phase: rest.phase,
             reason: rest.reason,
-            node: Some(standing.current_node_id.as_str()).filter(|_| !standing.complete),
+            node: Some(run_state.current_node_id.as_str()).filter(|_| !run_state.complete),
             spent: summary::spent(turns, &usage, Some(began.elapsed())),
             project: self.run.project_folder(),
             artifacts: &self.run.artifacts(),
@@ -338,10 +338,10 @@ pub(crate) fn stage(
     store: &Store,
     model: &str,
 ) -> Box<Stage> {
-    let standing = run.standing().clone();
+    let run_state = run.run_state().clone();
     let agent = run.facts().subject.agent_id().unwrap_or_default();
     let screen =
-        Screen::new(View::Live, paint::text_width(), names, standing, agent).inside(run.callers());
+        Screen::new(View::Live, paint::text_width(), names, run_state, agent).inside(run.callers());
     let view = terminal::is_live().then(|| store.runs().look(&run.facts().run_id));
     Box::new(match view {
         Some(Ok(view)) => Stage::live(screen, spinner, run.project_folder(), view.blobs, model),

@@ -11,7 +11,7 @@ use crewagent_core::menu::Surface;
 use crewagent_core::package::Package;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_engine::control::{Control, ControlRequest};
 use crewagent_engine::model::Model;
 use crewagent_engine::session::{Guest, Mode, Reaction, Session, SessionError};
@@ -94,8 +94,8 @@ impl Setting<'_> {
             Some(run) => {
                 let names = names_of(&run.facts, package);
                 let agent = run.facts.subject.agent_id().unwrap_or_default();
-                let (width, standing) = (paint::text_width(), Standing::default());
-                let screen = Screen::new(View::Live, width, names, standing, agent)
+                let (width, run_state) = (paint::text_width(), RunState::default());
+                let screen = Screen::new(View::Live, width, names, run_state, agent)
                     .after(&run.recovered.events);
                 (screen, Some(run.blobs))
             }

@@ -16,7 +16,7 @@ use crewagent_core::payload::Payload;
 use crewagent_core::question::Question;
 use crewagent_core::run::trail::Trail;
 use crewagent_core::state::call::Caller;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_engine::source::bytes;
 
 use self::speech::{Form, Speech};
@@ -89,14 +89,14 @@ impl Screen {
         view: View,
         width: Width,
         names: Names,
-        standing: Standing,
+        run_state: RunState,
         agent: &str,
     ) -> Self {
         Self {
             view,
             width,
             names,
-            trail: Trail::at(standing, &[]),
+            trail: Trail::at(run_state, &[]),
             held: None,
             heading: None,
             agent: agent.to_owned(),
@@ -112,7 +112,7 @@ impl Screen {
 
     /// Sets the calling frames.
     pub(crate) fn inside(self, callers: &[Caller]) -> Self {
-        Self { trail: Trail::at(self.trail.standing().clone(), callers), ..self }
+        Self { trail: Trail::at(self.trail.run_state().clone(), callers), ..self }
     }
 
     /// Advances past events without showing them.
@@ -137,7 +137,7 @@ impl Screen {
 
     /// Creates a screen for a conversation.
     pub(crate) fn for_talk(view: View, width: Width, names: Names) -> Self {
-        let screen = Self::new(view, width, names, Standing::default(), "");
+        let screen = Self::new(view, width, names, RunState::default(), "");
         Self { subject: Subject::Talk, ..screen }
     }
 
@@ -357,8 +357,8 @@ impl Screen {
         asked: Option<(&Question, Asker)>,
     ) -> String {
         let mut out = String::new();
-        if !self.trail.standing().complete {
-            let node = self.trail.standing().current_node_id.clone();
+        if !self.trail.run_state().complete {
+            let node = self.trail.run_state().current_node_id.clone();
             out.push_str(&format!("{}\n", self.node_heading(&node)));
             self.heading = Some(Some(node));
             self.last = Last::Lines;
@@ -457,7 +457,9 @@ impl Screen {
         };
         let place = match self.names.total(called) {
             0 => String::new(),
-            total => format!("{}/{total} ", place_of(node, &self.trail.standing().steps_completed)),
+            total => {
+                format!("{}/{total} ", place_of(node, &self.trail.run_state().steps_completed))
+            }
         };
         format!(
             "{} {}{}{}{title}",

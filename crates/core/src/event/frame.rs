@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FileIntent, StateChange};
 use crate::state::call::Frame;
-use crate::state::standing::Standing;
+use crate::state::run_state::RunState;
 
 /// An event about a frame.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,7 +49,7 @@ pub struct FrameEntered {
     /// The agent of the called workflow, where its nodes name none.
     pub agent_id: String,
     /// Where that workflow stands.
-    pub state: Standing,
+    pub state: RunState,
 }
 
 /// A workflow that was called is over, and its caller is active again.

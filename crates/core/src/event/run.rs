@@ -8,7 +8,7 @@ use crate::fork::Fork;
 use crate::payload::Payload;
 use crate::settings::RunSettings;
 use crate::state::call::Caller;
-use crate::state::standing::Standing;
+use crate::state::run_state::RunState;
 use crate::usage::{Usage, is_zero};
 
 /// An event about a run as a whole.
@@ -54,7 +54,7 @@ pub struct RunStarted {
     /// The project's name.
     pub project: String,
     /// Where it stands.
-    pub state: Standing,
+    pub state: RunState,
     /// What it runs with.
     pub settings: RunSettings,
     /// A file that came with the start, as the model is told of it.
@@ -77,7 +77,7 @@ pub struct RunResumed {
     pub fresh: bool,
     /// Where it stands, if that is not where the journal left it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<Standing>,
+    pub state: Option<RunState>,
     /// The workflows that wait for the one that is active there, the first one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<Caller>,

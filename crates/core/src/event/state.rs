@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::question::Question;
-use crate::state::standing::Standing;
+use crate::state::run_state::RunState;
 
 /// A change of the state document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,7 +22,7 @@ pub struct StateChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<u64>,
     /// Where the run stands now.
-    pub state: Standing,
+    pub state: RunState,
     /// The move, if one was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,

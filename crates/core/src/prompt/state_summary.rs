@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::line::{json_line, line, listed, value};
 use crate::state::document::{COMPLETE, STATE_FILE};
-use crate::state::standing::Standing;
+use crate::state::run_state::RunState;
 
 /// The layer has at most this many bytes.
 pub const SUMMARY_MAX_BYTES: usize = 32 * 1024;
@@ -20,22 +20,22 @@ const VARIABLES_BYTES: usize = 8 * 1024;
 /// The list of nodes and each list of files have at most this many bytes each.
 const LIST_BYTES: usize = 6 * 1024;
 
-/// The standing as a message to the model.
-pub fn state_summary(standing: &Standing) -> String {
+/// Renders the state as a message to the model.
+pub fn state_summary(run_state: &RunState) -> String {
     let mut text = String::from("STATE_SUMMARY\n");
     // After completion no node is active; naming one would invite work on it.
-    if standing.complete {
+    if run_state.complete {
         text.push_str(&format!("- workflowStatus: {COMPLETE}\n"));
     } else {
-        let node = line(&standing.current_node_id, NODE_BYTES);
+        let node = line(&run_state.current_node_id, NODE_BYTES);
         text.push_str(&format!("- currentNodeId: {node}\n"));
     }
-    newest(&mut text, "stepsCompleted", &standing.steps_completed, NODE_BYTES);
-    variables(&mut text, &standing.variables);
-    text.push_str(&format!("- decisionLogCount: {}\n", standing.decisions));
-    newest(&mut text, "artifacts", &standing.artifacts, NAME_BYTES);
-    if !standing.input_documents.is_empty() {
-        newest(&mut text, "inputDocuments", &standing.input_documents, NAME_BYTES);
+    newest(&mut text, "stepsCompleted", &run_state.steps_completed, NODE_BYTES);
+    variables(&mut text, &run_state.variables);
+    text.push_str(&format!("- decisionLogCount: {}\n", run_state.decisions));
+    newest(&mut text, "artifacts", &run_state.artifacts, NAME_BYTES);
+    if !run_state.input_documents.is_empty() {
+        newest(&mut text, "inputDocuments", &run_state.input_documents, NAME_BYTES);
     }
     text.truncate(text.trim_end().len());
     text

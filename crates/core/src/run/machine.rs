@@ -34,7 +34,7 @@ use crate::settings::{Mode, RunSettings};
 use crate::state::call::{Caller, Frame};
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
-use crate::state::standing::Standing;
+use crate::state::run_state::RunState;
 use crate::usage::Usage;
 
 /// What is played, by whom.
@@ -130,16 +130,16 @@ pub enum Input {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Whereabouts {
     /// What the active document says.
-    pub state: Standing,
+    pub state: RunState,
     /// The workflows that wait for it, the run's own first.
     pub callers: Vec<Caller>,
     /// How many calls of workflows there were.
     pub calls: u64,
 }
 
-impl From<Standing> for Whereabouts {
+impl From<RunState> for Whereabouts {
     /// In the run's own workflow.
-    fn from(state: Standing) -> Self {
+    fn from(state: RunState) -> Self {
         Self { state, ..Self::default() }
     }
 }
@@ -182,7 +182,7 @@ pub enum Shift {
 #[derive(Clone, Debug)]
 pub enum Shifted {
     /// The called workflow is active, and stands here.
-    Entered(Standing),
+    Entered(RunState),
     /// The caller is active again.
     Left(Box<StateChange>),
     /// It is not possible; the words say why.
@@ -283,7 +283,7 @@ enum Stance {
 pub struct Machine {
     cast: Cast,
     settings: RunSettings,
-    standing: Standing,
+    run_state: RunState,
     phase: Phase,
     stance: Stance,
     context: Context,
@@ -315,12 +315,12 @@ pub struct Machine {
 
 impl Machine {
     /// A run that stands here and has not begun.
-    pub fn new(cast: Cast, settings: RunSettings, standing: Standing) -> Self {
+    pub fn new(cast: Cast, settings: RunSettings, run_state: RunState) -> Self {
         let context = Context::new(settings.window_tokens);
         Self {
             cast,
             settings,
-            standing,
+            run_state,
             phase: Phase::Paused,
             stance: Stance::Resting(Rest::of(Phase::Paused)),
             context,
@@ -368,7 +368,7 @@ impl Machine {
     pub fn step(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
-            Input::Start if self.standing.complete || self.workflow().is_none() => {
+            Input::Start if self.run_state.complete || self.workflow().is_none() => {
                 self.stop(Reason::StopPoint, None, &mut effects);
             }
             Input::Start => {
@@ -432,8 +432,8 @@ impl Machine {
     }
 
     /// Where the run stands.
-    pub fn standing(&self) -> &Standing {
-        &self.standing
+    pub fn run_state(&self) -> &RunState {
+        &self.run_state
     }
 
     /// The phase.
@@ -474,7 +474,7 @@ impl Machine {
         match &self.cast {
             Cast::Workflow { .. } => {
                 let agent = self.agent_at(self.callers().len())?;
-                let node = self.workflow()?.graph.node(&self.standing.current_node_id);
+                let node = self.workflow()?.graph.node(&self.run_state.current_node_id);
                 let is_over = self.anchor.told == anchor::Told::Completed;
                 let named = node.filter(|_| !is_over).and_then(|node| node.agent_id.as_ref());
                 // A package has at least one agent, and its nodes name only agents it has.
@@ -552,7 +552,7 @@ impl Machine {
     /// The document says that the run is elsewhere: its word counts, and the old context is of no use there.
     fn relocate(&mut self, place: Whereabouts) {
         let Whereabouts { state, callers, calls } = place;
-        self.standing = state;
+        self.run_state = state;
         self.place(callers, calls.max(self.calls.made));
         self.queue.clear();
         self.pending = None;
@@ -613,7 +613,7 @@ impl Machine {
                 return;
             }
         }
-        let is_complete = self.standing.complete && self.callers().is_empty();
+        let is_complete = self.run_state.complete && self.callers().is_empty();
         let phase = if is_complete { Phase::Completed } else { Phase::WaitingUser };
         let reason = Some(reason).filter(|_| !(is_end && is_complete));
         self.rest(Rest { phase, reason, message, question: None }, effects);

@@ -6,12 +6,12 @@ use crate::event::{
     EventKind, FrameEntered, FrameEvent, FrameLeft, RunEvent, RunResumed, RunStarted, StateEvent,
 };
 use crate::state::call::{Caller, Frame};
-use crate::state::standing::Standing;
+use crate::state::run_state::RunState;
 
 /// The place of a run after the events that were taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trail {
-    standing: Standing,
+    run_state: RunState,
     callers: Vec<Caller>,
     /// The workflow of every call that was seen.
     workflows: BTreeMap<u64, String>,
@@ -19,9 +19,9 @@ pub struct Trail {
 
 impl Trail {
     /// A run that stands here.
-    pub fn at(standing: Standing, callers: &[Caller]) -> Self {
+    pub fn at(run_state: RunState, callers: &[Caller]) -> Self {
         let mut trail = Self::default();
-        trail.place(standing, callers);
+        trail.place(run_state, callers);
         trail
     }
 
@@ -38,21 +38,21 @@ impl Trail {
         {
             self.place(state.clone(), callers);
         } else if let EventKind::State(StateEvent::Changed(change)) = kind {
-            self.standing = change.state.clone();
+            self.run_state = change.state.clone();
         } else if let EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, state, .. })) =
             kind
         {
             self.know(frame);
-            let state = std::mem::replace(&mut self.standing, state.clone());
+            let state = std::mem::replace(&mut self.run_state, state.clone());
             self.callers.push(Caller { frame: frame.clone(), state });
         } else if let EventKind::Frame(FrameEvent::Left(FrameLeft { change, .. })) = kind {
             self.callers.pop();
-            self.standing = change.state.clone();
+            self.run_state = change.state.clone();
         }
     }
 
-    fn place(&mut self, standing: Standing, callers: &[Caller]) {
-        self.standing = standing;
+    fn place(&mut self, run_state: RunState, callers: &[Caller]) {
+        self.run_state = run_state;
         self.callers = callers.to_vec();
         callers.iter().for_each(|caller| self.know(&caller.frame));
     }
@@ -62,8 +62,8 @@ impl Trail {
     }
 
     /// Where the active workflow stands.
-    pub fn standing(&self) -> &Standing {
-        &self.standing
+    pub fn run_state(&self) -> &RunState {
+        &self.run_state
     }
 
     /// The workflows that wait for it, the run's own first.
@@ -88,13 +88,13 @@ impl Trail {
 
     /// The files that were made so far, also by workflows that wait.
     pub fn artifacts(&self) -> Vec<String> {
-        artifacts(&self.callers, &self.standing)
+        artifacts(&self.callers, &self.run_state)
     }
 }
 
 /// The files that a workflow and those that wait for it have made, each once.
-pub fn artifacts(callers: &[Caller], standing: &Standing) -> Vec<String> {
-    let states = callers.iter().map(|caller| &caller.state).chain([standing]);
+pub fn artifacts(callers: &[Caller], run_state: &RunState) -> Vec<String> {
+    let states = callers.iter().map(|caller| &caller.state).chain([run_state]);
     let mut all: Vec<String> = Vec::new();
     for path in states.flat_map(|state| &state.artifacts) {
         if !all.contains(path) {
@@ -109,11 +109,11 @@ mod tests {
     use super::*;
     use crate::event::StateChange;
 
-    fn at(node: &str, artifacts: &[&str]) -> Standing {
-        Standing {
+    fn at(node: &str, artifacts: &[&str]) -> RunState {
+        RunState {
             current_node_id: node.to_owned(),
             artifacts: artifacts.iter().map(|path| (*path).to_owned()).collect(),
-            ..Standing::default()
+            ..RunState::default()
         }
     }
 
@@ -121,7 +121,7 @@ mod tests {
         Frame { workflow_id: format!("w{call}"), node_id: "c".to_owned(), call }
     }
 
-    fn entered(call: u64, state: Standing) -> EventKind {
+    fn entered(call: u64, state: RunState) -> EventKind {
         let (frame, agent_id) = (frame(call), String::new());
         EventKind::from(FrameEntered { frame, depth: 1, agent_id, state })
     }
@@ -137,7 +137,7 @@ mod tests {
         let change = StateChange { state: at("d", &["y"]), ..StateChange::default() };
         let (frame, failed) = (frame(2), None);
         trail.take(&EventKind::from(FrameLeft { frame, failed, change: Box::new(change) }));
-        assert_eq!((trail.called(), trail.standing().current_node_id.as_str()), (Some("w1"), "d"));
+        assert_eq!((trail.called(), trail.run_state().current_node_id.as_str()), (Some("w1"), "d"));
         assert_eq!((trail.workflow_of(2), trail.workflow_of(3)), (Some("w2"), None));
     }
 }

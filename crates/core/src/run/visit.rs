@@ -81,14 +81,14 @@ impl Way {
     fn resume(&mut self, event: &Event) {
         let before = self.trail.clone();
         self.trail.take(&event.kind);
-        let node = |trail: &Trail| trail.standing().current_node_id.clone();
+        let node = |trail: &Trail| trail.run_state().current_node_id.clone();
         if node(&before) != node(&self.trail) || !before.frames().eq(self.trail.frames()) {
             self.arrive(event.seq, None);
         }
     }
 
     fn arrive(&mut self, seq: u64, label: Option<String>) {
-        let node = self.trail.standing().current_node_id.clone();
+        let node = self.trail.run_state().current_node_id.clone();
         let call = self.trail.frames().next_back().map(|frame| frame.call);
         let number = self.visits.iter().filter(|visit| visit.node == node).count() + 1;
         self.visits.push(Visit { seq, node, label, call, number });

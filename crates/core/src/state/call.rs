@@ -13,7 +13,7 @@ use super::document::{
 };
 use super::edits::{merge_variables, push, set};
 use super::project_path::ProjectPath;
-use super::standing::Standing;
+use super::run_state::RunState;
 use crate::frontmatter::Edit;
 use crate::id::AgentId;
 use crate::package::graph::Graph;
@@ -44,7 +44,7 @@ pub struct Caller {
     #[serde(flatten)]
     pub frame: Frame,
     /// Where the caller stands.
-    pub state: Standing,
+    pub state: RunState,
 }
 
 /// The first document of a child. With its context the caller passes a copy of its variables, and its artifacts as

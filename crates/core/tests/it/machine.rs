@@ -14,7 +14,7 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Cast, Effect, Input, Job, Machine, Moves, Rest, Whole};
 use crewagent_core::settings::{Limits, Mode, RunSettings};
 use crewagent_core::state::guard::Confirmation;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_core::usage::Usage;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -41,11 +41,11 @@ impl Play {
         let package = Arc::new(checked(&example(package)).package.unwrap());
         let agent = package.agents()[0].id.clone();
         let current_node_id = package.workflows()[0].graph.entry().to_string();
-        let standing = Standing { current_node_id, ..Standing::default() };
+        let run_state = RunState { current_node_id, ..RunState::default() };
         let machine = Machine::new(
             Cast::Workflow { package, workflow: 0, agent, data: None },
             settings,
-            standing,
+            run_state,
         );
         let mut play = Self { machine, now: 1_000, told: Vec::new() };
         play.step(Input::Start);
@@ -94,8 +94,8 @@ impl Play {
     }
 
     fn moved(&mut self, to: &str) -> Effect {
-        let from = self.machine.standing().current_node_id.clone();
-        let mut state = self.machine.standing().clone();
+        let from = self.machine.run_state().current_node_id.clone();
+        let mut state = self.machine.run_state().clone();
         state.steps_completed.push(from.clone());
         state.current_node_id = to.to_owned();
         let moved = Some(Moved { from, to: to.to_owned(), label: "next".to_owned() });
@@ -103,7 +103,7 @@ impl Play {
     }
 
     fn completed(&mut self) -> Effect {
-        let mut state = self.machine.standing().clone();
+        let mut state = self.machine.run_state().clone();
         state.complete = true;
         self.changed(StateChange { state, ..StateChange::default() })
     }
@@ -552,7 +552,7 @@ fn a_document_that_says_otherwise_wins() {
     let mut play = Play::new();
     play.calls(&[("fs.read", "{}"), ("fs.list", "{}")]);
     let state =
-        Standing { current_node_id: "step-03-extract-context".to_owned(), ..Standing::default() };
+        RunState { current_node_id: "step-03-extract-context".to_owned(), ..RunState::default() };
     let asked = play.step(Input::Resume { place: Some(state.into()), settings: None });
     check_asks(&asked, 2, Some("step-03-extract-context"), "sm");
     assert!(!play.sent().iter().any(|line| line.starts_with("tool")));
@@ -565,14 +565,14 @@ fn a_document_that_says_otherwise_takes_nothing_along() {
     play.answered();
     rest(play.step(Input::Asked(confirm("Well?"))));
     let state =
-        Standing { current_node_id: "step-03-extract-context".to_owned(), ..Standing::default() };
+        RunState { current_node_id: "step-03-extract-context".to_owned(), ..RunState::default() };
     let waiting = rest(play.step(Input::Resume { place: Some(state.into()), settings: None }));
     assert_eq!((waiting.reason, waiting.question), (Some(Reason::StopPoint), None));
 
     let mut play = Play::new();
     play.calls(&[("fs.read", "{}")]);
     play.user("Mind the gap.");
-    let state = Some(play.machine.standing().clone());
+    let state = Some(play.machine.run_state().clone());
     play.step(Input::Resume { place: state.map(Into::into), settings: None });
     assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
 }

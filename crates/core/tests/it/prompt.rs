@@ -12,7 +12,7 @@ use crewagent_core::prompt::{
     data_context, interrupted, node_brief, persona, run_directive, state_summary, tool_policy,
     user_input,
 };
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_core::vpath::VPath;
 use serde_json::{Map, Value as Json, json};
 
@@ -25,16 +25,16 @@ fn package(name: &str) -> Package {
     checked(&example(name)).package.unwrap()
 }
 
-fn standing(node: &str, done: &[&str], variables: Json, artifacts: &[&str]) -> Standing {
+fn run_state(node: &str, done: &[&str], variables: Json, artifacts: &[&str]) -> RunState {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    Standing {
+    RunState {
         current_node_id: node.to_owned(),
         steps_completed: texts(done),
         variables: variables.as_object().cloned().unwrap_or_default(),
         decisions: 0,
         artifacts: texts(artifacts),
         complete: false,
-        ..Standing::default()
+        ..RunState::default()
     }
 }
 
@@ -49,11 +49,11 @@ fn effective<'p>(package: &'p Package, workflow: &Workflow, node: &str) -> &'p A
 }
 
 /// All layers for a run that stands there.
-fn composed(package: &Package, standing: &Standing, intent: Intent) -> Context {
+fn composed(package: &Package, run_state: &RunState, intent: Intent) -> Context {
     let workflow = &package.workflows()[0];
-    let agent = effective(package, workflow, &standing.current_node_id);
-    let node = workflow.graph.node(&standing.current_node_id).unwrap();
-    let place = if standing.complete { Place::Completed } else { Place::Node(node) };
+    let agent = effective(package, workflow, &run_state.current_node_id);
+    let node = workflow.graph.node(&run_state.current_node_id).unwrap();
+    let place = if run_state.complete { Place::Completed } else { Place::Node(node) };
     let directive = Directive {
         intent,
         workflow,
@@ -65,10 +65,10 @@ fn composed(package: &Package, standing: &Standing, intent: Intent) -> Context {
         caller: None,
     };
     let mut anchor = vec![run_directive(&directive)];
-    if !standing.complete {
-        anchor.push(node_brief(workflow, node, &standing.variables, INLINE, StateTool::Patch));
+    if !run_state.complete {
+        anchor.push(node_brief(workflow, node, &run_state.variables, INLINE, StateTool::Patch));
     }
-    anchor.push(state_summary(standing));
+    anchor.push(state_summary(run_state));
     let mut context = Context::new(128_000);
     context.set_system(vec![
         base_rules(Talk::Run),
@@ -91,8 +91,8 @@ fn shown(messages: &[Arc<Message>]) -> String {
 #[test]
 fn a_run_begins() {
     let package = package("create-story-micro");
-    let standing = standing("step-01-select-story", &[], json!({}), &[]);
-    let mut context = composed(&package, &standing, Intent::Start);
+    let run_state = run_state("step-01-select-story", &[], json!({}), &[]);
+    let mut context = composed(&package, &run_state, Intent::Start);
     context.user_input(user_input(
         "Please do\n1-2-user-authentication.",
         Some("step-01-select-story"),
@@ -106,8 +106,8 @@ fn a_run_goes_on_at_a_later_node() {
     let variables = json!({"storyKey": "1-2-user-authentication", "epicNum": 1, "storyTitle": "User Authentication"});
     let done = ["step-01-select-story", "step-02-discover-inputs", "step-03-extract-context"];
     let artifacts = ["artifacts/create-story/target.md", "artifacts/create-story/context.md"];
-    let standing = standing("step-04-generate-story", &done, variables, &artifacts);
-    let context = composed(&package, &standing, Intent::Continue);
+    let run_state = run_state("step-04-generate-story", &done, variables, &artifacts);
+    let context = composed(&package, &run_state, Intent::Continue);
     insta::assert_snapshot!(shown(&context.messages()));
 }
 
@@ -115,8 +115,8 @@ fn a_run_goes_on_at_a_later_node() {
 fn another_agent_takes_over_at_the_end_node() {
     let package = package("create-story-micro");
     let variables = json!({"storyKey": "1-2-user-authentication"});
-    let standing = standing("end-99", &["step-05-update-sprint-status"], variables, &[]);
-    let context = composed(&package, &standing, Intent::Continue);
+    let run_state = run_state("end-99", &["step-05-update-sprint-status"], variables, &[]);
+    let context = composed(&package, &run_state, Intent::Continue);
     let text = shown(&context.messages());
     assert!(text.contains("You are Sam (Summarizer)."), "{text}");
     insta::assert_snapshot!(text);
@@ -126,17 +126,17 @@ fn another_agent_takes_over_at_the_end_node() {
 fn a_decision_lists_its_branches_and_rules() {
     let package = package("hello-branch");
     let variables = json!({"projectType": "greenfield"});
-    let standing = standing("decide-02-project-type", &["step-01-intake"], variables, &[]);
-    let context = composed(&package, &standing, Intent::Continue);
+    let run_state = run_state("decide-02-project-type", &["step-01-intake"], variables, &[]);
+    let context = composed(&package, &run_state, Intent::Continue);
     insta::assert_snapshot!(shown(&context.messages()[3..]));
 }
 
 #[test]
 fn a_completed_run_has_no_node() {
     let package = package("create-story-micro");
-    let mut standing = standing("end-99", &["end-99"], json!({}), &["artifacts/x.md"]);
-    standing.complete = true;
-    let mut context = composed(&package, &standing, Intent::Continue);
+    let mut run_state = run_state("end-99", &["end-99"], json!({}), &["artifacts/x.md"]);
+    run_state.complete = true;
+    let mut context = composed(&package, &run_state, Intent::Continue);
     context.user_input(user_input("Thanks. What is still open?", None));
     insta::assert_snapshot!(shown(&context.messages()[3..]));
 }
@@ -219,16 +219,16 @@ fn long_variables_are_cut_and_counted() {
         variables.insert(format!("v{number}"), json!(format!("value {number}")));
     }
     let many = |count: usize| (0..count).map(|number| format!("item-{number}")).collect();
-    let standing = Standing {
+    let run_state = RunState {
         current_node_id: "a\nb".into(),
         steps_completed: many(900),
         variables,
         decisions: 3,
         artifacts: many(3),
         complete: false,
-        ..Standing::default()
+        ..RunState::default()
     };
-    let summary = state_summary(&standing);
+    let summary = state_summary(&run_state);
     // The middle of the lists is of no interest here.
     let lines: Vec<&str> = summary.lines().collect();
     let interesting = |at: usize| {

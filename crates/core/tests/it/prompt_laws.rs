@@ -10,7 +10,7 @@ use crewagent_core::prompt::{
     STEP_MAX_BYTES, SUMMARY_MAX_BYTES, StepText, Talk, base_rules, data_context, node_brief,
     persona, run_directive, state_summary, tool_policy, user_input,
 };
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_core::text::is_unsafe_char;
 use crewagent_core::vpath::{VPath, with_mounts};
 use crewagent_testkit::package::MemoryFiles;
@@ -228,8 +228,8 @@ proptest! {
     fn a_hostile_state_cannot_leave_its_fields(
         node in hostile(), steps in hostile_list(), artifacts in hostile_list(), variables in hostile_variables(), decisions in any::<usize>()
     ) {
-        let standing = Standing { current_node_id: node, steps_completed: steps, variables, decisions, artifacts, complete: false, ..Standing::default() };
-        let summary = state_summary(&standing);
+        let run_state = RunState { current_node_id: node, steps_completed: steps, variables, decisions, artifacts, complete: false, ..RunState::default() };
+        let summary = state_summary(&run_state);
         prop_assert!(summary.len() <= SUMMARY_MAX_BYTES, "{}", summary.len());
         prop_assert_eq!(fields(&summary), ["currentNodeId", "stepsCompleted", "variables", "decisionLogCount", "artifacts"]);
         check_safe(&summary)?;

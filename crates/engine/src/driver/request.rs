@@ -114,7 +114,7 @@ pub(crate) fn of(
             node_id: ask.node_id.clone(),
             node_turn: ask.node_turn,
             input: machine.input().cloned(),
-            variables: machine.standing().variables.clone(),
+            variables: machine.run_state().variables.clone(),
         },
         sha256: context.sha256(digest).to_string(),
     })

@@ -146,7 +146,7 @@ fn place(
     place.calls = moment.calls;
     let frames = place.callers.iter().map(|caller| &caller.frame);
     let is_same =
-        frames.eq(moment.trail.frames()) && place.state.is_same_place(moment.trail.standing());
+        frames.eq(moment.trail.frames()) && place.state.is_same_place(moment.trail.run_state());
     if is_same { Ok(place) } else { Err(lost(view, visit, visit.call)) }
 }
 

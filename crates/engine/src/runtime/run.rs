@@ -14,7 +14,7 @@ use crewagent_core::run::trail;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::call::{Caller, Frame};
 use crewagent_core::state::project_path::ProjectPath;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_core::usage::Usage;
 use jiff::Timestamp;
 
@@ -134,7 +134,7 @@ impl<L: StepLog> Run<L> {
             callers.iter().map(|caller| caller.frame.clone()).collect()
         };
         if frames(self.machine.callers()) == frames(&found.place.callers) {
-            return self.machine.standing().is_same_place(&found.place.state)
+            return self.machine.run_state().is_same_place(&found.place.state)
                 || found.sha256.is_some_and(|document| self.state.leads_to(document));
         }
         found.sha256.is_some_and(|document| self.state.crosses_to(document))
@@ -180,8 +180,8 @@ impl<L: StepLog> Run<L> {
     }
 
     /// Where it stands.
-    pub fn standing(&self) -> &Standing {
-        self.machine.standing()
+    pub fn run_state(&self) -> &RunState {
+        self.machine.run_state()
     }
 
     /// The workflows that wait for one that they called, the run's own first.
@@ -324,7 +324,7 @@ impl<L: StepLog> Run<L> {
 
     /// The files that were made so far, also by workflows that wait for the active one.
     pub fn artifacts(&self) -> Vec<String> {
-        trail::artifacts(self.machine.callers(), self.standing())
+        trail::artifacts(self.machine.callers(), self.run_state())
     }
 
     /// The process leaves the run as it is.

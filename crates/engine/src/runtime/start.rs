@@ -6,7 +6,7 @@ use crewagent_core::menu;
 use crewagent_core::package::{Package, Workflow};
 use crewagent_core::run::machine::{Cast, Machine};
 use crewagent_core::state::document::{RunFacts, StateDocument};
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 
 use super::run::Run;
 use super::{StartError, StartRun};
@@ -40,7 +40,7 @@ pub(super) fn start<H: Host>(
         input_documents: plan.data.iter().map(|data| data.path.to_string()).collect(),
     };
     let document = StateDocument::start(workflow, &facts)?;
-    let standing = Standing::of(&document, &workflow.graph);
+    let run_state = RunState::of(&document, &workflow.graph);
     let started = Event {
         seq: 1,
         part: None,
@@ -53,7 +53,7 @@ pub(super) fn start<H: Host>(
             workflow: reference,
             agent_id: agent.to_string(),
             project: project.name.clone(),
-            state: standing.clone(),
+            state: run_state.clone(),
             settings: plan.settings.clone(),
             data: plan.data.as_ref().map(|data| data.text.as_str().into()),
             forked_from: None,
@@ -78,7 +78,7 @@ pub(super) fn start<H: Host>(
     store.projects().used(&project.id, &installed.reference())?;
     let data = plan.data.as_ref().map(|data| data.text.as_str().into());
     let cast = Cast::Workflow { package, workflow: at, agent, data };
-    let machine = Machine::new(cast, plan.settings.clone(), standing);
+    let machine = Machine::new(cast, plan.settings.clone(), run_state);
     Ok(Run::begin(opened, machine, now, vec![started]))
 }
 

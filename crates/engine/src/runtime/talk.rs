@@ -4,7 +4,7 @@ use crewagent_core::event::{ConversationStarted, Event, EventKind};
 use crewagent_core::id::AgentId;
 use crewagent_core::package::Package;
 use crewagent_core::run::machine::{Cast, Machine};
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 
 use super::run::Run;
 use super::start::choose_by_name;
@@ -58,7 +58,7 @@ pub(super) fn begin<H: Host>(
         store.projects().used(&project.id, &installed.reference())?;
     }
     let cast = Cast::Talk { package, agent };
-    let machine = Machine::new(cast, plan.settings.clone(), Standing::default());
+    let machine = Machine::new(cast, plan.settings.clone(), RunState::default());
     Ok(Run::begin(opened, machine, now, vec![started]))
 }
 

@@ -12,7 +12,7 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Proposal, Transition};
 use crewagent_core::state::project_path::ProjectPath;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_core::tool::text_patch;
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
 
@@ -231,7 +231,7 @@ fn patched(
 pub(crate) fn change_of(workflow: &Workflow, transition: &Transition) -> StateChange {
     StateChange {
         call: None,
-        state: Standing::of(transition.document(), &workflow.graph),
+        state: RunState::of(transition.document(), &workflow.graph),
         moved: moved(transition),
         recorded: transition.recorded().iter().map(|made| made.key.to_owned()).collect(),
         warnings: transition.warnings().to_vec(),

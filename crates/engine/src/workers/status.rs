@@ -8,7 +8,7 @@ use crewagent_core::event::{
     RunEvent, RunFinished, RunStarted, StateEvent, TurnStarted, UserAsked, UserEvent,
 };
 use crewagent_core::question::QuestionKind;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -176,7 +176,7 @@ fn fresh(journal: &JournalId) -> RunStatus {
 }
 
 /// Sets the position of the active workflow.
-fn set_position(status: &mut RunStatus, state: &Standing) {
+fn set_position(status: &mut RunStatus, state: &RunState) {
     status.current_node = Some(state.current_node_id.clone());
     status.steps_completed = u32::try_from(state.steps_completed.len()).ok();
 }

@@ -229,7 +229,7 @@ fn a_fork_that_goes_on_comes_to_the_same_end() {
             calm.bring_back(&store, visit);
             let (id, forked) = calm.fork(&store, visit);
             let mut run = runtime.resume(&id, &SettingsChange::default()).unwrap();
-            assert_eq!(*run.standing(), forked.place.state);
+            assert_eq!(*run.run_state(), forked.place.state);
             assert_eq!(go_on(&calm, visit, &mut run), calm.played.rest.phase, "{name} {visit:?}");
             assert_eq!(Snapshot::of(&calm.stage, &id).without_times(), end, "{name} {visit:?}");
             let again = runtime.requests(&id).unwrap();

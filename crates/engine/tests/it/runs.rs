@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, Reason, RunStarted, UserInput};
 use crewagent_core::settings::RunSettings;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_engine::store::{
     Installed, NewRun, Of, Project, ProjectError, ProjectId, RunError, RunFolder, RunId,
     RunPackage, RunWorkflow, Status, Store, Subject,
@@ -94,7 +94,7 @@ fn started(id: &RunId) -> Event {
         workflow: "demo".into(),
         agent_id: "author".into(),
         project: "project".into(),
-        state: Standing::default(),
+        state: RunState::default(),
         settings: RunSettings::default(),
         data: None,
         forked_from: None,

@@ -10,7 +10,7 @@ use crewagent_core::event::{
 use crewagent_core::payload::Payload;
 use crewagent_core::run::trail::Trail;
 use crewagent_core::settings::RunSettings;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 
 use crate::scripted::COMPLETE;
 
@@ -37,7 +37,7 @@ pub(super) struct Start {
     pub(super) package: String,
     pub(super) workflow: String,
     pub(super) agent: String,
-    pub(super) state: Standing,
+    pub(super) state: RunState,
 }
 
 /// A reply, and what the model had before it.
@@ -192,7 +192,7 @@ impl Tape {
         }
     }
 
-    fn resumed(&mut self, fresh: bool, state: Option<&Standing>) {
+    fn resumed(&mut self, fresh: bool, state: Option<&RunState>) {
         let Some(state) = state.filter(|_| fresh || state.is_some()) else { return };
         self.hand.forget();
         self.note(format!(

@@ -7,7 +7,7 @@ use crewagent_core::message::Message;
 use crewagent_core::policy::Tightening;
 use crewagent_core::question::{Question, QuestionKind};
 use crewagent_core::settings::Mode;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_core::usage::Usage;
 use crewagent_engine::store::{Flaw, Spent, Status};
 use schemars::JsonSchema;
@@ -200,7 +200,7 @@ pub struct RunDetail {
     pub package_sha256: Option<String>,
     /// The state of the active workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<Standing>,
+    pub state: Option<RunState>,
     /// The run that it was forked from, and its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<Origin>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crewagent_core::event::{ActiveRunChanged, ConversationEvent, Event, EventKind};
 use crewagent_core::package::Package;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_engine::store::{RunId, RunView, Store};
 
 use crate::again::Again;
@@ -67,8 +67,8 @@ impl Page<'_> {
                 }
                 let names = names_of(&run.facts, self.package.as_deref());
                 let agent = run.facts.subject.agent_id().unwrap_or_default();
-                let (width, standing) = (paint::text_width(), Standing::default());
-                self.print(&run, Screen::new(View::Record, width, names, standing, agent))?;
+                let (width, run_state) = (paint::text_width(), RunState::default());
+                self.print(&run, Screen::new(View::Record, width, names, run_state, agent))?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! `crewagent runs logs`: prints the events of a run, formatted or as JSON.
 
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_engine::store::{RunView, Store};
 
 use crate::args::RunsLogs;
@@ -39,12 +39,12 @@ fn human(view: &RunView, store: &Store, console: &mut Console) {
     let project = store.runs().project(facts).map(|project| project.path.display().to_string());
     let project = project.unwrap_or_else(|_| facts.project_id.to_string());
     console.text(&header(facts, &names, &project));
-    let (width, standing) = (paint::text_width(), Standing::default());
+    let (width, run_state) = (paint::text_width(), RunState::default());
     let mut screen = Screen::new(
         View::Record,
         width,
         names,
-        standing,
+        run_state,
         facts.subject.agent_id().unwrap_or_default(),
     );
     for event in &view.recovered.events {

@@ -70,7 +70,7 @@ impl Path {
         let frames = |trail: &Trail| trail.frames().cloned().collect::<Vec<_>>();
         let is_same = !self.stops.is_empty()
             && frames(before) == frames(&self.trail)
-            && before.standing().current_node_id == self.trail.standing().current_node_id;
+            && before.run_state().current_node_id == self.trail.run_state().current_node_id;
         if is_same {
             return;
         }
@@ -86,7 +86,7 @@ impl Path {
     }
 
     fn stop(&mut self, label: Option<String>) {
-        let node = self.trail.standing().current_node_id.clone();
+        let node = self.trail.run_state().current_node_id.clone();
         let (call, depth) = (self.trail.frames().next_back().cloned(), self.trail.callers().len());
         self.stops.push(Stop { node, label, call, depth, how: How::Entered });
     }
@@ -134,7 +134,7 @@ impl Path {
             None => true,
             Some(above) => self.trail.frames().nth(above) == stop.call.as_ref(),
         };
-        is_last && is_there && !(is_active && self.trail.standing().complete)
+        is_last && is_there && !(is_active && self.trail.run_state().complete)
     }
 
     pub(super) fn json(&self) -> Vec<Json> {

@@ -185,7 +185,7 @@ impl Report<'_> {
     }
 
     fn variables(&self) -> String {
-        let variables = &self.story.path.trail().standing().variables;
+        let variables = &self.story.path.trail().run_state().variables;
         if variables.is_empty() {
             return String::new();
         }
@@ -265,7 +265,7 @@ impl Report<'_> {
             "updated": self.summary.updated,
             "holder": self.view.holder,
             "project": self.project,
-            "state": trail.standing(),
+            "state": trail.run_state(),
             "callStack": stack,
             "path": self.story.path.json(),
             "artifacts": artifacts,

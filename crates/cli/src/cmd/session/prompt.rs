@@ -95,17 +95,17 @@ impl Session {
 
     /// Formats the position and usage of the run.
     fn status(&self, rest: &Rest) -> String {
-        let (standing, facts) = (self.run.standing(), self.run.facts());
+        let (run_state, facts) = (self.run.run_state(), self.run.facts());
         let (turns, usage) = self.run.spent();
-        let node = &standing.current_node_id;
-        let place = match standing.complete {
+        let node = &run_state.current_node_id;
+        let place = match run_state.complete {
             true => "complete".to_owned(),
             false => {
                 let total = self.run.workflow().map_or(0, |workflow| workflow.graph.nodes().len());
                 let callers = self.run.callers().iter();
                 let way: String =
                     callers.map(|caller| format!("{} › ", caller.frame.workflow_id)).collect();
-                format!("{}/{total} {way}{node}", place_of(node, &standing.steps_completed))
+                format!("{}/{total} {way}{node}", place_of(node, &run_state.steps_completed))
             }
         };
         let rows = [

@@ -133,14 +133,14 @@ impl Talk<'_> {
         let (turns, usage) = talk.spent();
         rows.push(("talk", summary::spent(turns, &usage, None)));
         if let Some(run) = self.session.run() {
-            let standing = run.standing();
-            let place = match standing.complete {
+            let run_state = run.run_state();
+            let place = match run_state.complete {
                 true => "complete".to_owned(),
                 false => {
                     let callers = run.callers().iter();
                     let way: String =
                         callers.map(|caller| format!("{} › ", caller.frame.workflow_id)).collect();
-                    format!("at {way}{}", standing.current_node_id)
+                    format!("at {way}{}", run_state.current_node_id)
                 }
             };
             let (turns, usage) = run.spent();

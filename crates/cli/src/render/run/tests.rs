@@ -13,8 +13,8 @@ use serde_json::json;
 use super::*;
 
 fn screen(view: View, width: Width) -> Screen {
-    let standing = Standing { current_node_id: "one".into(), ..Standing::default() };
-    Screen::new(view, width, Names::default(), standing, "bob")
+    let run_state = RunState { current_node_id: "one".into(), ..RunState::default() };
+    Screen::new(view, width, Names::default(), run_state, "bob")
 }
 
 fn event(kind: EventKind) -> Event {
@@ -157,7 +157,7 @@ fn a_refusal_has_its_code_and_a_reason_that_fits() {
 fn a_move_is_shown_with_its_label_and_what_was_let_pass() {
     let moved = Some(Moved { from: "one".into(), to: "two".into(), label: "next".into() });
     let change = StateChange {
-        state: Standing::default(),
+        state: RunState::default(),
         moved,
         warnings: vec!["`artifacts/a.md` is missing".into()],
         ..StateChange::default()

@@ -56,11 +56,11 @@ impl Machine {
     fn place_in_words(&mut self) -> Option<Vec<String>> {
         self.workflow()?;
         let intent = std::mem::replace(&mut self.anchor.intent, Intent::Continue);
-        let now = if self.standing.complete { Told::Completed } else { Told::Node };
+        let now = if self.run_state.complete { Told::Completed } else { Told::Node };
         let is_known = std::mem::replace(&mut self.anchor.told, now) == now;
         let workflow = self.workflow()?;
-        let node = workflow.graph.node(&self.standing.current_node_id);
-        let place = match node.filter(|_| !self.standing.complete) {
+        let node = workflow.graph.node(&self.run_state.current_node_id);
+        let place = match node.filter(|_| !self.run_state.complete) {
             Some(node) => Place::Node(node),
             None => Place::Completed,
         };
@@ -91,12 +91,12 @@ impl Machine {
             texts.push(prompt::node_brief(
                 workflow,
                 node,
-                &self.standing.variables,
+                &self.run_state.variables,
                 step_text,
                 policy.state_tool(),
             ));
         }
-        texts.push(prompt::state_summary(&self.standing));
+        texts.push(prompt::state_summary(&self.run_state));
         if let Cast::Workflow { data: Some(data), .. } = &self.cast
             && !is_known
         {
@@ -226,7 +226,7 @@ impl Machine {
 
     /// The node that is worked on; none after completion, and in a conversation.
     pub fn node_name(&self) -> Option<&str> {
-        let node = self.workflow().map(|_| self.standing.current_node_id.as_str());
-        node.filter(|_| !self.standing.complete)
+        let node = self.workflow().map(|_| self.run_state.current_node_id.as_str());
+        node.filter(|_| !self.run_state.complete)
     }
 }

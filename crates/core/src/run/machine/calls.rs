@@ -100,7 +100,7 @@ impl Machine {
     }
 
     fn empty_reply(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        if self.nudged || self.standing.complete {
+        if self.nudged || self.run_state.complete {
             self.nudged = false;
             self.stop(Reason::EmptyReply, Some("The model said nothing.".to_owned()), effects);
         } else {
@@ -203,8 +203,8 @@ impl Machine {
         if change.moved.is_some() {
             self.batch.left = Left::ByLastCall;
         }
-        self.standing = change.state.clone();
-        if !self.standing.complete {
+        self.run_state = change.state.clone();
+        if !self.run_state.complete {
             self.forget_hold();
         }
         let change = StateChange { call: self.call(), ..change };
@@ -238,7 +238,7 @@ impl Machine {
             Left::ByLastCall => Keep::Words,
             Left::Earlier => Keep::LastGroup,
         };
-        if !self.standing.complete {
+        if !self.run_state.complete {
             self.leave_node(keep);
             self.anchor.told = Told::Nothing;
             self.anchor();

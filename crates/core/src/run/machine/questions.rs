@@ -112,7 +112,7 @@ impl Machine {
             self.waiting.push(words.clone());
             return;
         }
-        if self.standing.complete && self.anchor.told != Told::Completed {
+        if self.run_state.complete && self.anchor.told != Told::Completed {
             self.leave_node(Keep::Words);
         }
         // Right after an anchor there is nothing new to say about the place.
@@ -136,7 +136,7 @@ impl Machine {
                 self.settle_call(&pending, answer, words, now, effects);
             }
             (Ok(value), None) => {
-                if self.standing.complete && is_yes(&pending.question, &value) {
+                if self.run_state.complete && is_yes(&pending.question, &value) {
                     self.confirmation = Confirmation::Given;
                 }
                 let result = json!({ "ok": true, "answer": value }).to_string();

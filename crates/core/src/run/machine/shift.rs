@@ -95,17 +95,17 @@ impl Machine {
     pub(super) fn due(&self) -> Option<Shift> {
         let calls = &self.calls;
         if let Some(Caller { frame, .. }) = calls.callers.last() {
-            let failed = self.standing.failed.clone().filter(|_| !self.standing.complete);
-            if self.standing.complete || failed.is_some() {
+            let failed = self.run_state.failed.clone().filter(|_| !self.run_state.complete);
+            if self.run_state.complete || failed.is_some() {
                 let (frame, attempt) = (frame.clone(), calls.returns + 1);
                 let shift = Shift::Return { frame, attempt, failed };
                 return Some(shift).filter(|_| calls.hold != Hold::Told);
             }
         }
-        if self.standing.complete {
+        if self.run_state.complete {
             return None;
         }
-        let node_id = self.standing.current_node_id.as_str();
+        let node_id = self.run_state.current_node_id.as_str();
         let called = self.workflow()?.calls.get(node_id)?;
         let workflow_id = called.workflow.to_string();
         let (node_id, call) = (node_id.to_owned(), calls.made + 1);
@@ -136,7 +136,7 @@ impl Machine {
             (Shifted::Entered(state), Shift::Enter { frame }) => {
                 self.calls.made = frame.call;
                 self.allowance.call();
-                let caller = std::mem::replace(&mut self.standing, state);
+                let caller = std::mem::replace(&mut self.run_state, state);
                 self.calls.callers.push(Caller { frame, state: caller });
                 self.begin_here();
                 self.go_on(now, effects);
@@ -160,7 +160,7 @@ impl Machine {
     ) {
         self.calls.callers.pop();
         self.calls.returns += 1;
-        self.standing = change.state.clone();
+        self.run_state = change.state.clone();
         self.begin_here();
         effects.push(tell(EventKind::from(Box::new(StateChange { call: self.call(), ..change }))));
         match failed {

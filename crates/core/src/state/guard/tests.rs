@@ -52,7 +52,7 @@ impl Run {
         }
     }
 
-    /// The same run, standing elsewhere.
+    /// Returns the same run at another node.
     fn at(mut self, node: &str) -> Self {
         self.state = self.edited(json!({"currentNodeId.set": node}));
         self

@@ -3,7 +3,7 @@
 use crewagent_core::event::{EventKind, Moved, Phase, Reason, StateChange, StateEvent};
 use crewagent_core::run::machine::{Effect, Input, Shift, Shifted, Whereabouts};
 use crewagent_core::settings::{Limits, RunSettings};
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 
 use super::{Play, check_asks, rest};
 
@@ -16,8 +16,8 @@ fn shift(effect: Effect) -> Shift {
     }
 }
 
-fn at(node: &str) -> Standing {
-    Standing { current_node_id: node.to_owned(), ..Standing::default() }
+fn at(node: &str) -> RunState {
+    RunState { current_node_id: node.to_owned(), ..RunState::default() }
 }
 
 /// A run that has just called the review of the release notes.
@@ -80,7 +80,7 @@ fn a_failed_child_leaves_its_caller_waiting_and_is_called_again_with_the_users_w
     let mut play = inside();
     play.calls(&[("fs.apply_patch", "{}")]);
     let failed =
-        Standing { failed: Some("the document is empty".to_owned()), ..at("step-01-read") };
+        RunState { failed: Some("the document is empty".to_owned()), ..at("step-01-read") };
     let shifted = shift(play.changed(StateChange { state: failed, ..StateChange::default() }));
     assert!(matches!(shifted, Shift::Return { failed: Some(_), .. }));
     let change = StateChange { state: at("call-02-review-notes"), ..StateChange::default() };
@@ -173,7 +173,7 @@ fn calls_are_bounded_like_turns() {
     let mut play = Play::of("nested-review", RunSettings { limits, ..RunSettings::default() });
     play.calls(&[("fs.apply_patch", "{}")]);
     let mut open = play.moved("call-02-review-notes");
-    let complete = || Standing { complete: true, ..at("end-99") };
+    let complete = || RunState { complete: true, ..at("end-99") };
     for _ in 0..3 {
         assert!(matches!(shift(open), Shift::Enter { .. }));
         let back = play.step(Input::Shifted(Shifted::Entered(complete())));

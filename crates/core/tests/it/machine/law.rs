@@ -5,7 +5,7 @@ use crewagent_core::message::ToolCall;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::run::machine::{Effect, Input, Machine, Shift, Shifted, Whereabouts};
 use crewagent_core::settings::{Mode, RunSettings};
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use proptest::prelude::*;
 use serde_json::Map;
 
@@ -36,13 +36,13 @@ fn random_input(machine: &Machine, choice: u16) -> Input {
             question: confirm("Move?"),
         },
         Effect::Perform(_) => {
-            let mut state = machine.standing().clone();
+            let mut state = machine.run_state().clone();
             let nodes = machine.workflow().unwrap().graph.nodes();
             state.current_node_id = nodes[usize::from(choice) % nodes.len()].id.to_string();
             state.complete = choice.is_multiple_of(11);
             state.failed = choice.is_multiple_of(17).then(|| "no reason".to_owned());
             let moved = choice.is_multiple_of(2).then(|| Moved {
-                from: machine.standing().current_node_id.clone(),
+                from: machine.run_state().current_node_id.clone(),
                 to: state.current_node_id.clone(),
                 label: String::new(),
             });
@@ -58,13 +58,13 @@ fn random_input(machine: &Machine, choice: u16) -> Input {
         Effect::Shift(Shift::Enter { frame }) => {
             let child = machine.package().unwrap().workflow(&frame.workflow_id).unwrap();
             let current_node_id = child.graph.entry().to_string();
-            Input::Shifted(Shifted::Entered(Standing { current_node_id, ..Standing::default() }))
+            Input::Shifted(Shifted::Entered(RunState { current_node_id, ..RunState::default() }))
         }
         Effect::Shift(Shift::Return { .. }) => {
             let depth = machine.callers().len() - 1;
             let nodes = machine.workflow_at(depth).unwrap().graph.nodes();
             let current_node_id = nodes[usize::from(choice) % nodes.len()].id.to_string();
-            let state = Standing { current_node_id, ..Standing::default() };
+            let state = RunState { current_node_id, ..RunState::default() };
             Input::Shifted(Shifted::Left(Box::new(StateChange { state, ..StateChange::default() })))
         }
         Effect::Rest(_) | Effect::Tell(_) => {
@@ -89,7 +89,7 @@ proptest! {
             // A process may end and another one take over at any time.
             if choice.is_multiple_of(13) {
                 let place = choice.is_multiple_of(26).then(|| Whereabouts {
-                    state: play.machine.standing().clone(),
+                    state: play.machine.run_state().clone(),
                     callers: play.machine.callers().to_vec(),
                     calls: 0,
                 });

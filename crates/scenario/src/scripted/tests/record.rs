@@ -9,7 +9,7 @@ use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::settings::RunSettings;
-use crewagent_core::state::standing::Standing;
+use crewagent_core::state::run_state::RunState;
 use crewagent_core::tool::canonical;
 use crewagent_core::usage::Usage;
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn events(facts: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
 }
 
 fn started() -> EventKind {
-    let mut state = Standing { current_node_id: "a".to_owned(), ..Standing::default() };
+    let mut state = RunState { current_node_id: "a".to_owned(), ..RunState::default() };
     state.variables.insert("cups".to_owned(), json!(3));
     state.variables.insert("size".to_owned(), json!("3"));
     EventKind::from(RunStarted {
@@ -145,7 +145,7 @@ fn story() -> Vec<EventKind> {
         }),
         EventKind::from(Box::new(StateChange {
             call: None,
-            state: Standing { complete: true, ..Standing::default() },
+            state: RunState { complete: true, ..RunState::default() },
             moved: None,
             recorded: Vec::new(),
             warnings: Vec::new(),
@@ -249,7 +249,7 @@ fn what_only_this_run_has_is_told() {
 #[test]
 fn replies_are_counted_over_all_visits_and_processes() {
     let moved = |to: &str| {
-        let state = Standing { current_node_id: to.to_owned(), ..Standing::default() };
+        let state = RunState { current_node_id: to.to_owned(), ..RunState::default() };
         let moved = crewagent_core::event::Moved {
             from: "x".to_owned(),
             to: to.to_owned(),
@@ -264,7 +264,7 @@ fn replies_are_counted_over_all_visits_and_processes() {
             warnings,
         }))
     };
-    let resumed = |state: Option<Standing>| {
+    let resumed = |state: Option<RunState>| {
         EventKind::Run(RunEvent::Resumed(RunResumed {
             epoch: 2,
             fresh: state.is_some(),
@@ -288,7 +288,7 @@ fn replies_are_counted_over_all_visits_and_processes() {
         asked(Some("b")),
         replied(words("one")),
         moved("a"),
-        resumed(Some(Standing { current_node_id: "a".to_owned(), ..Standing::default() })),
+        resumed(Some(RunState { current_node_id: "a".to_owned(), ..RunState::default() })),
         asked(Some("a")),
         replied(words("two")),
         asked(Some("a")),

@@ -122,7 +122,7 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
         take(&mut detail, kind);
     }
     let has_begun = !view.recovered.events.is_empty();
-    detail.state = has_begun.then(|| trail.standing().clone());
+    detail.state = has_begun.then(|| trail.run_state().clone());
     Ok(detail)
 }
 

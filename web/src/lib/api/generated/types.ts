@@ -217,7 +217,7 @@ export type Caller = {
 /**
  * Where the caller stands.
  */
-state: Standing, 
+state: RunState, 
 /**
  * The workflow that is called.
  */
@@ -1100,7 +1100,7 @@ agentId: string,
 /**
  * Where that workflow stands.
  */
-state: Standing, 
+state: RunState, 
 /**
  * The workflow that is called.
  */
@@ -3102,7 +3102,7 @@ packageSha256?: string,
 /**
  * The state of the active workflow.
  */
-state?: Standing, 
+state?: RunState, 
 /**
  * The run that it was forked from, and its node.
  */
@@ -3373,7 +3373,7 @@ fresh?: boolean,
 /**
  * Where it stands, if that is not where the journal left it.
  */
-state?: Standing, 
+state?: RunState, 
 /**
  * The workflows that wait for the one that is active there, the first one first.
  */
@@ -3451,7 +3451,7 @@ project: string,
 /**
  * Where it stands.
  */
-state: Standing, 
+state: RunState, 
 /**
  * What it runs with.
  */
@@ -3695,7 +3695,7 @@ usage: Usage, };
 /**
  * The facts of a state document that the runtime acts on.
  */
-export type Standing = { 
+export type RunState = { 
 /**
  * The node the run is at.
  */
@@ -3758,7 +3758,7 @@ call?: number,
 /**
  * Where the run stands now.
  */
-state: Standing, 
+state: RunState, 
 /**
  * The move, if one was made.
  */

@@ -1,4 +1,4 @@
-//! Where a run stands: what the state document says, as a value that events, prompts and the journal share.
+//! The state of a run: the contents of its state document, as a value that events, prompts and the journal share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use serde_json::{Map, Value as Json};
 use super::document::StateDocument;
 use crate::package::graph::Graph;
 
-/// The facts of a state document that the runtime acts on.
+/// Contents of a state document that the runtime acts on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Standing {
+pub struct RunState {
     /// The node the run is at.
     pub current_node_id: String,
     /// The nodes that are done, in order.
@@ -35,14 +35,14 @@ pub struct Standing {
     pub failed: Option<String>,
 }
 
-impl Standing {
+impl RunState {
     /// Whether both are at one place, by everything that every journal knows; some were written before the documents
     /// from outside and the failure of a call were in them.
     pub fn is_same_place(&self, other: &Self) -> bool {
-        let known = |standing: &Self| Self {
+        let known = |run_state: &Self| Self {
             input_documents: Vec::new(),
             failed: None,
-            ..standing.clone()
+            ..run_state.clone()
         };
         self == other || known(self) == known(other)
     }
