@@ -97,6 +97,28 @@ impl Serialize for EventKind {
 }
 
 impl EventKind {
+    /// Returns true if a run or a conversation starts with it.
+    pub fn is_start(&self) -> bool {
+        matches!(
+            self,
+            Self::Run(RunEvent::Started(_)) | Self::Conversation(ConversationEvent::Started(_))
+        )
+    }
+
+    /// Returns the number of the process that resumes the run, if one does.
+    pub fn epoch(&self) -> Option<u64> {
+        match self {
+            Self::Run(RunEvent::Resumed(resumed)) => Some(resumed.epoch),
+            Self::Run(_)
+            | Self::Conversation(_)
+            | Self::User(_)
+            | Self::Frame(_)
+            | Self::State(_)
+            | Self::Model(_)
+            | Self::Tool(_) => None,
+        }
+    }
+
     /// Returns the role of such an event without a key.
     pub fn role(&self) -> Role {
         match self {

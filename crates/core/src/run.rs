@@ -1,6 +1,4 @@
-//! A run: the machine that decides what comes next, and views of its past.
+//! A run: its history, and the machine that decides what comes next.
 
+pub mod history;
 pub mod machine;
-pub mod moment;
-pub mod trail;
-pub mod visit;

@@ -8,12 +8,9 @@ mod hunks;
 
 use std::collections::BTreeMap;
 
-use crewagent_core::event::{
-    Event, EventKind, ModelEvent, StateEvent, ToolEvent, ToolFinished, ToolStarted, TurnStarted,
-};
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::run::visit::{Visit, visits};
+use crewagent_core::run::history::{FileChange, History, Visit};
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use thiserror::Error;
 
@@ -96,10 +93,10 @@ impl Changes {
     pub fn of(store: &Store, id: &RunId) -> Result<Self, ChangesError> {
         let view = store.runs().look(id)?;
         let project = store.runs().project(&view.facts)?;
-        let events = &view.recovered.events;
+        let history = History::of(&view.recovered.events);
         Ok(Self {
-            files: made(events),
-            visits: visits(events),
+            files: made(&history),
+            visits: history.visits,
             mounts: store.projects().mounts(&project)?,
             blobs: view.blobs,
         })
@@ -210,49 +207,24 @@ fn place(path: &str) -> Result<VPath, ChangesError> {
     VPath::new(Mount::Project, path).ok_or_else(|| ChangesError::Unchanged(path.to_owned()))
 }
 
-/// The changes of every file of the project that were carried out, in their order.
-fn made(events: &[Event]) -> BTreeMap<String, Vec<Change>> {
+/// Returns the changes of every file of the project that were carried out, in order.
+fn made(history: &History) -> BTreeMap<String, Vec<Change>> {
     let mut files: BTreeMap<String, Vec<Change>> = BTreeMap::new();
-    let (mut node, mut open): (Option<String>, Vec<(String, Change)>) = (None, Vec::new());
-    for event in events {
-        if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { node_id, .. })) = &event.kind
-        {
-            node.clone_from(node_id);
-        } else if let EventKind::State(StateEvent::Changed(change)) = &event.kind {
-            // Calls of the same reply that come behind a move belong to the new node.
-            node = change.moved.as_ref().map(|moved| moved.to.clone()).or(node);
-        } else if let EventKind::Tool(ToolEvent::Started(ToolStarted {
-            call_id,
-            intent: Some(intent),
-            ..
-        })) = &event.kind
-        {
-            open.clear();
-            for file in &intent.files {
-                let Some(path) = file.path.strip_prefix(PROJECT) else { continue };
-                let before = file.before.as_deref().map(Digest::parse);
-                let (Some(after), before) = (Digest::parse(&file.after), before) else { continue };
-                if before == Some(None) {
-                    continue;
-                }
-                let change = Change {
-                    seq: event.seq,
-                    call_id: call_id.clone(),
-                    node_id: node.clone(),
-                    time: event.time.clone(),
-                    before: before.flatten(),
-                    after,
-                };
-                open.push((path.to_owned(), change));
-            }
-        } else if let EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) =
-            &event.kind
-        {
-            // A change that was refused in the end did not happen.
-            for (path, change) in open.drain(..).filter(|_| answer.refused.is_none()) {
-                files.entry(path).or_default().push(change);
-            }
+    for FileChange { seq, time, call_id, node_id, file } in history.changes() {
+        let Some(path) = file.path.strip_prefix(PROJECT) else { continue };
+        let before = file.before.as_deref().map(Digest::parse);
+        let (Some(after), Some(call_id)) = (Digest::parse(&file.after), call_id) else { continue };
+        if before == Some(None) {
+            continue;
         }
+        files.entry(path.to_owned()).or_default().push(Change {
+            seq: *seq,
+            call_id: call_id.clone(),
+            node_id: node_id.clone(),
+            time: time.clone(),
+            before: before.flatten(),
+            after,
+        });
     }
     files
 }

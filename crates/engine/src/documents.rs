@@ -10,7 +10,7 @@ use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::{Call, Package, Workflow};
 use crewagent_core::refusal::Refusal;
-use crewagent_core::run::machine::Whereabouts;
+use crewagent_core::run::history::Position;
 use crewagent_core::state::call::{self, Caller, Frame};
 use crewagent_core::state::document::{ChangeError, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Author, Confirmation, MissingRule, Proposal};
@@ -36,7 +36,7 @@ pub(crate) struct Documents<'m>(pub(crate) &'m Mounts);
 #[derive(Default)]
 pub(crate) struct Found {
     /// What the documents say.
-    pub(crate) place: Whereabouts,
+    pub(crate) place: Position,
     /// The digest of the active one; a conversation has none.
     pub(crate) sha256: Option<Digest>,
 }
@@ -359,7 +359,7 @@ pub(crate) fn follow(
         let open = document.open_call(workflow).filter(is_new);
         let child = open.and_then(|frame| Some((package.workflow(&frame.workflow_id)?, frame)));
         let Some((child, frame)) = child else {
-            let place = Whereabouts { state, callers, calls: 0 };
+            let place = Position { state, callers, calls: 0 };
             let sha256 = Some(Digest::of(document.text().as_bytes()));
             return Ok(Found { place, sha256 });
         };

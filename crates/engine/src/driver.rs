@@ -17,7 +17,8 @@ use crewagent_core::event::{
 use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::Workflow;
-use crewagent_core::run::machine::{Ask, Effect, Input, Machine, Rest, Whereabouts};
+use crewagent_core::run::history::Position;
+use crewagent_core::run::machine::{Ask, Effect, Input, Machine, Rest};
 use crewagent_core::state::project_path::ProjectPath;
 use jiff::Timestamp;
 
@@ -201,7 +202,7 @@ impl<L: StepLog> Driver<'_, L> {
             }
             EventKind::Run(RunEvent::Resumed(resumed)) => {
                 let RunResumed { state, callers, calls, settings, .. } = resumed;
-                let place = state.map(|state| Whereabouts { state, callers, calls });
+                let place = state.map(|state| Position { state, callers, calls });
                 if place.is_some() {
                     self.state.abandon_call();
                 }

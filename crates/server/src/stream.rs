@@ -15,7 +15,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::Sse;
 use axum::response::sse::{Event as Frame, KeepAlive};
-use crewagent_core::event::{EventKind, RunEvent, RunResumed};
+
 use crewagent_engine::journal::Reader;
 use crewagent_engine::store::{JournalId, JournalKind};
 use futures_util::Stream;
@@ -263,10 +263,7 @@ impl EventStream {
                     break;
                 }
                 for event in events {
-                    if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind
-                    {
-                        writer = *epoch;
-                    }
+                    writer = event.kind.epoch().unwrap_or(writer);
                     if (behind + 1..before).contains(&event.seq) {
                         found.push((event, writer));
                     }

@@ -132,8 +132,8 @@ function takeEvent(view: View, event: Event): void {
       break;
     case 'workflow.left':
       view.frames = view.frames.map((frame) => (frame.call === event.call ? { ...frame, over: true } : frame));
+      // The state of the caller follows as `state.changed`.
       note(view, event, 'left', event.workflowId, event.failed ? [event.failed] : []);
-      takeChange(view, event, event.change);
       break;
     case 'workflow.held':
       note(view, event, 'held', event.workflowId, [event.message]);

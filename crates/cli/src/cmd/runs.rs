@@ -12,7 +12,7 @@ mod show;
 use std::path::PathBuf;
 
 use crewagent_core::event::Phase;
-use crewagent_core::run::visit::{self, Visit};
+use crewagent_core::run::history::{Visit, named};
 use crewagent_engine::store::{Of, RunId, Status, Store};
 
 use crate::again::Again;
@@ -58,7 +58,7 @@ pub(crate) fn find_in(of: Of<'_>, reference: &str, store: &Store) -> anyhow::Res
 
 /// Returns the visit of a node that the user means.
 fn visit<'v>(visits: &'v [Visit], name: &str) -> anyhow::Result<&'v Visit> {
-    visit::named(visits, name).ok_or_else(|| {
+    named(visits, name).ok_or_else(|| {
         let mut known: Vec<String> = Vec::new();
         for visit in visits {
             let is_repeated = visits.iter().filter(|other| other.node == visit.node).count() > 1;

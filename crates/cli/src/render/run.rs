@@ -14,7 +14,7 @@ use crewagent_core::event::{
 };
 use crewagent_core::payload::Payload;
 use crewagent_core::question::Question;
-use crewagent_core::run::trail::Trail;
+use crewagent_core::run::history::Position;
 use crewagent_core::state::call::Caller;
 use crewagent_core::state::run_state::RunState;
 use crewagent_engine::source::bytes;
@@ -41,7 +41,7 @@ pub(crate) struct Screen {
     view: View,
     width: Width,
     names: Names,
-    trail: Trail,
+    position: Position,
     /// The reason why a workflow cannot be entered or left, if it was shown.
     held: Option<String>,
     /// The node of the last heading, if there was one; none after completion.
@@ -96,7 +96,7 @@ impl Screen {
             view,
             width,
             names,
-            trail: Trail::at(run_state, &[]),
+            position: Position::from(run_state),
             held: None,
             heading: None,
             agent: agent.to_owned(),
@@ -112,12 +112,12 @@ impl Screen {
 
     /// Sets the calling frames.
     pub(crate) fn inside(self, callers: &[Caller]) -> Self {
-        Self { trail: Trail::at(self.trail.run_state().clone(), callers), ..self }
+        Self { position: Position::new(self.position.state, callers.to_vec(), 0), ..self }
     }
 
     /// Advances past events without showing them.
     pub(crate) fn after(mut self, events: &[Event]) -> Self {
-        events.iter().for_each(|event| self.trail.take(&event.kind));
+        events.iter().for_each(|event| self.position.take(&event.kind));
         self
     }
 
@@ -150,7 +150,7 @@ impl Screen {
             return self.speak(*channel, text);
         }
         let mut out = if breaks(&event.kind) { self.break_off() } else { self.hush() };
-        self.trail.take(&event.kind);
+        self.position.take(&event.kind);
         match &event.kind {
             EventKind::Run(RunEvent::Started(_)) => {}
             EventKind::Conversation(_) => self.session(&event.kind, &mut out),
@@ -357,8 +357,8 @@ impl Screen {
         asked: Option<(&Question, Asker)>,
     ) -> String {
         let mut out = String::new();
-        if !self.trail.run_state().complete {
-            let node = self.trail.run_state().current_node_id.clone();
+        if !self.position.state.complete {
+            let node = self.position.state.current_node_id.clone();
             out.push_str(&format!("{}\n", self.node_heading(&node)));
             self.heading = Some(Some(node));
             self.last = Last::Lines;
@@ -450,7 +450,7 @@ impl Screen {
 
     /// Formats `● 1/6 step-01-select-story  Select the story`.
     fn node_heading(&self, node: &str) -> String {
-        let called = self.trail.called();
+        let called = self.position.subworkflow();
         let title = match self.names.title(called, node) {
             "" => String::new(),
             title => format!("  {title}"),
@@ -458,7 +458,7 @@ impl Screen {
         let place = match self.names.total(called) {
             0 => String::new(),
             total => {
-                format!("{}/{total} ", place_of(node, &self.trail.run_state().steps_completed))
+                format!("{}/{total} ", place_of(node, &self.position.state.steps_completed))
             }
         };
         format!(
@@ -473,7 +473,7 @@ impl Screen {
     /// Returns the prefix of entered workflows.
     fn way(&self) -> String {
         let way: String =
-            self.trail.frames().map(|frame| format!("{} › ", frame.workflow_id)).collect();
+            self.position.frames().map(|frame| format!("{} › ", frame.workflow_id)).collect();
         paint::styled(QUIET, paint::printable(&way))
     }
 

@@ -19,6 +19,7 @@ use jiff::Timestamp;
 
 use self::limits::Allowance;
 use self::questions::Pending;
+use super::history::Position;
 use crate::context::{Context, Cut, Keep};
 use crate::event::{Answer, EventKind, Moved, Phase, PhaseChanged, Reason, Reply, StateChange};
 use crate::id::AgentId;
@@ -31,7 +32,7 @@ use crate::prompt;
 use crate::question::Question;
 use crate::question::approval::Approval;
 use crate::settings::{Mode, RunSettings};
-use crate::state::call::{Caller, Frame};
+use crate::state::call::Frame;
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
 use crate::state::run_state::RunState;
@@ -90,7 +91,7 @@ pub enum Input {
     /// The run goes on in another process.
     Resume {
         /// Where it stands, if that is not where it stood.
-        place: Option<Whereabouts>,
+        place: Option<Position>,
         /// New settings.
         settings: Option<RunSettings>,
     },
@@ -124,24 +125,6 @@ pub enum Input {
         /// What the user is asked.
         question: Question,
     },
-}
-
-/// Where a run stands that was moved from outside.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Whereabouts {
-    /// What the active document says.
-    pub state: RunState,
-    /// The workflows that wait for it, the run's own first.
-    pub callers: Vec<Caller>,
-    /// How many calls of workflows there were.
-    pub calls: u64,
-}
-
-impl From<RunState> for Whereabouts {
-    /// In the run's own workflow.
-    fn from(state: RunState) -> Self {
-        Self { state, ..Self::default() }
-    }
 }
 
 /// What is to be done.
@@ -510,7 +493,7 @@ impl Machine {
     /// Another process takes over. What was open stays open; the model is told where it is.
     fn resume(
         &mut self,
-        place: Option<Whereabouts>,
+        place: Option<Position>,
         settings: Option<RunSettings>,
         now: Timestamp,
         effects: &mut Vec<Effect>,
@@ -550,8 +533,8 @@ impl Machine {
     }
 
     /// The document says that the run is elsewhere: its word counts, and the old context is of no use there.
-    fn relocate(&mut self, place: Whereabouts) {
-        let Whereabouts { state, callers, calls } = place;
+    fn relocate(&mut self, place: Position) {
+        let Position { state, callers, calls } = place;
         self.run_state = state;
         self.place(callers, calls.max(self.calls.made));
         self.queue.clear();

@@ -9,6 +9,7 @@
 
 mod events;
 mod forms;
+mod history;
 mod hostile;
 mod laws;
 mod machine;

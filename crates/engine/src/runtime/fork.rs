@@ -1,6 +1,6 @@
-//! A run that goes on from a moment of another one. The other one is only read.
+//! A run that goes on from a snapshot of another one. The other one is only read.
 //!
-//! The state documents are those of the moment, byte for byte but for the id of the run. Each is found by its digest: as
+//! The state documents are those of the snapshot, byte for byte but for the id of the run. Each is found by its digest: as
 //! it is now, or as a later change found it. What user and model had said to each other comes with them; tool traffic
 //! does not, as in every run that comes to a new node. The files of the project are left as they are.
 
@@ -11,9 +11,8 @@ use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, Reason, RunSt
 use crewagent_core::fork::Fork;
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::Message;
-use crewagent_core::run::machine::{Cast, Whereabouts};
-use crewagent_core::run::moment::Moment;
-use crewagent_core::run::visit::{Visit, visits};
+use crewagent_core::run::history::{History, Position, Snapshot, Visit};
+use crewagent_core::run::machine::Cast;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::StateDocument;
 use crewagent_core::vpath::VPath;
@@ -46,7 +45,7 @@ pub struct Forked {
     /// Where the other one was.
     pub visit: Visit,
     /// Where the new one stands, and who waits there.
-    pub place: Whereabouts,
+    pub place: Position,
     /// How many state documents were copied.
     pub documents: usize,
     /// What user and model had said to each other.
@@ -62,7 +61,7 @@ pub(super) struct Prepared {
     data: Option<Arc<str>>,
     visit: Visit,
     documents: BTreeMap<Option<u64>, StateDocument>,
-    place: Whereabouts,
+    place: Position,
     words: Vec<Message>,
     settings: RunSettings,
 }
@@ -79,35 +78,36 @@ pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<Prepared, ForkErr
         return Err(RunError::InUse { id, holder }.into());
     }
     let events = &view.recovered.events;
-    let visit = visits(events).into_iter().find(|visit| visit.seq == plan.event);
+    let visit = History::of(events).visits.into_iter().find(|visit| visit.seq == plan.event);
     let visit =
         visit.ok_or_else(|| ForkError::Visit { run: plan.run.clone(), event: plan.event })?;
     let data = data_of(events, &view.blobs);
     let cast = cast(store, &view.facts, data.clone())?;
-    let moment = Moment::of(events, plan.event);
-    let documents = documents(store, &view, &moment, &visit)?;
-    let place = place(&cast, &documents, &moment, &view, &visit)?;
+    let snapshot = Snapshot::of(events, plan.event);
+    let documents = documents(store, &view, &snapshot, &visit)?;
+    let place = place(&cast, &documents, &snapshot, &view, &visit)?;
     let system = store.settings().for_runs();
-    let settings = today(&moment.settings, store);
+    let settings = today(&snapshot.history.settings, store);
     let words = words(&view, cast.clone(), plan.event, &system);
     Ok(Prepared { cast, data, visit, documents, place, words, settings, view })
 }
 
-/// The documents of the moment. Those of calls that were over are copied as far as they are there; the others must be.
+/// The documents of the snapshot. Those of calls that were over are copied as far as they are there; the others must be.
 fn documents(
     store: &Store,
     view: &RunView,
-    moment: &Moment,
+    snapshot: &Snapshot,
     visit: &Visit,
 ) -> Result<BTreeMap<Option<u64>, StateDocument>, ForkError> {
     let run = &view.facts.run_id;
-    let open: Vec<u64> = moment.trail.frames().map(|frame| frame.call).collect();
+    let position = &snapshot.history.position;
+    let open: Vec<u64> = position.frames().map(|frame| frame.call).collect();
     let mut found = BTreeMap::new();
     for (call, now) in store.runs().documents_by_call(run)? {
-        if call.is_some_and(|call| call > moment.calls) {
+        if call.is_some_and(|call| call > position.calls) {
             continue;
         }
-        match as_it_was(view, moment.document(call), now) {
+        match as_it_was(view, snapshot.document(call), now) {
             Some(text) => drop(found.insert(call, document(call, text).map_err(unusable)?)),
             None if call.is_none_or(|call| open.contains(&call)) => {
                 return Err(lost(view, visit, call));
@@ -132,10 +132,10 @@ fn as_it_was(view: &RunView, digest: Option<&str>, now: String) -> Option<String
 fn place(
     cast: &Cast,
     documents: &BTreeMap<Option<u64>, StateDocument>,
-    moment: &Moment,
+    snapshot: &Snapshot,
     view: &RunView,
     visit: &Visit,
-) -> Result<Whereabouts, ForkError> {
+) -> Result<Position, ForkError> {
     let (Cast::Workflow { package, .. }, Some(own)) = (cast, cast.workflow()) else {
         return Err(ForkError::Visit { run: view.facts.run_id.clone(), event: visit.seq });
     };
@@ -143,11 +143,11 @@ fn place(
         |call| NoDocument::Unusable(format!("{} is not there", VPath::state_document(call)));
     let read = |call| documents.get(&call).cloned().ok_or_else(|| missing(call));
     let Found { mut place, .. } = follow(package, own, read).map_err(unusable)?;
-    place.calls = moment.calls;
-    let frames = place.callers.iter().map(|caller| &caller.frame);
+    let position = &snapshot.history.position;
+    place.calls = position.calls;
     let is_same =
-        frames.eq(moment.trail.frames()) && place.state.is_same_place(moment.trail.run_state());
-    if is_same { Ok(place) } else { Err(lost(view, visit, visit.call)) }
+        place.frames().eq(position.frames()) && place.state.is_same_place(&position.state);
+    if is_same { Ok(place) } else { Err(lost(view, visit, visit.frame_id())) }
 }
 
 /// What user and model had said to each other. A journal that cannot be gone through again gives nothing; where the run
@@ -221,7 +221,7 @@ impl Prepared {
         else {
             return Err(ForkError::Visit { run: plan.run.clone(), event: plan.event });
         };
-        let Whereabouts { state, callers, calls } = self.place.clone();
+        let Position { state, callers, calls } = self.place.clone();
         Ok(EventKind::from(RunStarted {
             package: package.reference(),
             package_sha256: package.sha256.to_string(),

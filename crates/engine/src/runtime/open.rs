@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use crewagent_core::event::{
-    ConversationEvent, ConversationStarted, Event, EventKind, ModelInstructed, RunEvent,
-    RunResumed, RunStarted, ToolEvent, ToolsListed, UserEvent, UserInput,
+    ConversationEvent, Event, EventKind, ModelInstructed, RunEvent, RunResumed, ToolEvent,
+    ToolsListed, UserEvent, UserInput,
 };
 use crewagent_core::id::AgentId;
 use crewagent_core::message::Message;
 use crewagent_core::package::Workflow;
 use crewagent_core::payload::Payload;
-use crewagent_core::run::machine::{Cast, Machine, Whereabouts};
+use crewagent_core::run::history::{History, Position};
+use crewagent_core::run::machine::{Cast, Machine};
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::STATE_FILE;
 use jiff::Timestamp;
@@ -50,7 +51,7 @@ pub(super) fn resume<H: Host>(
 /// What a journal says about the part of a run that can be gone through again.
 pub(super) struct Past {
     pub(super) settings: RunSettings,
-    pub(super) place: Whereabouts,
+    pub(super) place: Position,
     /// What was said in the run that it goes on from, if there is one.
     words: Option<Vec<Message>>,
     pub(super) started: Option<Timestamp>,
@@ -60,58 +61,21 @@ pub(super) struct Past {
 impl Past {
     /// From the start, or from where it was last begun anew.
     pub(super) fn of(mut events: Vec<Event>, found: &Found, system: &RunSettings) -> Self {
-        let begins = |event: &Event| {
-            if let EventKind::Run(RunEvent::Started(RunStarted {
-                settings,
-                state,
-                forked_from,
-                ..
-            })) = &event.kind
-            {
-                let mut place = Whereabouts::from(state.clone());
-                if let Some(fork) = forked_from {
-                    place.callers.clone_from(&fork.callers);
-                    place.calls = fork.calls;
-                }
-                Some((settings.clone(), place))
-            } else if let EventKind::Conversation(ConversationEvent::Started(
-                ConversationStarted { settings, .. },
-            )) = &event.kind
-            {
-                Some((settings.clone(), Whereabouts::default()))
-            } else if let EventKind::Run(RunEvent::Resumed(RunResumed {
-                fresh: true,
-                settings,
-                state,
-                callers,
-                calls,
-                ..
-            })) = &event.kind
-            {
-                let settings = settings.clone().unwrap_or_else(|| system.clone());
-                let state = state.clone().unwrap_or_default();
-                Some((settings, Whereabouts { state, callers: callers.clone(), calls: *calls }))
-            } else {
-                None
-            }
+        let begins = |event: &Event| match &event.kind {
+            EventKind::Run(RunEvent::Resumed(resumed)) => resumed.fresh,
+            kind => kind.is_start(),
         };
-        let beginning = events.iter().rposition(|event| begins(event).is_some());
-        let Some(at) = beginning else {
+        let Some(at) = events.iter().rposition(begins) else {
             let (settings, place) = (system.clone(), found.place.clone());
             return Self { settings, place, words: None, started: None, events: Vec::new() };
         };
         let events = events.split_off(at);
-        let (settings, place) = begins(&events[0]).unwrap_or_default();
+        let mut history = History::default();
+        history.settings.clone_from(system);
+        history.take(&events[0]);
+        let History { settings, position: place, forked_from, .. } = history;
         let started = events[0].time.parse().ok();
-        let words = if let EventKind::Run(RunEvent::Started(RunStarted {
-            forked_from: Some(fork),
-            ..
-        })) = &events[0].kind
-        {
-            Some(fork.words.clone())
-        } else {
-            None
-        };
+        let words = forked_from.map(|fork| fork.words);
         Self { settings, place, words, started, events }
     }
 
@@ -225,12 +189,12 @@ impl<L: StepLog> Taken<L> {
 /// A process takes over, at another place if there is one.
 fn resumed(
     epoch: u64,
-    place: Option<Whereabouts>,
+    place: Option<Position>,
     settings: Option<RunSettings>,
     notes: Vec<String>,
 ) -> EventKind {
     let (state, callers, calls) = match place {
-        Some(Whereabouts { state, callers, calls }) => (Some(state), callers, calls),
+        Some(Position { state, callers, calls }) => (Some(state), callers, calls),
         None => (None, Vec::new(), 0),
     };
     EventKind::from(RunResumed { epoch, fresh: false, state, callers, calls, settings, notes })
@@ -268,11 +232,9 @@ pub(super) fn cast(
 
 /// The file that came with the start of a run, as the model is told of it.
 pub(super) fn data_of(events: &[Event], blobs: &Blobs) -> Option<Arc<str>> {
-    let data = events.iter().find_map(|event| {
-        let EventKind::Run(RunEvent::Started(RunStarted { data, .. })) = &event.kind else {
-            return None;
-        };
-        data.as_ref()
+    let data = events.iter().find_map(|event| match &event.kind {
+        EventKind::Run(RunEvent::Started(started)) => started.data.as_ref(),
+        _ => None,
     });
     blobs.resolve(data?).ok()
 }

@@ -9,8 +9,8 @@ use crewagent_core::event::{
 };
 use crewagent_core::package::agents::Agent;
 use crewagent_core::package::{Package, Workflow};
+use crewagent_core::run::history::artifacts;
 use crewagent_core::run::machine::{Effect, Machine, Rest};
-use crewagent_core::run::trail;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::call::{Caller, Frame};
 use crewagent_core::state::project_path::ProjectPath;
@@ -324,7 +324,7 @@ impl<L: StepLog> Run<L> {
 
     /// The files that were made so far, also by workflows that wait for the active one.
     pub fn artifacts(&self) -> Vec<String> {
-        trail::artifacts(self.machine.callers(), self.run_state())
+        artifacts(self.machine.callers(), self.run_state())
     }
 
     /// The process leaves the run as it is.

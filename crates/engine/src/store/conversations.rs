@@ -2,20 +2,16 @@
 
 use std::cmp::Reverse;
 
-use crewagent_core::event::{
-    ActiveRunChanged, AssistantMessage, CommandResolved, ConversationEvent, Event, EventKind,
-    ModelEvent, Phase, UserEvent, UserInput,
-};
+use crewagent_core::event::{ConversationEvent, Event, EventKind, ModelEvent, Phase, UserEvent};
 use crewagent_core::question::QuestionKind;
+use crewagent_core::run::history::History;
 use crewagent_core::wording::single_spaced;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::ids::{ProjectId, RunId};
 use super::runs::lock::holder;
-use super::runs::{
-    Ending, Holder, Of, RunError, RunRecord, Runs, Shelf, glance, readable, written,
-};
+use super::runs::{Holder, Of, RunError, RunRecord, Runs, Shelf, glance, readable, written};
 use super::{Flaw, Store};
 use crate::blobs::Blobs;
 use crate::disk::Folder;
@@ -236,17 +232,17 @@ struct Search<'s> {
 impl Search<'_> {
     /// The first place in a conversation, or in the runs that were started from it.
     fn said(&mut self, folder: &Folder) -> Option<String> {
-        let mut runs = Vec::new();
-        let own = self.read(folder, &mut runs);
+        let mut history = History::default();
+        let own = self.read(folder, &mut history);
         own.or_else(|| {
-            let runs = runs.iter().filter_map(|run| RunId::parse(run).ok());
+            let runs = history.runs.iter().filter_map(|run| RunId::parse(run).ok());
             let mut folders = runs.filter_map(|run| self.store.runs().folder(&run).ok());
-            folders.find_map(|folder| self.read(&folder, &mut Vec::new()))
+            folders.find_map(|folder| self.read(&folder, &mut History::default()))
         })
     }
 
-    /// The first place in a journal; notes the runs that it names.
-    fn read(&mut self, folder: &Folder, runs: &mut Vec<String>) -> Option<String> {
+    /// Finds the first place in a journal; folds the events up to it.
+    fn read(&mut self, folder: &Folder, history: &mut History) -> Option<String> {
         let (mut reader, blobs) = readable(folder);
         loop {
             if self.left == 0 || !(self.is_wanted)() {
@@ -260,13 +256,7 @@ impl Search<'_> {
                 if let Some(place) = excerpt(event, &blobs, self.wanted) {
                     return Some(place);
                 }
-                if let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
-                    id: Some(id),
-                })) = &event.kind
-                    && !runs.contains(id)
-                {
-                    runs.push(id.clone());
-                }
+                history.take(event);
             }
         }
     }
@@ -296,7 +286,7 @@ fn listing(places: &[(Folder, String)]) -> ConversationListing {
 }
 
 fn conversation(folder: &Folder, id: &RunId) -> Result<Conversation, RunError> {
-    let (facts, Ending { updated, phase, asks, .. }) = glance(folder, id)?;
+    let (facts, ending) = glance(folder, id)?;
     let RunRecord { run_id, project_id, subject, created, .. } = facts;
     Ok(Conversation {
         title: title(folder)?,
@@ -306,9 +296,9 @@ fn conversation(folder: &Folder, id: &RunId) -> Result<Conversation, RunError> {
         package: subject.package().map(super::RunPackage::reference),
         agent_id: subject.agent_id().map(str::to_owned),
         created,
-        updated,
-        phase,
-        asks,
+        updated: ending.updated(),
+        phase: ending.tail.phase,
+        asks: ending.tail.asks,
     })
 }
 
@@ -322,18 +312,19 @@ fn title(folder: &Folder) -> Result<Option<String>, RunError> {
 
 /// The words of an event around those that are looked for.
 fn excerpt(event: &Event, blobs: &Blobs, wanted: &str) -> Option<String> {
-    let text = if let EventKind::User(UserEvent::Input(UserInput { text, .. }))
-    | EventKind::Conversation(ConversationEvent::CommandResolved(
-        CommandResolved { text, .. },
-    )) = &event.kind
-    {
-        blobs.resolve(text).ok()?.to_string()
-    } else if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) =
-        &event.kind
-    {
-        reply.content.clone()?
-    } else {
-        return None;
+    let text = match &event.kind {
+        EventKind::User(UserEvent::Input(input)) => blobs.resolve(&input.text).ok()?.to_string(),
+        EventKind::Conversation(ConversationEvent::CommandResolved(resolved)) => {
+            blobs.resolve(&resolved.text).ok()?.to_string()
+        }
+        EventKind::Model(ModelEvent::Replied(replied)) => replied.reply.content.clone()?,
+        EventKind::User(_)
+        | EventKind::Conversation(_)
+        | EventKind::Model(_)
+        | EventKind::Run(_)
+        | EventKind::Frame(_)
+        | EventKind::State(_)
+        | EventKind::Tool(_) => return None,
     };
     let line = text.lines().find(|line| line.to_lowercase().contains(wanted))?;
     tidy(line)

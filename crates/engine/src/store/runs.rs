@@ -9,9 +9,8 @@ mod record;
 use std::fmt;
 use std::time::SystemTime;
 
-use crewagent_core::event::{
-    ActiveRunChanged, ConversationEvent, Event, EventKind, RunEvent, RunResumed,
-};
+use crewagent_core::event::Event;
+use crewagent_core::run::history::History;
 
 pub(super) use self::list::Ending;
 
@@ -362,35 +361,19 @@ impl<'s> Runs<'s> {
 }
 
 impl RunView {
-    /// The runs that were started from it, in their order.
-    pub fn runs(&self) -> Vec<RunId> {
-        let mut runs: Vec<RunId> = Vec::new();
-        for event in &self.recovered.events {
-            if let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
-                id: Some(id),
-            })) = &event.kind
-                && let Ok(run) = RunId::parse(id)
-                && !runs.contains(&run)
-            {
-                runs.push(run);
-            }
-        }
-        runs
+    /// Folds its events.
+    pub fn history(&self) -> History {
+        History::of(&self.recovered.events)
     }
 
-    /// The run that the user's words went to when it was left, if they did.
+    /// Returns the runs that were started from it, in order.
+    pub fn runs(&self) -> Vec<RunId> {
+        self.history().runs.iter().filter_map(|id| RunId::parse(id).ok()).collect()
+    }
+
+    /// Returns the run that input went to when the conversation was left.
     pub fn active_run(&self) -> Option<RunId> {
-        let run = |event: &Event| {
-            if let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged { id })) =
-                &event.kind
-            {
-                Some(id.clone())
-            } else {
-                None
-            }
-        };
-        let last = self.recovered.events.iter().rev().find_map(run)?;
-        last.and_then(|id| RunId::parse(&id).ok())
+        self.history().active_run.and_then(|id| RunId::parse(&id).ok())
     }
 }
 
@@ -435,22 +418,7 @@ fn flush_way(run: &Folder) -> Result<(), DiskError> {
     Ok(())
 }
 
-/// Which process of a run was the last one that the journal knows of.
+/// Returns the number of the last process that the journal knows of.
 fn last_epoch(events: &[Event]) -> u64 {
-    let resumed = events.iter().rev().find_map(|event| match &event.kind {
-        EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) => Some(*epoch),
-        EventKind::Run(
-            RunEvent::Started(_)
-            | RunEvent::PhaseChanged(_)
-            | RunEvent::Failed(_)
-            | RunEvent::Finished(_),
-        )
-        | EventKind::Conversation(_)
-        | EventKind::User(_)
-        | EventKind::Frame(_)
-        | EventKind::Tool(_)
-        | EventKind::Model(_)
-        | EventKind::State(_) => None,
-    });
-    resumed.unwrap_or(1)
+    events.iter().rev().find_map(|event| event.kind.epoch()).unwrap_or(1)
 }

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crewagent_core::event::{
     ActiveRunChanged, AssistantDelta, Channel, ConversationEvent, Event, EventKind, ModelEvent,
-    RunEvent, RunResumed,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -193,19 +192,14 @@ impl EventBuffer {
     pub(super) fn push(&self, event: &Event) {
         let mut state = self.state();
         // A run that starts or resumes inside a conversation names its epoch in an event of its own.
-        let begins = matches!(
-            event.kind,
-            EventKind::Run(RunEvent::Started(_))
-                | EventKind::Conversation(ConversationEvent::Started(_))
-        );
-        if begins && !state.is_open {
+        if event.kind.is_start() && !state.is_open {
             (state.first_epoch, state.epoch) = (1, 1);
-        } else if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind {
+        } else if let Some(epoch) = event.kind.epoch() {
             if state.first_epoch == 0 || event.seq != state.last + 1 {
-                state.first_epoch = *epoch;
+                state.first_epoch = epoch;
                 state.clear();
             }
-            state.epoch = *epoch;
+            state.epoch = epoch;
         }
         state.is_open = true;
         state.push(&self.journal, event);

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use crewagent_core::event::{
-    Event, EventKind, FrameEntered, FrameEvent, FrameLeft, ModelEvent, Phase, PhaseChanged, Reason,
-    RunEvent, RunFinished, RunStarted, StateEvent, TurnStarted, UserAsked, UserEvent,
+    Event, EventKind, FrameEvent, ModelEvent, Phase, Reason, RunEvent, StateEvent, UserEvent,
 };
 use crewagent_core::question::QuestionKind;
 use crewagent_core::state::run_state::RunState;
@@ -84,37 +83,36 @@ impl RunStatusBoard {
     /// Updates a status from an event.
     pub(super) fn take(&mut self, journal: &JournalId, event: &Event) {
         let status = self.status(journal);
-        let kind = &event.kind;
-        if let EventKind::Run(RunEvent::Started(RunStarted { state, .. }))
-        | EventKind::Frame(FrameEvent::Entered(FrameEntered { state, .. })) = kind
-        {
-            set_position(status, state);
-        } else if let EventKind::State(StateEvent::Changed(change))
-        | EventKind::Frame(FrameEvent::Left(FrameLeft { change, .. })) = kind
-        {
-            set_position(status, &change.state);
-        } else if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { turn, .. })) = kind {
-            status.turns = u32::try_from(*turn).ok();
-            status.phase = Some(Phase::Running);
-            (status.reason, status.message, status.asks) = (None, None, None);
-        } else if let EventKind::User(UserEvent::Asked(UserAsked { question, .. })) = kind {
+        match &event.kind {
+            EventKind::Run(RunEvent::Started(started)) => set_position(status, &started.state),
+            EventKind::Run(RunEvent::PhaseChanged(changed)) => {
+                status.phase = Some(changed.phase);
+                status.reason = changed.reason;
+                status.message.clone_from(&changed.message);
+            }
+            EventKind::Run(RunEvent::Finished(finished)) => {
+                status.phase = Some(finished.phase);
+                status.turns = u32::try_from(finished.turns).ok();
+            }
+            EventKind::Frame(FrameEvent::Entered(entered)) => set_position(status, &entered.state),
+            EventKind::Frame(FrameEvent::Left(left)) => set_position(status, &left.change.state),
+            EventKind::State(StateEvent::Changed(change)) => set_position(status, &change.state),
+            EventKind::Model(ModelEvent::TurnStarted(started)) => {
+                status.turns = u32::try_from(started.turn).ok();
+                status.phase = Some(Phase::Running);
+                (status.reason, status.message, status.asks) = (None, None, None);
+            }
             // The phase change that waits for the answer comes next.
-            status.asks = Some(question.kind);
-            return;
-        } else if let EventKind::Run(RunEvent::PhaseChanged(PhaseChanged {
-            phase,
-            reason,
-            message,
-        })) = kind
-        {
-            status.phase = Some(*phase);
-            status.reason = *reason;
-            status.message.clone_from(message);
-        } else if let EventKind::Run(RunEvent::Finished(RunFinished { phase, turns, .. })) = kind {
-            status.phase = Some(*phase);
-            status.turns = u32::try_from(*turns).ok();
-        } else {
-            return;
+            EventKind::User(UserEvent::Asked(asked)) => {
+                status.asks = Some(asked.question.kind);
+                return;
+            }
+            EventKind::Run(RunEvent::Resumed(_) | RunEvent::Failed(_))
+            | EventKind::Frame(FrameEvent::Planned(_) | FrameEvent::Held(_))
+            | EventKind::User(UserEvent::Input(_))
+            | EventKind::Model(_)
+            | EventKind::Conversation(_)
+            | EventKind::Tool(_) => return,
         }
         status.time.clone_from(&event.time);
         self.touch(journal);

@@ -7,7 +7,7 @@ use crewagent_core::event::{
     Event, EventKind, ModelEvent, Phase, Reason, TurnStarted, UserEvent, UserInput,
 };
 use crewagent_core::message::Message;
-use crewagent_core::run::visit::{Visit, named, visits};
+use crewagent_core::run::history::{History, Visit, named};
 use crewagent_engine::changes::{Changes, Outcome, Prospect, Scope};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::{ForkError, ForkRun, Forked, Run, Runtime, SettingsChange};
@@ -68,7 +68,7 @@ impl Calm {
                 moments.insert(event.seq, Snapshot::of(&stage, &RunId::parse(id).unwrap()));
             }
         });
-        let visits = visits(&played.events);
+        let visits = History::of(&played.events).visits;
         assert!(!visits.is_empty());
         Self { stage, played, moments, visits }
     }
@@ -259,7 +259,7 @@ fn a_fork_can_be_forked() {
 #[test]
 fn a_process_that_dies_while_it_forks_leaves_a_whole_run_or_none() {
     let calm = Calm::of("015-three-levels");
-    let deepest = calm.visits.iter().max_by_key(|visit| (visit.call, visit.seq)).unwrap();
+    let deepest = calm.visits.iter().max_by_key(|visit| (visit.frame_id(), visit.seq)).unwrap();
     let counter = Recorder::new(Fault::Never);
     let (id, _) = calm.fork(&calm.stage.store(counter.disk()), deepest);
     let whole = Snapshot::of(&calm.stage, &id).documents;

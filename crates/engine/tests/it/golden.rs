@@ -1,6 +1,7 @@
 //! Golden runs: each folder of `tests/golden` is played, and what it leaves is compared with what it left before.
 //! `cargo xtask accept golden` writes what is expected anew; read the difference before you commit it.
 
+pub(crate) mod journal;
 mod record;
 pub(crate) mod transcript;
 
@@ -20,6 +21,7 @@ fn check_golden(name: &str) {
     let transcript = transcript::of(&played.events);
     compare_text(&stage.folder.join("transcript.txt"), &transcript);
     compare_tree(&stage.folder.join("expected"), &stage.project());
+    journal::check(name, &played.events);
     assert_eq!(played.rest.phase, stage.script.ends.phase, "{name}: {:?}", played.rest);
     check_secrets(&stage, &played);
     check_requests(&stage, &played);

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::Map;
 use tempfile::TempDir;
 
-use crate::golden::{compare_text, transcript};
+use crate::golden::{compare_text, journal, transcript};
 use crate::probe::{Fault, Recorder};
 use crate::stage::{Stage, Watched, copy, golden, ticking};
 use crate::support::scratch;
@@ -142,6 +142,8 @@ fn check_session(name: &str) {
     session.close(&mut |_| ()).unwrap();
     compare_text(&scene.folder.join("transcript.txt"), &masked(&text));
     check_requests(&store, &id, &model.requests.into_inner().unwrap());
+    let events = store.conversations().runs().look(&id).unwrap().recovered.events;
+    journal::check(&format!("conversation-{name}"), &events);
 }
 
 /// Describes a reaction without ids.

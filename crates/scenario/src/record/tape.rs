@@ -8,7 +8,7 @@ use crewagent_core::event::{
     ToolFinished, ToolStarted, TurnStarted, UserEvent, UserInput,
 };
 use crewagent_core::payload::Payload;
-use crewagent_core::run::trail::Trail;
+use crewagent_core::run::history::Position;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::run_state::RunState;
 
@@ -70,7 +70,7 @@ struct Hand {
     /// The place of the last reply.
     place: Option<Option<String>>,
     visits: Vec<Option<String>>,
-    trail: Trail,
+    position: Position,
     said: Vec<Payload>,
     /// Calls of the last reply that had words or calls.
     calls: usize,
@@ -103,7 +103,7 @@ impl Tape {
     }
 
     fn take(&mut self, event: &Event) {
-        self.hand.trail.take(&event.kind);
+        self.hand.position.take(&event.kind);
         match &event.kind {
             EventKind::Run(RunEvent::Started(RunStarted {
                 package,
@@ -143,7 +143,7 @@ impl Tape {
                 turn, node_id, call, ..
             })) => {
                 let workflow =
-                    call.and_then(|call| Some((call, self.hand.trail.workflow_of(call)?)));
+                    call.and_then(|call| Some((call, self.hand.position.workflow_of(call)?)));
                 let place = match (workflow, node_id) {
                     (Some((call, workflow)), node) => {
                         let node = node.as_deref().unwrap_or(COMPLETE);

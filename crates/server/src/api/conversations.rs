@@ -1,6 +1,5 @@
 //! Conversations: begin them, send messages, read them.
 
-use crewagent_core::event::{AgentChanged, ConversationEvent, EventKind};
 use crewagent_core::menu::{MenuLine, Surface, menu_of};
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::StartTalk;
@@ -138,14 +137,7 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
 
 /// Returns the active agent, with its menu.
 fn active_agent(store: &Store, view: &RunView) -> Option<(Agent, Vec<MenuLine>)> {
-    let mut id = view.facts.subject.agent_id().map(str::to_owned);
-    for event in &view.recovered.events {
-        if let EventKind::Conversation(ConversationEvent::AgentChanged(AgentChanged { agent_id })) =
-            &event.kind
-        {
-            id.clone_from(agent_id);
-        }
-    }
+    let id = view.history().agent_id;
     let installed = store.conversations().runs().package(&view.facts).ok()??;
     let package = store.packages().load(&installed).ok()?;
     let found = package.agents().iter().find(|agent| Some(agent.id.as_str()) == id.as_deref())?;

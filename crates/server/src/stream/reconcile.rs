@@ -4,7 +4,7 @@
 //! again. So an offset names the process (the *epoch*) beside the event. An event with a key is written before it is
 //! emitted; events after the last of these before the next process resumed are unconfirmed, and are sent again.
 
-use crewagent_core::event::{Event, EventKind, RunEvent, RunResumed};
+use crewagent_core::event::Event;
 use crewagent_engine::journal::{JournalError, Reader};
 
 use crewagent_engine::workers::Offset;
@@ -45,8 +45,8 @@ impl Reconciliation {
 
     fn take(&mut self, event: &Event) {
         self.last = event.seq;
-        if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind {
-            self.resumes.push(Resume { epoch: *epoch, sure: self.sure });
+        if let Some(epoch) = event.kind.epoch() {
+            self.resumes.push(Resume { epoch, sure: self.sure });
         }
         if event.key.is_some() {
             self.sure = event.seq;
@@ -67,7 +67,7 @@ impl Reconciliation {
 
 #[cfg(test)]
 mod tests {
-    use crewagent_core::event::{ContextCut, Event, EventKind};
+    use crewagent_core::event::{ContextCut, Event, EventKind, RunResumed};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! What a run cost: by turn, by node, and in all.
 
 use anstyle::Style;
-use crewagent_core::event::{AssistantMessage, EventKind, ModelEvent, TurnStarted};
-use crewagent_core::run::trail::Trail;
+use crewagent_core::event::{EventKind, ModelEvent};
+use crewagent_core::run::history::Position;
 use crewagent_core::usage::Usage;
 use serde_json::{Value as Json, json};
 
@@ -18,7 +18,6 @@ const COMPLETE: &str = "complete";
 pub(super) struct Account {
     /// Where the request that is open was made.
     place: Option<String>,
-    trail: Trail,
     turns: Vec<Turn>,
 }
 
@@ -50,25 +49,30 @@ impl Sum {
 }
 
 impl Account {
-    /// Notes a reply; other facts do not cost anything.
-    pub(super) fn take(&mut self, kind: &EventKind) {
-        self.trail.take(kind);
-        if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { node_id, call, .. })) = kind {
-            let workflow = call.and_then(|call| self.trail.workflow_of(call));
-            self.place = match (workflow, node_id) {
-                (Some(workflow), node) => {
-                    Some(format!("{workflow}/{}", node.as_deref().unwrap_or(COMPLETE)))
-                }
-                (None, node) => node.clone(),
-            };
-        } else if let EventKind::Model(ModelEvent::Replied(AssistantMessage { turn, reply })) = kind
-        {
-            self.turns.push(Turn {
-                number: *turn,
+    /// Takes an event; `position` is the one after it. Replies alone cost something.
+    pub(super) fn take(&mut self, kind: &EventKind, position: &Position) {
+        match kind {
+            EventKind::Model(ModelEvent::TurnStarted(started)) => {
+                let workflow = started.call.and_then(|call| position.workflow_of(call));
+                let node = started.node_id.as_deref();
+                self.place = match workflow {
+                    Some(workflow) => Some(format!("{workflow}/{}", node.unwrap_or(COMPLETE))),
+                    None => node.map(str::to_owned),
+                };
+            }
+            EventKind::Model(ModelEvent::Replied(replied)) => self.turns.push(Turn {
+                number: replied.turn,
                 node: self.place.clone(),
-                from: reply.from.clone(),
-                usage: reply.usage,
-            });
+                from: replied.reply.from.clone(),
+                usage: replied.reply.usage,
+            }),
+            EventKind::Model(_)
+            | EventKind::Run(_)
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(_)
+            | EventKind::State(_)
+            | EventKind::Tool(_) => {}
         }
     }
 
@@ -210,7 +214,7 @@ fn about(sum: &Sum) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use crewagent_core::event::{Reply, RequestFacts};
+    use crewagent_core::event::{AssistantMessage, Reply, RequestFacts, TurnStarted};
 
     use super::*;
 
@@ -221,16 +225,13 @@ mod tests {
             let request =
                 RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
             let (node_id, agent_id) = (node.map(str::to_owned), "bob".to_owned());
-            account.take(&EventKind::from(TurnStarted {
-                turn,
-                call: None,
-                node_id,
-                agent_id: Some(agent_id),
-                request,
-            }));
+            let started =
+                TurnStarted { turn, call: None, node_id, agent_id: Some(agent_id), request };
+            account.take(&started.into(), &Position::default());
             let from = Some("openai/small".to_owned());
             let reply = Reply { usage: *usage, from, ..Reply::default() };
-            account.take(&EventKind::from(AssistantMessage { turn, reply }));
+            let replied = AssistantMessage { turn, reply };
+            account.take(&replied.into(), &Position::default());
         }
         account
     }

@@ -1,6 +1,6 @@
 //! `crewagent runs fork`: starts a new run from a node of another one.
 
-use crewagent_core::run::visit::visits;
+use crewagent_core::run::history::History;
 use crewagent_engine::changes::{Changes, Scope};
 use crewagent_engine::runtime::{ForkRun, Forked, Runtime};
 use crewagent_engine::store::Store;
@@ -22,7 +22,7 @@ pub(super) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let run = super::find(&args.run, store)?;
-    let visits = visits(&store.runs().look(&run)?.recovered.events);
+    let visits = History::of(&store.runs().look(&run)?.recovered.events).visits;
     let visit = super::visit(&visits, &args.at)?;
     let runtime = Runtime::new(store, ToolServers::none());
     let plan = ForkRun { id: None, run: run.clone(), event: visit.seq };

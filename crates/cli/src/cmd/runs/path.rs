@@ -1,157 +1,111 @@
-//! The nodes that a run went through, and those of the workflows that it called: a tree, told line by line.
+//! The nodes that a run visited, and those of its sub-workflows: a tree, one row a node.
 
-use crewagent_core::event::{EventKind, FrameEvent, FrameLeft, RunEvent, RunResumed, StateEvent};
-use crewagent_core::run::trail::Trail;
+use crewagent_core::run::history::{History, Position, Visit};
 use crewagent_core::state::call::Frame;
 use serde_json::{Map, Value as Json, json};
 
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET};
 use crate::render::names::Names;
 
-/// The way of a run.
+/// The path of a run.
 #[derive(Debug, Default)]
 pub(super) struct Path {
-    stops: Vec<Stop>,
-    trail: Trail,
+    rows: Vec<Row>,
+    position: Position,
 }
 
-/// A node that was entered.
+/// A node that was visited, or that waits for its sub-workflow.
 #[derive(Debug)]
-struct Stop {
+struct Row {
     node: String,
     /// The edge that led there.
     label: Option<String>,
-    /// The call that it belongs to, and how deep that is.
-    call: Option<Frame>,
+    /// The frame that it belongs to, and its depth.
+    frame: Option<Frame>,
     depth: usize,
-    how: How,
-}
-
-/// What became of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
-    Entered,
-    /// The workflow that it belongs to could not be completed.
-    Failed,
+    /// True if the workflow that it belongs to could not be completed.
+    failed: bool,
 }
 
 impl Path {
-    pub(super) fn take(&mut self, kind: &EventKind) {
-        let before = self.trail.clone();
-        self.trail.take(kind);
-        if let EventKind::Run(RunEvent::Started(_))
-        | EventKind::Run(RunEvent::Resumed(RunResumed { state: Some(_), .. })) = kind
-        {
-            self.arrive(&before);
-        } else if let EventKind::State(StateEvent::Changed(change)) = kind {
-            if let Some(moved) = &change.moved {
-                self.stop(Some(moved.label.clone()));
+    pub(super) fn of(history: &History) -> Self {
+        let mut rows: Vec<Row> = Vec::new();
+        for Visit { node, label, frames, failed, .. } in &history.visits {
+            let mut outer = None;
+            // A run that was forked or resumed inside frames did not visit the nodes that wait.
+            for (depth, inner) in frames.iter().enumerate() {
+                let (node, frame) = (inner.node_id.clone(), outer.replace(inner.clone()));
+                if !rows.iter().any(|row| row.node == node && row.frame == frame) {
+                    rows.push(Row { node, label: None, frame, depth, failed: false });
+                }
             }
-        } else if let EventKind::Frame(FrameEvent::Entered(_)) = kind {
-            self.stop(None);
-        } else if let EventKind::Frame(FrameEvent::Left(FrameLeft {
-            frame, failed: Some(_), ..
-        })) = kind
-        {
-            let own = |stop: &&mut Stop| stop.call.as_ref() == Some(frame);
-            if let Some(last) = self.stops.iter_mut().rev().find(own) {
-                last.how = How::Failed;
-            }
+            let (node, label, depth) = (node.clone(), label.clone(), frames.len());
+            rows.push(Row { node, label, frame: outer, depth, failed: *failed });
         }
-    }
-
-    /// Where the run is.
-    pub(super) fn trail(&self) -> &Trail {
-        &self.trail
-    }
-
-    /// The run begins, or goes on where nobody has seen it come.
-    fn arrive(&mut self, before: &Trail) {
-        let frames = |trail: &Trail| trail.frames().cloned().collect::<Vec<_>>();
-        let is_same = !self.stops.is_empty()
-            && frames(before) == frames(&self.trail)
-            && before.run_state().current_node_id == self.trail.run_state().current_node_id;
-        if is_same {
-            return;
-        }
-        let mut outer = None;
-        for (depth, caller) in self.trail.callers().iter().enumerate() {
-            let (node, call) = (caller.frame.node_id.clone(), outer.replace(caller.frame.clone()));
-            let is_known = |stop: &Stop| stop.node == node && stop.call == call;
-            if !self.stops.iter().any(is_known) {
-                self.stops.push(Stop { node, label: None, call, depth, how: How::Entered });
-            }
-        }
-        self.stop(None);
-    }
-
-    fn stop(&mut self, label: Option<String>) {
-        let node = self.trail.run_state().current_node_id.clone();
-        let (call, depth) = (self.trail.frames().next_back().cloned(), self.trail.callers().len());
-        self.stops.push(Stop { node, label, call, depth, how: How::Entered });
+        Self { rows, position: history.position.clone() }
     }
 
     pub(super) fn human(&self, names: &Names) -> String {
         let mut text = format!("\n{}\n", paint::styled(NAME, "Path"));
-        let mut last_call = None;
-        for (at, stop) in self.stops.iter().enumerate() {
-            let indent = "    ".repeat(stop.depth);
-            let is_new = stop.call.is_some() && stop.call.as_ref() != last_call;
-            if let Some(frame) = stop.call.as_ref().filter(|_| is_new) {
+        let mut last_frame = None;
+        for (at, row) in self.rows.iter().enumerate() {
+            let indent = "    ".repeat(row.depth);
+            let is_new = row.frame.is_some() && row.frame.as_ref() != last_frame;
+            if let Some(frame) = row.frame.as_ref().filter(|_| is_new) {
                 let name = paint::printable(&frame.workflow_id);
                 let line = format!("{name} (call {})", frame.call);
-                let outer = "    ".repeat(stop.depth - 1);
+                let outer = "    ".repeat(row.depth - 1);
                 text.push_str(&format!(
                     "  {outer}  {} {}\n",
                     paint::styled(QUIET, "↳"),
                     paint::styled(QUIET, line)
                 ));
             }
-            last_call = stop.call.as_ref();
-            let mark = match stop.how {
-                How::Failed => paint::styled(ERROR, "✗"),
-                How::Entered if self.is_open(at) => paint::styled(ACCENT, "●"),
-                How::Entered => paint::styled(GOOD, "✓"),
+            last_frame = row.frame.as_ref();
+            let mark = match row.failed {
+                true => paint::styled(ERROR, "✗"),
+                false if self.is_open(at) => paint::styled(ACCENT, "●"),
+                false => paint::styled(GOOD, "✓"),
             };
-            let called = stop.call.as_ref().map(|frame| frame.workflow_id.as_str());
-            let title = paint::styled(QUIET, names.title(called, &stop.node));
-            let label = stop.label.as_ref().map(|label| format!("  ({})", paint::printable(label)));
+            let called = row.frame.as_ref().map(|frame| frame.workflow_id.as_str());
+            let title = paint::styled(QUIET, names.title(called, &row.node));
+            let label = row.label.as_ref().map(|label| format!("  ({})", paint::printable(label)));
             let label = paint::styled(QUIET, label.unwrap_or_default());
-            let line = format!("  {indent}{mark} {}  {title}{label}", paint::printable(&stop.node));
+            let line = format!("  {indent}{mark} {}  {title}{label}", paint::printable(&row.node));
             text.push_str(line.trim_end());
             text.push('\n');
         }
         text
     }
 
-    /// Whether the run is at this stop, or waits there for a workflow that it called.
+    /// Returns true if the run is at this row, or waits there for a sub-workflow.
     fn is_open(&self, at: usize) -> bool {
-        let Some(stop) = self.stops.get(at) else { return false };
-        let level = |other: &Stop| other.depth == stop.depth && other.call == stop.call;
-        let is_last = !self.stops.iter().skip(at + 1).any(level);
-        let is_active = stop.depth == self.trail.callers().len();
-        let is_there = match stop.depth.checked_sub(1) {
+        let Some(row) = self.rows.get(at) else { return false };
+        let level = |other: &Row| other.depth == row.depth && other.frame == row.frame;
+        let is_last = !self.rows.iter().skip(at + 1).any(level);
+        let is_active = row.depth == self.position.callers.len();
+        let is_there = match row.depth.checked_sub(1) {
             None => true,
-            Some(above) => self.trail.frames().nth(above) == stop.call.as_ref(),
+            Some(above) => self.position.frames().nth(above) == row.frame.as_ref(),
         };
-        is_last && is_there && !(is_active && self.trail.run_state().complete)
+        is_last && is_there && !(is_active && self.position.state.complete)
     }
 
     pub(super) fn json(&self) -> Vec<Json> {
-        let one = |stop: &Stop| {
+        let one = |row: &Row| {
             let mut fields = Map::new();
-            fields.insert("node".to_owned(), json!(stop.node));
-            fields.insert("label".to_owned(), json!(stop.label));
-            if let Some(frame) = &stop.call {
+            fields.insert("node".to_owned(), json!(row.node));
+            fields.insert("label".to_owned(), json!(row.label));
+            if let Some(frame) = &row.frame {
                 fields.insert("workflow".to_owned(), json!(frame.workflow_id));
                 fields.insert("call".to_owned(), json!(frame.call));
-                fields.insert("depth".to_owned(), json!(stop.depth));
+                fields.insert("depth".to_owned(), json!(row.depth));
             }
-            if stop.how == How::Failed {
+            if row.failed {
                 fields.insert("failed".to_owned(), json!(true));
             }
             Json::Object(fields)
         };
-        self.stops.iter().map(one).collect()
+        self.rows.iter().map(one).collect()
     }
 }

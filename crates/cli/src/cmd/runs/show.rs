@@ -2,11 +2,8 @@
 
 use std::path::PathBuf;
 
-use crewagent_core::event::{
-    Event, EventKind, Phase, PhaseChanged, RunEvent, RunResumed, RunStarted, UserAsked, UserEvent,
-};
-use crewagent_core::question::Question;
-use crewagent_core::settings::Limits;
+use crewagent_core::event::{Event, Phase};
+use crewagent_core::run::history::History;
 use crewagent_core::state::call::Frame;
 use crewagent_engine::store::{RunSummary, RunView, Status, Store};
 use jiff::Timestamp;
@@ -50,66 +47,27 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-/// What the events of a run come to.
-#[derive(Default)]
+/// Views of the history of a run.
 struct Story {
+    history: History,
     path: Path,
     account: Account,
-    limits: Limits,
-    /// Why it rests, in words.
-    why: Option<String>,
-    /// The question that waits for an answer.
-    question: Option<(Question, Asker)>,
-    /// The run that it goes on from, the event there, and the node.
-    forked_from: Option<(String, u64, String)>,
 }
 
 impl Story {
     fn of(events: &[Event]) -> Self {
-        let mut story = Self::default();
+        let (mut history, mut account) = (History::default(), Account::default());
         for event in events {
-            story.take(&event.kind);
+            history.take(event);
+            account.take(&event.kind, &history.position);
         }
-        story
+        Self { path: Path::of(&history), account, history }
     }
 
-    fn take(&mut self, kind: &EventKind) {
-        self.account.take(kind);
-        self.path.take(kind);
-        if let EventKind::Run(RunEvent::Started(RunStarted { settings, .. }))
-        | EventKind::Run(RunEvent::Resumed(RunResumed { settings: Some(settings), .. })) = kind
-        {
-            self.limits = settings.limits;
-        }
-        if let EventKind::Run(RunEvent::Started(RunStarted {
-            forked_from: Some(fork),
-            state,
-            ..
-        })) = kind
-        {
-            self.forked_from = Some((fork.run.clone(), fork.event, state.current_node_id.clone()));
-        }
-        match kind {
-            EventKind::User(UserEvent::Asked(UserAsked { question, moved, .. })) => {
-                let asker = if moved.is_some() { Asker::Runtime } else { Asker::Model };
-                self.question = Some((question.clone(), asker));
-            }
-            EventKind::User(UserEvent::Input(_)) => self.question = None,
-            EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { message, .. })) => {
-                self.why = message.clone()
-            }
-            EventKind::Run(
-                RunEvent::Started(_)
-                | RunEvent::Resumed(_)
-                | RunEvent::Failed(_)
-                | RunEvent::Finished(_),
-            )
-            | EventKind::Frame(_)
-            | EventKind::State(_)
-            | EventKind::Conversation(_)
-            | EventKind::Tool(_)
-            | EventKind::Model(_) => {}
-        }
+    /// Returns the run that it was forked from, the event there, and the node.
+    fn forked_from(&self) -> Option<(&str, u64, &str)> {
+        let fork = self.history.forked_from.as_ref()?;
+        Some((&fork.run, fork.event, &self.history.visits.first()?.node))
     }
 }
 
@@ -133,9 +91,10 @@ impl Report<'_> {
         text.push_str(&self.variables());
         text.push_str(&self.artifacts());
         text.push_str(&self.story.account.human());
-        if let Some((asked, asker)) = self.story.question.as_ref().filter(|_| self.waits()) {
+        if let Some(open) = self.story.history.question.as_ref().filter(|_| self.waits()) {
+            let asker = if open.moved.is_some() { Asker::Runtime } else { Asker::Model };
             text.push('\n');
-            text.push_str(&question::question(asked, *asker, paint::text_width()));
+            text.push_str(&question::question(&open.question, asker, paint::text_width()));
         }
         for trouble in self.summary.troubles.iter().chain(&self.view.recovered.notes) {
             let trouble = paint::printable(trouble);
@@ -148,10 +107,6 @@ impl Report<'_> {
 
     fn waits(&self) -> bool {
         self.summary.status == Status::WaitingUser
-    }
-
-    fn why(&self) -> Option<&String> {
-        self.summary.message.as_ref().or(self.story.why.as_ref())
     }
 
     /// How it is, why, and what it took.
@@ -171,10 +126,10 @@ impl Report<'_> {
         let when = ago(updated, Timestamp::now());
         let mut text =
             format!("{verdict}  {}\n", paint::styled(QUIET, format_args!("{spent}, {when}")));
-        if let Some(message) = self.why() {
+        if let Some(message) = &summary.message {
             text.push_str(&format!("  {}\n", indented(message, 2, paint::text_width())));
         }
-        if let Some((run, _, node)) = &self.story.forked_from {
+        if let Some((run, _, node)) = self.story.forked_from() {
             let (run, node) = (paint::printable(run), paint::printable(node));
             text.push_str(&format!("  goes on from run {run} at {node}\n"));
         }
@@ -185,7 +140,7 @@ impl Report<'_> {
     }
 
     fn variables(&self) -> String {
-        let variables = &self.story.path.trail().run_state().variables;
+        let variables = &self.story.history.position.state.variables;
         if variables.is_empty() {
             return String::new();
         }
@@ -200,7 +155,7 @@ impl Report<'_> {
     }
 
     fn artifacts(&self) -> String {
-        let artifacts = self.story.path.trail().artifacts();
+        let artifacts = self.story.history.position.artifacts();
         if artifacts.is_empty() {
             return String::new();
         }
@@ -222,7 +177,7 @@ impl Report<'_> {
     fn next(&self) -> (String, Vec<String>) {
         let id = self.summary.run_id.as_str();
         if let Some(reason) = self.summary.reason.filter(|_| self.waits())
-            && let Some(words) = summary::room(reason, &self.story.limits)
+            && let Some(words) = summary::room(reason, &self.story.history.settings.limits)
         {
             return (words, vec![self.again.resume(id)]);
         }
@@ -234,7 +189,7 @@ impl Report<'_> {
             Phase::Completed => {
                 ("To change something, say what:", vec![self.again.answer(id, "what to change")])
             }
-            Phase::WaitingUser => match self.story.question {
+            Phase::WaitingUser => match self.story.history.question {
                 Some(_) => ("Go on with your answer:", vec![self.again.answer(id, "your answer")]),
                 None => {
                     ("Go on by telling it what to do:", vec![self.again.answer(id, "your words")])
@@ -248,28 +203,28 @@ impl Report<'_> {
     }
 
     fn json(&self) -> Json {
-        let trail = self.story.path.trail();
-        let artifacts: Vec<Json> = trail
+        let position = &self.story.history.position;
+        let artifacts: Vec<Json> = position
             .artifacts()
             .iter()
             .map(|artifact| json!({ "path": artifact, "file": self.path_of(artifact) }))
             .collect();
-        let stack: Vec<&Frame> = trail.frames().collect();
-        let fork = self.story.forked_from.as_ref();
+        let stack: Vec<&Frame> = position.frames().collect();
+        let fork = self.story.forked_from();
         json!({
             "run": self.view.facts,
             "forkedFrom": fork.map(|(run, event, node)| json!({ "run": run, "event": event, "node": node })),
             "status": word(self.summary.status),
             "reason": self.summary.reason,
-            "message": self.why(),
+            "message": self.summary.message,
             "updated": self.summary.updated,
             "holder": self.view.holder,
             "project": self.project,
-            "state": trail.run_state(),
+            "state": position.state,
             "callStack": stack,
             "path": self.story.path.json(),
             "artifacts": artifacts,
-            "question": self.story.question.as_ref().filter(|_| self.waits()).map(|(asked, _)| asked),
+            "question": self.story.history.question.as_ref().filter(|_| self.waits()).map(|open| &open.question),
             "turns": self.story.account.turns(),
             "usage": self.story.account.usage(),
             "usageByNode": self.story.account.by_node(),

@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 
 use super::anchor::Told;
-use super::{Cast, Effect, Machine, Moves, Rest, Shift, Shifted, Stance, Whereabouts, tell};
+use super::{Cast, Effect, Machine, Moves, Rest, Shift, Shifted, Stance, tell};
 use crate::context::Keep;
 use crate::event::{EventKind, Phase, Reason, StateChange};
 use crate::id::AgentId;
 use crate::package::Workflow;
 use crate::prompt;
+use crate::run::history::Position;
 use crate::settings::RunSettings;
 use crate::state::call::{Caller, DEEPEST, Frame};
 use crate::state::guard::Confirmation;
@@ -41,7 +42,7 @@ enum Hold {
 
 impl Machine {
     /// A run that stands somewhere inside its calls and has not begun.
-    pub fn at(cast: Cast, settings: RunSettings, place: Whereabouts) -> Self {
+    pub fn at(cast: Cast, settings: RunSettings, place: Position) -> Self {
         let mut machine = Self::new(cast, settings, place.state);
         machine.place(place.callers, place.calls);
         machine

@@ -1,7 +1,8 @@
 //! Workflows that call workflows, on nested-review.
 
 use crewagent_core::event::{EventKind, Moved, Phase, Reason, StateChange, StateEvent};
-use crewagent_core::run::machine::{Effect, Input, Shift, Shifted, Whereabouts};
+use crewagent_core::run::history::Position;
+use crewagent_core::run::machine::{Effect, Input, Shift, Shifted};
 use crewagent_core::settings::{Limits, RunSettings};
 use crewagent_core::state::run_state::RunState;
 
@@ -144,14 +145,14 @@ fn words_on_the_way_are_said_where_the_run_arrives() {
 #[test]
 fn what_the_documents_say_counts_also_about_calls() {
     let mut play = inside();
-    let place = Whereabouts {
+    let place = Position {
         state: at("decide-02-verdict"),
         callers: play.machine.callers().to_vec(),
         calls: 7,
     };
     let asked = play.step(Input::Resume { place: Some(place), settings: None });
     check_asks(&asked, 2, Some("decide-02-verdict"), "reviewer");
-    let place = Whereabouts { calls: 7, ..Whereabouts::from(at("call-04-review-rollback")) };
+    let place = Position { calls: 7, ..Position::from(at("call-04-review-rollback")) };
     let entered = shift(play.step(Input::Resume { place: Some(place), settings: None }));
     assert!(matches!(entered, Shift::Enter { frame } if frame.call == 8));
 }

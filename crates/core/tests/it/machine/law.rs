@@ -3,7 +3,8 @@
 use crewagent_core::event::{Answer, Finish, Moved, Reply, StateChange};
 use crewagent_core::message::ToolCall;
 use crewagent_core::refusal::RefusalCode;
-use crewagent_core::run::machine::{Effect, Input, Machine, Shift, Shifted, Whereabouts};
+use crewagent_core::run::history::Position;
+use crewagent_core::run::machine::{Effect, Input, Machine, Shift, Shifted};
 use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_core::state::run_state::RunState;
 use proptest::prelude::*;
@@ -88,7 +89,7 @@ proptest! {
         for choice in choices {
             // A process may end and another one take over at any time.
             if choice.is_multiple_of(13) {
-                let place = choice.is_multiple_of(26).then(|| Whereabouts {
+                let place = choice.is_multiple_of(26).then(|| Position {
                     state: play.machine.run_state().clone(),
                     callers: play.machine.callers().to_vec(),
                     calls: 0,

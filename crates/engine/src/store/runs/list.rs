@@ -1,12 +1,10 @@
 //! Lists of runs: a few bytes of each, so that a thousand take no time.
 
-use crewagent_core::event::{
-    ConversationEvent, Event, EventKind, ModelEvent, Phase, PhaseChanged, Reason, RunEvent,
-    RunFinished, ToolEvent, UserAsked, UserEvent,
-};
+use crewagent_core::event::{Phase, Reason};
 use crewagent_core::question::QuestionKind;
+pub use crewagent_core::run::history::Spent;
+use crewagent_core::run::history::Tail;
 use crewagent_core::state::document::StateDocument;
-use crewagent_core::usage::Usage;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -87,17 +85,6 @@ pub struct RunSummary {
     /// What is wrong with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
-}
-
-/// What a run has cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Spent {
-    /// Requests to the model.
-    #[schemars(with = "u32")]
-    pub turns: u64,
-    /// Tokens, and money where the prices are known.
-    pub usage: Usage,
 }
 
 /// The status of a run: its phase, and whether a process works on it.
@@ -240,11 +227,12 @@ fn position(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
 /// How it is: the end of its journal says so.
 fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     let ending = Ending::of(folder).map_err(|error| error.to_string())?;
-    let Ending { updated, phase, reason, message, asks, spent, is_damaged } = ending;
+    summary.updated = ending.updated();
+    let Tail { phase, reason, message, asks, spent, .. } = ending.tail;
     summary.status = phase.map_or(Status::Unknown, status);
-    (summary.updated, summary.reason, summary.message) = (updated, reason, message);
+    (summary.reason, summary.message) = (reason, message);
     (summary.asks, summary.spent) = (asks, spent);
-    if is_damaged {
+    if ending.is_damaged {
         return Err(
             "the end of its journal is damaged; it is repaired when the run goes on".to_owned()
         );
@@ -252,91 +240,25 @@ fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     phase.map(drop).ok_or_else(|| "its journal does not say how it is".to_owned())
 }
 
-/// How a journal ends.
+/// The end of a journal.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Ending {
-    /// When something last happened.
-    pub(in crate::store) updated: Option<Timestamp>,
-    /// The phase it is in, if the journal says so.
-    pub(in crate::store) phase: Option<Phase>,
-    reason: Option<Reason>,
-    message: Option<String>,
-    /// What kind of question it waits with.
-    pub(in crate::store) asks: Option<QuestionKind>,
-    spent: Option<Spent>,
+    pub(in crate::store) tail: Tail,
     is_damaged: bool,
 }
 
 impl Ending {
     /// Reads as much of the end as is needed.
     pub(in crate::store) fn of(folder: &Folder) -> Result<Self, JournalError> {
-        let mut tail = tail(&folder_of(folder, LOGS))?;
-        let (mut ending, mut left) = (Self::default(), None);
-        for event in &mut tail {
-            if ending.updated.is_none() {
-                ending.updated = event.time.parse().ok();
-            }
-            if settle(&mut ending, event, &mut left) {
-                break;
-            }
-        }
-        // What is asked comes right before the wait for it.
-        if ending.phase == Some(Phase::WaitingUser)
-            && let Some(EventKind::User(UserEvent::Asked(UserAsked { question, .. }))) =
-                tail.next().map(|event| event.kind)
-        {
-            ending.asks = Some(question.kind);
-        }
-        ending.is_damaged = tail.unreadable() > 0;
-        Ok(ending)
+        let mut events = tail(&folder_of(folder, LOGS))?;
+        let tail = Tail::of(&mut events);
+        Ok(Self { tail, is_damaged: events.unreadable() > 0 })
     }
-}
 
-/// Whether an event, seen from the end, says how the run is. `left` is the phase in which a process left it: the phase
-/// before says why, in words, unless something else happened since.
-fn settle(ending: &mut Ending, event: Event, left: &mut Option<Phase>) -> bool {
-    let (phase, reason, message) = match event.kind {
-        EventKind::Run(RunEvent::Finished(RunFinished { phase, reason, turns, usage, .. }))
-            if left.is_none() =>
-        {
-            *left = Some(phase);
-            ending.spent = Some(Spent { turns, usage });
-            (ending.phase, ending.reason) = (Some(phase), reason);
-            return false;
-        }
-        EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { phase, reason, message })) => {
-            (phase, reason, message)
-        }
-        // These happen at rest, too.
-        EventKind::Run(RunEvent::Finished(_) | RunEvent::Resumed(_) | RunEvent::Failed(_))
-        | EventKind::Model(ModelEvent::ContextCut(_)) => return false,
-        // Nothing follows from these by itself.
-        EventKind::Conversation(
-            ConversationEvent::Started(_)
-            | ConversationEvent::AgentChanged(_)
-            | ConversationEvent::CommandResolved(_)
-            | ConversationEvent::RunChanged(_),
-        )
-        | EventKind::Tool(ToolEvent::Listed(_) | ToolEvent::Logged(_)) => return false,
-        EventKind::Run(RunEvent::Started(_))
-        | EventKind::Conversation(ConversationEvent::Instructed(_))
-        | EventKind::User(_)
-        | EventKind::Frame(_)
-        | EventKind::Model(
-            ModelEvent::TurnStarted(_)
-            | ModelEvent::Delta(_)
-            | ModelEvent::Retried(_)
-            | ModelEvent::Overflowed(_)
-            | ModelEvent::Stopped(_)
-            | ModelEvent::Replied(_),
-        )
-        | EventKind::Tool(ToolEvent::Started(_) | ToolEvent::Finished(_))
-        | EventKind::State(_) => (Phase::Running, None, None),
-    };
-    if left.is_none_or(|left| left == phase) {
-        (ending.phase, ending.reason, ending.message) = (Some(phase), reason, message);
+    /// Returns the time of the last event.
+    pub(in crate::store) fn updated(&self) -> Option<Timestamp> {
+        self.tail.time.as_ref()?.parse().ok()
     }
-    true
 }
 
 fn status(phase: Phase) -> Status {

@@ -269,7 +269,7 @@ fn short(text: &str) -> String {
 }
 
 /// Digests are replaced by a word: those of the state document differ from run to run.
-fn mask_digests(text: &str) -> String {
+pub(super) fn mask_digests(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut digits = String::new();
     for c in text.chars().chain(Some('\0')) {

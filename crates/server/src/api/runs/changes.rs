@@ -1,8 +1,6 @@
 //! The changes of a run in its project: files before and after, and reverting them.
 
-use crewagent_core::event::{
-    EventKind, FrameEvent, FrameLeft, ModelEvent, StateEvent, ToolEvent, ToolFinished, TurnStarted,
-};
+use crewagent_core::event::{EventKind, FrameEvent, ModelEvent, StateEvent, ToolEvent};
 use crewagent_engine::changes::{self, Changes as Made, Hunks, Outcome, Scope};
 use crewagent_engine::store::RunId;
 
@@ -123,17 +121,23 @@ pub(super) fn artifacts(asked: Asked<Id>) -> Result<Artifacts, Problem> {
     };
     let mut node = None;
     for event in &view.recovered.events {
-        if let EventKind::Model(ModelEvent::TurnStarted(TurnStarted { node_id, .. })) = &event.kind
-        {
-            node = node_id.as_ref();
-        } else if let EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) =
-            &event.kind
-        {
-            answer.created.iter().try_for_each(|path| note(path, node))?;
-        } else if let EventKind::State(StateEvent::Changed(change))
-        | EventKind::Frame(FrameEvent::Left(FrameLeft { change, .. })) = &event.kind
-        {
-            change.state.artifacts.iter().try_for_each(|path| note(path, node))?;
+        match &event.kind {
+            EventKind::Model(ModelEvent::TurnStarted(turn)) => node = turn.node_id.as_ref(),
+            EventKind::Tool(ToolEvent::Finished(finished)) => {
+                finished.answer.created.iter().try_for_each(|path| note(path, node))?;
+            }
+            EventKind::State(StateEvent::Changed(change)) => {
+                change.state.artifacts.iter().try_for_each(|path| note(path, node))?;
+            }
+            EventKind::Frame(FrameEvent::Left(left)) => {
+                left.change.state.artifacts.iter().try_for_each(|path| note(path, node))?;
+            }
+            EventKind::Run(_)
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(_)
+            | EventKind::Model(_)
+            | EventKind::Tool(_) => {}
         }
     }
     Ok(Artifacts { artifacts })

@@ -1,13 +1,8 @@
 //! Reading runs: lists, one run, its events, its state documents.
 
-use crewagent_core::event::{
-    AssistantMessage, Event, EventKind, ModelEvent, RunEvent, RunResumed, RunStarted, UserAsked,
-    UserEvent,
-};
+use crewagent_core::event::Event;
 use crewagent_core::integrity::Digest;
-use crewagent_core::run::trail::Trail;
-use crewagent_core::run::visit::{self, visits};
-use crewagent_core::usage::Usage;
+use crewagent_core::run::history;
 use crewagent_engine::journal::Reader;
 use crewagent_engine::store::{
     JournalId, Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Store,
@@ -104,49 +99,30 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
     let view = store.runs().look(&id)?;
     let item = item(&app, store.runs().summary(&id)?);
-    let mut detail = RunDetail {
+    let history = view.history();
+    let node = history.visits.first().map(|visit| visit.node.clone());
+    Ok(RunDetail {
         item,
         package_sha256: view.facts.subject.package().map(|package| package.sha256.to_string()),
-        state: None,
-        forked_from: None,
-        path: visits(&view.recovered.events).into_iter().map(visit).collect(),
-        question: None,
-        turns: 0,
-        usage: Usage::default(),
+        forked_from: history.forked_from.map(|fork| Origin {
+            run: fork.run,
+            event: fork.event,
+            node: node.unwrap_or_default(),
+        }),
+        path: history.visits.into_iter().map(visit).collect(),
+        question: history.question.map(|open| open.question),
+        turns: u32::try_from(history.turns).unwrap_or(u32::MAX),
+        usage: history.usage,
+        state: (!view.recovered.events.is_empty()).then_some(history.position.state),
         graph: graph(&store, &view.facts),
         blocked: store.runs().roots(&view.facts).err().map(|error| error.to_string()),
-    };
-    let mut trail = Trail::default();
-    for Event { kind, .. } in &view.recovered.events {
-        trail.take(kind);
-        take(&mut detail, kind);
-    }
-    let has_begun = !view.recovered.events.is_empty();
-    detail.state = has_begun.then(|| trail.run_state().clone());
-    Ok(detail)
+    })
 }
 
-fn take(detail: &mut RunDetail, kind: &EventKind) {
-    if let EventKind::Run(RunEvent::Started(RunStarted { state, forked_from, .. })) = kind {
-        detail.forked_from = forked_from.as_ref().map(|fork| Origin {
-            run: fork.run.clone(),
-            event: fork.event,
-            node: state.current_node_id.clone(),
-        });
-    } else if let EventKind::User(UserEvent::Asked(UserAsked { question, .. })) = kind {
-        detail.question = Some(question.clone());
-    } else if let EventKind::User(UserEvent::Input(_)) = kind {
-        detail.question = None;
-    } else if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = kind {
-        detail.turns += 1;
-        detail.usage += reply.usage;
-    }
-}
-
-fn visit(visit: visit::Visit) -> Visit {
-    let visit::Visit { seq, node, label, call, number } = visit;
-    let call = call.and_then(|call| u32::try_from(call).ok());
-    Visit { seq, node, number: u32::try_from(number).unwrap_or(u32::MAX), label, call }
+fn visit(visit: history::Visit) -> Visit {
+    let call = visit.frame_id().and_then(|frame| u32::try_from(frame).ok());
+    let number = u32::try_from(visit.number).unwrap_or(u32::MAX);
+    Visit { seq: visit.seq, node: visit.node, number, label: visit.label, call }
 }
 
 /// Returns the graph of a run's workflow, unless its package is gone or damaged.
@@ -212,14 +188,7 @@ pub(in crate::api) fn page(
 
 /// Returns the last epoch that begins within these events.
 fn last_epoch(events: &[Event]) -> Option<u64> {
-    let resumed = |event: &Event| {
-        if let EventKind::Run(RunEvent::Resumed(RunResumed { epoch, .. })) = &event.kind {
-            Some(*epoch)
-        } else {
-            None
-        }
-    };
-    events.iter().rev().find_map(resumed)
+    events.iter().rev().find_map(|event| event.kind.epoch())
 }
 
 pub(super) fn state(asked: Asked<Id>) -> Result<StateTexts, Problem> {

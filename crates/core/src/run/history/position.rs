@@ -1,0 +1,162 @@
+//! The position of a run: the state of the active workflow, and the frames that wait for it.
+
+use crate::event::{EventKind, FrameEvent, RunEvent, StateEvent};
+use crate::state::call::{Caller, Frame};
+use crate::state::run_state::RunState;
+
+/// The place of a run: the state of its active workflow, and the callers that wait for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Position {
+    /// The state of the active workflow.
+    pub state: RunState,
+    /// The workflows that wait for it, the run's own first.
+    pub callers: Vec<Caller>,
+    /// The number of frames that were entered so far.
+    pub calls: u64,
+}
+
+impl From<RunState> for Position {
+    /// Returns a position in the run's own workflow.
+    fn from(state: RunState) -> Self {
+        Self { state, ..Self::default() }
+    }
+}
+
+impl Position {
+    /// Returns the position of a run in this state, inside these callers.
+    pub fn new(state: RunState, callers: Vec<Caller>, calls: u64) -> Self {
+        let calls = callers.iter().map(|caller| caller.frame.call).fold(calls, u64::max);
+        Self { state, callers, calls }
+    }
+
+    /// Follows an event. Most events leave the run at its position.
+    pub fn take(&mut self, kind: &EventKind) {
+        match kind {
+            EventKind::Run(event) => self.run(event),
+            EventKind::Frame(event) => self.frame(event),
+            EventKind::State(StateEvent::Changed(change)) => self.state = change.state.clone(),
+            EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Model(_)
+            | EventKind::Tool(_) => {}
+        }
+    }
+
+    fn run(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(started) => {
+                let fork = started.forked_from.as_ref();
+                let (callers, calls) =
+                    fork.map_or_else(Default::default, |fork| (fork.callers.clone(), fork.calls));
+                self.place(&started.state, callers, calls);
+            }
+            RunEvent::Resumed(resumed) => match &resumed.state {
+                Some(state) => self.place(state, resumed.callers.clone(), resumed.calls),
+                None => self.calls = self.calls.max(resumed.calls),
+            },
+            RunEvent::PhaseChanged(_) | RunEvent::Failed(_) | RunEvent::Finished(_) => {}
+        }
+    }
+
+    fn frame(&mut self, event: &FrameEvent) {
+        match event {
+            FrameEvent::Entered(entered) => {
+                let state = std::mem::replace(&mut self.state, entered.state.clone());
+                self.calls = self.calls.max(entered.frame.call);
+                self.callers.push(Caller { frame: entered.frame.clone(), state });
+            }
+            FrameEvent::Left(left) => {
+                self.callers.pop();
+                self.state = left.change.state.clone();
+            }
+            FrameEvent::Planned(_) | FrameEvent::Held(_) => {}
+        }
+    }
+
+    fn place(&mut self, state: &RunState, callers: Vec<Caller>, calls: u64) {
+        *self = Self::new(state.clone(), callers, self.calls.max(calls));
+    }
+
+    /// Returns the open frames, the outermost first.
+    pub fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> + ExactSizeIterator {
+        self.callers.iter().map(|caller| &caller.frame)
+    }
+
+    /// Returns the number of the active frame; none in the run's own workflow.
+    pub fn frame_id(&self) -> Option<u64> {
+        self.callers.last().map(|caller| caller.frame.call)
+    }
+
+    /// Returns the active workflow, if a node entered it.
+    pub fn subworkflow(&self) -> Option<&str> {
+        self.callers.last().map(|caller| caller.frame.workflow_id.as_str())
+    }
+
+    /// Returns the workflow of an open frame.
+    pub fn workflow_of(&self, frame: u64) -> Option<&str> {
+        let mut frames = self.frames();
+        frames.find(|open| open.call == frame).map(|open| open.workflow_id.as_str())
+    }
+
+    /// Returns true if both are at one node, inside the same frames.
+    pub fn is_same_node(&self, other: &Self) -> bool {
+        self.state.current_node_id == other.state.current_node_id
+            && self.frames().eq(other.frames())
+    }
+
+    /// Returns the files that were made so far, also by workflows that wait.
+    pub fn artifacts(&self) -> Vec<String> {
+        artifacts(&self.callers, &self.state)
+    }
+}
+
+/// Returns the files that a workflow and those that wait for it have made, each once.
+pub fn artifacts(callers: &[Caller], state: &RunState) -> Vec<String> {
+    let states = callers.iter().map(|caller| &caller.state).chain([state]);
+    let mut all: Vec<String> = Vec::new();
+    for path in states.flat_map(|state| &state.artifacts) {
+        if !all.contains(path) {
+            all.push(path.clone());
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{FrameEntered, FrameLeft, StateChange};
+
+    fn at(node: &str, artifacts: &[&str]) -> RunState {
+        RunState {
+            current_node_id: node.to_owned(),
+            artifacts: artifacts.iter().map(|path| (*path).to_owned()).collect(),
+            ..RunState::default()
+        }
+    }
+
+    fn frame(call: u64) -> Frame {
+        Frame { workflow_id: format!("w{call}"), node_id: "c".to_owned(), call }
+    }
+
+    fn entered(call: u64, state: RunState) -> EventKind {
+        let (frame, agent_id) = (frame(call), String::new());
+        EventKind::from(FrameEntered { frame, depth: 1, agent_id, state })
+    }
+
+    #[test]
+    fn a_position_goes_into_frames_and_back() {
+        let mut position = Position::new(at("a", &["x"]), Vec::new(), 0);
+        position.take(&entered(1, at("b", &[])));
+        position.take(&entered(2, at("c", &["y", "x"])));
+        assert_eq!(position.subworkflow(), Some("w2"));
+        assert_eq!(position.frames().map(|frame| frame.call).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(position.artifacts(), ["x", "y"]);
+        assert_eq!((position.workflow_of(1), position.workflow_of(3)), (Some("w1"), None));
+        let change = StateChange { state: at("d", &["y"]), ..StateChange::default() };
+        let (frame, failed) = (frame(2), None);
+        position.take(&EventKind::from(FrameLeft { frame, failed, change: Box::new(change) }));
+        assert_eq!((position.subworkflow(), position.frame_id()), (Some("w1"), Some(1)));
+        assert_eq!((position.state.current_node_id.as_str(), position.calls), ("d", 2));
+    }
+}

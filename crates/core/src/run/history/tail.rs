@@ -1,0 +1,168 @@
+//! The end of a history: what the last events alone tell, so that lists need not read whole journals.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::event::{
+    ConversationEvent, Event, EventKind, ModelEvent, Phase, PhaseChanged, Reason, RunEvent,
+    RunFinished, ToolEvent, UserEvent,
+};
+use crate::question::QuestionKind;
+use crate::usage::Usage;
+
+/// State of a run as the end of its journal tells it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tail {
+    /// The time of the last event.
+    pub time: Option<String>,
+    /// The phase, if the events say so.
+    pub phase: Option<Phase>,
+    /// The cause of the phase.
+    pub reason: Option<Reason>,
+    /// The cause in words.
+    pub message: Option<String>,
+    /// The kind of the question that waits for an answer.
+    pub asks: Option<QuestionKind>,
+    /// The cost of the run; unknown while it is at work, and after a crash.
+    pub spent: Option<Spent>,
+}
+
+/// Cost of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Spent {
+    /// Requests to the model.
+    #[schemars(with = "u32")]
+    pub turns: u64,
+    /// Tokens, and money where the prices are known.
+    pub usage: Usage,
+}
+
+impl Tail {
+    /// Reads events, the newest first, until they tell the phase.
+    pub fn of(events: impl IntoIterator<Item = Event>) -> Self {
+        let mut events = events.into_iter();
+        let mut settled = Settled::default();
+        for event in &mut events {
+            settled.time.get_or_insert_with(|| event.time.clone());
+            match sign(&event.kind) {
+                Sign::Left(finished) => {
+                    settled.left.get_or_insert_with(|| finished.clone());
+                }
+                Sign::Phase(changed) => {
+                    settled.phase = Some(changed.clone());
+                    break;
+                }
+                Sign::Work => {
+                    settled.phase = Some(WORKING);
+                    break;
+                }
+                Sign::Nothing => {}
+            }
+        }
+        // The question comes right before the wait for its answer.
+        settled.asked = events.next().and_then(|event| question(&event.kind));
+        settled.tail()
+    }
+}
+
+/// The events that tell the phase of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Settled {
+    time: Option<String>,
+    phase: Option<PhaseChanged>,
+    /// The end of the process after that phase.
+    left: Option<RunFinished>,
+    /// The question right before the phase.
+    asked: Option<QuestionKind>,
+    /// The question that the last event asked.
+    newest: Option<QuestionKind>,
+}
+
+const WORKING: PhaseChanged = PhaseChanged { phase: Phase::Running, reason: None, message: None };
+
+impl Settled {
+    pub(super) fn take(&mut self, event: &Event) {
+        self.time = Some(event.time.clone());
+        match sign(&event.kind) {
+            Sign::Left(finished) => self.left = Some(finished.clone()),
+            Sign::Phase(changed) => self.settle(changed.clone()),
+            Sign::Work => self.settle(WORKING),
+            Sign::Nothing => {}
+        }
+        self.newest = question(&event.kind);
+    }
+
+    fn settle(&mut self, phase: PhaseChanged) {
+        (self.phase, self.left, self.asked) = (Some(phase), None, self.newest);
+    }
+
+    pub(super) fn tail(&self) -> Tail {
+        let (phase, left) = (self.phase.as_ref(), self.left.as_ref());
+        // The phase before the end of the process says why, in words, unless something else happened since.
+        let told = phase.filter(|told| left.is_none_or(|left| left.phase == told.phase));
+        let phase = told.map(|told| told.phase).or(left.map(|left| left.phase));
+        let reason = if told.is_some() {
+            told.and_then(|told| told.reason)
+        } else {
+            left.and_then(|left| left.reason)
+        };
+        Tail {
+            time: self.time.clone(),
+            phase,
+            reason,
+            message: told.and_then(|told| told.message.clone()),
+            asks: self.asked.filter(|_| phase == Some(Phase::WaitingUser)),
+            spent: left.map(|left| Spent { turns: left.turns, usage: left.usage }),
+        }
+    }
+}
+
+/// Meaning of an event for the phase.
+enum Sign<'e> {
+    Phase(&'e PhaseChanged),
+    /// The process left the run.
+    Left(&'e RunFinished),
+    /// The run is at work.
+    Work,
+    /// The event happens in every phase.
+    Nothing,
+}
+
+fn sign(kind: &EventKind) -> Sign<'_> {
+    match kind {
+        EventKind::Run(event) => match event {
+            RunEvent::PhaseChanged(changed) => Sign::Phase(changed),
+            RunEvent::Finished(finished) => Sign::Left(finished),
+            RunEvent::Started(_) => Sign::Work,
+            RunEvent::Resumed(_) | RunEvent::Failed(_) => Sign::Nothing,
+        },
+        EventKind::Conversation(event) => match event {
+            ConversationEvent::Instructed(_) => Sign::Work,
+            ConversationEvent::Started(_)
+            | ConversationEvent::AgentChanged(_)
+            | ConversationEvent::CommandResolved(_)
+            | ConversationEvent::RunChanged(_) => Sign::Nothing,
+        },
+        EventKind::Tool(ToolEvent::Listed(_) | ToolEvent::Logged(_))
+        | EventKind::Model(ModelEvent::ContextCut(_)) => Sign::Nothing,
+        EventKind::User(_)
+        | EventKind::Frame(_)
+        | EventKind::State(_)
+        | EventKind::Model(_)
+        | EventKind::Tool(_) => Sign::Work,
+    }
+}
+
+fn question(kind: &EventKind) -> Option<QuestionKind> {
+    match kind {
+        EventKind::User(UserEvent::Asked(asked)) => Some(asked.question.kind),
+        EventKind::User(UserEvent::Input(_))
+        | EventKind::Run(_)
+        | EventKind::Conversation(_)
+        | EventKind::Frame(_)
+        | EventKind::State(_)
+        | EventKind::Model(_)
+        | EventKind::Tool(_) => None,
+    }
+}
