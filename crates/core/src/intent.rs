@@ -12,6 +12,7 @@ pub struct FileIntent {
     /// The digest before; none when there is no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// The digest after.
-    pub after: String,
+    /// The digest after; none when the file is removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }

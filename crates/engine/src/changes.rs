@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::run::history::{FileChange, History, Visit};
+use crewagent_core::run::history::{History, RecordedChange, Visit};
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use thiserror::Error;
 
@@ -46,8 +46,8 @@ pub struct Change {
     pub time: String,
     /// The digest before; none when there was no file.
     pub before: Option<Digest>,
-    /// The digest after.
-    pub after: Digest,
+    /// The digest after; none when the file was removed.
+    pub after: Option<Digest>,
 }
 
 /// Why something cannot be shown or taken back.
@@ -156,8 +156,14 @@ impl Changes {
         Ok(bytes.filter(|bytes| bytes.len() <= limit))
     }
 
-    /// Makes a file as it was before the run, or before one of its changes. It must have this digest now.
-    pub fn revert(&self, path: &str, seq: Option<u64>, now: Digest) -> Result<(), ChangesError> {
+    /// Makes a file as it was before the run, or before one of its changes. It must have this digest now; none when it
+    /// must be gone.
+    pub fn revert(
+        &self,
+        path: &str,
+        seq: Option<u64>,
+        now: Option<Digest>,
+    ) -> Result<(), ChangesError> {
         let before = self.span(path, seq)?.0.before;
         self.put_back(path, before, now)
     }
@@ -167,23 +173,26 @@ impl Changes {
         &self,
         path: &str,
         before: Option<Digest>,
-        now: Digest,
+        now: Option<Digest>,
     ) -> Result<(), ChangesError> {
-        match before {
-            Some(digest) => self.write(path, &self.blobs.get(digest)?, now),
-            None => {
+        match (before, now) {
+            (Some(digest), now) => self.write(path, &self.blobs.get(digest)?, now),
+            (None, Some(now)) => {
                 let target = WritablePath::new(place(path)?)?;
                 self.keep(&target, now)?;
                 Ok(self.mounts.remove(&target, now)??)
             }
+            (None, None) => Ok(()),
         }
     }
 
-    /// Writes a file that must have this digest now, whole or not at all.
-    fn write(&self, path: &str, bytes: &[u8], now: Digest) -> Result<(), ChangesError> {
+    /// Writes a file that must have this digest now, or be gone; whole or not at all.
+    fn write(&self, path: &str, bytes: &[u8], now: Option<Digest>) -> Result<(), ChangesError> {
         let target = WritablePath::new(place(path)?)?;
-        self.keep(&target, now)?;
-        match self.mounts.replace(&target, bytes, Before::Sha256(now))? {
+        if let Some(now) = now {
+            self.keep(&target, now)?;
+        }
+        match self.mounts.replace(&target, bytes, now.map_or(Before::Nothing, Before::Sha256))? {
             Err(refusal) if refusal.code == RefusalCode::Precondition => {
                 Err(ChangesError::Stale(path.to_owned()))
             }
@@ -210,19 +219,22 @@ fn place(path: &str) -> Result<VPath, ChangesError> {
 /// Returns the changes of every file of the project that were carried out, in order.
 fn made(history: &History) -> BTreeMap<String, Vec<Change>> {
     let mut files: BTreeMap<String, Vec<Change>> = BTreeMap::new();
-    for FileChange { seq, time, call_id, node_id, file } in history.changes() {
+    for RecordedChange { seq, time, call_id, node_id, file } in history.changes() {
         let Some(path) = file.path.strip_prefix(PROJECT) else { continue };
-        let before = file.before.as_deref().map(Digest::parse);
-        let (Some(after), Some(call_id)) = (Digest::parse(&file.after), call_id) else { continue };
-        if before == Some(None) {
+        let digest = |text: &Option<String>| match text {
+            Some(text) => Digest::parse(text).map(Some),
+            None => Some(None),
+        };
+        let (Some(before), Some(after)) = (digest(&file.before), digest(&file.after)) else {
             continue;
-        }
+        };
+        let Some(call_id) = call_id else { continue };
         files.entry(path.to_owned()).or_default().push(Change {
             seq: *seq,
             call_id: call_id.clone(),
             node_id: node_id.clone(),
             time: time.clone(),
-            before: before.flatten(),
+            before,
             after,
         });
     }

@@ -92,7 +92,7 @@ impl Write {
         FileIntent {
             path: VPath::state_document(self.call).to_string(),
             before: self.before.map(|digest| digest.to_string()),
-            after: Digest::of(self.text.as_bytes()).to_string(),
+            after: Some(Digest::of(self.text.as_bytes()).to_string()),
         }
     }
 }
@@ -223,9 +223,7 @@ impl Documents<'_> {
         blobs: &Blobs,
     ) -> Result<Crossed, Stuck> {
         let Some(last) = intended.last() else { return Err(elsewhere(crossing.frame)) };
-        if self.digest(crossing.caller_call)?.map(|digest| digest.to_string()).as_ref()
-            == Some(&last.after)
-        {
+        if self.digest(crossing.caller_call)?.map(|digest| digest.to_string()) == last.after {
             self.flush(crossing.caller_call)?;
             return self.settled(crossing, way);
         }

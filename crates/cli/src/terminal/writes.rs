@@ -74,12 +74,14 @@ impl Writes {
     /// Returns the difference of a file, if both versions are available and text.
     fn change(&self, file: &FileIntent) -> Option<String> {
         let path = self.project.join(file.path.strip_prefix("@project/")?);
-        if std::fs::metadata(&path).ok()?.len() > LARGE {
-            return None;
-        }
-        let after = std::fs::read(&path).ok()?;
+        let after = match &file.after {
+            None if path.exists() => return None,
+            None => Vec::new(),
+            Some(_) if std::fs::metadata(&path).ok()?.len() > LARGE => return None,
+            Some(_) => std::fs::read(&path).ok()?,
+        };
         // Another process may have changed the file since.
-        if Digest::of(&after).to_string() != file.after {
+        if file.after.as_ref().is_some_and(|known| Digest::of(&after).to_string() != *known) {
             return None;
         }
         let (before, lines) = match &file.before {

@@ -6,7 +6,7 @@ mod snapshot;
 mod tail;
 mod visit;
 
-pub use self::changes::FileChange;
+pub use self::changes::RecordedChange;
 pub use self::position::{Position, artifacts};
 pub use self::snapshot::Snapshot;
 pub use self::tail::{Spent, Tail};
@@ -202,7 +202,7 @@ impl History {
     }
 
     /// Returns the changes of files that were carried out, in order.
-    pub fn changes(&self) -> &[FileChange] {
+    pub fn changes(&self) -> &[RecordedChange] {
         self.changes.done()
     }
 

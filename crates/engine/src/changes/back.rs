@@ -72,7 +72,7 @@ impl Changes {
     pub fn go_back(
         &self,
         scope: Scope,
-        agreed: &[(String, Digest)],
+        agreed: &[(String, Option<Digest>)],
     ) -> Result<Vec<(String, Outcome)>, ChangesError> {
         let way = self.way_back(scope)?;
         let mut outcomes = Vec::new();
@@ -81,7 +81,7 @@ impl Changes {
             let outcome = match file {
                 None => Outcome::Left("the run did not write it there".to_owned()),
                 Some(file) if file.prospect == Prospect::Done => Outcome::Reverted,
-                Some(file) if file.prospect == Prospect::Ready && file.now == Some(*digest) => {
+                Some(file) if file.prospect == Prospect::Ready && file.now == *digest => {
                     match self.put_back(path, file.target, *digest) {
                         Ok(()) => Outcome::Reverted,
                         // The disk may fail for one file and not for the next.
@@ -121,12 +121,12 @@ impl Changes {
         let later = changes[first..].iter().filter(|change| change.seq >= to);
         let mut nodes: Vec<String> = later.filter_map(|change| change.node_id.clone()).collect();
         nodes.dedup();
-        // What the run itself made of it since, the last of it as a rule.
-        let is_known = |digest: Digest| changes[first..].iter().any(|one| one.after == digest);
+        // The run itself made it so, with its last change as a rule.
+        let is_known = changes[first..].iter().any(|one| one.after == now);
         let prospect = match (now, target) {
             _ if now == target => Prospect::Done,
             (_, Some(digest)) if self.blobs.get(digest).is_err() => Prospect::Lost,
-            (Some(digest), _) if is_known(digest) => Prospect::Ready,
+            _ if is_known => Prospect::Ready,
             _ => Prospect::Conflict,
         };
         let path = path.to_owned();

@@ -99,7 +99,7 @@ impl Changes {
         let (first, last) = self.span(path, None)?;
         let Texts { before, now, sha256 } = self.texts(path)?;
         let hunks = grouped(&before, &now);
-        let (created, is_current) = (first.before.is_none(), last.after == sha256);
+        let (created, is_current) = (first.before.is_none(), last.after == Some(sha256));
         Ok(Hunks { now: sha256, created, is_current, hunks })
     }
 
@@ -118,9 +118,9 @@ impl Changes {
         let before = self.span(path, None)?.0.before;
         if before.is_none() && all.len() == 1 {
             // Nothing of a file that the run made is left.
-            return self.put_back(path, None, now);
+            return self.put_back(path, None, Some(now));
         }
-        self.write(path, without(&texts, hunk).as_bytes(), now)
+        self.write(path, without(&texts, hunk).as_bytes(), Some(now))
     }
 
     fn texts(&self, path: &str) -> Result<Texts, ChangesError> {

@@ -80,7 +80,8 @@ fn compared(images: &Images, is_there: bool, room: usize) -> (String, bool) {
         (None, false) => Some(String::new()),
         (None, true) => None,
     };
-    let (Some(before), Some(after)) = (before, text(&images.after)) else {
+    let after = images.after.as_ref().map_or_else(|| Some(String::new()), |bytes| text(bytes));
+    let (Some(before), Some(after)) = (before, after) else {
         return (String::new(), true);
     };
     let diff = TextDiff::configure().timeout(TIME).diff_lines(&before, &after);
@@ -89,7 +90,8 @@ fn compared(images: &Images, is_there: bool, room: usize) -> (String, bool) {
         false => format!("{} (a link to {})", images.path, images.place),
     };
     let old = if is_there { path.as_str() } else { "/dev/null" };
-    let mut text = diff.unified_diff().header(old, &path).to_string();
+    let new = if images.after.is_some() { path.as_str() } else { "/dev/null" };
+    let mut text = diff.unified_diff().header(old, new).to_string();
     let is_cut = text.len() > room;
     if is_cut {
         let end = text.floor_char_boundary(room);

@@ -35,7 +35,8 @@ impl Announced {
     /// Returns true if this change leaves a state document with this digest.
     pub(super) fn leads_to(&self, document: Digest) -> bool {
         let after = document.to_string();
-        self.intent.state.is_some() && self.intent.files.iter().any(|file| file.after == after)
+        self.intent.state.is_some()
+            && self.intent.files.iter().any(|file| file.after.as_ref() == Some(&after))
     }
 }
 

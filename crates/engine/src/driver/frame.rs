@@ -24,7 +24,7 @@ impl Planned {
     /// Returns true if this change makes a document with this digest the active one.
     pub(super) fn leads_to(&self, document: Digest) -> bool {
         let after = document.to_string();
-        self.files.iter().any(|file| file.after == after)
+        self.files.iter().any(|file| file.after.as_ref() == Some(&after))
     }
 }
 

@@ -16,7 +16,8 @@ use crate::mounts::{self, Before, Mounts};
 struct File {
     path: WritablePath,
     before: Option<Digest>,
-    after: Digest,
+    /// None when it is removed.
+    after: Option<Digest>,
 }
 
 /// The only file of a change that was planned a moment ago. There is no need to look at it first: the write itself
@@ -33,7 +34,8 @@ fn fresh(change: &Change) -> Option<Result<Pending, Refusal>> {
 struct Pending {
     file: File,
     old: Option<Arc<[u8]>>,
-    new: Arc<[u8]>,
+    /// None when it is removed.
+    new: Option<Arc<[u8]>>,
 }
 
 impl Tools<'_> {
@@ -60,7 +62,7 @@ impl Tools<'_> {
             let target = settled(self.mounts.target(&file.path, 0))?;
             self.check_target(&file.path, &target)?;
             let now = target.old.map(|old| old.sha256);
-            if now == Some(file.after) {
+            if now == file.after {
                 finished.push(file);
             } else if now == file.before {
                 pending.push(file);
@@ -100,7 +102,7 @@ impl Tools<'_> {
             change
                 .files
                 .iter()
-                .find(|images| images.path == file.path && Digest::of(&images.after) == file.after)
+                .find(|images| images.path == file.path && images.digest_after() == file.after)
         });
         if let Some(images) = images {
             let (old, new) = (images.before.clone(), images.after.clone());
@@ -119,10 +121,7 @@ impl Tools<'_> {
     /// Writes all files, or none as far as that can be undone.
     fn write_all(&self, pending: &[Pending]) -> Result<(), Halt> {
         for (index, next) in pending.iter().enumerate() {
-            let before = next.file.before.map_or(Before::Nothing, Before::Sha256);
-            let Err(halt) = settled(self.mounts.replace(&next.file.path, &next.new, before)) else {
-                continue;
-            };
+            let Err(halt) = apply(self.mounts, next) else { continue };
             if pending.len() > 1 {
                 // The one that failed may have been written all the same, if only its folder was not flushed.
                 for done in pending[..=index].iter().rev() {
@@ -158,13 +157,28 @@ fn settled<T>(answer: mounts::Answer<T>) -> Result<T, Halt> {
     }
 }
 
+/// Writes a file, or removes it.
+fn apply(mounts: &Mounts, next: &Pending) -> Result<(), Halt> {
+    let File { path, before, .. } = &next.file;
+    settled(match (&next.new, before) {
+        (Some(new), before) => mounts.replace(path, new, expected(*before)),
+        (None, Some(before)) => mounts.remove(path, *before),
+        (None, None) => return Ok(()),
+    })
+}
+
+/// Returns the content that a file must have before it is written.
+fn expected(digest: Option<Digest>) -> Before {
+    digest.map_or(Before::Nothing, Before::Sha256)
+}
+
 /// Puts the old content back, if the new one is there. A file that somebody else has changed since stays as it is.
 fn undo(mounts: &Mounts, done: &Pending) -> Result<(), Halt> {
     let File { path, before, after } = &done.file;
-    let undone = match (before, &done.old) {
-        (None, _) => mounts.remove(path, *after),
-        (Some(_), Some(old)) => mounts.replace(path, old, Before::Sha256(*after)),
-        (Some(_), None) => return Ok(()),
+    let undone = match (before, &done.old, after) {
+        (None, _, Some(after)) => mounts.remove(path, *after),
+        (Some(_), Some(old), after) => mounts.replace(path, old, expected(*after)),
+        (Some(_), None, _) | (None, _, None) => return Ok(()),
     };
     match undone {
         Ok(Ok(()) | Err(_)) => Ok(()),
@@ -187,7 +201,7 @@ impl File {
         Ok(Self {
             path,
             before: recorded.before.as_ref().map(digest).transpose()?,
-            after: digest(&recorded.after)?,
+            after: recorded.after.as_ref().map(digest).transpose()?,
         })
     }
 }

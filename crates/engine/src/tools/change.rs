@@ -43,8 +43,15 @@ pub struct Images {
     pub place: VPath,
     /// Its old content; none when there was no file, or when it is too large to be kept.
     pub before: Option<Arc<[u8]>>,
-    /// Its new content.
-    pub after: Arc<[u8]>,
+    /// Its new content; none when it is removed.
+    pub after: Option<Arc<[u8]>>,
+}
+
+impl Images {
+    /// Returns the digest of the new content.
+    pub(super) fn digest_after(&self) -> Option<Digest> {
+        self.after.as_ref().map(|bytes| Digest::of(bytes))
+    }
 }
 
 /// Everything that a call does to one file.
@@ -68,9 +75,10 @@ pub(super) struct Draft {
     pub(super) place: VPath,
     pub(super) before: Option<Digest>,
     pub(super) old: Option<Arc<[u8]>>,
-    pub(super) after: Arc<[u8]>,
+    /// None when it is removed.
+    pub(super) after: Option<Arc<[u8]>>,
     /// The digest of that.
-    pub(super) sha256: Digest,
+    pub(super) sha256: Option<Digest>,
     pub(super) transition: Option<Box<Transition>>,
 }
 
@@ -83,7 +91,8 @@ struct Told<'d> {
     bytes_written: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256_before: Option<String>,
-    sha256_after: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256_after: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'d Transition>,
 }
@@ -93,7 +102,7 @@ impl<'d> Told<'d> {
         let bytes_written = match call {
             Call::Write(call) if draft.transition.is_none() => Some(call.content.len()),
             // The runtime may have added to what the model wrote.
-            Call::Write(_) => Some(draft.after.len()),
+            Call::Write(_) => draft.after.as_ref().map(|bytes| bytes.len()),
             Call::Patch(_)
             | Call::State(_)
             | Call::Read(_)
@@ -106,7 +115,7 @@ impl<'d> Told<'d> {
             path: &draft.path,
             bytes_written,
             sha256_before: before.map(|digest| digest.to_string()),
-            sha256_after: draft.sha256.to_string(),
+            sha256_after: draft.sha256.map(|digest| digest.to_string()),
             state: draft.transition.as_deref(),
         }
     }
@@ -154,13 +163,13 @@ impl Tools<'_> {
             return Ok(Plan::Approve(moved));
         }
         let answer = self.answer(call, &drafts);
-        if drafts.iter().all(|draft| draft.before == Some(draft.sha256)) {
+        if drafts.iter().all(|draft| draft.before == draft.sha256) {
             return Ok(Plan::Answer(answer));
         }
         let files = drafts.iter().map(|draft| FileIntent {
             path: draft.path.to_string(),
             before: draft.before.map(|digest| digest.to_string()),
-            after: draft.sha256.to_string(),
+            after: draft.sha256.map(|digest| digest.to_string()),
         });
         let intent = Intent {
             files: files.collect(),
@@ -210,8 +219,8 @@ impl Tools<'_> {
             place: target.path,
             before,
             old: old.map(|old| old.bytes.into()),
-            sha256: Digest::of(&after),
-            after,
+            sha256: Some(Digest::of(&after)),
+            after: Some(after),
             transition,
         })
     }
@@ -250,7 +259,8 @@ impl Tools<'_> {
     fn created(&self, draft: &Draft) -> Option<String> {
         let path = ProjectPath::new(draft.place.clone())?;
         let below = path.as_str().strip_prefix(self.artifacts.as_str())?;
-        (draft.before.is_none() && below.starts_with('/')).then(|| path.to_string())
+        (draft.before.is_none() && draft.after.is_some() && below.starts_with('/'))
+            .then(|| path.to_string())
     }
 
     fn state_change(&self, transition: &Transition) -> Option<StateChange> {

@@ -89,8 +89,7 @@ impl Calm {
         let scope = Scope::Onward(visit.seq);
         let way = changes.way_back(scope).unwrap();
         assert!(way.iter().all(|file| matches!(file.prospect, Prospect::Ready | Prospect::Done)));
-        let agreed: Vec<_> =
-            way.iter().filter_map(|file| Some((file.path.clone(), file.now?))).collect();
+        let agreed: Vec<_> = way.iter().map(|file| (file.path.clone(), file.now)).collect();
         for (path, outcome) in changes.go_back(scope, &agreed).unwrap() {
             assert_eq!(outcome, Outcome::Reverted, "{path}");
         }

@@ -307,7 +307,11 @@ fn long_texts_are_kept_as_blobs() {
         added: vec![Message::Tool { tool_call_id: "c1".into(), content: long.as_str().into() }],
     };
     let intent = Intent {
-        files: vec![FileIntent { path: "@project/a".into(), before: None, after: "x".into() }],
+        files: vec![FileIntent {
+            path: "@project/a".into(),
+            before: None,
+            after: Some("x".into()),
+        }],
         time: String::new(),
         answer: answer.clone(),
         state: None,

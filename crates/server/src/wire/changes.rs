@@ -82,12 +82,12 @@ pub struct RevertStep {
 /// A file that the user has confirmed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ConfirmedFile {
     /// The file, from the root of the project.
     pub path: String,
-    /// The digest that it must have now.
-    pub if_match_sha256: String,
+    /// The digest that it must have now; absent when it must be gone.
+    pub if_match_sha256: Option<String>,
 }
 
 /// The result of a revert.

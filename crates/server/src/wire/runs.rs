@@ -400,8 +400,9 @@ pub struct Change {
     /// The digest before; none when there was no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// The digest after.
-    pub after: String,
+    /// The digest after; none when the file was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// Which file of which change is read.
@@ -422,8 +423,9 @@ pub struct Images {
     /// Before; none when there was no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Image>,
-    /// After.
-    pub after: Image,
+    /// After; none when the file was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Image>,
 }
 
 /// What a file held.
@@ -446,8 +448,8 @@ pub struct Revert {
     pub path: String,
     /// As before this change; as before the run when absent.
     pub seq: Option<u64>,
-    /// The digest that the file must have now.
-    pub if_match_sha256: String,
+    /// The digest that the file must have now; absent when it must be gone.
+    pub if_match_sha256: Option<String>,
 }
 
 /// The files that a run made.

@@ -62,11 +62,9 @@ pub(super) fn go_back(
     (to, console): (Stream, &mut Console),
 ) -> anyhow::Result<Option<Vec<Left>>> {
     let way = changes.way_back(scope)?;
-    let ready: Vec<(String, Digest)> = way
-        .iter()
-        .filter(|file| file.prospect == Prospect::Ready)
-        .filter_map(|file| Some((file.path.clone(), file.now?)))
-        .collect();
+    let ready = way.iter().filter(|file| file.prospect == Prospect::Ready);
+    let ready: Vec<(String, Option<Digest>)> =
+        ready.map(|file| (file.path.clone(), file.now)).collect();
     for file in &way {
         console.line_to(to, line(file));
     }

@@ -8,7 +8,7 @@ use crate::vpath::VPath;
 
 /// A change of a file by a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileChange {
+pub struct RecordedChange {
     /// The event that announced it.
     pub seq: u64,
     /// The time of that event.
@@ -24,9 +24,9 @@ pub struct FileChange {
 /// The changes of a run so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Changes {
-    done: Vec<FileChange>,
+    done: Vec<RecordedChange>,
     /// Announced, and neither done nor refused.
-    open: Vec<FileChange>,
+    open: Vec<RecordedChange>,
     node: Option<String>,
     /// The number of changes that a resume at another position made irrelevant for the state documents.
     outdated: usize,
@@ -85,7 +85,7 @@ impl Changes {
     }
 
     fn announce(&mut self, files: Vec<FileIntent>, event: &Event, call_id: Option<&str>) {
-        let change = |file| FileChange {
+        let change = |file| RecordedChange {
             seq: event.seq,
             time: event.time.clone(),
             call_id: call_id.map(str::to_owned),
@@ -100,15 +100,15 @@ impl Changes {
         self.done.extend(settled);
     }
 
-    pub(super) fn done(&self) -> &[FileChange] {
+    pub(super) fn done(&self) -> &[RecordedChange] {
         &self.done
     }
 
-    pub(super) fn open(&self) -> &[FileChange] {
+    pub(super) fn open(&self) -> &[RecordedChange] {
         &self.open
     }
 
-    /// Returns the digest of a state document after the last change, if one is known.
+    /// Returns the digest of a state document after the last change, if one is known. State documents are never removed.
     pub(super) fn document(&self, path: &str) -> Option<&str> {
         let before = self.open.iter().find(|change| change.file.path == path);
         // An announced change is not done.
@@ -116,6 +116,6 @@ impl Changes {
             return Some(before);
         }
         let mut known = self.done.iter().skip(self.outdated).rev();
-        known.find(|change| change.file.path == path).map(|change| change.file.after.as_str())
+        known.find(|change| change.file.path == path)?.file.after.as_deref()
     }
 }

@@ -1,6 +1,6 @@
 //! A run right after one of its events, with the bytes that its state documents had.
 
-use super::{FileChange, History};
+use super::{History, RecordedChange};
 use crate::event::Event;
 use crate::vpath::VPath;
 
@@ -10,7 +10,7 @@ pub struct Snapshot {
     /// The history up to that event.
     pub history: History,
     /// The changes that were announced later.
-    later: Vec<FileChange>,
+    later: Vec<RecordedChange>,
 }
 
 impl Snapshot {

@@ -94,7 +94,7 @@ fn put_at(desk: &Desk, change: &Change, index: usize, at: At) {
     match (at, &images.before) {
         (At::Before, None) => {}
         (At::Before, Some(old)) => drop(desk.put(&path, old)),
-        (At::After, _) => drop(desk.put(&path, &images.after)),
+        (At::After, _) => drop(desk.put(&path, images.after.as_ref().unwrap())),
         (At::Neither, _) => drop(desk.put(&path, "somebody else's")),
     }
 }
@@ -152,7 +152,7 @@ fn a_plan_that_cannot_be_repeated_is_refused() {
     let desk = desk();
     let arguments = json!({"path": "a.md", "content": "new"});
     let mut change = desk.change("fs.write", arguments.clone());
-    change.intent.files[0].after = "0".repeat(64);
+    change.intent.files[0].after = Some("0".repeat(64));
     let outcome = carry(&desk, "fs.write", &arguments, &change, None);
     assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition));
     assert_eq!(desk.text("@project/a.md"), "a\n");

@@ -55,7 +55,7 @@ fn planning_touches_nothing() {
     let [file] = change.intent.files.as_slice() else { panic!("{change:?}") };
     assert_eq!(file.path, "@project/a.md");
     assert_eq!(file.before, Some(Digest::of(b"old").to_string()));
-    assert_eq!(file.after, Digest::of(b"new").to_string());
+    assert_eq!(file.after, Some(Digest::of(b"new").to_string()));
     assert_eq!(change.before_images().collect::<Vec<_>>(), [b"old"]);
     assert_eq!(change.intent.time, super::desk::NOW);
     assert_eq!(change.intent.state, None);

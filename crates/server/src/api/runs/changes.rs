@@ -30,7 +30,7 @@ pub(super) fn list(asked: Asked<Id>) -> Result<Changes, Problem> {
         files.push(ChangedFile {
             path: path.to_owned(),
             created: first.is_some_and(|change| change.before.is_none()),
-            is_current: last.is_some_and(|change| now == Some(change.after)),
+            is_current: last.is_some_and(|change| now == change.after),
             changes: changes.iter().map(change).collect(),
             now: now.map(|digest| digest.to_string()),
         });
@@ -41,7 +41,7 @@ pub(super) fn list(asked: Asked<Id>) -> Result<Changes, Problem> {
 fn change(change: &changes::Change) -> Change {
     let changes::Change { seq, call_id, node_id, time, before, after } = change.clone();
     let before = before.map(|digest| digest.to_string());
-    Change { seq, call_id, node_id, time, before, after: after.to_string() }
+    Change { seq, call_id, node_id, time, before, after: after.map(|digest| digest.to_string()) }
 }
 
 pub(super) fn images(asked: Asked<Id, ImageQuery>) -> Result<Images, Problem> {
@@ -53,12 +53,14 @@ pub(super) fn images(asked: Asked<Id, ImageQuery>) -> Result<Images, Problem> {
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
         Ok(Image { sha256: digest.to_string(), text })
     };
-    Ok(Images { before: first.before.map(image).transpose()?, after: image(last.after)? })
+    let before = first.before.map(image).transpose()?;
+    Ok(Images { before, after: last.after.map(image).transpose()? })
 }
 
 pub(super) fn revert(asked: Asked<Id, (), Revert>) -> Result<Nothing, Problem> {
     let Revert { path, seq, if_match_sha256 } = &asked.body;
-    made(&asked)?.revert(path, *seq, digest(if_match_sha256)?)?;
+    let now = if_match_sha256.as_deref().map(digest).transpose()?;
+    made(&asked)?.revert(path, *seq, now)?;
     Ok(Nothing {})
 }
 
@@ -93,7 +95,8 @@ pub(super) fn revert_step(asked: Asked<Id, (), RevertStep>) -> Result<RevertResu
     let RevertStep { visit, onward, files } = &asked.body;
     let mut agreed = Vec::new();
     for file in files {
-        agreed.push((file.path.clone(), digest(&file.if_match_sha256)?));
+        let now = file.if_match_sha256.as_deref().map(digest).transpose()?;
+        agreed.push((file.path.clone(), now));
     }
     let outcomes = made(&asked)?.go_back(scope(*visit, *onward), &agreed)?;
     let files = outcomes.into_iter().map(|(path, outcome)| match outcome {

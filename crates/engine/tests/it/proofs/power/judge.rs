@@ -186,7 +186,7 @@ fn read(bytes: &[u8]) -> Told {
                 if answer.refused.is_none() =>
             {
                 for file in open.remove(call_id).unwrap_or_default() {
-                    may_hold.insert(file.path.clone(), vec![Some(digest(&file.after))]);
+                    may_hold.insert(file.path.clone(), vec![file.after.as_ref().map(digest)]);
                 }
             }
             _ => {}
@@ -200,7 +200,7 @@ fn intended(files: &[FileIntent], may_hold: &mut BTreeMap<String, Vec<Option<Dig
     let digest = |text: &String| Digest::parse(text).unwrap();
     for file in files {
         let before = file.before.as_ref().map(digest);
-        may_hold.insert(file.path.clone(), vec![before, Some(digest(&file.after))]);
+        may_hold.insert(file.path.clone(), vec![before, file.after.as_ref().map(digest)]);
     }
 }
 
