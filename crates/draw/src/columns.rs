@@ -2,8 +2,9 @@
 
 use super::graph::Flow;
 use super::lanes::{self, Lane, Return, Stand, Tracks};
+use super::net::{Arc, Net, Placed};
 use super::parts::{Parts, START_DOT};
-use super::place::{Arc, Net, Placed, place};
+use super::place::place;
 use super::rows::{Item, ItemKind, Rows};
 
 /// The least distance of nodes and labels in one band, whatever the placing did.

@@ -14,6 +14,7 @@ mod lanes;
 mod layout;
 mod levels;
 mod mermaid;
+mod net;
 mod parts;
 mod path;
 mod place;

@@ -2,7 +2,7 @@
 //!
 //! Every step is linear in the size of the picture and none recurses, so thousands of nodes are fine.
 
-use super::place::{EDGE_GAP, NODE_GAP, Net, Placed, middle_band};
+use super::net::{EDGE_GAP, NODE_GAP, Net, Placed, middle_band};
 use super::spread::spread;
 
 /// Short arcs get cells in the bands they pass until there are this many; the others run straight, behind the nodes.

@@ -1,6 +1,6 @@
 //! Takes out crossings the layout left: two neighbouring edges change places where that helps.
 
-use super::place::{Arc, Net, Placed};
+use super::net::{Arc, Net, Placed};
 
 /// Every swap takes a crossing away, so this only bounds the work.
 const ROUNDS: usize = 8;
