@@ -34,7 +34,7 @@ export interface ToolRow extends RowHead {
   result: Payload | undefined;
   refused: string | undefined;
   created: string[];
-  files: { path: string; before?: string; after: string }[];
+  files: { path: string; before?: string; after?: string }[];
   moved: Moved | undefined;
   ended: string | undefined;
   nodeId: string | undefined;

@@ -256,9 +256,9 @@ time: string,
  */
 before?: string, 
 /**
- * The digest after.
+ * The digest after; none when the file was removed.
  */
-after: string, };
+after?: string, };
 
 /**
  * A file that a run changed.
@@ -410,9 +410,9 @@ export type ConfirmedFile = {
  */
 path: string, 
 /**
- * The digest that it must have now.
+ * The digest that it must have now; absent when it must be gone.
  */
-ifMatchSha256: string, };
+ifMatchSha256?: string, };
 
 /**
  * Messages left the context of the model because they no longer fit.
@@ -789,9 +789,9 @@ path: string,
  */
 before?: string, 
 /**
- * The digest after.
+ * The digest after; none when the file is removed.
  */
-after: string, };
+after?: string, };
 
 /**
  * A file or a folder.
@@ -823,9 +823,9 @@ path: string,
  */
 before?: string, 
 /**
- * The digest after.
+ * The digest after; none when the file is removed.
  */
-after: string, };
+after?: string, };
 
 /**
  * What is in a folder.
@@ -1379,9 +1379,9 @@ export type Images = {
  */
 before?: Image, 
 /**
- * After.
+ * After; none when the file was removed.
  */
-after: Image, };
+after?: Image, };
 
 /**
  * The result of an import.
@@ -2936,9 +2936,9 @@ path: string,
  */
 seq?: number, 
 /**
- * The digest that the file must have now.
+ * The digest that the file must have now; absent when it must be gone.
  */
-ifMatchSha256: string, };
+ifMatchSha256?: string, };
 
 /**
  * A hunk that is to be reverted.
@@ -3466,6 +3466,43 @@ data?: Payload,
 forkedFrom?: Fork, };
 
 /**
+ * Contents of a state document that the runtime acts on.
+ */
+export type RunState = { 
+/**
+ * The node the run is at.
+ */
+currentNodeId: string, 
+/**
+ * The nodes that are done, in order.
+ */
+stepsCompleted: Array<string>, 
+/**
+ * What conditions and later steps look at.
+ */
+variables: { [key in string]: JsonValue }, 
+/**
+ * How many branches were decided.
+ */
+decisions: number, 
+/**
+ * The files that were made, from the root of the project.
+ */
+artifacts: Array<string>, 
+/**
+ * Documents that come from outside, such as the artifacts of a calling workflow.
+ */
+inputDocuments?: Array<string>, 
+/**
+ * Whether the workflow is complete.
+ */
+complete: boolean, 
+/**
+ * Why it cannot be completed, where its status says so. It counts for a workflow that was called.
+ */
+failed?: string, };
+
+/**
  * The data of a frame `notice`: how a run or a conversation is now, for lists.
  */
 export type RunStatus = { 
@@ -3680,7 +3717,7 @@ path: string, };
 export type Source = "settings" | "run";
 
 /**
- * What a run has cost.
+ * Cost of a run.
  */
 export type Spent = { 
 /**
@@ -3691,43 +3728,6 @@ turns: number,
  * Tokens, and money where the prices are known.
  */
 usage: Usage, };
-
-/**
- * The facts of a state document that the runtime acts on.
- */
-export type RunState = { 
-/**
- * The node the run is at.
- */
-currentNodeId: string, 
-/**
- * The nodes that are done, in order.
- */
-stepsCompleted: Array<string>, 
-/**
- * What conditions and later steps look at.
- */
-variables: { [key in string]: JsonValue }, 
-/**
- * How many branches were decided.
- */
-decisions: number, 
-/**
- * The files that were made, from the root of the project.
- */
-artifacts: Array<string>, 
-/**
- * Documents that come from outside, such as the artifacts of a calling workflow.
- */
-inputDocuments?: Array<string>, 
-/**
- * Whether the workflow is complete.
- */
-complete: boolean, 
-/**
- * Why it cannot be completed, where its status says so. It counts for a workflow that was called.
- */
-failed?: string, };
 
 /**
  * A conversation that was started.
