@@ -105,14 +105,42 @@ impl Tape {
     fn take(&mut self, event: &Event) {
         self.hand.position.take(&event.kind);
         match &event.kind {
-            EventKind::Run(RunEvent::Started(RunStarted {
-                package,
-                workflow,
-                agent_id,
-                state,
-                settings,
-                ..
-            })) => {
+            EventKind::Run(run) => self.take_run(event, run),
+            EventKind::Conversation(_) => {}
+            EventKind::User(UserEvent::Input(UserInput { text, .. })) => {
+                self.inputs.push(text.clone());
+                self.hand.said.push(text.clone());
+            }
+            EventKind::User(UserEvent::Asked(_)) => {}
+            EventKind::Frame(FrameEvent::Planned(FramePlanned { at, .. })) => {
+                self.passing.times.insert(at.clone());
+            }
+            EventKind::Frame(FrameEvent::Entered(_) | FrameEvent::Left(_)) => self.hand.forget(),
+            EventKind::Frame(FrameEvent::Held(_)) => {}
+            EventKind::State(StateEvent::Changed(change)) => {
+                if change.moved.is_some() && !change.state.complete {
+                    self.hand.forget();
+                }
+            }
+            EventKind::Model(model) => self.take_model(model),
+            EventKind::Tool(ToolEvent::Started(ToolStarted { intent, .. })) => {
+                if let Some(intent) = intent {
+                    self.passing.times.insert(intent.time.clone());
+                }
+            }
+            EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) => {
+                self.hand.last = Some(answer.result.clone());
+                self.hand.answers.push(answer.clone());
+            }
+            EventKind::Tool(ToolEvent::Listed(_) | ToolEvent::Logged(_)) => {}
+        }
+    }
+
+    fn take_run(&mut self, event: &Event, run: &RunEvent) {
+        match run {
+            RunEvent::Started(RunStarted {
+                package, workflow, agent_id, state, settings, ..
+            }) => {
                 self.settings = settings.clone();
                 let run_id = event.run_id.clone().unwrap_or_default();
                 self.passing.run_id.clone_from(&run_id);
@@ -125,23 +153,26 @@ impl Tape {
                     state: state.clone(),
                 });
             }
-            EventKind::Run(RunEvent::Resumed(RunResumed { fresh, state, settings, .. })) => {
+            RunEvent::Resumed(RunResumed { fresh, state, settings, .. }) => {
                 if let Some(settings) = settings {
                     self.settings = settings.clone();
                 }
                 self.resumed(*fresh, state.as_ref());
             }
-            EventKind::User(UserEvent::Input(UserInput { text, .. })) => {
-                self.inputs.push(text.clone());
-                self.hand.said.push(text.clone());
+            RunEvent::PhaseChanged(PhaseChanged { reason, message, .. }) => {
+                self.rested(*reason);
+                self.hand.failure.clone_from(message);
             }
-            EventKind::Frame(FrameEvent::Planned(FramePlanned { at, .. })) => {
-                self.passing.times.insert(at.clone());
+            RunEvent::Failed(RunFailed { message, .. }) => {
+                self.hand.failure = Some(message.clone());
             }
-            EventKind::Frame(FrameEvent::Entered(_) | FrameEvent::Left(_)) => self.hand.forget(),
-            EventKind::Model(ModelEvent::TurnStarted(TurnStarted {
-                turn, node_id, call, ..
-            })) => {
+            RunEvent::Finished(_) => {}
+        }
+    }
+
+    fn take_model(&mut self, model: &ModelEvent) {
+        match model {
+            ModelEvent::TurnStarted(TurnStarted { turn, node_id, call, .. }) => {
                 let workflow =
                     call.and_then(|call| Some((call, self.hand.position.workflow_of(call)?)));
                 let place = match (workflow, node_id) {
@@ -154,41 +185,9 @@ impl Tape {
                 self.hand.open = Some((*turn, place));
                 self.hand.failure = None;
             }
-            EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) => {
-                self.replied(reply)
-            }
-            EventKind::Tool(ToolEvent::Started(ToolStarted { intent, .. })) => {
-                if let Some(intent) = intent {
-                    self.passing.times.insert(intent.time.clone());
-                }
-            }
-            EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) => {
-                self.hand.last = Some(answer.result.clone());
-                self.hand.answers.push(answer.clone());
-            }
-            EventKind::State(StateEvent::Changed(change)) => {
-                if change.moved.is_some() && !change.state.complete {
-                    self.hand.forget();
-                }
-            }
-            EventKind::Model(ModelEvent::ContextCut(_) | ModelEvent::Overflowed(_)) => {
-                self.hand.forget()
-            }
-            EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { reason, message, .. })) => {
-                self.rested(*reason);
-                self.hand.failure.clone_from(message);
-            }
-            EventKind::Run(RunEvent::Failed(RunFailed { message, .. })) => {
-                self.hand.failure = Some(message.clone())
-            }
-            EventKind::Conversation(_)
-            | EventKind::Tool(ToolEvent::Listed(_) | ToolEvent::Logged(_))
-            | EventKind::Model(
-                ModelEvent::Delta(_) | ModelEvent::Retried(_) | ModelEvent::Stopped(_),
-            )
-            | EventKind::User(UserEvent::Asked(_))
-            | EventKind::Frame(FrameEvent::Held(_))
-            | EventKind::Run(RunEvent::Finished(_)) => {}
+            ModelEvent::Replied(AssistantMessage { reply, .. }) => self.replied(reply),
+            ModelEvent::ContextCut(_) | ModelEvent::Overflowed(_) => self.hand.forget(),
+            ModelEvent::Delta(_) | ModelEvent::Retried(_) | ModelEvent::Stopped(_) => {}
         }
     }
 
