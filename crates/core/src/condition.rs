@@ -81,7 +81,6 @@ impl PartialEq for Condition {
 pub(crate) struct Use {
     /// The part before the first dot.
     pub(crate) variable: String,
-    /// The name as it is written.
     pub(crate) span: Span,
 }
 
@@ -98,11 +97,8 @@ impl fmt::Debug for Compiled {
 /// What is wrong with a condition, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
-    /// The offending part.
     pub span: Span,
-    /// What is wrong.
     pub message: String,
-    /// What to do.
     pub help: String,
 }
 

@@ -12,11 +12,8 @@ use crate::text::{Position, Span};
 pub struct Diagnostic {
     /// Its stable code, which also decides its severity.
     pub code: Code,
-    /// Where it is.
     pub place: Place,
-    /// What is wrong, in one sentence.
     pub message: String,
-    /// What to do about it.
     pub help: Option<String>,
     /// A second place that explains the first, such as the earlier of two twins.
     pub related: Option<Related>,
@@ -51,9 +48,7 @@ impl Diagnostic {
 /// A second place that belongs to a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// Where.
     pub place: Place,
-    /// What is there.
     pub message: String,
 }
 
@@ -64,7 +59,6 @@ pub struct Place {
     pub file: String,
     /// Bytes of the file's text, when the finding is about text.
     pub span: Option<Span>,
-    /// Line and column of the span's start.
     pub position: Option<Position>,
     /// The JSON Pointer of the value that the span belongs to, in JSON and in frontmatter.
     pub pointer: Option<String>,

@@ -22,9 +22,7 @@ use crate::package::agents::{Agent, MenuItem, MenuTarget, Trigger};
 /// What a line of the user means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routed {
-    /// What to do.
     pub command: Command,
-    /// How sure that is.
     pub confidence: Confidence,
     /// What made it so, in a few words: "number 2", "trigger `create-story`".
     pub reason: String,
@@ -37,22 +35,16 @@ pub struct Routed {
 /// What to do with a line of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Show the menu.
     ShowMenu,
-    /// Leave the agent.
     Dismiss,
-    /// Go on with the last run.
     Resume,
     /// Do what a menu item or one of its handlers says; [`resolve`] tells what that is.
     Item(Target),
-    /// Ask the user which one is meant.
     Clarify {
-        /// Why nothing was chosen.
         why: Unclear,
         /// What can be chosen; never empty.
         candidates: Vec<Candidate>,
     },
-    /// Talk to the agent.
     Chat,
 }
 
@@ -71,7 +63,6 @@ pub enum Unclear {
 pub struct Candidate {
     /// The number of its menu item, among the visible ones.
     pub number: usize,
-    /// What the user reads.
     pub label: String,
     /// What the user types to choose it: the number, or the word of one of the item's handlers.
     pub answer: String,
@@ -97,7 +88,6 @@ pub enum Confidence {
 /// What a menu item or a handler wants done, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The work.
     pub work: Work,
     /// A file to load first.
     pub data: Option<String>,

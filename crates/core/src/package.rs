@@ -44,21 +44,15 @@ pub struct Package {
 pub struct Workflow {
     /// Its id, unless it is a default workflow that `workflows[]` does not list.
     pub id: Option<WorkflowId>,
-    /// What people call it.
     pub display_name: Option<String>,
-    /// What it is for.
     pub description: Option<String>,
-    /// Where its document is.
     pub document_path: PackagePath,
-    /// Where its graph is.
     pub graph_path: PackagePath,
     /// Its legal moves.
     pub graph: Graph,
-    /// The frontmatter of its document.
     pub front: Arc<WorkflowFront>,
     /// Its document, as its author wrote it: the template of a run's state.
     pub document: Arc<str>,
-    /// The step of every node.
     pub steps: Arc<BTreeMap<NodeId, Arc<Step>>>,
     /// The workflow that each subworkflow node calls.
     pub calls: Arc<BTreeMap<NodeId, Call>>,
@@ -67,7 +61,6 @@ pub struct Workflow {
 /// A call of another workflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The workflow that is called.
     pub workflow: WorkflowId,
     /// Whether the child starts with the parent's variables and artifacts.
     pub pass_context: bool,

@@ -26,7 +26,6 @@ pub enum PathError {
     /// It begins at a root: `/`, `\\`, or a drive letter.
     #[error("it is absolute")]
     Absolute,
-    /// It has a `..` component.
     #[error("it climbs up with `..`")]
     Parent,
     /// It has a name that is not portable; the text says why.

@@ -62,11 +62,8 @@ pub enum RefusalCode {
 /// A call that was not carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// Which kind.
     pub code: RefusalCode,
-    /// What is wrong, in one sentence.
     pub message: String,
-    /// What to do instead.
     pub hint: Option<String>,
     /// What a program can use, such as `allowedNext`.
     pub details: Box<Map<String, Json>>,

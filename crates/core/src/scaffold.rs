@@ -12,13 +12,11 @@ use shapes::{EdgePlan, NodePlan};
 /// What the author is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The package's name.
     pub name: String,
     /// What it is for; may be empty.
     pub description: String,
     /// Who writes it; may be empty.
     pub author: String,
-    /// The shape of its workflow.
     pub shape: Shape,
 }
 

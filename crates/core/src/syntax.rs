@@ -13,7 +13,6 @@ use crate::text::Span;
 pub struct Tree {
     /// Where it stands. For a YAML collection this is only its beginning.
     pub span: Span,
-    /// What it is.
     pub value: Value,
 }
 
@@ -52,15 +51,10 @@ impl Tree {
 /// What JSON and YAML have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// `null`.
     Null,
-    /// `true` or `false`.
     Bool(bool),
-    /// Any number.
     Number(serde_json::Number),
-    /// A string.
     String(String),
-    /// A list.
     List(Vec<Tree>),
     /// A map, in the order of the file, keys unique.
     Map(Vec<Entry>),
@@ -69,11 +63,8 @@ pub enum Value {
 /// A key and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The key.
     pub key: String,
-    /// Where the key stands.
     pub key_span: Span,
-    /// Its value.
     pub tree: Tree,
 }
 
@@ -101,13 +92,9 @@ impl Keys {
 /// Why a text could not be read as a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Which kind of mistake.
     pub code: Code,
-    /// Where.
     pub span: Span,
-    /// What is wrong.
     pub message: String,
-    /// What to do.
     pub help: Option<String>,
 }
 

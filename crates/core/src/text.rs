@@ -5,7 +5,6 @@ use serde::Serialize;
 /// A half-open range of bytes in one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Span {
-    /// First byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,

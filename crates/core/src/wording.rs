@@ -8,7 +8,6 @@ use crate::text::is_unsafe_char;
 
 /// Characters of a value that [`quoted`] shows.
 const QUOTED_CHARS: usize = 60;
-/// Characters that [`one_line`] shows.
 const LINE_CHARS: usize = 120;
 /// Items that [`ticked`] and [`joined`] spell out.
 const LISTED_ITEMS: usize = 20;

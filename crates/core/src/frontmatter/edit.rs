@@ -15,24 +15,11 @@ use crate::text::is_unsafe_char;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
     /// Gives a key a value; missing maps on the way are made.
-    Set {
-        /// Which key.
-        path: Vec<String>,
-        /// Its new value.
-        value: Json,
-    },
+    Set { path: Vec<String>, value: Json },
     /// Appends to a list; a missing or null list is made.
-    Push {
-        /// Which list.
-        path: Vec<String>,
-        /// What is added at its end.
-        value: Json,
-    },
+    Push { path: Vec<String>, value: Json },
     /// Takes a key away, if it is there.
-    Remove {
-        /// Which key.
-        path: Vec<String>,
-    },
+    Remove { path: Vec<String> },
 }
 
 /// Why an edit was not made. The document is as it was.
@@ -70,7 +57,6 @@ impl Frontmatter {
         self.is_kept_in(&after, &wanted).then_some(after)
     }
 
-    /// What the edits ask for.
     fn wanted<'e>(&self, edits: &'e [Edit]) -> Result<Wanted<'e>, EditError> {
         let touched: Vec<&String> = edits.iter().filter_map(|edit| edit.path().first()).collect();
         let before = self.entries().iter().filter(|entry| touched.contains(&&entry.key));
@@ -123,7 +109,6 @@ impl Frontmatter {
     }
 }
 
-/// What some edits ask for.
 struct Wanted<'e> {
     /// The keys of the frontmatter that they change.
     touched: Vec<&'e String>,
@@ -136,7 +121,6 @@ impl Wanted<'_> {
         self.touched.iter().any(|key| **key == entry.key)
     }
 
-    /// Whether a document says it.
     fn is_said_in(&self, document: &Frontmatter) -> bool {
         let mut touched = document.entries().iter().filter(|entry| self.is_about(entry));
         self.said.as_object().is_some_and(|said| {

@@ -39,7 +39,6 @@ enum Closeness {
 /// Where a text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Pool {
-    /// In a description.
     Description,
     /// In a trigger, a cmd, an alias, or the match of a handler.
     Word,

@@ -17,65 +17,45 @@ type Files<'f> = &'f dyn Fn(&VPath) -> Option<String>;
 /// What is done. Whatever it names was there when it was resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Start a workflow.
     StartWorkflow {
         /// Its place in [`Package::workflows`].
         workflow: usize,
-        /// What is loaded first.
         data: Option<DataRef>,
     },
     /// Let the agent follow a Markdown file.
     Script {
-        /// The file.
         path: VPath,
-        /// What is loaded first.
         data: Option<DataRef>,
     },
-    /// Say one of the agent's prompts.
     Prompt {
-        /// Its id.
         id: String,
-        /// What it says.
         text: String,
-        /// What is loaded first.
         data: Option<DataRef>,
     },
     /// Say what the menu says.
     Inline {
-        /// The instruction.
         text: String,
-        /// What is loaded first.
         data: Option<DataRef>,
     },
-    /// Show the menu.
     ShowMenu,
-    /// Leave the agent.
     Dismiss,
-    /// Go on with the last run.
     Resume,
 }
 
 /// A file that is loaded before a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataRef {
-    /// Where it is.
     pub path: VPath,
-    /// How it is read.
     pub format: DataFormat,
 }
 
 /// How data is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataFormat {
-    /// JSON.
     Json,
-    /// YAML.
     Yaml,
-    /// Lines of values.
     Csv,
-    /// XML, as it stands.
     Xml,
-    /// Text, as it stands.
     Text,
 }
 

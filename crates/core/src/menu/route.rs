@@ -129,7 +129,6 @@ impl<'a> Way<'a> {
         self.phrase.as_ref()?.texts().next()
     }
 
-    /// What the user reads.
     fn label(&self) -> Option<&'a str> {
         let phrase = self.phrase.as_ref()?;
         phrase.similar.first().copied().or(phrase.word)

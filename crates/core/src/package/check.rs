@@ -30,7 +30,6 @@ use crate::shape::{Reader, Tolerance};
 pub struct Checked {
     /// The package, unless an error was found.
     pub package: Option<Package>,
-    /// Everything that was found.
     pub findings: Findings,
     /// The texts that the findings point into.
     pub sources: Sources,
@@ -67,7 +66,6 @@ struct Check<'f> {
     steps: HashMap<PackagePath, Option<Rc<StepDraft>>>,
     /// Files that have no text, so that each is reported once.
     failed: BTreeSet<PackagePath>,
-    /// What was read so far.
     bytes: usize,
     values: usize,
     /// Looking for a similar path costs time; a hostile package gets only a few searches.

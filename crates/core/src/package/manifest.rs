@@ -140,9 +140,7 @@ pub(super) struct ManifestDraft {
     pub(super) workflows: Vec<WorkflowEntryDraft>,
     /// True when `workflows` could be read as a list, so that there are no workflows but these.
     workflows_read: bool,
-    /// The oldest runtime that can run it.
     pub(super) min_runtime_version: Option<Version>,
-    /// The digest that it states.
     pub(super) sha256: Option<Digest>,
     /// Everything, when nothing is wrong.
     pub(super) manifest: Option<Manifest>,

@@ -17,7 +17,6 @@ use crate::version::SchemaVersion;
 /// A step file.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its frontmatter.
     pub front: StepFront,
     /// The whole file, as its author wrote it.
     pub text: Arc<str>,

@@ -47,7 +47,6 @@ pub struct FileChange {
 /// What the user says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// This call may be made.
     Once,
     /// This call, and all others that the same rule asks about in this run.
     Run,

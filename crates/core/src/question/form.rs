@@ -28,13 +28,10 @@ pub struct Form {
 /// One field of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Its name in the answer.
     pub name: String,
     /// What the user reads instead of the name.
     pub title: Option<String>,
-    /// More about it.
     pub description: Option<String>,
-    /// What fits into it.
     pub kind: FieldKind,
     /// What becomes of it when the user says nothing.
     pub unsaid: Unsaid,
@@ -43,25 +40,12 @@ pub struct Field {
 /// What fits into a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldKind {
-    /// Words.
     Text(TextRule),
-    /// A number.
     Number(Range),
-    /// A number without a fraction.
     Integer(Range),
-    /// Yes or no.
     YesNo,
-    /// One of these.
     One(Vec<Offer>),
-    /// Several of these.
-    Several {
-        /// What can be chosen.
-        offers: Vec<Offer>,
-        /// At least so many.
-        least: usize,
-        /// At most so many.
-        most: usize,
-    },
+    Several { offers: Vec<Offer>, least: usize, most: usize },
 }
 
 /// What becomes of a field that the user says nothing about.
@@ -78,11 +62,8 @@ pub enum Unsaid {
 /// Which words fit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextRule {
-    /// At least so many characters.
     pub least: u64,
-    /// At most so many characters.
     pub most: Option<u64>,
-    /// What they must look like.
     pub pattern: Option<Pattern>,
     /// What they are, as a hint for the user: `date`, `email`. It is not checked.
     pub format: Option<String>,
@@ -91,7 +72,6 @@ pub struct TextRule {
 /// A regular expression that is found in linear time.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// As the schema has it.
     text: String,
     regex: regex::Regex,
 }
@@ -99,7 +79,6 @@ pub struct Pattern {
 /// A value that can be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// What the model gets.
     pub value: Json,
     /// The value as it is typed.
     pub text: String,

@@ -3,11 +3,8 @@
 /// The shape of a new workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Steps one after the other.
     Linear,
-    /// A decision with two branches.
     Branch,
-    /// Draft, review, revise, until it is good.
     Loop,
 }
 

@@ -74,7 +74,6 @@ struct Anchored {
     depth: usize,
 }
 
-/// Builds the tree from events.
 #[derive(Default)]
 struct Composer {
     root: Option<Tree>,

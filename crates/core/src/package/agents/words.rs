@@ -77,7 +77,6 @@ fn some(text: &str) -> Option<&str> {
 /// Where an author writes a word of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spot {
-    /// The trigger.
     Trigger,
     /// The other spelling of the trigger.
     Cmd,

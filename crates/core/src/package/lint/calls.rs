@@ -51,7 +51,6 @@ pub(super) fn resolve(
     Resolved { calling, in_circles }
 }
 
-/// The calls of one graph.
 #[derive(Default)]
 struct GraphCalls {
     calling: HashSet<usize>,

@@ -107,7 +107,6 @@ fn named(item: &MenuItem) -> String {
     format!("the menu item {}", quoted(item.trigger.as_deref().unwrap_or(&item.description)))
 }
 
-/// A message and its help.
 type Problem = (String, String);
 
 impl Targets<'_> {
