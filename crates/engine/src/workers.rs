@@ -53,10 +53,10 @@ pub trait Connector: fmt::Debug + Send + Sync {
 
 /// The workers of this process. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Workers(Arc<Shared>);
+pub struct Workers(Arc<WorkersState>);
 
 #[derive(Debug)]
-struct Shared {
+struct WorkersState {
     store: Arc<Store>,
     connector: Arc<dyn Connector>,
     /// Runs and conversations that may be at work at the same time.
@@ -82,7 +82,7 @@ impl Drop for ThreadCount {
 impl Workers {
     /// Makes workers that may be at work at the same time up to this number.
     pub fn new(store: Arc<Store>, connector: Arc<dyn Connector>, max_workers: usize) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(WorkersState {
             store,
             connector,
             max_workers,

@@ -32,13 +32,13 @@ pub(crate) struct Access {
     /// Authenticates a second start on the same store.
     secret: Secret,
     cookie_name: String,
-    known: Mutex<Known>,
+    known: Mutex<AccessState>,
     /// The file of the cookies; the lock serializes writes.
     file: Mutex<PathBuf>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct AccessState {
     /// With the time at which they were issued.
     links: VecDeque<(Digest, Instant)>,
     cookies: VecDeque<Cookie>,
@@ -81,7 +81,7 @@ impl Access {
             secret: Secret::fresh(),
             // Browsers share cookies between ports, and two stores may be served at the same time.
             cookie_name: format!("crewagent-{port}"),
-            known: Mutex::new(Known { links: VecDeque::new(), cookies }),
+            known: Mutex::new(AccessState { links: VecDeque::new(), cookies }),
             file: Mutex::new(file),
         })
     }
@@ -166,7 +166,7 @@ impl Access {
         let _ = write_private(&file, text.as_bytes());
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, AccessState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -42,7 +42,7 @@ struct Blob {
 
 /// The run and the turn in a path.
 #[derive(Deserialize)]
-struct Turn {
+struct TurnPath {
     id: String,
     turn: u64,
 }

@@ -40,7 +40,7 @@ pub(crate) const LINK_PATH: &str = "/instance/link";
 
 /// The address of the server of a store.
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct InstanceRecord {
     pid: u32,
     port: u16,
     secret: String,
@@ -111,7 +111,8 @@ impl Claimed {
     /// Publishes the address of this server.
     pub(crate) fn publish(self, port: u16, secret: &Secret) -> Result<Instance, ServerError> {
         let path = self.folder.join(RECORD);
-        let record = Record { pid: std::process::id(), port, secret: secret.reveal().to_owned() };
+        let record =
+            InstanceRecord { pid: std::process::id(), port, secret: secret.reveal().to_owned() };
         let text = serde_json::to_vec(&record).map_err(io::Error::other);
         text.and_then(|text| write_private(&path, &text)).map_err(failed("write", &path))?;
         Ok(Instance { record: path, _lock: self.lock })
@@ -149,7 +150,8 @@ pub(crate) fn failed(
 /// link.
 fn ask(folder: &Path, runtime: &Runtime) -> Result<Option<Link>, String> {
     let text = fs::read(folder.join(RECORD)).map_err(|error| error.to_string())?;
-    let record: Record = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    let record: InstanceRecord =
+        serde_json::from_slice(&text).map_err(|error| error.to_string())?;
     let asked = async { tokio::time::timeout(ANSWER_TIMEOUT, link(folder, &record)).await };
     match runtime.block_on(asked) {
         Ok(link) => link.map_err(|error| format!("process {}: {error}", record.pid)),
@@ -158,7 +160,10 @@ fn ask(folder: &Path, runtime: &Runtime) -> Result<Option<Link>, String> {
 }
 
 #[allow(clippy::disallowed_methods, reason = "the port is that of a server of this store")]
-async fn link(folder: &Path, record: &Record) -> Result<Option<Link>, Box<dyn std::error::Error>> {
+async fn link(
+    folder: &Path,
+    record: &InstanceRecord,
+) -> Result<Option<Link>, Box<dyn std::error::Error>> {
     let address = format!("127.0.0.1:{}", record.port);
     let socket = tokio::net::TcpStream::connect(&address).await?;
     let (mut sender, connection) =

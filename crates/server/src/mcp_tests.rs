@@ -15,10 +15,10 @@ const MAX_TEST_TIME: Duration = Duration::from_secs(120);
 
 /// The tests of MCP servers since the process started.
 #[derive(Debug, Default)]
-pub(crate) struct McpTests(Mutex<Known>);
+pub(crate) struct McpTests(Mutex<TestState>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct TestState {
     running: BTreeSet<ServerName>,
     last: BTreeMap<ServerName, Arc<McpTest>>,
 }
@@ -64,7 +64,7 @@ impl McpTests {
         self.known().last.remove(name);
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, TestState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

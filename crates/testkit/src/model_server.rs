@@ -21,9 +21,9 @@ pub struct Request {
     pub body: Json,
 }
 
-/// What happens to a connection after an answer.
+/// The fate of a connection after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Connection {
+pub enum AfterAnswer {
     /// The next request is read.
     KeepAlive,
     /// The connection is dropped.
@@ -48,7 +48,7 @@ impl ModelServer {
     /// Starts a server whose answers this function writes. It gets the number of the request, from 0.
     pub fn start<A>(answer: A) -> io::Result<Self>
     where
-        A: Fn(usize, &Request, &mut TcpStream) -> Connection + Send + Sync + 'static,
+        A: Fn(usize, &Request, &mut TcpStream) -> AfterAnswer + Send + Sync + 'static,
     {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
@@ -105,7 +105,7 @@ impl Shared {
     fn serve(
         &self,
         mut stream: TcpStream,
-        answer: &dyn Fn(usize, &Request, &mut TcpStream) -> Connection,
+        answer: &dyn Fn(usize, &Request, &mut TcpStream) -> AfterAnswer,
     ) {
         let _ = stream.set_nodelay(true);
         while let Some(request) = read_request(&mut stream) {
@@ -113,7 +113,7 @@ impl Shared {
             let number = requests.len();
             requests.push(request.clone());
             drop(requests);
-            if answer(number, &request, &mut stream) == Connection::Close {
+            if answer(number, &request, &mut stream) == AfterAnswer::Close {
                 return;
             }
         }

@@ -193,7 +193,7 @@ fn window(rows: u16, columns: u16) -> Winsize {
 mod tests {
     use super::*;
 
-    /// The one that every terminal below begins as.
+    /// Runs as the process that every terminal starts from.
     #[test]
     fn host() {
         become_program_if_asked();

@@ -108,11 +108,11 @@ pub enum Pull {
 #[derive(Debug)]
 pub struct EventBuffer {
     journal: JournalId,
-    state: Mutex<State>,
+    state: Mutex<BufferState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BufferState {
     /// The range of epochs whose events follow each other without a gap; 0 before the first event.
     first_epoch: u64,
     epoch: u64,
@@ -121,14 +121,14 @@ struct State {
     events: VecDeque<BufferedEvent>,
     bytes: usize,
     /// The deltas of the event that is still to come.
-    deltas: Vec<Delta>,
+    deltas: Vec<MergedDelta>,
     is_open: bool,
     listeners: Vec<Weak<Listener>>,
 }
 
 /// Consecutive deltas of one channel, merged.
 #[derive(Debug)]
-struct Delta {
+struct MergedDelta {
     /// The first event, without its text.
     event: Event,
     channel: Channel,
@@ -137,7 +137,7 @@ struct Delta {
     ends: Vec<(u64, usize)>,
 }
 
-impl Delta {
+impl MergedDelta {
     /// Returns the text after the last delta that a subscriber has seen, as one event.
     fn after(&self, seen: u64) -> Option<Event> {
         let last = self.ends.last().map(|(part, _)| *part).filter(|part| *part > seen)?;
@@ -243,12 +243,12 @@ impl EventBuffer {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BufferState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl BufferState {
     fn push(&mut self, journal: &JournalId, event: &Event) {
         if let Some(part) = event.part {
             return self.push_delta(event, part);
@@ -291,7 +291,7 @@ impl State {
             });
             let event = Event { kind, ..event.clone() };
             let (text, ends) = (String::new(), Vec::new());
-            self.deltas.push(Delta { event, channel: *channel, text, ends });
+            self.deltas.push(MergedDelta { event, channel: *channel, text, ends });
         }
         if let Some(delta) = self.deltas.last_mut() {
             delta.text.push_str(text);

@@ -17,15 +17,15 @@ use crate::store::{JournalId, JournalKind, RunId, Store};
 /// An idle worker waits this long for the next job. Then the run is free for other processes, and costs nothing.
 const WORKER_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a worker drives: a run by itself, or a conversation with the run it is about.
+/// The subject of a worker: a run by itself, or a conversation with the run it is about.
 enum Driven<'s> {
     Run(Box<Run>),
     Conversation(Box<Session<'s>>),
 }
 
-/// How a worker session ended.
+/// The end of a worker session.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum SessionEnding {
     /// All emitted events are in the journal.
     Clean,
     /// Something failed; the last emitted events may be lost.
@@ -162,10 +162,10 @@ impl<'s> WorkerSession<'s> {
             job = match self.slot.wait_for_job(WORKER_IDLE_TIMEOUT) {
                 Some(next) if self.is_outdated(&driven, &next) => {
                     self.slot.put_back(next);
-                    break Ending::Clean;
+                    break SessionEnding::Clean;
                 }
                 Some(next) => next,
-                None => break Ending::Clean,
+                None => break SessionEnding::Clean,
             };
         };
         self.close(driven, ending);
@@ -190,7 +190,7 @@ impl<'s> WorkerSession<'s> {
         }
     }
 
-    fn run_job(&mut self, driven: &mut Driven<'s>, job: Job) -> Result<(), Ending> {
+    fn run_job(&mut self, driven: &mut Driven<'s>, job: Job) -> Result<(), SessionEnding> {
         // A message to a run is always for its model. Without a model it is refused, so that the user need not repeat it.
         let needs_model = match &job.task {
             Task::Say { .. } => matches!(driven, Driven::Run(_)),
@@ -216,7 +216,7 @@ impl<'s> WorkerSession<'s> {
             Ok(reaction) => reaction,
             Err(error) => {
                 self.slot.finish(job, Err(error));
-                return if driven.is_broken() { Err(Ending::Failed) } else { Ok(()) };
+                return if driven.is_broken() { Err(SessionEnding::Failed) } else { Ok(()) };
             }
         };
         if !reaction.has_work() {
@@ -275,7 +275,7 @@ impl<'s> WorkerSession<'s> {
         Ok(session.go_on_with(id, &mut |event| self.emit(event))?)
     }
 
-    fn drive(&self, driven: &mut Driven<'s>) -> Result<(), Ending> {
+    fn drive(&self, driven: &mut Driven<'s>) -> Result<(), SessionEnding> {
         let Some((_, model)) = &self.model else { return Ok(()) };
         let control = &self.slot.control;
         let mut emit = |event: &Event| self.emit(event);
@@ -284,7 +284,7 @@ impl<'s> WorkerSession<'s> {
             Driven::Conversation(session) => session.drive(&**model, control, &mut emit),
         };
         // The failure was emitted; the next job opens the run again.
-        rest.map(drop).map_err(|_| Ending::Failed)
+        rest.map(drop).map_err(|_| SessionEnding::Failed)
     }
 
     /// Opens the model of this name, unless it is open.
@@ -296,10 +296,10 @@ impl<'s> WorkerSession<'s> {
         Ok(())
     }
 
-    fn close(&self, driven: Driven<'s>, ending: Ending) {
+    fn close(&self, driven: Driven<'s>, ending: SessionEnding) {
         let mut emit = |event: &Event| self.emit(event);
         let is_written = match driven {
-            _ if ending == Ending::Failed => false,
+            _ if ending == SessionEnding::Failed => false,
             Driven::Run(mut run) => match run.rest() {
                 Some(rest) => run.finish(&rest, &mut emit).is_ok(),
                 None => true,

@@ -88,7 +88,7 @@ enum SlotState {
     Working,
 }
 
-/// What happened to a job that was submitted.
+/// The result of submitting a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Submission {
     /// The existing worker takes it.

@@ -39,7 +39,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 
 /// The server in a path.
 #[derive(Deserialize)]
-struct Name {
+struct ServerPath {
     name: String,
 }
 
@@ -112,7 +112,7 @@ fn report(test: &McpTest, policy: &Policy) -> McpTestResult {
     }
 }
 
-fn set(asked: Asked<Name, (), SetMcpServer>) -> Result<McpServerItem, Problem> {
+fn set(asked: Asked<ServerPath, (), SetMcpServer>) -> Result<McpServerItem, Problem> {
     let Asked { app, path, body, .. } = asked;
     let name: ServerName = path.name.parse().map_err(Problem::invalid)?;
     let store = app.store()?;
@@ -136,16 +136,16 @@ fn time(text: Option<String>) -> Result<Option<Timeout>, Problem> {
     text.map(|text| text.parse().map_err(Problem::invalid)).transpose()
 }
 
-fn switch(asked: Asked<Name, (), McpSwitch>) -> Result<McpServerItem, Problem> {
-    let Asked { app, path: Name { name }, body, .. } = asked;
+fn switch(asked: Asked<ServerPath, (), McpSwitch>) -> Result<McpServerItem, Problem> {
+    let Asked { app, path: ServerPath { name }, body, .. } = asked;
     let store = app.store()?;
     let names = store.tool_servers().find_all(std::slice::from_ref(&name))?;
     store.tool_servers().switch(&names, body.enabled)?;
     show(&app, &name)
 }
 
-fn remove(asked: Asked<Name>) -> Result<Nothing, Problem> {
-    let Asked { app, path: Name { name }, .. } = asked;
+fn remove(asked: Asked<ServerPath>) -> Result<Nothing, Problem> {
+    let Asked { app, path: ServerPath { name }, .. } = asked;
     let store = app.store()?;
     let names = store.tool_servers().find_all(&[name])?;
     store.tool_servers().remove(&names)?;
@@ -153,8 +153,8 @@ fn remove(asked: Asked<Name>) -> Result<Nothing, Problem> {
     Ok(Nothing {})
 }
 
-fn test(asked: Asked<Name, (), Nothing>) -> Result<McpTestResult, Problem> {
-    let Asked { app, path: Name { name }, .. } = asked;
+fn test(asked: Asked<ServerPath, (), Nothing>) -> Result<McpTestResult, Problem> {
+    let Asked { app, path: ServerPath { name }, .. } = asked;
     let store = app.store()?;
     let (name, settings) = store.tool_servers().find(&name)?;
     let cancel = Cancel::default();

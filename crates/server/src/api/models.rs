@@ -31,7 +31,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 
 /// The model in a path.
 #[derive(Deserialize)]
-struct Name {
+struct ModelPath {
     name: String,
 }
 
@@ -86,8 +86,8 @@ fn file(app: &App) -> Result<SettingsFile, Problem> {
     Ok(SettingsFile::open(&Settings::path(app.home()))?)
 }
 
-fn set(asked: Asked<Name, (), SetModel>) -> Result<ModelItem, Problem> {
-    let Asked { app, path: Name { name }, body, .. } = asked;
+fn set(asked: Asked<ModelPath, (), SetModel>) -> Result<ModelItem, Problem> {
+    let Asked { app, path: ModelPath { name }, body, .. } = asked;
     let store = app.store()?;
     let is_new = !store.settings().models.contains_key(&name);
     let is_profile = |name: &str| Profile::built_in(name).is_some();
@@ -135,8 +135,8 @@ fn set(asked: Asked<Name, (), SetModel>) -> Result<ModelItem, Problem> {
     Ok(item(&app.store()?, &name))
 }
 
-fn remove(asked: Asked<Name>) -> Result<Nothing, Problem> {
-    let Asked { app, path: Name { name }, .. } = asked;
+fn remove(asked: Asked<ModelPath>) -> Result<Nothing, Problem> {
+    let Asked { app, path: ModelPath { name }, .. } = asked;
     let store = app.store()?;
     let settings = store.settings();
     let Some(own) = settings.models.get(&name) else { return Err(unknown(&name)) };
@@ -156,8 +156,8 @@ fn unknown(name: &str) -> Problem {
     Problem::missing(format!("there is no model `{name}`"))
 }
 
-fn choose(asked: Asked<Name, (), Nothing>) -> Result<Nothing, Problem> {
-    let Asked { app, path: Name { name }, .. } = asked;
+fn choose(asked: Asked<ModelPath, (), Nothing>) -> Result<Nothing, Problem> {
+    let Asked { app, path: ModelPath { name }, .. } = asked;
     if !name.starts_with("scripted:") && !name.starts_with("replay:") {
         app.store()?.settings().model(&name, "", &Surroundings::of_process())?;
     }
@@ -178,7 +178,7 @@ fn chosen(store: &Store, name: &str) -> Result<Box<ChosenModel>, Problem> {
     }
 }
 
-fn test(asked: Asked<Name, (), Nothing>) -> Result<ModelTestResult, Problem> {
+fn test(asked: Asked<ModelPath, (), Nothing>) -> Result<ModelTestResult, Problem> {
     let store = asked.app.store()?;
     let chosen = chosen(&store, &asked.path.name)?;
     let surroundings = Surroundings::of_process();
@@ -214,7 +214,7 @@ pub(super) fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-fn measure(asked: Asked<Name, (), Nothing>) -> Result<ProbeResult, Problem> {
+fn measure(asked: Asked<ModelPath, (), Nothing>) -> Result<ProbeResult, Problem> {
     let store = asked.app.store()?;
     let chosen = chosen(&store, &asked.path.name)?;
     // Earlier measurements are ignored.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// Which file is compared.
+/// The file that is compared.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -39,7 +39,7 @@ pub struct RevertQuery {
     pub onward: Option<bool>,
 }
 
-/// What reverting a step would do.
+/// The effect of reverting a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RevertPlan {
@@ -119,7 +119,7 @@ pub struct ForkQuery {
     pub event: u64,
 }
 
-/// What the new run would start with.
+/// The state that the new run would start with.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::{Agent, Bounds};
 
-/// Which conversations are listed.
+/// A filter of conversations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -150,7 +150,7 @@ pub struct Title {
     pub title: String,
 }
 
-/// What was removed.
+/// A conversation that was removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RemovedConversation {

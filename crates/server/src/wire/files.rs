@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which file or folder.
+/// The path of a file or folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -12,7 +12,7 @@ pub struct FileQuery {
     pub path: Option<String>,
 }
 
-/// What is in a folder.
+/// The content of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileList {
@@ -35,7 +35,7 @@ pub struct FileEntry {
     pub path: String,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileText {
@@ -50,7 +50,7 @@ pub struct FileText {
     pub text: Option<String>,
 }
 
-/// What a file shall hold.
+/// The new content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]

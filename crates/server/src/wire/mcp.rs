@@ -44,7 +44,7 @@ pub struct McpServerItem {
     pub last: Option<McpTestResult>,
 }
 
-/// How an MCP server is reached.
+/// The transport of an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     tag = "kind",
@@ -109,7 +109,7 @@ pub struct SetMcpServer {
     pub call_timeout: Option<String>,
 }
 
-/// Whether runs may use an MCP server from now on.
+/// A request to enable or disable an MCP server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -210,7 +210,7 @@ pub struct ToolQuery {
     pub agent: Option<String>,
 }
 
-/// What tools may do, exactly as it is enforced, and who decided it.
+/// The permissions of tools, as they are enforced, and who decided them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]

@@ -38,7 +38,7 @@ pub struct ModelItem {
     /// The size of its window, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// What a million tokens cost.
+    /// The price of a million tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// What is wrong with it.
@@ -46,7 +46,7 @@ pub struct ModelItem {
     pub problem: Option<String>,
 }
 
-/// What a million tokens cost.
+/// The price of a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -77,7 +77,7 @@ pub struct ProfileItem {
     pub key_variable: Option<String>,
 }
 
-/// What is set for a model. What is absent stays as it is.
+/// Settings of a model. Those that are absent stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -101,7 +101,7 @@ pub struct SetModel {
     pub max_output: Option<u64>,
     /// How freely it speaks.
     pub temperature: Option<f64>,
-    /// What a million tokens cost.
+    /// The price of a million tokens.
     pub price: Option<Price>,
     /// Whether runs use it from now on.
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]

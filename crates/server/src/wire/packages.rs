@@ -37,7 +37,7 @@ pub struct Package {
     pub bytes: u64,
 }
 
-/// What is in a package.
+/// The content of a package.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -288,7 +288,7 @@ pub struct ImportedPackage {
     pub report: Report,
 }
 
-/// What a code means.
+/// The explanation of a code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CodePage {
@@ -323,7 +323,7 @@ pub struct NewPackage {
     pub template: Template,
 }
 
-/// What the workflow of a new package looks like.
+/// The shape of the workflow of a new package.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -337,7 +337,7 @@ pub enum Template {
     Loop,
 }
 
-/// How a package is removed.
+/// Options for removing a package.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -373,7 +373,7 @@ pub struct PackOrder {
     pub replace: bool,
 }
 
-/// What was packed.
+/// A package that was packed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Packed {
@@ -385,7 +385,7 @@ pub struct Packed {
     pub bytes: u64,
 }
 
-/// How a workflow is drawn.
+/// Options for drawing a workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]

@@ -53,7 +53,7 @@ pub struct FolderPath {
     pub path: String,
 }
 
-/// Which folder is looked into.
+/// The folder that is listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]

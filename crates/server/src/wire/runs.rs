@@ -405,7 +405,7 @@ pub struct Change {
     pub after: Option<String>,
 }
 
-/// Which file of which change is read.
+/// The file and the change that are read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -428,7 +428,7 @@ pub struct Images {
     pub after: Option<Image>,
 }
 
-/// What a file held.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Image {

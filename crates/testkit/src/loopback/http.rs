@@ -11,7 +11,7 @@ pub(super) struct Head {
     pub(super) body: Length,
 }
 
-/// How the end of a body is marked.
+/// The marker of the end of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
     Bytes(usize),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crewagent_testkit::eventually;
-use crewagent_testkit::model_server::{Connection, ModelServer};
+use crewagent_testkit::model_server::{AfterAnswer, ModelServer};
 use serde_json::Value as Json;
 
 /// One thing that the server does.
@@ -49,8 +49,8 @@ impl Server {
         let http = ModelServer::start(move |number, _, stream| {
             let acts = &answers[number.min(answers.len() - 1)];
             match acts.iter().all(|act| perform(act, stream, &counter)) {
-                true => Connection::KeepAlive,
-                false => Connection::Close,
+                true => AfterAnswer::KeepAlive,
+                false => AfterAnswer::Close,
             }
         });
         Self { http: http.unwrap(), left }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::net::TcpListener;
 
-use crewagent_testkit::model_server::{Connection, ModelServer, Request};
+use crewagent_testkit::model_server::{AfterAnswer, ModelServer, Request};
 use serde_json::{Value as Json, json};
 
 /// Deviations of the server.
@@ -37,7 +37,7 @@ impl Server {
     pub(crate) fn new(quirks: Quirks) -> Self {
         let http = ModelServer::start(move |_, request, stream| {
             let _ = stream.write_all(quirks.answer(request).as_bytes());
-            Connection::Close
+            AfterAnswer::Close
         });
         let http = http.unwrap();
         Self { url: http.url(), http: Some(http) }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use crewagent_testkit::model_server::{Connection, ModelServer};
+use crewagent_testkit::model_server::{AfterAnswer, ModelServer};
 
 /// The reply: the first part at once, the second when it may.
 pub(crate) const WORDS: [&str; 2] = ["Once upon a time ", "there was a run."];
@@ -39,8 +39,8 @@ impl Speaker {
                 fails
             };
             match if fails { refuse(socket) } else { speak(socket, &shared) } {
-                Ok(()) => Connection::KeepAlive,
-                Err(_) => Connection::Close,
+                Ok(()) => AfterAnswer::KeepAlive,
+                Err(_) => AfterAnswer::Close,
             }
         });
         Self { http: http.unwrap(), state }

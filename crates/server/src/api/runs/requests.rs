@@ -8,7 +8,7 @@ use crewagent_engine::store::{RunId, RunPackage};
 use crewagent_engine::tool_server::ToolServers;
 use crewagent_scenario::record;
 
-use crate::api::{Id, Turn};
+use crate::api::{Id, TurnPath};
 use crate::endpoint::Asked;
 use crate::problem::Problem;
 use crate::wire::{Code, Layer, RequestDetail, RequestItem, RequestMessage, Requests, TextFile};
@@ -20,7 +20,7 @@ pub(super) fn list(asked: Asked<Id>) -> Result<Requests, Problem> {
     Ok(Requests { requests: found.iter().map(item).collect() })
 }
 
-pub(super) fn show(asked: Asked<Turn>) -> Result<RequestDetail, Problem> {
+pub(super) fn show(asked: Asked<TurnPath>) -> Result<RequestDetail, Problem> {
     let store = asked.app.store()?;
     let found =
         Runtime::new(&store, ToolServers::none()).requests(&RunId::parse(&asked.path.id)?)?;

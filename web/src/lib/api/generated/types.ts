@@ -339,7 +339,7 @@ label: string, };
 export type Code = "invalid" | "unauthorized" | "forbidden" | "not-found" | "wrong-method" | "too-slow" | "busy" | "in-use" | "changed" | "too-large" | "wrong-type" | "refused" | "model" | "disk" | "internal" | "closing";
 
 /**
- * What a code means.
+ * The explanation of a code.
  */
 export type CodePage = { 
 /**
@@ -580,7 +580,7 @@ damaged: Array<Flaw>, };
 export type ConversationMode = "chat" | "agent" | "workflow";
 
 /**
- * Which conversations are listed.
+ * A filter of conversations.
  */
 export type ConversationQuery = { 
 /**
@@ -666,7 +666,7 @@ advice: Array<string>, };
 export type DrawFormat = "mermaid" | "dot" | "svg";
 
 /**
- * How a workflow is drawn.
+ * Options for drawing a workflow.
  */
 export type DrawQuery = { 
 /**
@@ -828,7 +828,7 @@ before?: string,
 after?: string, };
 
 /**
- * What is in a folder.
+ * The content of a folder.
  */
 export type FileList = { 
 /**
@@ -841,7 +841,7 @@ entries: Array<FileEntry>,
 more: boolean, };
 
 /**
- * Which file or folder.
+ * The path of a file or folder.
  */
 export type FileQuery = { 
 /**
@@ -850,7 +850,7 @@ export type FileQuery = {
 path?: string, };
 
 /**
- * What is in a file.
+ * The content of a file.
  */
 export type FileText = { 
 /**
@@ -956,7 +956,7 @@ export type FolderPath = {
 path: string, };
 
 /**
- * Which folder is looked into.
+ * The folder that is listed.
  */
 export type FolderQuery = { 
 /**
@@ -1032,7 +1032,7 @@ calls?: number,
 words?: Array<Message>, };
 
 /**
- * What the new run would start with.
+ * The state that the new run would start with.
  */
 export type ForkPreview = { 
 /**
@@ -1289,7 +1289,7 @@ side: HunkSide,
 text: string, };
 
 /**
- * Which file is compared.
+ * The file that is compared.
  */
 export type HunkQuery = { 
 /**
@@ -1345,7 +1345,7 @@ isCurrent: boolean,
 hunks: Array<Hunk>, };
 
 /**
- * What a file held.
+ * The content of a file.
  */
 export type Image = { 
 /**
@@ -1358,7 +1358,7 @@ sha256: string,
 text?: string, };
 
 /**
- * Which file of which change is read.
+ * The file and the change that are read.
  */
 export type ImageQuery = { 
 /**
@@ -1675,7 +1675,7 @@ servers: Array<McpServerItem>,
 policyEnabled: boolean, };
 
 /**
- * Whether runs may use an MCP server from now on.
+ * A request to enable or disable an MCP server.
  */
 export type McpSwitch = { 
 /**
@@ -1734,7 +1734,7 @@ description: string,
 rule: Surveyed, };
 
 /**
- * How an MCP server is reached.
+ * The transport of an MCP server.
  */
 export type McpTransport = { "kind": "stdio", 
 /**
@@ -1920,7 +1920,7 @@ key?: string,
  */
 window?: number, 
 /**
- * What a million tokens cost.
+ * The price of a million tokens.
  */
 price?: Price, 
 /**
@@ -2204,7 +2204,7 @@ files: number,
 bytes: number, };
 
 /**
- * What is in a package.
+ * The content of a package.
  */
 export type PackageContent = { 
 /**
@@ -2259,7 +2259,7 @@ packages: Array<Package>,
 damaged: Array<Flaw>, };
 
 /**
- * What was packed.
+ * A package that was packed.
  */
 export type Packed = { 
 /**
@@ -2489,7 +2489,7 @@ strict?: boolean,
 rules?: Array<RuleSet>, };
 
 /**
- * What a million tokens cost.
+ * The price of a million tokens.
  */
 export type Price = { 
 /**
@@ -2750,7 +2750,7 @@ export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | 
 export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_TOOL_FAILED" | "E_INTERNAL";
 
 /**
- * How a package is removed.
+ * Options for removing a package.
  */
 export type RemoveQuery = { 
 /**
@@ -2759,7 +2759,7 @@ export type RemoveQuery = {
 confirm?: boolean, };
 
 /**
- * What was removed.
+ * A conversation that was removed.
  */
 export type RemovedConversation = { 
 /**
@@ -2958,7 +2958,7 @@ ifMatchSha256: string,
 hunk: HunkRange, };
 
 /**
- * What reverting a step would do.
+ * The effect of reverting a step.
  */
 export type RevertPlan = { 
 /**
@@ -3616,7 +3616,7 @@ startupTimeout?: string,
 callTimeout?: string, };
 
 /**
- * What is set for a model. What is absent stays as it is.
+ * Settings of a model. Those that are absent stay unchanged.
  */
 export type SetModel = { 
 /**
@@ -3656,7 +3656,7 @@ maxOutput?: number,
  */
 temperature?: number, 
 /**
- * What a million tokens cost.
+ * The price of a million tokens.
  */
 price?: Price, 
 /**
@@ -3838,7 +3838,7 @@ stateOnly?: boolean,
 maxBytes?: Limit, };
 
 /**
- * What the workflow of a new package looks like.
+ * The shape of the workflow of a new package.
  */
 export type Template = "linear" | "branch" | "loop";
 
@@ -3975,7 +3975,7 @@ subject?: string,
 intent?: Intent, };
 
 /**
- * What tools may do, exactly as it is enforced, and who decided it.
+ * The permissions of tools, as they are enforced, and who decided them.
  */
 export type ToolSurvey = { 
 /**
@@ -4214,7 +4214,7 @@ agentId: string,
 graph: Picture, };
 
 /**
- * What a file shall hold.
+ * The new content of a file.
  */
 export type WriteFile = { 
 /**
