@@ -31,123 +31,98 @@ use crate::wording::{nearest, one_line, quoted, ticked};
 /// A call that can be carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
-    /// Reads a file.
     Read(ReadCall),
-    /// Lists a folder.
     List(ListCall),
-    /// Searches files.
     Search(SearchCall),
-    /// Writes a file.
     Write(WriteCall),
-    /// Changes parts of files.
     Patch(PatchCall),
-    /// Asks the user.
     AskUser(Question),
-    /// Changes the state of the run.
     State(Box<StateCall>),
 }
 
 /// `fs.read`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadCall {
-    /// The file.
     pub path: VPath,
-    /// The first line, from 1.
+    /// First line to read, from 1.
     pub start: Option<u64>,
-    /// The last line, included.
+    /// Last line to read, inclusive.
     pub end: Option<u64>,
 }
 
 /// `fs.list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListCall {
-    /// The folder.
     pub path: VPath,
-    /// 1 for its own names, more for those of the folders in it.
+    /// Depth of the listing: 1 lists the folder's own names only.
     pub depth: Option<u64>,
 }
 
 /// `fs.search`. What is absent has the tool's default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchCall {
-    /// What to look for.
     pub query: String,
-    /// Where.
     pub path: VPath,
-    /// In which files.
     pub globs: Vec<String>,
-    /// Whether the query is a regular expression.
     pub regex: bool,
-    /// Whether capital letters matter.
     pub case_sensitive: bool,
-    /// Lines to show before a match.
+    /// Context lines before each match.
     pub before: Option<u64>,
-    /// Lines to show after a match.
+    /// Context lines after each match.
     pub after: Option<u64>,
-    /// Matches to show.
     pub max_matches: Option<u64>,
 }
 
 /// `fs.write`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteCall {
-    /// The file.
     pub path: WritablePath,
-    /// Its text, or what is added to it.
+    /// Text of the file, or the text to append.
     pub content: String,
-    /// What happens to a file that is there.
     pub mode: WriteMode,
-    /// The digest that the file must have.
+    /// Digest that the file must have.
     pub if_match: Option<Digest>,
 }
 
 /// What a write does when the file is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteMode {
-    /// It replaces it.
     #[default]
     Overwrite,
-    /// It adds to its end.
     Append,
-    /// It is refused.
+    /// Refuses to write if the file exists.
     Create,
 }
 
 /// `fs.apply_patch`: changes that are made all together or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchCall {
-    /// At least one, in the order in which they are made.
+    /// Patches in the order in which they apply; at least one.
     pub patches: Vec<FilePatchCall>,
 }
 
 /// A change of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilePatchCall {
-    /// The file.
     pub path: WritablePath,
-    /// What changes.
     pub operation: Operation,
-    /// The digest that the file must have before the call.
+    /// Digest that the file must have before the call.
     pub if_match: Option<Digest>,
 }
 
 /// `runtime.complete_node` or `runtime.update_state`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateCall {
-    /// The state document.
     pub path: WritablePath,
-    /// The node that is completed, if one is.
     pub completion: Option<Completion>,
-    /// What else changes.
     pub update: StateUpdate,
 }
 
 /// What changes in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
-    /// Values in the frontmatter of the state document.
+    /// Sets values in the frontmatter of the state document.
     UpdateFrontmatter(StateUpdate),
-    /// Parts of the text.
     Text(TextPatch),
 }
 

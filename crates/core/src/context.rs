@@ -38,12 +38,11 @@ pub struct Context {
     blocks: Vec<Block>,
     added: Vec<Arc<Message>>,
     size: Size,
-    /// Worked out when it is asked for, and carried along from then on. Who goes through a long run again never asks.
+    /// Fingerprints, computed on first use and extended from then on; replaying a long run never needs them.
     chain: OnceLock<Chain>,
-    /// The messages of all of it, in the order in which they are sent. Shared with requests, which are gone when the
-    /// next message is appended.
+    /// All messages in the order in which they are sent. Requests share them and are dropped before the next append.
     sent: Arc<Vec<Arc<Message>>>,
-    /// So many blocks from the start were checked and have not changed since.
+    /// Number of blocks from the start that were checked and have not changed since.
     checked: usize,
 }
 
@@ -52,7 +51,7 @@ pub struct Context {
 struct Size {
     bytes: u64,
     messages: usize,
-    /// Messages with a text that is not at hand.
+    /// Number of messages whose text is not loaded.
     away: usize,
 }
 

@@ -72,13 +72,13 @@ pub enum EventKind {
 /// Part of an event in a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Recorded by the program: the start, or the result of a durable step. An event with a key is always a result.
+    /// The program records it: the start, or the result of a durable step. An event with a key is always a result.
     Result,
-    /// Comes from outside: the user, another process, a tool server, the clock.
+    /// It comes from outside: the user, another process, a tool server, the clock.
     Signal,
-    /// Follows from results and signals; a replay emits it again.
+    /// It follows from results and signals, so a replay emits it again.
     Derived,
-    /// Follows from nothing and leads to nothing: a piece of a reply, a log line. A replay ignores it.
+    /// It is a fragment of a reply or a log line; no other event depends on it, and a replay ignores it.
     Delta,
 }
 

@@ -40,9 +40,9 @@ pub struct Policy {
 /// How the state of a run is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateTool {
-    /// By a patch of its document.
+    /// The model patches the state document.
     Patch,
-    /// By tools of its own: in strict mode, and where there are no file tools.
+    /// The model uses the `runtime.*` tools: in strict mode, and without file tools.
     Runtime,
 }
 

@@ -11,24 +11,19 @@ use serde_json::Value as Json;
 /// A tool as a model is told about it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolSpec {
-    /// Its canonical name, such as `fs.read`.
+    /// Canonical name, such as `fs.read`.
     pub name: String,
-    /// What it does.
     pub description: String,
-    /// The JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub parameters: Json,
 }
 
 /// A tool of the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tool {
-    /// `fs.read`.
     Read,
-    /// `fs.list`.
     List,
-    /// `fs.search`.
     Search,
-    /// `fs.write`.
     Write,
     /// `fs.apply_patch`.
     Patch,
@@ -45,9 +40,9 @@ struct ToolEntry {
     name: &'static str,
     wire_name: &'static str,
     is_write: bool,
-    /// The parameters it documents, the required ones first.
+    /// Documented parameters, the required ones first.
     parameters: &'static [&'static str],
-    /// Arguments that are right, as short as can be.
+    /// Shortest valid arguments.
     example: &'static str,
 }
 

@@ -126,7 +126,7 @@ fn listed(mistakes: &[String]) -> String {
 /// The values of one object.
 pub(super) struct Params<'j> {
     object: &'j Map<String, Json>,
-    /// Where the object stands, such as `edits[0].`; empty for the arguments themselves.
+    /// Prefix that locates the object, such as `edits[0].`; empty for the arguments themselves.
     at: String,
 }
 

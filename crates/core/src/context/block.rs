@@ -60,15 +60,13 @@ fn extra_bytes(message: &Message) -> u64 {
 /// Messages that belong together.
 #[derive(Clone, Debug)]
 pub(super) enum Block {
-    /// Where the run is.
+    /// Position of the run.
     Anchor(Vec<Entry>),
-    /// Words of the user.
     Input(Entry),
-    /// Words of the model, or a question and its answer that stayed as words.
+    /// Text of the model, or a question and its answer that were kept as text.
     Words(Entry),
-    /// A word of the runtime to a silent model.
+    /// Reminder of the runtime after an empty reply.
     Nudge(Entry),
-    /// Calls and their answers.
     Group(Group),
 }
 
@@ -99,7 +97,7 @@ pub(super) struct Group {
     pub(super) call: Entry,
     pub(super) results: Vec<Entry>,
     pub(super) exchanges: Vec<Exchange>,
-    /// Answers to calls after the first one that is open, by the place of the call.
+    /// Answers to calls after the first open one, by the index of the call.
     early: Vec<(usize, Payload)>,
 }
 

@@ -12,13 +12,12 @@ pub enum Problem {
     /// A call has no answer right after it.
     #[error("the call `{0}` has no answer")]
     Unanswered(String),
-    /// An answer belongs to no call right before it, or is the second one.
+    /// An answer has no call right before it, or is a second answer.
     #[error("an answer names the call `{0}`, which is not open")]
     Orphan(String),
-    /// Two calls of one reply have the same id.
     #[error("two calls of one reply have the id `{0}`")]
     RepeatedId(String),
-    /// A system message stands behind others.
+    /// A system message comes after other messages.
     #[error("a system message stands behind other messages")]
     LateSystem,
 }

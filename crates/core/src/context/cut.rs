@@ -30,18 +30,17 @@ const LONGEST_HEAD: u64 = 32 * 1024;
 /// What stays of the calls when a node is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Nothing: only words stay.
+    /// Keeps no calls, only text.
     Words,
-    /// The last reply with calls and its answers, because some of the calls came after the move.
+    /// Keeps the last reply with calls and its answers, because some of its calls came after the move.
     LastGroup,
 }
 
 /// What was cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// Messages that are no longer sent, or no longer whole.
+    /// Messages that are no longer sent, or no longer in full.
     pub messages: usize,
-    /// The bytes that are no longer sent.
     pub bytes: u64,
 }
 

@@ -20,7 +20,7 @@ enum Op {
         calls: usize,
         arguments: usize,
     },
-    /// Answers some call, by its number.
+    /// Answers a call, by its number.
     Answer(usize, usize),
     Exchange(usize),
     Leave(Keep),

@@ -101,7 +101,7 @@ pub struct ToolPattern {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ToolName {
     Any,
-    /// Those whose names begin like this, with a dot at the end.
+    /// Tools whose names begin with this prefix, which ends with a dot.
     Family(String),
     Exactly(String),
 }
@@ -285,9 +285,8 @@ impl JsonSchema for ToolPattern {
 /// What the rules say about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// What is to be done.
     pub verdict: Verdict,
-    /// The rule that says so; none where no rule is about the call.
+    /// Rule that decided; none if no rule matches the call.
     pub rule: Option<Rule>,
 }
 

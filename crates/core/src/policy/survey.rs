@@ -12,11 +12,10 @@ use crate::tool::served::ServedTool;
 /// The policies that are merged, each of them as strict as the one before or stricter.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers<'p> {
-    /// What the settings say.
+    /// Policy of the settings.
     pub settings: &'p Policy,
-    /// That, and what the command line says.
+    /// Policy of the settings and the command line.
     pub run: &'p Policy,
-    /// What the agent says.
     pub agent: Option<&'p AgentTools>,
 }
 

@@ -6,11 +6,10 @@ pub const BASE_MAX_BYTES: usize = 8 * 1024;
 /// What the conversation is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Talk {
-    /// A workflow is carried out.
     Run,
-    /// The same in strict mode: the state changes through tools of its own.
+    /// Workflow in strict mode: the state changes through the `runtime.*` tools.
     StrictRun,
-    /// The user chats, with or without an agent.
+    /// Chat of the user, with or without an agent.
     Conversation,
 }
 

@@ -14,11 +14,9 @@ const LABEL_BYTES: usize = 256;
 /// Data that was loaded before a command.
 #[derive(Clone, Copy, Debug)]
 pub struct DataContext<'a> {
-    /// What it is called.
     pub label: &'a str,
-    /// Where it is.
     pub path: &'a VPath,
-    /// What it says; only the beginning is shown.
+    /// Text of the file; only its beginning is shown.
     pub content: &'a str,
 }
 

@@ -17,50 +17,38 @@ const FIELD_BYTES: usize = 1024 + 64;
 /// What a directive says.
 #[derive(Clone, Copy, Debug)]
 pub struct Directive<'a> {
-    /// Why it is sent.
     pub intent: Intent,
-    /// What is run.
     pub workflow: &'a Workflow,
-    /// Where the run is.
     pub place: Place<'a>,
-    /// The effective agent.
     pub agent: &'a AgentId,
-    /// Whether it goes on by itself.
     pub autopilot: Autopilot,
-    /// Whether the protocol is told.
     pub protocol: Protocol,
-    /// How the state is changed.
     pub state: StateTool,
-    /// Who called it, if another workflow did.
     pub caller: Option<CalledBy<'a>>,
 }
 
 /// The workflow that called another one.
 #[derive(Clone, Copy, Debug)]
 pub struct CalledBy<'a> {
-    /// The caller.
     pub workflow: &'a Workflow,
-    /// Its node that calls.
+    /// Node of the caller that makes the call.
     pub node: &'a str,
-    /// The number of the call in the run.
+    /// Number of the call in the run.
     pub call: u64,
 }
 
 /// Why a directive is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
-    /// The run begins.
     Start,
-    /// It goes on.
     Continue,
-    /// It goes on in another process.
+    /// The run resumes in another process.
     Resume,
 }
 
 /// Where a run is.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
-    /// At a node.
     Node(&'a Node),
     /// The workflow is complete; no node is active.
     Completed,
@@ -69,18 +57,18 @@ pub enum Place<'a> {
 /// Whether a run goes on by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autopilot {
-    /// It asks only for what is missing.
+    /// The model asks only for missing information.
     On,
-    /// It asks before each move.
+    /// The model asks before each move.
     Off,
 }
 
 /// Whether the protocol is told. It stands once in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// It follows the fields.
+    /// The protocol follows the fields.
     Told,
-    /// It stands in an earlier directive.
+    /// The protocol is in an earlier directive.
     StandsAbove,
 }
 

@@ -96,9 +96,8 @@ pub(super) fn json_line(value: &serde_json::Value, cap: usize) -> (String, usize
 
 /// Items of a list, one a line, as far as they fit.
 pub(super) struct Listed {
-    /// The lines, each with its line break.
+    /// Lines, each with its line break.
     pub(super) text: String,
-    /// How many were left out.
     pub(super) left_out: usize,
 }
 

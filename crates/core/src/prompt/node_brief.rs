@@ -36,12 +36,12 @@ const MOST_BACKTICKS: usize = 64;
 /// What becomes of the step's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepText {
-    /// It follows the brief if it is no larger.
+    /// The text follows the brief if it is not too large.
     Inline {
-        /// The largest text, in bytes.
+        /// Largest text, in bytes.
         up_to: u64,
     },
-    /// It stands in an earlier brief of this node.
+    /// The text is in an earlier brief of this node.
     StandsAbove,
 }
 

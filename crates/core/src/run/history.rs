@@ -26,29 +26,24 @@ use crate::usage::Usage;
 /// A run or a conversation after the events that were taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// The place of the run.
     pub position: Position,
-    /// The nodes that it came to, in order.
     pub visits: Vec<Visit>,
-    /// The question that waits for an answer.
     pub question: Option<OpenQuestion>,
-    /// The settings in force.
     pub settings: RunSettings,
     /// Tokens of all replies.
     pub usage: Usage,
-    /// The number of replies.
+    /// Number of replies.
     pub turns: u64,
-    /// The number of the last process.
+    /// Number of the last process.
     pub epoch: u64,
-    /// The run that this one was forked from.
     pub forked_from: Option<Box<Fork>>,
-    /// The agent of a conversation.
+    /// Agent of a conversation.
     pub agent_id: Option<String>,
-    /// The runs that input of a conversation went to, each once.
+    /// Runs that received input of a conversation, each once.
     pub runs: Vec<String>,
-    /// The run that input of a conversation goes to.
+    /// Run that receives input of a conversation.
     pub active_run: Option<String>,
-    /// The last question, as long as the model was not asked again.
+    /// Last question, until the next model request.
     asked: Option<OpenQuestion>,
     changes: Changes,
     settled: Settled,
@@ -57,11 +52,10 @@ pub struct History {
 /// A question that waits for an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenQuestion {
-    /// The tool call that asks, or whose move waits for a yes.
+    /// Tool call that asks, or whose move waits for approval.
     pub call_id: String,
-    /// The move that waits for a yes; none if the model asks.
+    /// Move that waits for approval; none if the model asks.
     pub moved: Option<Moved>,
-    /// The question itself.
     pub question: Question,
 }
 

@@ -41,22 +41,18 @@ use crate::usage::Usage;
 /// What is played, by whom.
 #[derive(Clone, Debug)]
 pub enum Cast {
-    /// A workflow is carried out.
     Workflow {
-        /// The package.
         package: Arc<Package>,
-        /// The workflow's place in [`Package::workflows`].
+        /// Index in [`Package::workflows`].
         workflow: usize,
-        /// The agent where a node names none.
+        /// Agent of the nodes that name none.
         agent: AgentId,
-        /// A file that came with the start, as the model is told of it.
+        /// File that came with the start, as the model sees it.
         data: Option<Arc<str>>,
     },
-    /// A conversation.
     Talk {
-        /// The package whose agents can be talked to.
+        /// Package whose agents the user can choose.
         package: Option<Arc<Package>>,
-        /// The agent that is talked to.
         agent: Option<AgentId>,
     },
 }
@@ -86,43 +82,34 @@ impl Cast {
 /// What happened, as far as a run is concerned.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// The run begins.
     Start,
-    /// The run goes on in another process.
+    /// The run resumes in another process.
     Resume {
-        /// Where it stands, if that is not where it stood.
+        /// New position, if it changed since the last process.
         place: Option<Position>,
-        /// New settings.
         settings: Option<RunSettings>,
     },
-    /// The user said something.
     User(Arc<str>),
-    /// The user chose something from a menu that the model is to do; each text is a message of its own.
+    /// The user chose a menu item for the model to carry out; each text is a message of its own.
     Instructed(Vec<Arc<str>>),
-    /// Another agent is talked to, or none.
+    /// The user switched to another agent, or to none.
     Agent(Option<AgentId>),
-    /// The model replied.
     Replied(Reply),
-    /// The request did not fit the model's window after all; the provider's words say so.
+    /// The request did not fit the model's window; the text is the provider's message.
     Overflowed(String),
-    /// The time was over before the model had replied.
+    /// The timeout expired before the model replied.
     Late,
-    /// A call was answered.
     Answered {
-        /// The answer.
         answer: Answer,
-        /// What it did to the state.
         state: Option<StateChange>,
     },
     /// A call asks the user.
     Asked(Question),
     /// The active workflow changed, or could not.
     Shifted(Shifted),
-    /// A call makes a move that the user must agree to first.
+    /// A call makes a move that needs the user's approval.
     Proposed {
-        /// The move.
         moved: Moved,
-        /// What the user is asked.
         question: Question,
     },
 }
@@ -130,15 +117,15 @@ pub enum Input {
 /// What is to be done.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// Tell everyone.
+    /// Publish an event.
     Tell(Box<EventKind>),
-    /// Ask the model; feeds [`Input::Replied`], [`Input::Overflowed`] or [`Input::Late`].
+    /// Ask the model; the driver feeds back [`Input::Replied`], [`Input::Overflowed`] or [`Input::Late`].
     AskModel(Ask),
-    /// Perform a call; feeds [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
+    /// Perform a call; the driver feeds back [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
     Perform(Job),
-    /// Another workflow becomes active; feeds [`Input::Shifted`].
+    /// Make another workflow active; the driver feeds back [`Input::Shifted`].
     Shift(Shift),
-    /// Do nothing until [`Input::User`] or [`Input::Resume`] comes.
+    /// Wait for [`Input::User`] or [`Input::Resume`].
     Rest(Rest),
 }
 
@@ -147,16 +134,14 @@ pub enum Effect {
 pub enum Shift {
     /// The current node calls a workflow.
     Enter {
-        /// The call.
         frame: Frame,
     },
-    /// The active workflow is over.
+    /// The active workflow has ended.
     Return {
-        /// The call that it was.
         frame: Frame,
-        /// The number of the attempt in the run, from 1.
+        /// Number of the attempt in the run, from 1.
         attempt: u64,
-        /// Why it could not be completed.
+        /// Reason why the workflow could not be completed.
         failed: Option<String>,
     },
 }
@@ -164,91 +149,79 @@ pub enum Shift {
 /// How such a change ended.
 #[derive(Clone, Debug)]
 pub enum Shifted {
-    /// The called workflow is active, and stands here.
+    /// The called workflow is active, in this state.
     Entered(RunState),
     /// The caller is active again.
     Left(Box<StateChange>),
-    /// It is not possible; the words say why.
+    /// The change is not possible, for this reason.
     Held(String),
 }
 
 /// A request that is due. What it holds is [`Machine::context`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The number of the request in the run, from 1.
+    /// Number of the request in the run, from 1.
     pub turn: u64,
-    /// The node; none after completion.
+    /// Active node; none after completion.
     pub node_id: Option<String>,
-    /// The number of the request at this node, over all visits, from 1.
+    /// Number of the request at this node over all visits, from 1.
     pub node_turn: u64,
-    /// Who speaks; nobody in particular in a conversation without an agent.
+    /// Agent that replies; none in a conversation without an agent.
     pub agent_id: Option<AgentId>,
-    /// How often this request was too long already.
+    /// Number of times that this request was already too long.
     pub overflows: u32,
 }
 
 /// A call that is due, and what it may do.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The turn it belongs to.
     pub turn: u64,
-    /// The call.
     pub call: ToolCall,
-    /// Whether the reply broke off in it; then it must not be executed.
     pub whole: Whole,
-    /// What the effective agent may do.
+    /// Policy of the effective agent.
     pub policy: Arc<Policy>,
-    /// Files that were created since the last transition.
+    /// Files created since the last transition.
     pub created: Vec<ProjectPath>,
-    /// Whether the user agreed to change a completed workflow.
     pub confirmation: Confirmation,
-    /// Whether a move needs the user's word.
     pub moves: Moves,
-    /// What the user allowed.
     pub clearance: Clearance,
-    /// What happens when something that a node declares is missing.
+    /// Rule for declared outputs and variables that are missing.
     pub missing: MissingRule,
-    /// The call of a workflow whose state it sees; none for the run's own.
+    /// Frame whose state the call sees; none for the run's own workflow.
     pub call_of: Option<u64>,
 }
 
 /// Whether a call came whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
-    /// It did.
     Whole,
-    /// The reply broke off in it.
+    /// The reply broke off in the call, so it must not be executed.
     CutOff,
 }
 
 /// Whether a move needs the user's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
-    /// It does not, or the user gave it.
+    /// No approval is needed, or the user gave it.
     Free,
-    /// The user is asked first.
     Ask,
 }
 
 /// What the user allowed of what rules ask about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clearance {
-    /// For the whole run.
+    /// Rules for the whole run.
     pub rules: Vec<Rule>,
-    /// For the call in hand, exactly as it was shown.
+    /// Approval of the current call, exactly as it was shown.
     pub once: Option<Box<Approval>>,
 }
 
 /// A run that rests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rest {
-    /// The phase.
     pub phase: Phase,
-    /// Why.
     pub reason: Option<Reason>,
-    /// Why, in words.
     pub message: Option<String>,
-    /// The question that waits for its answer.
     pub question: Option<Question>,
 }
 
@@ -270,14 +243,14 @@ pub struct Machine {
     phase: Phase,
     stance: Stance,
     context: Context,
-    /// What left the context and was not told yet.
+    /// Cut of the context that was not announced yet.
     cut: Option<Cut>,
     anchor: anchor::Anchored,
-    /// Calls of the last reply that are not answered, the one in hand first.
+    /// Unanswered calls of the last reply, the current one first.
     queue: VecDeque<ToolCall>,
     batch: calls::Batch,
     pending: Option<Pending>,
-    /// Words of the user that wait until the calls are answered.
+    /// User input that waits until the calls are answered.
     waiting: Vec<Arc<str>>,
     input: Option<Arc<str>>,
     confirmation: Confirmation,
@@ -285,13 +258,13 @@ pub struct Machine {
     clearance: Clearance,
     created: Vec<ProjectPath>,
     replies: u64,
-    /// Replies at each node of each call; those after completion under the blank name.
+    /// Replies at each node of each frame; those after completion have a blank name.
     node_replies: BTreeMap<(Option<u64>, String), u64>,
     usage: Usage,
     allowance: Allowance,
     failing: calls::Failing,
     nudged: bool,
-    /// How often the request that is due was too long.
+    /// Number of times that the pending request was too long.
     overflows: u32,
     calls: shift::Calls,
 }

@@ -117,9 +117,9 @@ fn new_artifacts<'p>(document: &StateDocument, made: impl Iterator<Item = &'p st
 /// What a return proposes.
 #[derive(Debug)]
 pub struct Return {
-    /// The caller's document with everything that the child gives back, moved along the only edge.
+    /// Document of the caller with every value that the child returns, moved along the only edge.
     pub document: Proposed,
-    /// What the child did not give back.
+    /// Values that the child did not return.
     pub warnings: Vec<String>,
 }
 

@@ -12,20 +12,16 @@ use crate::wording::ticked;
 /// A node that is completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The node.
     pub node: String,
-    /// Where the run goes; the only way on when absent, and nowhere from an end.
+    /// Next node; the only edge's target if absent, none at an end.
     pub next: Option<String>,
-    /// The branch that is taken, and why.
     pub decision: Option<Decision>,
 }
 
 /// A branch that is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The label of the edge.
     pub label: String,
-    /// Why.
     pub reason: Option<String>,
 }
 

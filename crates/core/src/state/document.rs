@@ -46,21 +46,17 @@ pub struct StateDocument {
 /// What the first document of a run says beside the template. Blank texts are left out.
 #[derive(Clone, Debug, Default)]
 pub struct RunFacts {
-    /// The run.
     pub run_id: String,
-    /// The user's project.
     pub project_name: String,
-    /// The user.
     pub user_name: String,
-    /// When the run begins, as RFC 3339.
+    /// Start of the run, as RFC 3339.
     pub now: String,
-    /// The agent of the run.
     pub active_agent_id: String,
-    /// Which workflow of the package this is.
+    /// Reference to the workflow in its package.
     pub workflow_ref: String,
-    /// Variables that are known from the start; they win over the template's.
+    /// Initial variables; they override the template's.
     pub variables: Map<String, Json>,
-    /// Documents that come from outside, such as the artifacts of a calling workflow.
+    /// Documents from outside, such as the artifacts of a calling workflow.
     pub input_documents: Vec<String>,
 }
 
@@ -70,7 +66,7 @@ pub enum DocumentError {
     /// The frontmatter does not parse.
     #[error("the frontmatter of {STATE_FILE} cannot be read: {}", listed(.0))]
     Syntax(Vec<Problem>),
-    /// The frontmatter parses, but has values that are not allowed.
+    /// The frontmatter parses, but holds invalid values.
     #[error("the frontmatter of {STATE_FILE} has values that are not allowed: {}", listed(.0))]
     Shape(Vec<Problem>),
 }
@@ -81,21 +77,19 @@ pub type Proposed = Result<StateDocument, DocumentError>;
 /// One mistake in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong.
     pub message: String,
-    /// What to do.
     pub help: String,
 }
 
 /// Why a document cannot be changed as asked.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub enum ChangeError {
-    /// The document, or what was made of it, is not a state document.
+    /// The document, or its edited version, is not a state document.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// Its YAML cannot be edited.
+    /// The YAML cannot be edited.
     #[error("the document cannot be edited: {0}")]
     Edit(#[from] EditError),
 }

@@ -34,32 +34,27 @@ use needs::Needs;
 /// A change of the state document that some tool wants to make.
 #[derive(Clone, Copy)]
 pub struct Proposal<'a> {
-    /// The document as it is.
     pub old: &'a StateDocument,
-    /// The document as it would be.
     pub new: &'a Proposed,
-    /// The workflow of the run.
     pub workflow: &'a Workflow,
-    /// Whether something is there in the project.
+    /// Returns true if the path exists in the project.
     pub exists: &'a dyn Fn(&ProjectPath) -> bool,
-    /// Files that were created under the artifacts folder since the last transition.
+    /// Files created under the artifacts folder since the last transition.
     pub created: &'a [ProjectPath],
-    /// The time, as RFC 3339.
+    /// Current time, as RFC 3339.
     pub now: &'a str,
-    /// What happens when a declared output or variable is missing.
+    /// Rule for declared outputs and variables that are missing.
     pub missing: MissingRule,
-    /// Whether the user has agreed to change a completed workflow.
     pub confirmation: Confirmation,
-    /// Who wants it.
     pub author: Author,
 }
 
 /// Who proposes a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
-    /// A model, which has these tools for it.
+    /// A model with this kind of state tools.
     Model(StateTool),
-    /// The runtime, when a workflow that was called is complete.
+    /// The runtime, after a called workflow is complete.
     Runtime,
 }
 
@@ -80,9 +75,9 @@ pub enum MissingRule {
 /// Whether the user has agreed to change the state of a workflow that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmation {
-    /// Not yet: such a change is refused with `E_STATE_CHANGE_REQUIRES_CONFIRMATION`.
+    /// The user has not agreed: the change is refused with `E_STATE_CHANGE_REQUIRES_CONFIRMATION`.
     Needed,
-    /// The user said yes to this change.
+    /// The user agreed to this change.
     Given,
 }
 
@@ -96,38 +91,34 @@ pub struct Transition {
     recorded: Vec<Recorded>,
     warnings: Vec<String>,
     allowed_next: Vec<Next>,
-    /// The workflow that the current node calls.
+    /// Workflow that the current node calls.
     calls: Option<WorkflowId>,
 }
 
 /// A move along an edge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Move {
-    /// The node that was left.
     pub from: NodeId,
-    /// The node that was entered.
     pub to: NodeId,
-    /// The edge's label.
     pub label: String,
 }
 
 /// What a change did to the completion of the workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// It is not complete.
     Running,
-    /// This change completed it.
+    /// This change completed the workflow.
     Reached,
-    /// It was complete before.
+    /// The workflow was complete before.
     Kept,
 }
 
 /// Something that the runtime wrote because the model left it out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recorded {
-    /// The key of the frontmatter.
+    /// Key of the frontmatter.
     pub key: &'static str,
-    /// What was added or set.
+    /// Value that was added or set.
     pub value: Json,
 }
 
@@ -231,9 +222,9 @@ pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
 /// What a legal change does.
 #[derive(Default)]
 struct Verdict<'a> {
-    /// The edge it moves along.
+    /// Edge that the change takes.
     edge: Option<&'a Edge>,
-    /// The last node that it completes.
+    /// Last node that the change completes.
     completed: Option<&'a Node>,
     warnings: Vec<String>,
 }

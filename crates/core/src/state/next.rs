@@ -9,17 +9,15 @@ use crate::package::graph::{Edge, Graph, Node, NodeKind};
 /// A move that the graph knows, as a model is told about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Next {
-    /// The node it leads to.
     pub to: NodeId,
-    /// What it is called; a decision names it.
+    /// Label of the edge; a decision names it.
     pub label: String,
-    /// Taken when no other condition holds.
     #[serde(rename = "default")]
     pub is_default: bool,
-    /// When to take it: the author's words, else the rule itself.
+    /// Condition in the author's words, else the rule itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
-    /// Whether it can be taken with the variables as they are.
+    /// True if the edge can be taken with the current variables.
     pub open: bool,
 }
 

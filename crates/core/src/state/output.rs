@@ -7,11 +7,11 @@ use super::project_path::ProjectPath;
 /// What a declared output means with the variables as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// A file or folder of the project.
+    /// File or folder of the project.
     File(ProjectPath),
-    /// Nothing that can be looked for: a placeholder has no simple value, or it is a pattern. The text says why.
+    /// Output that cannot be checked: a placeholder has no simple value, or it is a pattern. The text is the reason.
     Open(String),
-    /// A name that leads nowhere inside the project, so that nothing can be there. The text says why.
+    /// Path outside the project, so the output cannot exist. The text is the reason.
     Outside(String),
 }
 

@@ -26,17 +26,14 @@ const EXAMPLE: &str = r#"Example: {"variables": {"set": {"topic": "x"}}, "stepsC
 /// Changes of the state that a model asks for. Whether they are legal is for the guard to say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateUpdate {
-    /// Nodes that are done.
     pub steps_completed: Vec<String>,
-    /// Variables and their new values; others stay.
+    /// New values of variables; others stay.
     pub variables: Map<String, Json>,
-    /// Branches that are taken, as `{from, to, label, reason?, decidedAt?}`.
+    /// Branches taken, as `{from, to, label, reason?, decidedAt?}`.
     pub decision_log: Vec<Json>,
-    /// Files that were made.
     pub artifacts: Vec<ProjectPath>,
-    /// Where the run goes.
     pub current_node_id: Option<String>,
-    /// When, as RFC 3339; the runtime knows it without being told.
+    /// Time of the update, as RFC 3339; the runtime sets it if it is absent.
     pub updated_at: Option<String>,
     /// `complete` ends the run.
     pub workflow_status: Option<String>,

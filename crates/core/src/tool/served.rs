@@ -107,20 +107,17 @@ impl fmt::Display for ServerName {
 /// A tool as its server describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolOffer {
-    /// Its name at the server.
+    /// Name at the server.
     pub name: String,
-    /// What it does.
     pub description: String,
-    /// The JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub schema: Map<String, Json>,
 }
 
 /// Something that can be read from a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceOffer {
-    /// Its address.
     pub uri: String,
-    /// What people call it.
     pub name: String,
 }
 
@@ -128,26 +125,22 @@ pub struct ResourceOffer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Use {
-    /// It calls a tool.
     #[default]
     Tool,
-    /// It reads a resource.
     Resource,
 }
 
 /// One tool of a server, as a model is told of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServedTool {
-    /// The server.
     pub server: ServerName,
-    /// Its name at the server.
+    /// Name at the server.
     pub tool: String,
-    /// What a call does.
     #[serde(default, skip_serializing_if = "is_tool", rename = "use")]
     pub used: Use,
-    /// What it does, in the server's words.
+    /// Description in the server's words.
     pub description: String,
-    /// The JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub parameters: Json,
 }
 
@@ -174,9 +167,9 @@ impl ServedTool {
 /// The tools of one server that models are told of, and those that they are not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
-    /// In the order of their names, which does not change when the server's order does.
+    /// Tools sorted by name, so that the order does not depend on the server's.
     pub tools: Vec<ServedTool>,
-    /// What was left out, and why.
+    /// Tools that were left out, with the reasons.
     pub left_out: Vec<String>,
 }
 

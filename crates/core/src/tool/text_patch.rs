@@ -53,9 +53,8 @@ const MAX_HUNKS: usize = 1000;
 /// A change of one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextPatch {
-    /// Exact strings, one after the other.
+    /// Exact strings, replaced in order.
     Replace(Vec<Replacement>),
-    /// A diff for one file.
     Diff(FilePatch),
 }
 
@@ -63,11 +62,10 @@ pub enum TextPatch {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replacement {
-    /// What the text holds, exactly; only line endings may differ.
+    /// Exact text to find; only line endings may differ.
     pub old: String,
-    /// What stands there afterwards.
     pub new: String,
-    /// Whether every occurrence changes; otherwise there must be exactly one.
+    /// True to replace every occurrence; otherwise there must be exactly one.
     #[serde(default)]
     pub all: bool,
 }
@@ -75,26 +73,22 @@ pub struct Replacement {
 /// What a diff says about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePatch {
-    /// The file that the diff names, without git's `a/` and `b/`. A diff may name none.
+    /// Path in the diff, without git's `a/` and `b/`. A diff may name none.
     pub path: Option<String>,
-    /// What happens to it.
     pub change: FileChange,
 }
 
 /// What happens to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChange {
-    /// It does not exist and gets this text.
+    /// Creates the file, which must not exist, with this text.
     Add(String),
-    /// It goes away.
     Delete,
-    /// Some of its lines change.
     Update(Hunks),
-    /// It gets another path, and perhaps some of its lines change.
+    /// Moves the file, and may change some of its lines.
     Move {
-        /// The new path.
         to: String,
-        /// The changes; possibly none.
+        /// Changes, possibly none.
         hunks: Hunks,
     },
 }

@@ -13,13 +13,13 @@ const SNIFFED: usize = 8 * 1024;
 /// Some neighbouring lines of a text, byte for byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window<'t> {
-    /// The lines, with their endings.
+    /// Lines with their endings.
     pub text: &'t str,
-    /// The number of the first line, from 1.
+    /// Number of the first line, from 1.
     pub start: usize,
-    /// The number of the last line; one less than `start` when the text is empty.
+    /// Number of the last line; one less than `start` if the text is empty.
     pub end: usize,
-    /// How many lines the whole text has.
+    /// Number of lines in the whole text.
     pub total: usize,
 }
 
@@ -92,14 +92,12 @@ pub fn preview(text: &str, max_bytes: usize) -> &str {
 /// Why bytes are not a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotText {
-    /// There is a NUL byte near the beginning, so this is a binary file.
+    /// A NUL byte near the beginning marks a binary file.
     Nul {
-        /// Where the NUL is.
         at: usize,
     },
-    /// The bytes are not UTF-8.
     NotUtf8 {
-        /// The first byte that does not belong to a character.
+        /// Offset of the first byte that is not part of a character.
         at: usize,
     },
 }

@@ -9,15 +9,13 @@ use crate::vpath::VPath;
 /// A change of a file by a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedChange {
-    /// The event that announced it.
+    /// Sequence number of the event that announced the change.
     pub seq: u64,
-    /// The time of that event.
     pub time: String,
-    /// The tool call that made it; none for a change of frames.
+    /// Tool call that made the change; none for a change of frames.
     pub call_id: Option<String>,
-    /// The node that the run was at.
     pub node_id: Option<String>,
-    /// The file. A state document has the path of its own frame, whatever the model calls it.
+    /// Changed file. A state document has the path of its own frame, whatever path the model used.
     pub file: FileIntent,
 }
 
@@ -25,10 +23,10 @@ pub struct RecordedChange {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Changes {
     done: Vec<RecordedChange>,
-    /// Announced, and neither done nor refused.
+    /// Announced changes that are neither done nor refused.
     open: Vec<RecordedChange>,
     node: Option<String>,
-    /// The number of changes that a resume at another position made irrelevant for the state documents.
+    /// Number of changes that a resume at another position made irrelevant for the state documents.
     outdated: usize,
 }
 

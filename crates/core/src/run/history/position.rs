@@ -7,11 +7,10 @@ use crate::state::run_state::RunState;
 /// The place of a run: the state of its active workflow, and the callers that wait for it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Position {
-    /// The state of the active workflow.
     pub state: RunState,
-    /// The workflows that wait for it, the run's own first.
+    /// Workflows that wait for the active one, outermost first.
     pub callers: Vec<Caller>,
-    /// The number of frames that were entered so far.
+    /// Number of frames entered so far.
     pub calls: u64,
 }
 

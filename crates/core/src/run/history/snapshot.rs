@@ -7,9 +7,9 @@ use crate::vpath::VPath;
 /// A run right after one of its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// The history up to that event.
+    /// History up to that event.
     pub history: History,
-    /// The changes that were announced later.
+    /// Changes announced after that event.
     later: Vec<RecordedChange>,
 }
 

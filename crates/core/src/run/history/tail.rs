@@ -13,17 +13,15 @@ use crate::usage::Usage;
 /// State of a run as the end of its journal tells it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tail {
-    /// The time of the last event.
+    /// Time of the last event.
     pub time: Option<String>,
-    /// The phase, if the events say so.
+    /// Phase, if the events determine it.
     pub phase: Option<Phase>,
-    /// The cause of the phase.
     pub reason: Option<Reason>,
-    /// The cause in words.
     pub message: Option<String>,
-    /// The kind of the question that waits for an answer.
+    /// Kind of the open question.
     pub asks: Option<QuestionKind>,
-    /// The cost of the run; unknown while it is at work, and after a crash.
+    /// Cost of the run; unknown while a process works on it, and after a crash.
     pub spent: Option<Spent>,
 }
 
@@ -71,11 +69,11 @@ impl Tail {
 pub(super) struct Settled {
     time: Option<String>,
     phase: Option<PhaseChanged>,
-    /// The end of the process after that phase.
+    /// End of the process after that phase.
     left: Option<RunFinished>,
-    /// The question right before the phase.
+    /// Question right before the phase.
     asked: Option<QuestionKind>,
-    /// The question that the last event asked.
+    /// Question of the last event.
     newest: Option<QuestionKind>,
 }
 
@@ -123,7 +121,6 @@ enum Sign<'e> {
     Phase(&'e PhaseChanged),
     /// The process left the run.
     Left(&'e RunFinished),
-    /// The run is at work.
     Work,
     /// The event happens in every phase.
     Nothing,

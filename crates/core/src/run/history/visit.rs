@@ -7,17 +7,16 @@ use crate::state::call::Frame;
 /// A run that starts or resumes inside frames visits its active node alone; the nodes that wait are in `frames`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visit {
-    /// The event that led there.
+    /// Event that led to the node.
     pub seq: u64,
-    /// The node.
     pub node: String,
-    /// The label of the edge, where one was taken.
+    /// Label of the edge that was taken.
     pub label: Option<String>,
-    /// The frames around it, the outermost first; none in the run's own workflow.
+    /// Frames around the node, outermost first; empty in the run's own workflow.
     pub frames: Vec<Frame>,
-    /// The number of this visit among those of nodes of this name, from 1.
+    /// Number of this visit among those of nodes with this name, from 1.
     pub number: usize,
-    /// True if its workflow could not be completed and this was the last node.
+    /// True if the workflow could not be completed and this was its last node.
     pub failed: bool,
 }
 

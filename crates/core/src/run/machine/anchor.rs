@@ -15,20 +15,19 @@ pub(super) use crate::prompt::Intent;
 /// What the model was told about its place.
 #[derive(Clone, Debug)]
 pub(super) struct Anchored {
-    /// How the next directive begins.
+    /// Opening of the next directive.
     pub(super) intent: Intent,
-    /// What stands in the context about the place.
+    /// Part of the position that is already in the context.
     pub(super) told: Told,
 }
 
 /// What the context says about the place of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// Nothing.
     Nothing,
     /// Protocol and step of the current node.
     Node,
-    /// That the workflow is complete.
+    /// Completion of the workflow.
     Completed,
 }
 

@@ -25,7 +25,7 @@ const MOST_CALLS: usize = 256;
 pub(super) struct Batch {
     end: End,
     left: Left,
-    /// How many calls the reply had.
+    /// Number of calls in the reply.
     asked: usize,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Batch {
 enum End {
     #[default]
     Whole,
-    /// It broke off in its last call.
+    /// The reply broke off in its last call.
     CutOff,
 }
 

@@ -27,9 +27,9 @@ const MEANT_AS_DENIAL: &str = "Or say the same once more: then it is denied with
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     question: Question,
-    /// The move that waits for a yes; without one a call asks.
+    /// Move that waits for approval; none if a call asks.
     moved: Option<Moved>,
-    /// The words that were no answer. Said once more, they are what the user means.
+    /// Input that did not match the question. The same input again counts as the answer.
     refused: Option<String>,
 }
 

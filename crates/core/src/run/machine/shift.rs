@@ -17,11 +17,11 @@ use crate::state::guard::Confirmation;
 /// Which workflow is active.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
-    /// Workflows that wait for one that they called, the run's own first.
+    /// Workflows that wait for one that they called, outermost first.
     pub(super) callers: Vec<Caller>,
-    /// The highest number that a call has had.
+    /// Highest number of a call so far.
     pub(super) made: u64,
-    /// How often a return was tried.
+    /// Number of attempted returns.
     returns: u64,
     hold: Hold,
 }
@@ -29,14 +29,13 @@ pub(super) struct Calls {
 /// What is known of a return that was held up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Hold {
-    /// Nothing.
     #[default]
     Nothing,
-    /// The model was told and has the floor; nothing is tried before it has replied.
+    /// The model was told and has not replied yet, so no return is attempted.
     Told,
-    /// The model was told and made calls. If they did not help it goes on.
+    /// The model was told and made calls. If they did not help, it gets another turn.
     Again,
-    /// The model was told and has nothing more to do. If the return is still held up, the user is asked.
+    /// The model was told and made no more calls. If the return still fails, the user is asked.
     Last,
 }
 

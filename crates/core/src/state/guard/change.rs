@@ -10,17 +10,17 @@ pub(super) struct Change<'a> {
     pub(super) graph: &'a Graph,
     pub(super) old: &'a StateDocument,
     pub(super) new: &'a StateDocument,
-    /// Where the run is.
+    /// Current node.
     pub(super) from: &'a Node,
-    /// Where it would be, as it is written; the entry node when blank.
+    /// Name of the next node as written; the entry node if blank.
     pub(super) target: &'a str,
-    /// The node of that name.
+    /// Node with that name.
     pub(super) to: Option<&'a Node>,
-    /// What is added to `stepsCompleted`.
+    /// Additions to `stepsCompleted`.
     pub(super) steps: &'a [String],
-    /// What is added to `decisionLog`.
+    /// Additions to `decisionLog`.
     pub(super) decisions: &'a [Decision],
-    /// What is added to `artifacts`.
+    /// Additions to `artifacts`.
     pub(super) artifacts: &'a [String],
 }
 

@@ -10,10 +10,10 @@ use crate::wording::{joined, ticked};
 /// What is missing before a node may be left, or a last node completed.
 pub(super) struct Needs {
     pub(super) node: NodeId,
-    /// Outputs that are not there, as files or, where the name cannot be used, with the reason.
+    /// Missing outputs, as files or, if the name is unusable, with the reason.
     pub(super) outputs: Vec<String>,
     pub(super) variables: Vec<String>,
-    /// Outputs that nobody can look for.
+    /// Outputs that cannot be checked.
     skipped: Vec<String>,
 }
 

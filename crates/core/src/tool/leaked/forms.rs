@@ -9,16 +9,16 @@ const AHEAD: usize = 256;
 
 /// One form.
 pub(super) struct Form {
-    /// Whether a text begins like it.
+    /// Returns true if a text begins in this form.
     pub(super) begins: fn(&str) -> bool,
-    /// Reads what a text begins with.
+    /// Reads the call at the beginning of a text.
     pub(super) read: fn(&str) -> Option<Found>,
 }
 
 /// What was read.
 pub(super) struct Found {
     pub(super) calls: Vec<Call>,
-    /// How long it is.
+    /// Byte offset at which it ends.
     pub(super) end: usize,
 }
 

@@ -10,7 +10,7 @@ pub(super) enum Header {
         new: Option<Side>,
         heading: Option<String>,
     },
-    /// `@@ a line of the file`, also with a second `@@` behind it.
+    /// `@@ a line of the file`, optionally with a second `@@` after it.
     Context(String),
     /// `@@` alone, or with dots.
     Bare,

@@ -37,11 +37,11 @@ pub(super) struct Hunk {
 /// What the diff says about the place of a hunk, apart from its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Anchor {
-    /// `@@ -n`: the index that the first old line should have, or before which new lines go.
+    /// `@@ -n`: index of the first old line, or of the line before which new lines go.
     pub(super) index: Option<usize>,
-    /// Lines that stand before the hunk, from `@@ line`, outer ones first.
+    /// Lines before the hunk, from `@@ line`, outer ones first.
     pub(super) contexts: Vec<String>,
-    /// What stands behind the numbers, in `@@ -1,2 +1,2 @@ heading`. Not more than a hint.
+    /// Text after the numbers, in `@@ -1,2 +1,2 @@ heading`; only a hint.
     pub(super) heading: Option<String>,
     /// `*** End of File`: the old lines are the last ones.
     pub(super) at_end: bool,

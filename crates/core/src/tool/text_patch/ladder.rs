@@ -12,11 +12,11 @@ use super::lines::Lines;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rung {
     Exact,
-    /// Blanks at the end do not count.
+    /// Ignores blanks at the end.
     TrailingBlanks,
-    /// Blanks at both ends do not count.
+    /// Ignores blanks at both ends.
     Blanks,
-    /// Moreover typographic punctuation is plain, and characters are composed.
+    /// Also treats typographic punctuation as plain, and composes characters.
     Punctuation,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Index<'t> {
     rung: Rung,
     numbers: HashMap<Cow<'t, str>, u32>,
     file: Vec<u32>,
-    /// Where the places of each number begin in `places`, and one more.
+    /// Offsets in `places` at which the places of each number begin, and one more.
     starts: Vec<usize>,
     places: Vec<usize>,
 }

@@ -5,7 +5,7 @@ const BOM: &str = "\u{feff}";
 /// How a line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// With the text.
+    /// End of the text without a line ending.
     Open,
     Lf,
     CrLf,

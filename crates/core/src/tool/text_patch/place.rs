@@ -32,18 +32,18 @@ struct Search<'t> {
     lines: &'t Lines<'t>,
     ladder: Ladder<'t>,
     effort: Cell<usize>,
-    /// No hunk begins before this line: what is above is changed already.
+    /// First line at which a hunk may begin: those above are already changed.
     floor: usize,
-    /// How far the last numbered hunk was from its number.
+    /// Distance of the last numbered hunk from its number.
     drift: i64,
 }
 
 /// Where the `@@` lines of a hunk let it begin.
 enum Scope<'h> {
     Anywhere,
-    /// At or after one of these lines, as soon as it fits.
+    /// The hunk goes to the first fit at or after one of these lines.
     After(Vec<usize>),
-    /// This `@@` line is not in the file, so that only a hunk with one place is sure.
+    /// This `@@` line is not in the file, so the hunk must fit in exactly one place.
     Lost(&'h str),
 }
 

@@ -17,9 +17,7 @@ pub(super) const MAX_LISTED: usize = 10;
 /// Which part of a patch is meant.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Subject {
-    /// A hunk of a diff.
     Hunk { number: usize, total: usize },
-    /// An edit of a list.
     Edit { number: usize, total: usize },
 }
 

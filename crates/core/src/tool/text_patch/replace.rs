@@ -42,9 +42,9 @@ pub(super) fn apply(text: &str, edits: &[Replacement]) -> Result<String, Refusal
 struct Edit<'e> {
     old: Cow<'e, str>,
     new: Cow<'e, str>,
-    /// How many bytes at the beginning and at the end of both are the same; they keep the bytes of the file.
+    /// Number of equal bytes at the start and end of both texts; the file's own bytes stay there.
     same: (usize, usize),
-    /// What comes between them, with the endings of the file.
+    /// Text between them, with the line endings of the file.
     inserted: String,
     all: bool,
 }
@@ -173,7 +173,7 @@ fn flat(text: &str) -> Cow<'_, str> {
 /// A text whose lines all end in `\n`, and the way back.
 struct Flat<'t> {
     text: Cow<'t, str>,
-    /// Where a `\n` stands that was `\r\n`.
+    /// Offsets of each `\n` that was `\r\n`.
     shortened: Vec<usize>,
 }
 

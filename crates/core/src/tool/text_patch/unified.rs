@@ -71,7 +71,7 @@ struct Section {
     old: Option<String>,
     new: Option<String>,
     moved_to: Option<String>,
-    /// Whether `---` or `+++` was there.
+    /// True after a `---` or `+++` line.
     has_names: bool,
     hunks: Hunks,
 }

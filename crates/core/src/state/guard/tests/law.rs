@@ -56,7 +56,7 @@ fn workflows() -> impl Strategy<Value = Workflow> {
 /// What a model tries.
 #[derive(Clone, Debug)]
 enum Attempt {
-    /// A patch that fits the graph as well as chance allows.
+    /// Patches along the graph, as well as chance allows.
     Patch {
         target: Option<usize>,
         steps: Vec<usize>,
@@ -64,11 +64,10 @@ enum Attempt {
         v: Option<u8>,
         complete: bool,
     },
-    /// The next open edge with everything that belongs to it.
+    /// Takes the next open edge with all its fields.
     Walk { edge: usize, v: u8 },
-    /// A text with something replaced.
+    /// Replaces part of the text.
     Replace(&'static str, &'static str),
-    /// Some text.
     Write(String),
 }
 
