@@ -133,9 +133,7 @@ pub enum Effect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shift {
     /// The current node calls a workflow.
-    Enter {
-        frame: Frame,
-    },
+    Enter { frame: Frame },
     /// The active workflow has ended.
     Return {
         frame: Frame,

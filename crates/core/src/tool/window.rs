@@ -93,9 +93,7 @@ pub fn preview(text: &str, max_bytes: usize) -> &str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotText {
     /// A NUL byte near the beginning marks a binary file.
-    Nul {
-        at: usize,
-    },
+    Nul { at: usize },
     NotUtf8 {
         /// Offset of the first byte that is not part of a character.
         at: usize,

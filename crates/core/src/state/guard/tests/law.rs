@@ -65,7 +65,10 @@ enum Attempt {
         complete: bool,
     },
     /// Takes the next open edge with all its fields.
-    Walk { edge: usize, v: u8 },
+    Walk {
+        edge: usize,
+        v: u8,
+    },
     /// Replaces part of the text.
     Replace(&'static str, &'static str),
     Write(String),
