@@ -1,8 +1,8 @@
-//! The table of diagnostic codes. A code never changes its meaning and is never used again.
+//! Table of diagnostic codes. A code never changes its meaning and is never reused.
 
 use serde::Serialize;
 
-/// How bad a finding is. A package with an error is refused.
+/// Severity of a finding. A package with an error is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -13,7 +13,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word a person reads.
+    /// Returns the severity as users read it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -35,27 +35,27 @@ macro_rules! codes {
             /// Every code, in order.
             pub const ALL: &[Code] = &[$(Code::$variant),*];
 
-            /// The code as it is printed, such as `BM501`.
+            /// Returns the code as it is printed, such as `BM501`.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => concat!("BM", stringify!($number)),)* }
             }
 
-            /// The code's name, such as `duplicate-node-id`.
+            /// Returns the code's name, such as `duplicate-node-id`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// What the code stands for, in one line.
+            /// Returns the meaning of the code in one line.
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$variant => $summary,)* }
             }
 
-            /// Whether a package with this finding is refused.
+            /// Returns the severity; an error refuses the package.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity,)* }
             }
 
-            /// The code's page: what it means, an example, and how to fix it. Markdown.
+            /// Returns the code's page in Markdown: its meaning, an example, and the fix.
             pub fn explanation(self) -> &'static str {
                 match self {
                     $(Self::$variant => include_str!(concat!(
@@ -173,7 +173,7 @@ codes! {
 }
 
 impl Code {
-    /// Finds a code by what a person may type: `BM501`, `bm501`, `501` or `duplicate-node-id`.
+    /// Finds a code by what a user may type: `BM501`, `bm501`, `501` or `duplicate-node-id`.
     pub fn find(text: &str) -> Option<Self> {
         let wanted = text.trim().to_ascii_lowercase();
         let number = wanted.strip_prefix("bm").unwrap_or(&wanted);

@@ -1,5 +1,5 @@
-//! JSONLogic conditions on edges: checked when a package is read, evaluated against a run's variables.
-//! The only place that knows `datalogic-rs`.
+//! JSONLogic conditions on edges: checked when a package is read, evaluated against a run's variables. Only this
+//! module uses `datalogic-rs`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::syntax::Tree;
 use crate::text::Span;
 
-/// The operators of JSONLogic that every implementation knows, with how many arguments each takes.
+/// JSONLogic operators that every implementation supports, with the minimum and maximum number of arguments.
 const OPERATORS: &[(&str, usize, usize)] = &[
     ("var", 0, 2),
     ("missing", 0, usize::MAX),
@@ -52,7 +52,7 @@ const OPERATORS: &[(&str, usize, usize)] = &[
     ("substr", 2, 3),
 ];
 
-/// Operators whose second argument is evaluated for each item, where `var` means the item and not a variable.
+/// Operators that evaluate their second argument for each item; there `var` refers to the item, not to a variable.
 const PER_ITEM: &[&str] = &["map", "reduce", "filter", "all", "none", "some"];
 
 /// A well-formed condition.
@@ -69,22 +69,22 @@ pub struct Condition {
     compiled: Compiled,
 }
 
-/// The same rule is the same condition, wherever it stands.
+/// Compares the rules; their positions in the text don't count.
 impl PartialEq for Condition {
     fn eq(&self, other: &Self) -> bool {
         self.rule == other.rule
     }
 }
 
-/// A variable that a condition looks at, and where.
+/// Reference to a variable in a condition.
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
-    /// The part before the first dot.
+    /// Part of the name before the first dot.
     pub(crate) variable: String,
     pub(crate) span: Span,
 }
 
-/// The rule, ready to be evaluated.
+/// Rule, compiled for evaluation.
 #[derive(Clone)]
 struct Compiled(Arc<Logic>);
 
@@ -94,7 +94,7 @@ impl fmt::Debug for Compiled {
     }
 }
 
-/// What is wrong with a condition, and where.
+/// Mistake in a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
     pub span: Span,
@@ -102,13 +102,13 @@ pub struct ConditionError {
     pub help: String,
 }
 
-/// A condition that is well-formed but cannot be evaluated on these variables.
+/// Failed evaluation of a well-formed condition on the given variables.
 #[derive(Debug, Error)]
 #[error("the condition cannot be evaluated: {0}")]
 pub struct EvaluationError(String);
 
 impl Condition {
-    /// Checks a condition as it stands in a graph. All mistakes are reported.
+    /// Parses a condition of a graph and reports all its mistakes.
     pub fn parse(tree: &Tree) -> Result<Self, Vec<ConditionError>> {
         let mut reader = Reader::default();
         if tree.as_map().is_some() {
@@ -138,22 +138,22 @@ impl Condition {
         }
     }
 
-    /// The names of the variables it looks at (the part before the first dot).
+    /// Returns the names of the variables that it reads (the part before the first dot).
     pub fn variables(&self) -> BTreeSet<&str> {
         self.uses.iter().map(|used| used.variable.as_str()).collect()
     }
 
-    /// Where it looks at variables, in the order of the text.
+    /// Returns its references to variables, in the order of the text.
     pub(crate) fn uses(&self) -> &[Use] {
         &self.uses
     }
 
-    /// The condition as JSON.
+    /// Returns the condition as JSON.
     pub fn as_json(&self) -> &Json {
         &self.rule
     }
 
-    /// Whether it holds for these variables.
+    /// Returns true if the condition holds for these variables.
     pub fn holds(
         &self,
         variables: &serde_json::Map<String, Json>,
@@ -169,7 +169,7 @@ impl Condition {
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
-/// What `var` refers to at some place of a rule.
+/// Meaning of `var` at one position of a rule.
 #[derive(Clone, Copy, PartialEq)]
 enum Scope {
     Variables,
@@ -263,7 +263,7 @@ fn unknown_operator(operator: &str, span: Span) -> ConditionError {
     }
 }
 
-/// How the arguments of an operation stand there.
+/// Arguments of an operation, as written.
 #[derive(Clone, Copy)]
 enum Written {
     List,

@@ -1,4 +1,4 @@
-//! Markdown with YAML frontmatter: split, read with places, and edit without touching any other byte.
+//! Markdown with YAML frontmatter: splits it, reads it with positions, and edits it without touching any other byte.
 
 mod edit;
 mod splice;
@@ -11,10 +11,10 @@ use crate::code::Code;
 use crate::syntax::{Entry, SyntaxError, Tree, Value, yaml};
 use crate::text::Span;
 
-/// Frontmatter larger than this is refused before it is parsed.
+/// Maximum size of frontmatter; larger ones are refused before parsing.
 pub const MAX_BYTES: usize = 256 * 1024;
 
-/// A Markdown document whose frontmatter has been read. Its bytes are the author's, to the last one.
+/// Markdown document with parsed frontmatter. It keeps the author's bytes unchanged.
 #[derive(Clone, Debug)]
 pub struct Frontmatter {
     text: Arc<str>,
@@ -24,7 +24,7 @@ pub struct Frontmatter {
 }
 
 impl Frontmatter {
-    /// Splits and reads a document.
+    /// Splits and parses a document.
     pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, Vec<SyntaxError>> {
         let text = text.into();
         let (yaml, body) = split(&text).map_err(|error| vec![error])?;
@@ -56,37 +56,37 @@ impl Frontmatter {
         Ok(Self { text, yaml, body, tree })
     }
 
-    /// The whole document.
+    /// Returns the whole document.
     pub fn text(&self) -> &Arc<str> {
         &self.text
     }
 
-    /// What stands below the closing `---`.
+    /// Returns the text below the closing `---`.
     pub fn body(&self) -> &str {
         self.text.get(self.body.start..self.body.end).unwrap_or_default()
     }
 
-    /// Where the body stands in the document.
+    /// Returns the span of the body in the document.
     pub fn body_span(&self) -> Span {
         self.body
     }
 
-    /// The frontmatter as a tree whose places are those of the whole document. Always a map.
+    /// Returns the frontmatter as a tree with positions in the whole document. It is always a map.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The tree alone.
+    /// Converts the document into the tree of its frontmatter.
     pub fn into_tree(self) -> Tree {
         self.tree
     }
 
-    /// The keys of the frontmatter.
+    /// Returns the entries of the frontmatter.
     pub fn entries(&self) -> &[Entry] {
         self.tree.as_map().unwrap_or_default()
     }
 
-    /// Whether both say the same, wherever and in whatever order it stands.
+    /// Returns true if both hold the same values, in any order and layout.
     pub fn says_the_same(&self, other: &Self) -> bool {
         is_same(&self.tree, &other.tree)
     }
@@ -103,7 +103,7 @@ fn is_same(one: &Tree, other: &Tree) -> bool {
                 && one.iter().zip(other).all(|(one, other)| is_same(one, other))
         }
         (Value::Map(one), Value::Map(entries)) => {
-            // Most keys are where they were.
+            // Most keys have the same index in both, so look there first.
             let twin = |at: usize, key: &str| {
                 entries.get(at).filter(|entry| entry.key == key).or_else(|| other.get(key))
             };

@@ -1,4 +1,4 @@
-//! Names that packages give to their parts: types that cannot hold a bad one.
+//! Ids that packages give to their parts, as types that cannot hold an invalid one.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
-/// The pattern of every id, as JSON Schema and as the sentence that people read.
+/// Pattern of every id, as JSON Schema and as the sentence that users read.
 pub const PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]*$";
 
-/// An id may have this many bytes: it goes into messages, prompts and file names.
+/// Maximum length of an id, which goes into messages, prompts and file names.
 pub const MAX_BYTES: usize = 128;
 
 fn is_id(text: &str) -> bool {
@@ -28,13 +28,13 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// Takes the text if it is an id.
+            /// Makes an id if the text is a valid one.
             pub fn new(text: impl Into<String>) -> Option<Self> {
                 let text = text.into();
                 is_id(&text).then_some(Self(text))
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -1,7 +1,7 @@
-//! The digest of a package: one SHA-256 over the names and contents of all its files.
+//! Digest of a package: one SHA-256 over the names and contents of all its files.
 //!
-//! `bmad.json` may hold the digest of the package it belongs to, so it is taken without its `integrity` key,
-//! in the canonical form of RFC 8785. A folder and the archive packed from it therefore have the same digest.
+//! `bmad.json` may hold the digest of its own package, so it is hashed without its `integrity` key, in the canonical
+//! form of RFC 8785. A folder and the archive packed from it therefore have the same digest.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,25 +14,25 @@ use sha2::{Digest as _, Sha256};
 
 use crate::path::PackagePath;
 
-/// Where the manifest stands.
+/// Path of the manifest.
 pub const MANIFEST: &str = "bmad.json";
 
-/// The SHA-256 of one file's content, as it enters the digest of the package.
+/// SHA-256 of a content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of some bytes.
+    /// Hashes some bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// A digest that was computed piece by piece.
+    /// Wraps a digest that was computed incrementally.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Reads 64 hexadecimal digits, upper or lower case.
+    /// Parses 64 hexadecimal digits, upper or lower case.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
         if digits.len() != 64 {
@@ -46,7 +46,7 @@ impl Digest {
         Some(Self(bytes))
     }
 
-    /// The first eight hexadecimal digits, for names that people read.
+    /// Returns the first eight hexadecimal digits, for names that users read.
     pub fn short(&self) -> String {
         self.to_string().chars().take(8).collect()
     }
@@ -54,7 +54,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Runs with long journals write many of them, and the formatter would be asked for every byte.
+        // A lookup table, because long journals hold many digests and the formatter would be called for every byte.
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = String::with_capacity(2 * self.0.len());
         for byte in &self.0 {
@@ -90,8 +90,8 @@ impl JsonSchema for Digest {
     }
 }
 
-/// The digest of a package from the digests of its files. `manifest` is the content of `bmad.json`;
-/// its entry in `files`, if there is one, is ignored.
+/// Computes the digest of a package from the digests of its files. `manifest` is the content of `bmad.json`; its entry
+/// in `files`, if there is one, is ignored.
 pub fn package_digest(manifest: &[u8], files: &BTreeMap<PackagePath, Digest>) -> Digest {
     let mut hasher = Sha256::new();
     let mut manifest_done = false;
@@ -116,7 +116,7 @@ pub fn package_digest(manifest: &[u8], files: &BTreeMap<PackagePath, Digest>) ->
     Digest(hasher.finalize().into())
 }
 
-/// `bmad.json` without its `integrity` key: keys sorted, no blanks. Something that is not JSON stays as it is.
+/// Returns `bmad.json` without its `integrity` key, keys sorted, no blanks. Content that is not JSON stays unchanged.
 fn canonical_manifest(bytes: &[u8]) -> Vec<u8> {
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     match serde_json::from_slice::<Json>(text) {
@@ -131,8 +131,8 @@ fn canonical_manifest(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The same manifest with `integrity.sha256` set: the same values, the keys in the author's order, but laid out anew.
-/// `None` when the text is not a JSON object.
+/// Returns the manifest with `integrity.sha256` set: the same values and key order in a new layout. Returns `None` if
+/// the text is not a JSON object.
 pub fn with_integrity(manifest: &str, digest: Digest) -> Option<String> {
     let mut value: Json =
         serde_json::from_str(manifest.strip_prefix('\u{feff}').unwrap_or(manifest)).ok()?;

@@ -1,7 +1,7 @@
 //! Agent menus: which command a line of the user means, and what that command does. No model is asked.
 //!
-//! [`route`] reads the line and names a [`Command`]; [`resolve`] turns what a menu item wants into an [`Action`]
-//! whose workflow, file or prompt is there.
+//! [`route`] maps the line to a [`Command`]; [`resolve`] turns the target of a menu item into an [`Action`] whose
+//! workflow, file or prompt exists.
 
 mod error;
 mod fuzzy;
@@ -19,52 +19,52 @@ pub use crate::package::agents::Surface;
 use crate::package::agents::words::{self, Phrase, Spot, exact_words, normalised};
 use crate::package::agents::{Agent, MenuItem, MenuTarget, Trigger};
 
-/// What a line of the user means.
+/// Interpretation of a line of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routed {
     pub command: Command,
     pub confidence: Confidence,
-    /// What made it so, in a few words: "number 2", "trigger `create-story`".
+    /// Short reason, such as "number 2" or "trigger `create-story`".
     pub reason: String,
-    /// The number of the menu item it belongs to, among the visible ones.
+    /// Number of its menu item among the visible ones.
     pub item: Option<usize>,
-    /// What the user wrote below the first line; it is for whoever carries out the command.
+    /// Text below the user's first line, passed on to the command.
     pub details: Option<String>,
 }
 
-/// What to do with a line of the user.
+/// Command that a line of the user means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     ShowMenu,
     Dismiss,
     Resume,
-    /// Do what a menu item or one of its handlers says; [`resolve`] tells what that is.
+    /// Do what a menu item or one of its handlers says; see [`resolve`].
     Item(Target),
     Clarify {
         why: Unclear,
-        /// What can be chosen; never empty.
+        /// Never empty.
         candidates: Vec<Candidate>,
     },
     Chat,
 }
 
-/// Why a choice is not clear.
+/// Reason why a choice is ambiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Unclear {
     /// The menu has no item with this number.
     OutOfRange,
-    /// Several match equally well, or the item that was chosen can do several things.
+    /// Several match equally well, or the chosen item has several handlers.
     SeveralMatch,
 }
 
-/// Something that can be chosen.
+/// Option that the user can choose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Candidate {
-    /// The number of its menu item, among the visible ones.
+    /// Number of its menu item among the visible ones.
     pub number: usize,
     pub label: String,
-    /// What the user types to choose it: the number, or the word of one of the item's handlers.
+    /// Text that chooses it: the number, or the word of one of the item's handlers.
     pub answer: String,
 }
 
@@ -85,30 +85,30 @@ pub enum Confidence {
     Exact,
 }
 
-/// What a menu item or a handler wants done, as its author wrote it.
+/// Target of a menu item or a handler, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub work: Work,
-    /// A file to load first.
+    /// File to load first.
     pub data: Option<String>,
-    /// Whether everything is checked before it starts.
+    /// Checks that all files exist before it starts.
     pub validate: bool,
 }
 
-/// The work of a menu item.
+/// Work of a menu item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Start a workflow: an id, or the path of its document.
+    /// Starts a workflow: an id, or the path of its document.
     Workflow(String),
-    /// Run a Markdown script, or a workflow by its document.
+    /// Runs a Markdown script, or a workflow by its document.
     Exec(String),
     /// `#id` of a prompt, a builtin, or an instruction.
     Action(String),
 }
 
 impl Target {
-    /// What is to be done; `None` when nothing is. If an author names several works, a workflow goes before a script,
-    /// and a script before an action.
+    /// Reads a target; `None` if there is nothing to do. If an author names several works, a workflow goes before a
+    /// script, and a script before an action.
     pub fn of(target: &MenuTarget, validate: bool) -> Option<Self> {
         let text = |text: &Option<String>| {
             text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -135,7 +135,7 @@ pub struct MenuLine {
     pub description: String,
 }
 
-/// The menu as it is shown: the visible items in the author's order.
+/// Lists the visible items in the author's order.
 pub fn menu_of(agent: &Agent, surface: Surface) -> Vec<MenuLine> {
     visible(agent, surface)
         .map(|(number, item)| MenuLine {
@@ -146,7 +146,7 @@ pub fn menu_of(agent: &Agent, surface: Surface) -> Vec<MenuLine> {
         .collect()
 }
 
-/// The words that choose a visible item or one of its handlers exactly, each once, for completion.
+/// Lists the words that choose a visible item or one of its handlers exactly, each once, for completion.
 pub fn words(agent: &Agent, surface: Surface) -> Vec<String> {
     let mut seen = std::collections::HashSet::new();
     visible(agent, surface)
@@ -159,26 +159,26 @@ pub fn words(agent: &Agent, surface: Surface) -> Vec<String> {
         .collect()
 }
 
-/// The items of a surface and their numbers.
+/// Iterates over the items of a surface with their numbers.
 fn visible(agent: &Agent, surface: Surface) -> impl Iterator<Item = (usize, &MenuItem)> {
     let seen = agent.menu.iter().filter(move |item| surface.shows(item));
     seen.enumerate().map(|(index, item)| (index + 1, item))
 }
 
-/// The words of an item that do what they say when they are typed.
+/// Returns the words that choose an item exactly when typed.
 fn typeable(item: &MenuItem) -> Vec<(Spot, &str)> {
     let words = exact_words(item).into_iter();
     words.filter_map(|(spot, word)| Some((spot, words::typeable(word)?))).collect()
 }
 
-/// The handlers of an item that do something.
+/// Iterates over the handlers of an item that have a target.
 fn able(item: &MenuItem) -> impl Iterator<Item = (&Trigger, Target)> {
     let validate = item.validate_workflow.is_some();
     let handlers = item.triggers.iter().filter(|trigger| trigger.is_handler());
     handlers.filter_map(move |trigger| Some((trigger, Target::of(&trigger.target, validate)?)))
 }
 
-/// The texts that choose the handlers of an item.
+/// Iterates over the texts that choose the handlers of an item.
 fn handlers(item: &MenuItem) -> impl Iterator<Item = Phrase<'_>> {
     able(item).filter_map(|(trigger, _)| Some(Phrase::new(trigger.matches.as_deref()?)))
 }

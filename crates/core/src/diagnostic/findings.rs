@@ -1,4 +1,4 @@
-//! The list of findings of one check: bounded in memory, exact in its counts, with positions filled in.
+//! Findings of one check: bounded in memory, exact in their counts, with positions filled in.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,44 +9,43 @@ use crate::syntax::{Tree, json};
 use crate::text::{LineIndex, Span};
 use crate::wording::nearest;
 
-/// How many findings of one severity are kept in full. Beyond that they are only counted,
-/// so that a hostile package cannot fill the memory with complaints about itself.
+/// Findings stored per severity. More are only counted, so that a hostile package cannot exhaust memory.
 const KEPT: usize = 10_000;
 
-/// How much work may go into suggestions, in pairs of characters that are compared. Enough for every honest package;
-/// a hostile one gets plain help after that.
+/// Budget for suggestions, in compared pairs of characters. It suffices for every honest package; a hostile one gets
+/// plain help after that.
 const SUGGESTION_WORK: usize = 40_000_000;
 
-/// The texts that findings point into, by path inside the package.
+/// Texts that findings refer to, by path inside the package.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     texts: HashMap<String, Arc<str>>,
 }
 
 impl Sources {
-    /// Remembers a text.
+    /// Adds the text of a file.
     pub fn insert(&mut self, file: impl Into<String>, text: Arc<str>) {
         self.texts.insert(file.into(), text);
     }
 
-    /// The text of a file, if it was read as text.
+    /// Returns the text of a file, if the file was read as text.
     pub fn get(&self, file: &str) -> Option<&Arc<str>> {
         self.texts.get(file)
     }
 }
 
-/// Everything that one check found.
+/// All findings of one check.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
-    /// What was spent of [`SUGGESTION_WORK`].
+    /// Part of [`SUGGESTION_WORK`] that is spent.
     suggestion_work: usize,
 }
 
 impl Findings {
-    /// The candidate that `word` is most likely a misspelling of, as long as looking for one is affordable.
+    /// Returns the candidate that `word` most likely misspells, while the budget for suggestions lasts.
     pub(crate) fn nearest<'c>(
         &mut self,
         word: &str,
@@ -75,19 +74,19 @@ impl Findings {
         }
     }
 
-    /// The findings that were kept: errors before warnings, then by file and place.
+    /// Iterates over the stored findings: errors before warnings, then by file and position.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         let mut all: Vec<&Diagnostic> = self.errors.iter().chain(&self.warnings).collect();
         all.sort_by_key(|found| (found.severity(), &found.place, found.code));
         all.into_iter()
     }
 
-    /// How often each code was found, also beyond what was kept.
+    /// Returns how often each code was found, including findings that were only counted.
     pub fn counts(&self) -> &BTreeMap<Code, usize> {
         &self.counts
     }
 
-    /// How many findings of this severity there are in all.
+    /// Returns the number of findings of this severity, including those that were only counted.
     pub fn count(&self, severity: Severity) -> usize {
         self.counts
             .iter()
@@ -96,17 +95,17 @@ impl Findings {
             .sum()
     }
 
-    /// True when the package must be refused.
+    /// Returns true if the package must be refused.
     pub fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }
 
-    /// True when there is nothing to say.
+    /// Returns true if there are no findings.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// Turns byte spans into lines, columns and pointers. Called once, when all texts are known.
+    /// Resolves byte spans to lines, columns and pointers. Call it once, when all texts are known.
     pub fn locate(&mut self, sources: &Sources) {
         let mut lines: BTreeMap<&str, LineIndex> = BTreeMap::new();
         let mut trees: BTreeMap<&str, Option<Written>> = BTreeMap::new();
@@ -130,14 +129,14 @@ impl Findings {
     }
 }
 
-/// The data of a file, and where it ends.
+/// Parsed data of a file and the end of it.
 struct Written {
     tree: Tree,
     end: usize,
 }
 
 impl Written {
-    /// The data of a file that can be read: JSON, or the frontmatter of Markdown.
+    /// Parses the data of a file: JSON, or the frontmatter of Markdown.
     fn read(file: &str, text: &Arc<str>) -> Option<Self> {
         if file.ends_with(".json") {
             Some(Self { tree: json::parse(text).ok()?, end: text.len() })
@@ -150,7 +149,7 @@ impl Written {
         }
     }
 
-    /// The value at a place; none for the whole, and for what is behind the data.
+    /// Returns the pointer of the value at a span; `None` for the root and for text after the data.
     fn pointer(&self, span: Span) -> Option<String> {
         (span.start < self.end)
             .then(|| self.tree.pointer(span))

@@ -1,5 +1,5 @@
-//! Edits of frontmatter that change one key and leave every other byte alone, checked after they are made.
-//! The only place that knows `yaml-edit`.
+//! Edits of frontmatter that change one key, leave every other byte alone, and are verified afterwards. Only this
+//! module uses `yaml-edit`.
 
 use std::str::FromStr;
 
@@ -11,27 +11,26 @@ use super::{Frontmatter, is_same, splice};
 use crate::syntax::{Entry, Tree, Value};
 use crate::text::is_unsafe_char;
 
-/// One change of the frontmatter. A path names a key of the frontmatter, or a key inside one of its maps, and so on.
+/// Change of the frontmatter. A path names a key of the frontmatter, or a key inside its maps, at any depth.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// Gives a key a value; missing maps on the way are made.
+    /// Sets the value of a key; creates missing maps on the path.
     Set { path: Vec<String>, value: Json },
-    /// Appends to a list; a missing or null list is made.
+    /// Appends to a list; creates a missing or null one.
     Push { path: Vec<String>, value: Json },
-    /// Takes a key away, if it is there.
+    /// Removes a key, if present.
     Remove { path: Vec<String> },
 }
 
-/// Why an edit was not made. The document is as it was.
+/// Reason why an edit was not made. The document is unchanged.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum EditError {
-    /// The path is empty, or leads through something that is not a map.
+    /// The path is empty, or leads through a value that is not a map.
     #[error("`{0}` is not a map, so it has no keys to change")]
     NotAMap(String),
-    /// The target of a push is something other than a list.
     #[error("`{0}` is not a list, so nothing can be added to it")]
     NotAList(String),
-    /// The edited text does not mean what was asked for. Nothing was changed.
+    /// The edited text does not have the requested meaning.
     #[error(
         "the YAML around `{0}` cannot be edited safely; rewrite this part of the frontmatter in plain style"
     )]
@@ -39,7 +38,7 @@ pub enum EditError {
 }
 
 impl Frontmatter {
-    /// Makes the edits, in order, all or none.
+    /// Applies the edits in order, all or none.
     pub fn edited(&self, edits: &[Edit]) -> Result<Self, EditError> {
         if let Some(after) = self.edited_together(edits) {
             return Ok(after);
@@ -47,7 +46,7 @@ impl Frontmatter {
         edits.iter().try_fold(self.clone(), |document, edit| document.edited_once(edit))
     }
 
-    /// All edits at once, verified once; none when that does not come out right.
+    /// Applies all edits at once and verifies the result once; `None` if that fails.
     fn edited_together(&self, edits: &[Edit]) -> Option<Self> {
         let wanted = self.wanted(edits).ok()?;
         if wanted.is_said_in(self) {
@@ -71,15 +70,13 @@ impl Frontmatter {
         if fence.ends_with("\r\n") { "\r\n" } else { "\n" }
     }
 
-    /// The document with another text between its fences.
     fn with_inside(&self, inside: &str) -> Option<Self> {
         let before = self.text.get(..self.yaml.start).unwrap_or_default();
         let after = self.text.get(self.yaml.end..).unwrap_or_default();
         Self::parse([before, inside, after].concat()).ok()
     }
 
-    /// Trust, then verify: the result must say what was asked for, and everything else what it said before, in the
-    /// same bytes.
+    /// Verifies an edit: the edited keys have the requested values, and all other bytes are unchanged.
     fn is_kept_in(&self, after: &Self, wanted: &Wanted<'_>) -> bool {
         let mut others = self.entries().iter().filter(|entry| !wanted.is_about(entry));
         wanted.is_said_in(after)
@@ -110,9 +107,9 @@ impl Frontmatter {
 }
 
 struct Wanted<'e> {
-    /// The keys of the frontmatter that they change.
+    /// Top-level keys that the edits change.
     touched: Vec<&'e String>,
-    /// What those say afterwards; one that is not in here is gone.
+    /// Their values afterwards; an absent key was removed.
     said: Json,
 }
 
@@ -139,7 +136,7 @@ impl Edit {
     }
 }
 
-/// Makes an edit in what the frontmatter says.
+/// Applies an edit to the frontmatter as JSON.
 fn apply_to_json(root: &mut Json, edit: &Edit) -> Result<(), EditError> {
     let Some((last, parents)) = edit.path().split_last() else {
         return Err(EditError::NotAMap(String::new()));
@@ -190,7 +187,7 @@ fn edited_yaml(inside: &str, newline: &str, edit: &Edit) -> Result<String, EditE
     Ok(ended(document.to_string(), inside, newline))
 }
 
-/// Makes an edit in a document that is being edited.
+/// Applies an edit to the syntax tree.
 fn edit_document(document: &Document, edit: &Edit) -> Option<()> {
     let (last, parents) = edit.path().split_last()?;
     let mut at = document.as_mapping()?;
@@ -198,7 +195,7 @@ fn edit_document(document: &Document, edit: &Edit) -> Option<()> {
         match at.get_mapping(key) {
             Some(inner) => at = inner,
             None => {
-                // A missing or null map on the way: write the rest of the path as one new value.
+                // A map on the path is missing or null: write the rest of the path as one new value.
                 let rest = edit.path().get(depth + 1..).unwrap_or_default();
                 let value = rest.iter().rev().fold(edit.leaf(), |value, key| {
                     Json::Object(serde_json::Map::from_iter([(key.clone(), value)]))
@@ -219,12 +216,12 @@ fn edit_document(document: &Document, edit: &Edit) -> Option<()> {
     Some(())
 }
 
-/// An entry, from its name to the end of its value.
+/// Returns the bytes of an entry, from its key to the end of its value.
 fn entry_bytes<'d>(document: &'d Frontmatter, entry: &Entry) -> Option<&'d str> {
     document.text.get(entry.key_span.start..entry.tree.span.end.max(entry.key_span.end))
 }
 
-/// Whether a tree has this value: `to_json` and a comparison, without making the copy.
+/// Returns true if a tree equals this value; like comparing `to_json`, but without the copy.
 fn says(tree: &Tree, wanted: &Json) -> bool {
     match (&tree.value, wanted) {
         (Value::Null, Json::Null) => true,
@@ -245,7 +242,6 @@ fn says(tree: &Tree, wanted: &Json) -> bool {
     }
 }
 
-/// True when there is something at this path.
 fn has(root: &Json, path: &[String]) -> bool {
     let mut at = Some(root);
     for key in path {
@@ -264,7 +260,7 @@ impl Edit {
     }
 }
 
-/// The closing fence must stand on a line of its own.
+/// Ends the text with a line break, because the closing fence needs a line of its own.
 fn ended(mut text: String, before: &str, newline: &str) -> String {
     if !text.is_empty() && !text.ends_with('\n') && (before.is_empty() || before.ends_with('\n')) {
         text.push_str(newline);
@@ -272,7 +268,7 @@ fn ended(mut text: String, before: &str, newline: &str) -> String {
     text
 }
 
-/// The edit as a fresh YAML text, for a frontmatter that has no keys yet.
+/// Renders the edit as new YAML, for a frontmatter without keys.
 fn rendered(edit: &Edit) -> String {
     let fresh = Mapping::new();
     let mut path = edit.path().iter();
@@ -285,7 +281,7 @@ fn rendered(edit: &Edit) -> String {
 }
 
 fn put(map: &Mapping, key: &str, value: &Json) {
-    // A key such as `1` or `true` is read as text, but it is not written as one.
+    // A key such as `1` or `true` is read as text, but the library would not write it as text.
     let bare = ScalarValue::parse(key);
     if map.find_entry_by_key(&bare).is_some() {
         return with_yaml(value, &mut |yaml| map.set(&bare, yaml));
@@ -297,7 +293,8 @@ fn push(list: &Sequence, value: &Json) {
     with_yaml(value, &mut |yaml| list.push(yaml));
 }
 
-/// Builds the YAML node of a JSON value and hands it on. Collections are written in block style, empty ones as `[]` and `{}`.
+/// Builds the YAML node of a JSON value and passes it to `use_it`. Collections are in block style, empty ones are `[]`
+/// and `{}`.
 fn with_yaml(value: &Json, use_it: &mut dyn FnMut(&dyn AsYaml)) {
     match value {
         Json::Null => use_it(&ScalarValue::null()),
@@ -323,20 +320,20 @@ fn with_yaml(value: &Json, use_it: &mut dyn FnMut(&dyn AsYaml)) {
     }
 }
 
-/// A string as a scalar: plain when every reader takes it for that string, in double quotes otherwise.
+/// Builds a scalar: plain if every reader takes it for this string, double-quoted otherwise.
 fn with_scalar(text: &str, use_it: &mut dyn FnMut(&dyn AsYaml)) {
     if is_plain(text) {
         return use_it(&ScalarValue::plain(text));
     }
-    // Written by us, because the library escapes every letter that is not ASCII, and people read these documents.
+    // Quoted here, because the library escapes every non-ASCII letter, and people read these documents.
     match Document::from_str(&double_quoted(text)).ok().and_then(|document| document.as_scalar()) {
         Some(scalar) => use_it(&scalar),
         None => use_it(&ScalarValue::double_quoted(text)),
     }
 }
 
-/// Whether a text may stand without quotes: it begins with a letter, has no character that means something in YAML,
-/// and is no word that does. What is in doubt is quoted.
+/// Returns true if a text needs no quotes: it begins with a letter, has no character with a meaning in YAML, and is no
+/// YAML keyword. Quotes in case of doubt.
 pub(super) fn is_plain(text: &str) -> bool {
     const WORDS: [&str; 3] = ["null", "true", "false"];
     text.starts_with(char::is_alphabetic)
@@ -347,7 +344,7 @@ pub(super) fn is_plain(text: &str) -> bool {
         && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// JSON's quoting is YAML's, but for characters that must not stand in a YAML file.
+/// Quotes a text as JSON does and escapes the characters that YAML forbids.
 pub(super) fn double_quoted(text: &str) -> String {
     let mut quoted = String::new();
     for c in Json::from(text).to_string().chars() {
@@ -379,7 +376,7 @@ mod tests {
         Edit::Push { path: vec![path.to_owned()], value }
     }
 
-    /// The edit replaces `old` by `new` in the text and nothing else, with either line ending.
+    /// Checks that the edit replaces `old` by `new` in the text and nothing else, with either line ending.
     fn check_edit(edit: &Edit, old: &str, new: &str) {
         for newline in ["\n", "\r\n"] {
             let before = Frontmatter::parse(STATE.replace('\n', newline)).unwrap();

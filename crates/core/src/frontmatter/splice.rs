@@ -1,7 +1,8 @@
-//! Edits by cutting and pasting bytes, for frontmatter in plain style: one value a line, lists and maps in blocks.
+//! Edits by splicing bytes, for frontmatter in plain style: one value a line, lists and maps in blocks.
 //!
-//! That is how runs keep their state, and it takes a tenth of the time of an edit by syntax tree. What is not plain is
-//! left to that; and what comes out here is verified like everything else, so a mistake costs time and nothing more.
+//! Runs write their state in this style, and a splice takes a tenth of the time of an edit by syntax tree. Other
+//! styles fall back to the syntax tree. The caller verifies the result of a splice as well, so a mistake here costs
+//! only time.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use super::Frontmatter;
 use super::edit::{Edit, double_quoted, is_plain};
 use crate::syntax::{Entry, Tree, Value};
 
-/// The YAML with these edits, if all of them can be made by splicing.
+/// Returns the YAML with these edits, if splicing can make all of them.
 pub(super) fn spliced(document: &Frontmatter, edits: &[Edit]) -> Option<String> {
     if document.newline() != "\n" || document.inside().contains('\r') {
         return None;
@@ -25,7 +26,7 @@ pub(super) fn spliced(document: &Frontmatter, edits: &[Edit]) -> Option<String> 
         };
         splices.push(splice);
     }
-    // Stable: what is inserted at one place keeps its order.
+    // A stable sort keeps the order of insertions at one offset.
     splices.sort_by_key(|splice| splice.at.start);
     let text = &*document.text;
     let (mut new, mut done) = (String::with_capacity(text.len() + 256), document.yaml.start);
@@ -38,7 +39,7 @@ pub(super) fn spliced(document: &Frontmatter, edits: &[Edit]) -> Option<String> 
     Some(new)
 }
 
-/// Bytes in place of others.
+/// Replacement of a range of bytes.
 struct Splice {
     at: Range<usize>,
     text: String,
@@ -71,7 +72,7 @@ fn set(document: &Frontmatter, path: &[String], value: &Json) -> Option<Splice> 
     }
 }
 
-/// A value that stands on the line of its key is replaced by another one.
+/// Replaces a value on the line of its key.
 fn replaced(document: &Frontmatter, entry: &Entry, value: &Json) -> Option<Splice> {
     let span = entry.tree.span;
     let gap = document.text.get(entry.key_span.end..span.start)?;
@@ -84,7 +85,7 @@ fn replaced(document: &Frontmatter, entry: &Entry, value: &Json) -> Option<Splic
     Some(Splice { at: span.start..span.end, text: scalar(value)? })
 }
 
-/// `{}` becomes a block.
+/// Replaces `{}` by a block with these entries.
 fn first_entries(document: &Frontmatter, entry: &Entry, map: &Map<String, Json>) -> Option<Splice> {
     let at = empty_collection(document, entry, "{}")?;
     let mut text = String::new();
@@ -104,14 +105,14 @@ fn push(document: &Frontmatter, path: &[String], value: &Json) -> Option<Splice>
     };
     let first_line = items.first()?.span.start;
     let dash = indentation_of_item(document, first_line)?;
-    // Every item stands behind a dash of its own, at the same place.
+    // Every item must follow a dash of its own, at the same indentation.
     indentation_of_item(document, last.span.start).filter(|other| *other == dash)?;
     let deeper = " ".repeat(dash.len() + 2);
     let line = format!("{dash}- {}\n", item(value, &deeper)?);
     inserted(document, line_after(document, last)?, line)
 }
 
-/// The place of an empty collection on the line of its key, with the space before it.
+/// Returns the range of an empty collection on the line of its key, with the space before it.
 fn empty_collection(document: &Frontmatter, entry: &Entry, empty: &str) -> Option<Range<usize>> {
     let start = entry.key_span.end;
     let rest = document.text.get(start..document.yaml.end)?;
@@ -120,13 +121,13 @@ fn empty_collection(document: &Frontmatter, entry: &Entry, empty: &str) -> Optio
     is_alone.then(|| start + 1..start + line.len())
 }
 
-/// An insertion between two lines.
+/// Inserts lines between two lines.
 fn inserted(document: &Frontmatter, at: usize, text: String) -> Option<Splice> {
     let before = document.text.get(document.yaml.start..at)?;
     before.ends_with('\n').then_some(Splice { at: at..at, text })
 }
 
-/// Where the line after a value begins. Nothing but the value may stand on its last line.
+/// Returns the start of the line after a value. The value must be the last thing on its line.
 fn line_after(document: &Frontmatter, tree: &Tree) -> Option<usize> {
     let end = end_of(document, tree)?;
     let rest = document.text.get(end..document.yaml.end)?;
@@ -134,7 +135,7 @@ fn line_after(document: &Frontmatter, tree: &Tree) -> Option<usize> {
     rest.get(..line)?.trim().is_empty().then_some(end + line + 1)
 }
 
-/// The end of a value in block style; none for texts of several lines and for collections in brackets.
+/// Returns the end of a value in block style; `None` for multi-line texts and collections in brackets.
 fn end_of(document: &Frontmatter, tree: &Tree) -> Option<usize> {
     match &tree.value {
         Value::List(items) => end_of(document, items.last()?),
@@ -147,7 +148,7 @@ fn end_of(document: &Frontmatter, tree: &Tree) -> Option<usize> {
     }
 }
 
-/// What stands on a line before a place, if that is only space.
+/// Returns the text on a line before an offset, if it is only space.
 fn indentation(document: &Frontmatter, at: usize) -> Option<&str> {
     let before = document.text.get(document.yaml.start..at)?;
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -155,13 +156,13 @@ fn indentation(document: &Frontmatter, at: usize) -> Option<&str> {
     indent.chars().all(|c| c == ' ').then_some(indent)
 }
 
-/// The indentation of the dash before an item.
+/// Returns the indentation of the dash before an item.
 fn indentation_of_item(document: &Frontmatter, at: usize) -> Option<&str> {
     let before = document.text.get(document.yaml.start..at)?;
     indentation(document, document.yaml.start + before.strip_suffix("- ")?.len())
 }
 
-/// An item of a list: a scalar, or a map of scalars in block style.
+/// Renders a list item: a scalar, or a map of scalars in block style.
 fn item(value: &Json, indent: &str) -> Option<String> {
     let Json::Object(map) = value else { return scalar(value) };
     let lines =
@@ -185,7 +186,7 @@ fn scalar(value: &Json) -> Option<String> {
     }
 }
 
-/// Words that some readers of YAML take for a boolean.
+/// Returns true for words that some YAML readers take for a boolean.
 fn is_word(text: &str) -> bool {
     const WORDS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
     WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))

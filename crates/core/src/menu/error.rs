@@ -1,4 +1,4 @@
-//! Why a command of the menu cannot be carried out.
+//! Errors of menu commands.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub struct MenuError {
 }
 
 impl MenuError {
-    /// An error of this kind.
+    /// Makes an error of this kind.
     pub fn new(code: MenuErrorCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: hint.into() }
     }

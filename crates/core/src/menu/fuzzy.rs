@@ -1,21 +1,21 @@
-//! How close a line of the user is to a text of the menu. To start something that nobody asked for is worse than to
-//! answer, so that a question, an answer such as "yes", and a sentence with words of its own are close to nothing.
+//! Similarity of a user's line to a text of the menu. To start something unasked is worse than to answer, so a
+//! question, an answer such as "yes", and a sentence with words of its own match nothing.
 
 use super::Confidence;
 use crate::package::agents::words::folded;
 
-/// A line that is longer is not a command.
+/// Maximum length of a command.
 const MAX_CHARS: usize = 200;
-/// A line must weigh this much to be found in a word of the menu.
+/// Minimum weight of a line that may match a word of the menu.
 const MIN_IN_WORD: usize = 3;
-/// A line must weigh this much to be found in a description, where common words are.
+/// Minimum weight of a line that may match a description, which contains common words.
 const MIN_IN_DESCRIPTION: usize = 4;
 
-/// What may stand before or after a command and does not change it.
+/// Phrases around a command that don't change it.
 const FILLERS: &str = "please, pls, can you, could you, would you, i want to, i would like to, i'd like to, let's, \
     lets, run, start, begin, launch, open, execute, do, go, now, for me, \
     请, 帮我, 我想, 我要, 开始, 启动, 运行, 执行, 现在, 吧, 一下";
-/// What people answer in a conversation. A line of nothing else is no command.
+/// Common answers in a conversation. A line of nothing else is no command.
 const ANSWERS: &str = "a, an, the, and, or, of, to, in, on, at, for, with, is, it, this, that, i, you, we, me, my, \
     your, yes, no, not, ok, okay, sure, thanks, thank, hi, hello, hey, next, continue, more, again, back, stop, done, \
     good, great, right, wait, cancel, what, how, why, \
@@ -23,28 +23,28 @@ const ANSWERS: &str = "a, an, the, and, or, of, to, in, on, at, for, with, is, i
 /// Words that make no difference inside a command.
 const ARTICLES: &[&str] = &["a", "an", "the"];
 
-/// How close a line is to a text. The order is the order of preference.
+/// Similarity of a line to a text, in the order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Closeness {
-    /// It is part of the text, but ends inside of words.
+    /// The line is part of the text, but ends inside a word.
     Part,
-    /// It is some of the text's words.
+    /// The line consists of some of the text's words.
     Words,
-    /// It is the text, apart from what may stand around a command.
+    /// The line is the text, apart from filler phrases.
     Request,
-    /// It has the same words.
+    /// The line has the same words.
     Same,
 }
 
-/// Where a text stands.
+/// Source of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Pool {
     Description,
-    /// In a trigger, a cmd, an alias, or the match of a handler.
+    /// Trigger, cmd, alias, or match of a handler.
     Word,
 }
 
-/// How well a line matches: whole words before parts of words, then triggers before descriptions.
+/// Quality of a match: whole words before parts of words, then triggers before descriptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank(Closeness, Pool);
 
@@ -59,7 +59,7 @@ impl Rank {
         }
     }
 
-    /// What was found where, for the reason of a command.
+    /// Describes the match, for the reason of a command.
     pub(super) fn says(self, word: &str) -> String {
         let found = match self.0 {
             Closeness::Part => "the letters are part of",
@@ -76,16 +76,16 @@ impl Rank {
     }
 }
 
-/// A line of the user that may be meant for the menu.
+/// Line of the user that may be meant for the menu.
 pub(super) struct Wish {
     words: Words,
-    /// The words without what may stand around a command.
+    /// Words without filler phrases.
     request: Words,
     weight: usize,
 }
 
 impl Wish {
-    /// `None` when the line is meant for the agent: a question, an answer, or a long text.
+    /// Parses a line; `None` if it is meant for the agent: a question, an answer, or a long text.
     pub(super) fn new(line: &str) -> Option<Self> {
         let folded = folded(line);
         if folded.ends_with('?') || folded.chars().count() > MAX_CHARS {
@@ -99,7 +99,7 @@ impl Wish {
         Some(Self { weight: words.weight(), words, request })
     }
 
-    /// How well it matches a text of the menu.
+    /// Ranks the match with a text of the menu.
     pub(super) fn rank(&self, text: &str, pool: Pool) -> Option<Rank> {
         let text = Words::of(&folded(text));
         let least = match pool {
@@ -122,8 +122,8 @@ impl Wish {
     }
 }
 
-/// The words of a text, each with a blank before it. What stands between words makes no difference. A character of
-/// a script without blanks is a word of its own, so that any part of a Chinese text is whole words.
+/// Words of a text, each with a blank before it; punctuation is ignored. A character of a script without blanks is a
+/// word of its own, so that any part of a Chinese text is whole words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Words(String);
 
@@ -148,7 +148,7 @@ impl Words {
         self.0.is_empty()
     }
 
-    /// The letters and digits; a character of a script without blanks says as much as two letters.
+    /// Counts letters and digits; a character of a script without blanks counts as two.
     fn weight(&self) -> usize {
         self.0.chars().filter(|c| *c != ' ').map(|c| 1 + usize::from(is_unspaced(c))).sum()
     }
@@ -161,7 +161,7 @@ impl Words {
         !other.is_empty() && self.0.contains(other.0.trim_start())
     }
 
-    /// The rest when these phrases are taken away from the beginning.
+    /// Removes these phrases from the beginning.
     fn without_leading(mut self, phrases: &str) -> Self {
         let rest = |text: &str, phrase: &str| {
             let rest = text.strip_prefix(&Self::of(phrase).0)?;
@@ -173,7 +173,7 @@ impl Words {
         self
     }
 
-    /// The rest when these phrases are taken away from the end.
+    /// Removes these phrases from the end.
     fn without_trailing(mut self, phrases: &str) -> Self {
         let rest =
             |text: &str, phrase: &str| text.strip_suffix(&Self::of(phrase).0).map(str::to_owned);
@@ -183,7 +183,7 @@ impl Words {
         self
     }
 
-    /// What is asked for, without the words around it.
+    /// Removes the filler phrases.
     fn request(&self) -> Self {
         self.clone().without_leading(FILLERS).without_trailing(FILLERS).without_articles()
     }
@@ -194,7 +194,7 @@ impl Words {
     }
 }
 
-/// Characters of scripts that put no blanks between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
+/// Returns true for scripts without blanks between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
 fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{e01}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
