@@ -1,4 +1,4 @@
-//! The state document of a run: what it says, how it is changed, and which changes are legal.
+//! The state document of a run: its contents, its changes, and the rules that make a change legal.
 
 pub mod call;
 pub mod complete;

@@ -23,7 +23,7 @@ use crate::question::Question;
 use crate::settings::RunSettings;
 use crate::usage::Usage;
 
-/// A run or a conversation after the events that were taken.
+/// A run or a conversation after the events folded so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     pub position: Position,
@@ -200,12 +200,12 @@ impl History {
         self.changes.done()
     }
 
-    /// Returns the phase, if the events say so.
+    /// Returns the phase, if the events determine it.
     pub fn phase(&self) -> Option<Phase> {
         self.tail().phase
     }
 
-    /// Returns the part of the history that the last events alone tell.
+    /// Returns the part of the history that the last events alone determine.
     pub fn tail(&self) -> Tail {
         self.settled.tail()
     }

@@ -1,9 +1,9 @@
-//! The run as a state machine without IO: an input goes in, effects come out, and no decision is made elsewhere.
+//! The run as a state machine without IO: inputs go in, effects come out, and no decision is made elsewhere.
 //! A conversation is a run without a workflow: the same loop, the same calls, the same limits.
 //!
 //! After every step exactly one effect is open, and it is the last of the list: the model is asked, a call is
-//! performed, or the run rests. The driver carries it out and feeds back what came of it. A later process feeds the
-//! same inputs again and arrives at the same open effect, so nothing here may depend on anything but the inputs.
+//! performed, or the run waits. The driver carries it out and feeds back the result. A later process feeds the same
+//! inputs again and arrives at the same open effect, so every step must depend on the inputs alone.
 
 mod anchor;
 mod calls;
@@ -38,7 +38,7 @@ use crate::state::project_path::ProjectPath;
 use crate::state::run_state::RunState;
 use crate::usage::Usage;
 
-/// What is played, by whom.
+/// Subject of a run: a workflow, or a conversation.
 #[derive(Clone, Debug)]
 pub enum Cast {
     Workflow {
@@ -58,7 +58,7 @@ pub enum Cast {
 }
 
 impl Cast {
-    /// The package; a conversation may have none.
+    /// Returns the package; a conversation may have none.
     pub fn package(&self) -> Option<&Arc<Package>> {
         match self {
             Self::Workflow { package, .. } => Some(package),
@@ -66,11 +66,11 @@ impl Cast {
         }
     }
 
-    /// The workflow; a conversation has none.
+    /// Returns the workflow; a conversation has none.
     pub fn workflow(&self) -> Option<&Workflow> {
         match self {
             Self::Workflow { package, workflow, .. } => {
-                // It is made from a package that has this workflow; the first is always there.
+                // The package has this workflow, and always has a first one.
                 let workflows = package.workflows();
                 Some(workflows.get(*workflow).unwrap_or(&workflows[0]))
             }
@@ -79,7 +79,7 @@ impl Cast {
     }
 }
 
-/// What happened, as far as a run is concerned.
+/// Event that changes the course of a run.
 #[derive(Clone, Debug)]
 pub enum Input {
     Start,
@@ -114,7 +114,7 @@ pub enum Input {
     },
 }
 
-/// What is to be done.
+/// Action for the driver to carry out.
 #[derive(Clone, Debug)]
 pub enum Effect {
     /// Publish an event.
@@ -144,7 +144,7 @@ pub enum Shift {
     },
 }
 
-/// How such a change ended.
+/// Result of a change of the active workflow.
 #[derive(Clone, Debug)]
 pub enum Shifted {
     /// The called workflow is active, in this state.
@@ -155,7 +155,7 @@ pub enum Shifted {
     Held(String),
 }
 
-/// A request that is due. What it holds is [`Machine::context`].
+/// Request to the model that is due. [`Machine::context`] holds its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// Number of the request in the run, from 1.
@@ -170,7 +170,7 @@ pub struct Ask {
     pub overflows: u32,
 }
 
-/// A call that is due, and what it may do.
+/// Tool call that is due, with its permissions.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub turn: u64,
@@ -189,7 +189,7 @@ pub struct Job {
     pub call_of: Option<u64>,
 }
 
-/// Whether a call came whole.
+/// Completeness of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
     Whole,
@@ -197,7 +197,7 @@ pub enum Whole {
     CutOff,
 }
 
-/// Whether a move needs the user's word.
+/// Approval that a move needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
     /// No approval is needed, or the user gave it.
@@ -205,7 +205,7 @@ pub enum Moves {
     Ask,
 }
 
-/// What the user allowed of what rules ask about.
+/// Permissions that the user granted where rules ask.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clearance {
     /// Rules for the whole run.
@@ -214,7 +214,7 @@ pub struct Clearance {
     pub once: Option<Box<Approval>>,
 }
 
-/// A run that rests.
+/// State of a run that waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rest {
     pub phase: Phase,
@@ -223,7 +223,7 @@ pub struct Rest {
     pub question: Option<Question>,
 }
 
-/// What the machine waits for.
+/// Event that the machine waits for.
 #[derive(Clone, Debug)]
 enum Stance {
     Asking(Ask),
@@ -232,7 +232,7 @@ enum Stance {
     Resting(Rest),
 }
 
-/// A run.
+/// State machine of one run.
 #[derive(Clone, Debug)]
 pub struct Machine {
     cast: Cast,
@@ -268,7 +268,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A run that stands here and has not begun.
+    /// Creates a run in this state that has not started.
     pub fn new(cast: Cast, settings: RunSettings, run_state: RunState) -> Self {
         let context = Context::new(settings.window_tokens);
         Self {
@@ -300,7 +300,7 @@ impl Machine {
         }
     }
 
-    /// The same run, which goes on from a moment of another one: these words were said there.
+    /// Adds the messages of the run that this one was forked from.
     #[must_use]
     pub fn forked(mut self, words: &[Message]) -> Self {
         self.context.recall(words);
@@ -308,7 +308,7 @@ impl Machine {
         self
     }
 
-    /// What user and model said to each other, as far as it is known at the next node.
+    /// Returns the messages of user and model that stay known at the next node.
     pub fn words(&self) -> Vec<Message> {
         let mut words = self.context.words();
         let waiting = self.waiting.iter();
@@ -318,7 +318,7 @@ impl Machine {
         words
     }
 
-    /// Takes what happened, and says what is to be done. The last effect is the open one.
+    /// Applies an input and returns the effects to carry out. The last one is the open effect.
     pub fn step(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
@@ -347,7 +347,7 @@ impl Machine {
         effects
     }
 
-    /// The effect that is open.
+    /// Returns the open effect.
     pub fn open(&self) -> Effect {
         match &self.stance {
             Stance::Asking(ask) => Effect::AskModel(ask.clone()),
@@ -360,68 +360,68 @@ impl Machine {
         }
     }
 
-    /// The messages that the model gets.
+    /// Returns the messages for the model.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// For the driver, which settles what was added since the last request.
+    /// Returns the context mutably: the driver settles what was added since the last request.
     pub fn context_mut(&mut self) -> &mut Context {
         &mut self.context
     }
 
-    /// The package; a conversation may have none.
+    /// Returns the package; a conversation may have none.
     pub fn package(&self) -> Option<&Arc<Package>> {
         self.cast.package()
     }
 
-    /// The workflow that is active; a conversation has none.
+    /// Returns the active workflow; a conversation has none.
     pub fn workflow(&self) -> Option<&Workflow> {
         self.workflow_at(self.callers().len())
     }
 
-    /// Files that were created since the last transition.
+    /// Returns the files created since the last transition.
     pub fn created(&self) -> &[ProjectPath] {
         &self.created
     }
 
-    /// Where the run stands.
+    /// Returns the state of the active workflow.
     pub fn run_state(&self) -> &RunState {
         &self.run_state
     }
 
-    /// The phase.
+    /// Returns the phase.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// What it runs with.
+    /// Returns the settings in force.
     pub fn settings(&self) -> &RunSettings {
         &self.settings
     }
 
-    /// How long the run may still take, if that is limited.
+    /// Returns the remaining time of the run, if it is limited.
     pub fn time_left(&self, now: Timestamp) -> Option<Duration> {
         self.allowance.time_left(&self.settings.limits, now)
     }
 
-    /// What it has cost.
+    /// Returns the usage so far.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// Replies of the model so far.
+    /// Returns the number of the model's replies so far.
     pub fn turns(&self) -> u64 {
         self.replies
     }
 
-    /// What the user said last.
+    /// Returns the user's last input.
     pub fn input(&self) -> Option<&Arc<str>> {
         self.input.as_ref()
     }
 
-    /// The agent of the current node, else the run's. Whoever completed the workflow also speaks its closing words.
-    /// A conversation may have none.
+    /// Returns the agent of the current node, else the run's. The agent that completed the workflow also writes the
+    /// closing reply. A conversation may have none.
     pub fn agent(&self) -> Option<&Agent> {
         let agents = self.cast.package()?.agents();
         let find = |id: &AgentId| agents.iter().find(|agent| agent.id == *id);
@@ -431,37 +431,37 @@ impl Machine {
                 let node = self.workflow()?.graph.node(&self.run_state.current_node_id);
                 let is_over = self.anchor.told == anchor::Told::Completed;
                 let named = node.filter(|_| !is_over).and_then(|node| node.agent_id.as_ref());
-                // A package has at least one agent, and its nodes name only agents it has.
+                // A package has at least one agent, and its nodes name only its own agents.
                 Some(named.and_then(find).or_else(|| find(agent)).unwrap_or(&agents[0]))
             }
             Cast::Talk { agent, .. } => agent.as_ref().and_then(find),
         }
     }
 
-    /// The policy of that agent.
+    /// Returns the policy of the current agent.
     pub fn policy(&self) -> Policy {
         let policy =
             self.settings.policy.tightened(self.agent().and_then(|agent| agent.tools.as_ref()));
         if self.workflow().is_some() {
             policy.with_state()
         } else {
-            // A conversation has no state that could be strict, or patched.
+            // A conversation has no state to guard or patch.
             Policy { strict: false, ..policy }
         }
     }
 
-    /// Whether the user agreed to the move in hand.
+    /// Returns the user's approval of the current move.
     pub fn agreement(&self) -> Moves {
         self.approved
     }
 
-    /// The call whose question waits for an answer.
+    /// Returns the call whose question is open.
     pub fn asking_call(&self) -> Option<&str> {
         let call = self.queue.front().filter(|_| self.pending.is_some());
         call.map(|call| call.id.as_str())
     }
 
-    /// Another process takes over. What was open stays open; the model is told where it is.
+    /// Resumes the run in another process. The open effect stays open; the model is told its position.
     fn resume(
         &mut self,
         place: Option<Position>,
@@ -484,7 +484,7 @@ impl Machine {
             Stance::Resting(rest) => rest.reason.is_some_and(limits::is_limit),
         };
         if !matches!(self.stance, Stance::Resting(_)) {
-            // The process before may have told that it paused or failed.
+            // The previous process may have reported that it paused or failed.
             effects.push(tell(EventKind::from(PhaseChanged {
                 phase: Phase::Running,
                 reason: None,
@@ -503,7 +503,7 @@ impl Machine {
         }
     }
 
-    /// The document says that the run is elsewhere: its word counts, and the old context is of no use there.
+    /// Moves the run to the position in the document, which wins over the history; the old context is useless there.
     fn relocate(&mut self, place: Position) {
         let Position { state, callers, calls } = place;
         self.run_state = state;
@@ -527,7 +527,7 @@ impl Machine {
         }
     }
 
-    /// Another agent is talked to from the next request on.
+    /// Switches the agent from the next request on.
     fn talk_to(&mut self, new: Option<AgentId>, effects: &mut Vec<Effect>) {
         if let Cast::Talk { agent, .. } = &mut self.cast {
             *agent = new;
@@ -557,7 +557,7 @@ impl Machine {
         effects.push(Effect::Rest(rest));
     }
 
-    /// A stop point: the workflow is complete, or the user is to speak.
+    /// Stops the run: the workflow is complete, or the user must reply.
     fn stop(&mut self, reason: Reason, message: Option<String>, effects: &mut Vec<Effect>) {
         let is_end = matches!(reason, Reason::StopPoint | Reason::EmptyReply);
         if is_end {
@@ -573,7 +573,7 @@ impl Machine {
         self.rest(Rest { phase, reason, message, question: None }, effects);
     }
 
-    /// Whether the next move needs the user's word.
+    /// Returns the approval that the next move needs.
     fn moves(&self) -> Moves {
         match self.settings.mode {
             Mode::Autopilot => Moves::Free,

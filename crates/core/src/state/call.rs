@@ -1,8 +1,8 @@
-//! Calls of other workflows: what the documents of caller and child say when one is made, and when it is over.
+//! Calls of other workflows: the documents of caller and child on entry and on return.
 //!
-//! Each call has a state document of its own. The frame of an open call stands in the document of its caller alone, so
-//! that entering and returning are each one write, and following the frames from the run's own document leads to the
-//! active one, whatever became of the process.
+//! Each call has a state document of its own. The frame of an open call is in the document of its caller alone, so that
+//! entering and returning are each one write, and following the frames from the run's own document leads to the active
+//! one, even after a crash.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use crate::id::AgentId;
 use crate::package::graph::Graph;
 use crate::package::{Call, Workflow};
 
-/// Calls may be this deep.
+/// Maximum depth of calls.
 pub const DEEPEST: usize = 8;
 
 /// A call that has not returned, as `callStack` of the caller's document has it.
@@ -47,8 +47,8 @@ pub struct Caller {
     pub state: RunState,
 }
 
-/// The first document of a child. With its context the caller passes a copy of its variables, and its artifacts as
-/// documents that come from outside; how the caller itself is getting on is no variable of the child.
+/// Returns the first document of a child. With its context the caller passes a copy of its variables, and its artifacts
+/// as documents from outside; the caller's own status is no variable of the child.
 pub fn child_document(
     caller: &StateDocument,
     call: &Call,
@@ -75,7 +75,7 @@ pub fn child_document(
     StateDocument::start(child, &facts)
 }
 
-/// The caller's document when the call is made. Files that were created since its last change are its artifacts.
+/// Returns the caller's document when the call is made. Files created since its last change become its artifacts.
 pub fn with_frame(
     caller: &StateDocument,
     frame: &Frame,
@@ -87,8 +87,7 @@ pub fn with_frame(
     caller.edited(&edits)
 }
 
-/// The caller's document when the call is given up: it stays on its node. What the child has made is there all the
-/// same.
+/// Returns the caller's document when the call is given up: it stays at its node and keeps the child's artifacts.
 pub fn without_frame(
     caller: &StateDocument,
     child: &StateDocument,
@@ -101,7 +100,7 @@ pub fn without_frame(
     caller.edited(&edits)
 }
 
-/// Edits that add what the document does not name yet.
+/// Returns the edits that add artifacts missing in the document.
 fn new_artifacts<'p>(document: &StateDocument, made: impl Iterator<Item = &'p str>) -> Vec<Edit> {
     let mut known: Vec<&str> = document.front().artifacts.iter().map(String::as_str).collect();
     let mut edits = Vec::new();
@@ -114,7 +113,7 @@ fn new_artifacts<'p>(document: &StateDocument, made: impl Iterator<Item = &'p st
     edits
 }
 
-/// What a return proposes.
+/// Proposal of a return.
 #[derive(Debug)]
 pub struct Return {
     /// Document of the caller with every value that the child returns, moved along the only edge.
@@ -123,7 +122,7 @@ pub struct Return {
     pub warnings: Vec<String>,
 }
 
-/// The caller's document when the child is complete. The guard judges it like any other change.
+/// Returns the caller's document when the child is complete. The guard checks it like any other change.
 pub fn returned(
     caller: &StateDocument,
     child: &StateDocument,
@@ -158,12 +157,12 @@ pub fn returned(
     Ok(Return { document, warnings })
 }
 
-/// The key of the frontmatter that holds the open call.
+/// Key of the frontmatter that holds the open call.
 pub(crate) const CALL_STACK: &str = "callStack";
 
 impl StateDocument {
-    /// The call that is open at the current node. A frame that belongs to another node is left over from before somebody
-    /// moved the run by hand, and counts for nothing.
+    /// Returns the call that is open at the current node. A frame of another node is stale, because the user moved the
+    /// run by hand, and is ignored.
     pub fn open_call(&self, workflow: &Workflow) -> Option<Frame> {
         let node = self.current_node_id(&workflow.graph);
         let call = workflow.calls.get(node)?;
@@ -174,7 +173,7 @@ impl StateDocument {
         is_open.then_some(frame)
     }
 
-    /// Why the workflow cannot be completed, if its status says so.
+    /// Returns the reason why the workflow cannot be completed, if its status is a failure.
     pub fn failure(&self) -> Option<String> {
         let texts = |name: &str| {
             let key = self.frontmatter().tree().get(name).and_then(|entry| entry.tree.as_str());
@@ -271,7 +270,7 @@ mod tests {
         check_failure("workflowStatus: running\nfailureReason: old\n", None);
         check_failure("workflowStatus: failed\n", Some("it gives no reason"));
         check_failure("workflowStatus: failed\nfailureReason: No file.\n", Some("No file."));
-        // The model says it as a variable, whatever the template has as a key.
+        // The model sets it as a variable, even if the template has it as a key.
         check_failure(
             "workflowStatus: running\nfailureReason: \"\"\nvariables: {workflowStatus: failed, failureReason: Why.}\n",
             Some("Why."),

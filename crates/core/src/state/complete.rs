@@ -1,5 +1,5 @@
-//! Strict mode: a node is completed, or the state updated, by a tool of its own. What that means for the document is
-//! worked out here; the guard judges it like every other change.
+//! Strict mode: a tool of its own completes a node or updates the state. This module derives the change of the
+//! document; the guard checks it like any other.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::package::graph::{Edge, Graph, NodeKind};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::wording::ticked;
 
-/// A node that is completed.
+/// Completion of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     pub node: String,
@@ -18,7 +18,7 @@ pub struct Completion {
     pub decision: Option<Decision>,
 }
 
-/// A branch that is taken.
+/// Choice of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     pub label: String,
@@ -26,7 +26,7 @@ pub struct Decision {
 }
 
 impl Completion {
-    /// The update that completes the node in this document, with what else is to change.
+    /// Returns the update that completes the node in this document, together with the other changes.
     pub fn update(
         &self,
         more: &StateUpdate,
@@ -42,7 +42,7 @@ impl Completion {
         let mut update = more.clone();
         update.steps_completed.push(self.node.clone());
         let Some(edge) = self.edge(graph)? else {
-            // An end is complete by itself; where else no edge leads on, the status says so.
+            // An end is complete by itself; other nodes without edges need the status.
             if graph.node(current).is_none_or(|node| node.kind != NodeKind::End) {
                 update.workflow_status = Some(COMPLETE.to_owned());
             }
@@ -59,7 +59,7 @@ impl Completion {
         Ok(update)
     }
 
-    /// The edge that is taken; none from an end.
+    /// Returns the edge to take; none from an end.
     fn edge<'g>(&self, graph: &'g Graph) -> Result<Option<&'g Edge>, Refusal> {
         let label = self.decision.as_ref().map(|decision| decision.label.as_str());
         let is_end = graph.node(&self.node).is_some_and(|node| node.kind == NodeKind::End);

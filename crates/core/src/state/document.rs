@@ -1,4 +1,4 @@
-//! The state document of a run: read, and made from the template of a workflow when the run begins.
+//! The state document of a run: read from a file, or made from the template of a workflow when the run starts.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,32 +18,32 @@ use crate::refusal::{Refusal, RefusalCode};
 use crate::shape::{Reader, Tolerance};
 use crate::text::{LineIndex, Span};
 
-/// What the document is called where a model can see it.
+/// Path under which a model sees the document.
 pub const STATE_FILE: &str = "@state/workflow.md";
 
-/// The key, or the variable, that says how the workflow is getting on.
+/// Key, or variable, that holds the status of the workflow.
 pub const STATUS: &str = "workflowStatus";
 
-/// The value of `workflowStatus` that ends a run.
+/// Value of `workflowStatus` that ends a run.
 pub const COMPLETE: &str = "complete";
 
-/// The value of `workflowStatus` of a workflow that was called and cannot be completed.
+/// Value of `workflowStatus` of a called workflow that cannot be completed.
 pub const FAILED: &str = "failed";
 
-/// The key, or the variable, that says why.
+/// Key, or variable, that holds the reason of a failure.
 pub const FAILURE_REASON: &str = "failureReason";
 
-/// How many mistakes of a document are spelled out.
+/// Maximum number of reported problems of a document.
 const SHOWN: usize = 50;
 
-/// A state document that parses and has the right shape. Its bytes are those that stand on the disk.
+/// State document that parses and has the right shape, with its exact bytes on disk.
 #[derive(Clone, Debug)]
 pub struct StateDocument {
     source: Frontmatter,
     front: WorkflowFront,
 }
 
-/// What the first document of a run says beside the template. Blank texts are left out.
+/// Values of a run's first document that are not in the template. Blank texts are left out.
 #[derive(Clone, Debug, Default)]
 pub struct RunFacts {
     pub run_id: String,
@@ -60,7 +60,7 @@ pub struct RunFacts {
     pub input_documents: Vec<String>,
 }
 
-/// Why a text is not a state document.
+/// Reason why a text is not a state document.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DocumentError {
     /// The frontmatter does not parse.
@@ -71,10 +71,10 @@ pub enum DocumentError {
     Shape(Vec<Problem>),
 }
 
-/// A text that is to be the state document: it is one, or this is why it is none.
+/// Text proposed as the state document: the parsed document, or the error.
 pub type Proposed = Result<StateDocument, DocumentError>;
 
-/// One mistake in a document.
+/// Mistake in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Line number, from 1.
@@ -83,7 +83,7 @@ pub struct Problem {
     pub help: String,
 }
 
-/// Why a document cannot be changed as asked.
+/// Reason why a document cannot be changed as requested.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub enum ChangeError {
     /// The document, or its edited version, is not a state document.
@@ -95,7 +95,7 @@ pub enum ChangeError {
 }
 
 impl StateDocument {
-    /// Reads a document; all mistakes are named.
+    /// Parses a document and reports all mistakes.
     pub fn read(text: impl Into<Arc<str>>) -> Proposed {
         let text: Arc<str> = text.into();
         match Frontmatter::parse(text.clone()) {
@@ -107,7 +107,7 @@ impl StateDocument {
         }
     }
 
-    /// Takes a document whose frontmatter has been parsed.
+    /// Builds a document from parsed frontmatter.
     pub fn from_frontmatter(source: Frontmatter) -> Proposed {
         let mut findings = Findings::default();
         let mut reader = Reader::new(STATE_FILE, source.text(), Tolerance::Blank, &mut findings);
@@ -128,8 +128,9 @@ impl StateDocument {
         }
     }
 
-    /// The first document of a run: the template with the facts of the run, every other byte kept. A blank or unknown
-    /// `currentNodeId` becomes the entry node, so that the model reads where it stands; a blank `date` becomes today.
+    /// Returns the first document of a run: the template with the values of the run, every other byte kept. A blank or
+    /// unknown `currentNodeId` becomes the entry node, so that the model reads its position; a blank `date` becomes
+    /// today.
     pub fn start(workflow: &Workflow, facts: &RunFacts) -> Result<Self, ChangeError> {
         let template = Self::read(workflow.document.clone())?;
         let mut edits = Vec::new();
@@ -160,7 +161,7 @@ impl StateDocument {
         template.edited(&edits)
     }
 
-    /// The same document for another run. One that names no run stays as it is.
+    /// Returns the same document for another run. A document without a run id stays unchanged.
     pub fn of_run(&self, run_id: &str) -> Result<Self, ChangeError> {
         match self.front.run_id {
             Some(_) => self.edited(&[set("runId", run_id)]),
@@ -168,44 +169,44 @@ impl StateDocument {
         }
     }
 
-    /// The document with these edits; every other byte is kept.
+    /// Returns the document with these edits; every other byte is kept.
     pub fn edited(&self, edits: &[Edit]) -> Result<Self, ChangeError> {
         Ok(Self::from_frontmatter(edits::apply(&self.source, edits)?)?)
     }
 
-    /// The whole document.
+    /// Returns the whole text.
     pub fn text(&self) -> &Arc<str> {
         self.source.text()
     }
 
-    /// The document with its places.
+    /// Returns the frontmatter with its source positions.
     pub fn frontmatter(&self) -> &Frontmatter {
         &self.source
     }
 
-    /// What the frontmatter says.
+    /// Returns the values of the frontmatter.
     pub fn front(&self) -> &WorkflowFront {
         &self.front
     }
 
-    /// What conditions and later steps look at.
+    /// Returns the variables, which conditions and later steps read.
     pub fn variables(&self) -> &Map<String, Json> {
         &self.front.variables
     }
 
-    /// Where the run is. A blank `currentNodeId` means the entry node.
+    /// Returns the current node. A blank `currentNodeId` means the entry node.
     pub fn current_node_id<'a>(&'a self, graph: &'a Graph) -> &'a str {
         self.front.current_node().unwrap_or(graph.entry().as_str())
     }
 
-    /// True when `workflowStatus` is `complete`, as a key of the frontmatter or as a variable.
+    /// Returns true if `workflowStatus` is `complete`, as a key of the frontmatter or as a variable.
     pub fn has_status_complete(&self) -> bool {
         let key = self.source.tree().get(STATUS).and_then(|entry| entry.tree.as_str());
         let variable = self.variables().get(STATUS).and_then(Json::as_str);
         [key, variable].into_iter().flatten().any(|status| status.trim() == COMPLETE)
     }
 
-    /// True when `workflowStatus` is `complete`, or the current node is an end node that is completed.
+    /// Returns true if `workflowStatus` is `complete`, or the current node is a completed end node.
     pub fn is_complete(&self, graph: &Graph) -> bool {
         let current = self.current_node_id(graph);
         let at_end = graph.node(current).is_some_and(|node| node.kind == NodeKind::End);
@@ -213,7 +214,7 @@ impl StateDocument {
             || (at_end && self.front.steps_completed.iter().any(|done| done == current))
     }
 
-    /// The moves from the current node. There are none when the workflow is complete.
+    /// Returns the moves from the current node; none if the workflow is complete.
     pub fn allowed_next(&self, graph: &Graph) -> Vec<Next> {
         if self.is_complete(graph) {
             return Vec::new();
@@ -221,7 +222,7 @@ impl StateDocument {
         allowed_next(graph, self.current_node_id(graph), self.variables())
     }
 
-    /// True when a variable, or `workflowStatus` as a key, has a value: not null and not blank.
+    /// Returns true if a variable, or `workflowStatus` as a key, has a value: not null and not blank.
     pub(super) fn has_variable(&self, name: &str) -> bool {
         let is_set = |value: &Json| {
             !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty())
@@ -242,19 +243,19 @@ impl StateDocument {
 }
 
 impl DocumentError {
-    /// The mistakes.
+    /// Returns the problems.
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Syntax(problems) | Self::Shape(problems) => problems,
         }
     }
 
-    /// The same in a row.
+    /// Returns the problems as one text.
     pub fn words(&self) -> String {
         listed(self.problems())
     }
 
-    /// What a model is told that wrote such a document.
+    /// Returns the refusal for a model that wrote such a document.
     pub fn refusal(&self) -> Refusal {
         let (code, what) = match self {
             Self::Syntax(_) => (RefusalCode::InvalidFrontmatter, "cannot be read"),

@@ -1,20 +1,21 @@
-//! Edits of a state document that also work where the YAML is too clever for an edit in place.
+//! Edits of a state document, with a fallback for YAML that cannot be edited in place.
 
 use serde_json::{Map, Value as Json};
 
 use crate::frontmatter::{Edit, EditError, Frontmatter};
 
-/// An edit that gives a key of the frontmatter a value.
+/// Returns an edit that sets a key of the frontmatter.
 pub(super) fn set(key: &str, value: impl Into<Json>) -> Edit {
     Edit::Set { path: vec![key.to_owned()], value: value.into() }
 }
 
-/// An edit that appends to a list of the frontmatter.
+/// Returns an edit that appends to a list of the frontmatter.
 pub(super) fn push(key: &str, value: impl Into<Json>) -> Edit {
     Edit::Push { path: vec![key.to_owned()], value: value.into() }
 }
 
-/// Edits that merge values into `variables`. An empty map is replaced as a whole, which gives readable block style.
+/// Returns the edits that merge values into `variables`. An empty map is replaced as a whole, which gives readable
+/// block style.
 pub(super) fn merge_variables(old: &Map<String, Json>, new: &Map<String, Json>) -> Vec<Edit> {
     if old.is_empty() && !new.is_empty() {
         return vec![set("variables", new.clone())];
@@ -26,8 +27,8 @@ pub(super) fn merge_variables(old: &Map<String, Json>, new: &Map<String, Json>) 
     new.iter().map(one).collect()
 }
 
-/// Makes the edits, in order, all or none. Where one cannot be made in place, the whole value of its key is written
-/// anew: its comments are lost, every other key keeps its bytes.
+/// Applies the edits in order, all or none. If one cannot be made in place, the whole value of its key is rewritten:
+/// its comments are lost, every other key keeps its bytes.
 pub(super) fn apply(document: &Frontmatter, edits: &[Edit]) -> Result<Frontmatter, EditError> {
     match document.edited(edits) {
         Err(EditError::Unsafe(_)) => {}
@@ -44,7 +45,7 @@ pub(super) fn apply(document: &Frontmatter, edits: &[Edit]) -> Result<Frontmatte
     })
 }
 
-/// The edit as a new value of the key that it changes.
+/// Returns the edit as a new value of its whole key.
 fn rewritten(document: &Frontmatter, edit: &Edit) -> Option<Edit> {
     let old = |key: &String| document.tree().get(key).map(|entry| entry.tree.to_json());
     match edit {

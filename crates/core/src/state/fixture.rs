@@ -24,7 +24,7 @@ impl Files for Memory {
     }
 }
 
-/// The default workflow of a package.
+/// Loads the default workflow of a package.
 fn workflow<'f>(files: impl IntoIterator<Item = (String, &'f str)>) -> Workflow {
     let mut memory = Memory { sizes: BTreeMap::new(), contents: BTreeMap::new() };
     for (name, content) in files {
@@ -47,7 +47,7 @@ macro_rules! example {
     };
 }
 
-/// Six nodes in a row, with outputs, a placeholder, and variables that must be set.
+/// Returns six nodes in a row, with outputs, a placeholder, and variables that must be set.
 pub(super) fn create_story() -> Workflow {
     example!(
         "create-story-micro",
@@ -64,7 +64,7 @@ pub(super) fn create_story() -> Workflow {
     )
 }
 
-/// One decision with two conditions.
+/// Returns a workflow with one decision and two conditions.
 pub(super) fn hello_branch() -> Workflow {
     example!(
         "hello-branch",
@@ -80,7 +80,7 @@ pub(super) fn hello_branch() -> Workflow {
     )
 }
 
-/// A loop, and two edges between the same nodes.
+/// Returns a workflow with a loop, and two edges between the same nodes.
 pub(super) fn draft_review() -> Workflow {
     const MANIFEST: &str = r#"{"schemaVersion": "1.1", "name": "x", "version": "1.0.0", "entry": {
         "workflow": "workflows/draft-review/workflow.md", "graph": "workflows/draft-review/workflow.graph.json", "agents": "agents.json"}}"#;
@@ -109,7 +109,7 @@ pub(super) fn draft_review() -> Workflow {
     ])
 }
 
-/// A node of a drawn graph: its id, its type, its outputs, and the variables it sets.
+/// Node of a drawn graph: its id, its type, its outputs, and the variables it sets.
 pub(super) struct Drawn<'a> {
     pub(super) id: &'a str,
     pub(super) kind: &'a str,
@@ -117,17 +117,17 @@ pub(super) struct Drawn<'a> {
     pub(super) sets: &'a [&'a str],
 }
 
-/// A step without outputs and variables.
+/// Returns a step without outputs and variables.
 pub(super) const fn step(id: &str) -> Drawn<'_> {
     Drawn { id, kind: "step", outputs: &[], sets: &[] }
 }
 
-/// An end without outputs and variables.
+/// Returns an end without outputs and variables.
 pub(super) const fn end(id: &str) -> Drawn<'_> {
     Drawn { id, kind: "end", outputs: &[], sets: &[] }
 }
 
-/// A workflow with these nodes and edges; an edge is JSON as it stands in a graph. The first node is the entry.
+/// Returns a workflow with these nodes and edges; an edge is JSON as in a graph. The first node is the entry.
 pub(super) fn drawn(nodes: &[Drawn<'_>], edges: &Json) -> Workflow {
     let agents: Json = json!({"schemaVersion": "1.1", "agents": [{
         "id": "a", "metadata": {"name": "A", "title": "A", "icon": "a"},

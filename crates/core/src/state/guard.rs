@@ -1,8 +1,8 @@
 //! The guard: every change of the state document is a proposal, and only a legal one becomes a [`Transition`].
 //!
-//! What the new text alone shows is refused as `E_INVALID_FRONTMATTER` or `E_SCHEMA_VALIDATION`, what the old document
-//! and the graph forbid as `E_INVALID_TRANSITION`, and what the project or the variables still lack as
-//! `E_PRECONDITION_FAILED`. A refusal names everything that is wrong, so that one correction is enough.
+//! Mistakes in the new text alone are refused as `E_INVALID_FRONTMATTER` or `E_SCHEMA_VALIDATION`, violations of the
+//! old document and the graph as `E_INVALID_TRANSITION`, and missing files or variables as `E_PRECONDITION_FAILED`. A
+//! refusal names every mistake, so that one correction is enough.
 
 mod answer;
 mod change;
@@ -31,7 +31,7 @@ use crate::refusal::Refusal;
 use change::Change;
 use needs::Needs;
 
-/// A change of the state document that some tool wants to make.
+/// Change of the state document that a tool proposes.
 #[derive(Clone, Copy)]
 pub struct Proposal<'a> {
     pub old: &'a StateDocument,
@@ -49,7 +49,7 @@ pub struct Proposal<'a> {
     pub author: Author,
 }
 
-/// Who proposes a change.
+/// Author of a proposed change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
     /// A model with this kind of state tools.
@@ -72,7 +72,7 @@ pub enum MissingRule {
     Off,
 }
 
-/// Whether the user has agreed to change the state of a workflow that is complete.
+/// Consent of the user to change the state of a completed workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmation {
     /// The user has not agreed: the change is refused with `E_STATE_CHANGE_REQUIRES_CONFIRMATION`.
@@ -81,7 +81,8 @@ pub enum Confirmation {
     Given,
 }
 
-/// A legal change, with the books kept. Only [`check`] makes one, and nothing else may change the node of a run.
+/// Legal change with a complete state document. Only [`check`] makes one, and no other code may change the node of a
+/// run.
 #[derive(Clone, Debug)]
 pub struct Transition {
     document: StateDocument,
@@ -103,7 +104,7 @@ pub struct Move {
     pub label: String,
 }
 
-/// What a change did to the completion of the workflow.
+/// Effect of a change on the completion of the workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
     Running,
@@ -113,7 +114,7 @@ pub enum Completion {
     Kept,
 }
 
-/// Something that the runtime wrote because the model left it out.
+/// Value that the runtime wrote because the model left it out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recorded {
     /// Key of the frontmatter.
@@ -123,49 +124,49 @@ pub struct Recorded {
 }
 
 impl Transition {
-    /// The document to be written, books kept.
+    /// Returns the document to write, completed by the runtime.
     pub fn document(&self) -> &StateDocument {
         &self.document
     }
 
-    /// The document alone.
+    /// Returns the document alone.
     pub fn into_document(self) -> StateDocument {
         self.document
     }
 
-    /// The bytes to be written.
+    /// Returns the text to write.
     pub fn text(&self) -> &Arc<str> {
         self.document.text()
     }
 
-    /// The move that was made, if one was.
+    /// Returns the move, if the change makes one.
     pub fn moved(&self) -> Option<&Move> {
         self.moved.as_ref()
     }
 
-    /// Whether the workflow is complete now.
+    /// Returns the completion of the workflow after the change.
     pub fn completion(&self) -> Completion {
         self.completion
     }
 
-    /// What the runtime wrote itself.
+    /// Returns the values that the runtime wrote.
     pub fn recorded(&self) -> &[Recorded] {
         &self.recorded
     }
 
-    /// What was let pass and belongs into the log.
+    /// Returns the tolerated problems, for the log.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The moves from where the run now is.
+    /// Returns the moves from the new node.
     pub fn allowed_next(&self) -> &[Next] {
         &self.allowed_next
     }
 }
 
-/// The `state` of a tool's answer: `{currentNodeId, stepsCompleted, allowedNext, complete, recorded}`, `calls` where the
-/// node calls a workflow, and `warnings` where there are some.
+/// Serializes the `state` of a tool's answer: `{currentNodeId, stepsCompleted, allowedNext, complete, recorded}`,
+/// `calls` if the node calls a workflow, and `warnings` if there are some.
 impl Serialize for Transition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut state = serializer.serialize_map(None)?;
@@ -184,7 +185,7 @@ impl Serialize for Transition {
     }
 }
 
-/// Judges a proposal by every rule, and keeps the books of one that is legal. On refusal nothing has happened.
+/// Checks a proposal by every rule, and completes the document of a legal one. A refusal changes nothing.
 pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
     let new = proposal
         .new
@@ -203,7 +204,7 @@ pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
     let calls = proposal.workflow.calls.get(current_node_id.as_str());
     let calls = calls.filter(|_| completion == Completion::Running);
     Ok(Transition {
-        // From a node that calls, the runtime alone moves on.
+        // Only the runtime leaves a node that calls a workflow.
         allowed_next: if calls.is_some() { Vec::new() } else { document.allowed_next(graph) },
         calls: calls.map(|call| call.workflow.clone()),
         current_node_id,
@@ -219,7 +220,7 @@ pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
     })
 }
 
-/// What a legal change does.
+/// Effect of a legal change.
 #[derive(Default)]
 struct Verdict<'a> {
     /// Edge that the change takes.
@@ -260,7 +261,7 @@ fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<Verdict<
     Ok(Verdict { edge, completed: change.completed(), warnings })
 }
 
-/// A workflow that is complete changes only with the user's word, once per change.
+/// Checks that the user agreed to this change of a completed workflow; each change needs its own approval.
 fn confirm(proposal: &Proposal<'_>, new: &StateDocument) -> Result<(), Refusal> {
     if is_frozen(proposal) && proposal.old.text() != new.text() {
         return Err(answer::unconfirmed(proposal.old, new));

@@ -1,4 +1,4 @@
-//! Where a run may go from a node: every edge, and whether its condition lets it be taken now.
+//! Moves from a node: every edge, open or closed by its condition.
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use crate::id::NodeId;
 use crate::package::graph::{Edge, Graph, Node, NodeKind};
 
-/// A move that the graph knows, as a model is told about it.
+/// Move along an edge of the graph, as shown to a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Next {
     pub to: NodeId,
@@ -21,7 +21,7 @@ pub struct Next {
     pub open: bool,
 }
 
-/// The moves from a node, in the order of the graph, judged by these variables.
+/// Returns the moves from a node, in the order of the graph, judged by these variables.
 pub fn allowed_next(graph: &Graph, node: &str, variables: &Map<String, Json>) -> Vec<Next> {
     exits(graph, node, variables)
         .into_iter()
@@ -35,14 +35,14 @@ pub fn allowed_next(graph: &Graph, node: &str, variables: &Map<String, Json>) ->
         .collect()
 }
 
-/// An edge that leads away from a node.
+/// Edge that leads away from a node.
 pub(super) struct Exit<'g> {
     pub(super) edge: &'g Edge,
     pub(super) open: bool,
 }
 
-/// An edge without a condition is open, one with a condition when it holds, and the default edge also when no other
-/// condition holds. A condition that cannot be evaluated does not hold.
+/// Returns the edges that leave a node. An edge without a condition is open, one with a condition if it holds, and the
+/// default edge also if no other condition holds. A condition that cannot be evaluated does not hold.
 pub(super) fn exits<'g>(
     graph: &'g Graph,
     node: &str,
@@ -67,7 +67,7 @@ pub(super) fn exits<'g>(
         .collect()
 }
 
-/// True where a workflow may be completed: an end node, or a node without a way out.
+/// Returns true if a workflow may be completed here: at an end node, or a node without edges.
 pub(super) fn is_last(graph: &Graph, node: &Node) -> bool {
     node.kind == NodeKind::End || graph.outgoing(node.id.as_str()).next().is_none()
 }

@@ -1,10 +1,10 @@
-//! Declared outputs: their placeholders filled from the variables, and the file they then name.
+//! Declared outputs: their placeholders filled from the variables, and the file that they name.
 
 use serde_json::{Map, Value as Json};
 
 use super::project_path::ProjectPath;
 
-/// What a declared output means with the variables as they are.
+/// Declared output with the current variables filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// File or folder of the project.
@@ -15,10 +15,10 @@ pub enum Output {
     Outside(String),
 }
 
-/// Roots that a path may begin with; they are not variables.
+/// Roots of paths, which are not variables.
 const ROOTS: &[&str] = &["project-root", "artifacts-root", "package-root", "state-root"];
 
-/// A longer text in brackets is no placeholder.
+/// Maximum length of a placeholder's name; longer text in brackets is none.
 const MAX_NAME: usize = 128;
 
 impl Output {
@@ -64,11 +64,11 @@ impl Output {
     }
 }
 
-/// The name in the placeholder that a text begins with, and the placeholder's length.
+/// Returns the name in the placeholder at the start of a text, with the placeholder's length.
 fn placeholder(text: &str) -> Option<(&str, usize)> {
     [("{{", "}}"), ("{", "}"), ("<", ">")].into_iter().find_map(|(open, close)| {
         let inside = text.strip_prefix(open)?;
-        // Bounded, so that a text full of brackets takes no longer than any other.
+        // The search is bounded, so that a text full of brackets takes no longer than any other.
         let near = &inside[..inside.floor_char_boundary(MAX_NAME + close.len())];
         let name = near.get(..near.find(close)?)?;
         let is_name =

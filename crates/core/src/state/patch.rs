@@ -1,4 +1,4 @@
-//! The `update` object of `fs.apply_patch`: a closed list of things that a model may do to the state.
+//! The `update` object of `fs.apply_patch`: a closed list of changes that a model may make to the state.
 
 use serde_json::{Map, Value as Json};
 
@@ -9,7 +9,7 @@ use crate::frontmatter::{Edit, Frontmatter, MAX_BYTES};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::wording::{kind, nearest, quoted, ticked};
 
-/// What `update` may hold, each nested (`{"variables": {"set": {…}}}`) or dotted (`{"variables.set": {…}}`).
+/// Keys of `update`, each nested (`{"variables": {"set": {…}}}`) or dotted (`{"variables.set": {…}}`).
 /// `workflowStatus.set` completes a workflow, as a variable of that name in `variables.set` does.
 pub const KEYS: [&str; 7] = [
     "stepsCompleted.append",
@@ -23,7 +23,7 @@ pub const KEYS: [&str; 7] = [
 
 const EXAMPLE: &str = r#"Example: {"variables": {"set": {"topic": "x"}}, "stepsCompleted": {"append": ["a"]}, "currentNodeId": {"set": "b"}}."#;
 
-/// Changes of the state that a model asks for. Whether they are legal is for the guard to say.
+/// Changes of the state that a model asks for. The guard decides if they are legal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateUpdate {
     pub steps_completed: Vec<String>,
@@ -40,7 +40,7 @@ pub struct StateUpdate {
 }
 
 impl StateUpdate {
-    /// Reads an `update` object. All mistakes are named at once. Null counts as absent.
+    /// Parses an `update` object and reports all mistakes at once. Null counts as absent.
     pub fn parse(update: &Json) -> Result<Self, Refusal> {
         let Json::Object(entries) = update else {
             let message = format!("`update` must be an object, but this is {}.", kind(update));
@@ -53,7 +53,7 @@ impl StateUpdate {
         reading.finish()
     }
 
-    /// The edits that make these changes in a document. An artifact that it names already is not named again.
+    /// Returns the edits that make these changes in a document. An artifact that it already names is not added again.
     pub fn edits(&self, document: &StateDocument) -> Vec<Edit> {
         let mut edits = merge_variables(document.variables(), &self.variables);
         edits.extend(self.decision_log.iter().map(|entry| push("decisionLog", entry.clone())));
@@ -77,7 +77,7 @@ impl StateUpdate {
         edits
     }
 
-    /// The document with these changes, for the guard to judge. Other bytes are kept.
+    /// Returns the document with these changes, for the guard to check. Other bytes are kept.
     pub fn apply(&self, document: &StateDocument) -> Result<Frontmatter, Refusal> {
         let frontmatter = document.frontmatter();
         let present = frontmatter.text().len() - frontmatter.body().len();
@@ -104,7 +104,7 @@ impl StateUpdate {
     }
 }
 
-/// An update that is being read, and what is wrong with it.
+/// Update that is being parsed, with its mistakes.
 #[derive(Default)]
 struct Reading {
     update: StateUpdate,

@@ -7,12 +7,12 @@ use serde::Serialize;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::vpath::{Mount, VPath};
 
-/// A file or folder below the root of the project, as the state document names it.
+/// File or folder below the root of the project, as the state document names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectPath(VPath);
 
 impl ProjectPath {
-    /// Reads `artifacts/x.md`, `./artifacts/x.md`, `@project/artifacts/x.md` or `{project-root}/artifacts/x.md`.
+    /// Parses `artifacts/x.md`, `./artifacts/x.md`, `@project/artifacts/x.md` or `{project-root}/artifacts/x.md`.
     /// A bare path belongs to the project whatever its first part is.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let text = text.trim();
@@ -29,17 +29,17 @@ impl ProjectPath {
         })
     }
 
-    /// Takes a place if it is below the root of the project.
+    /// Returns the path if it is below the root of the project.
     pub fn new(path: VPath) -> Option<Self> {
         (path.mount() == Mount::Project && !path.relative().is_empty()).then_some(Self(path))
     }
 
-    /// The path from the root of the project.
+    /// Returns the path from the root of the project.
     pub fn as_str(&self) -> &str {
         self.0.relative()
     }
 
-    /// The same place with its mount.
+    /// Returns the same path with its mount.
     pub fn vpath(&self) -> &VPath {
         &self.0
     }

@@ -36,8 +36,8 @@ pub struct RunState {
 }
 
 impl RunState {
-    /// Whether both are at one place, by everything that every journal knows; some were written before the documents
-    /// from outside and the failure of a call were in them.
+    /// Returns true if both are at the same position, by the fields that every journal has; older journals lack the
+    /// documents from outside and the failure of a call.
     pub fn is_same_place(&self, other: &Self) -> bool {
         let known = |run_state: &Self| Self {
             input_documents: Vec::new(),
@@ -47,7 +47,7 @@ impl RunState {
         self == other || known(self) == known(other)
     }
 
-    /// What a document says. A node that the graph does not know counts as the entry.
+    /// Returns the state in a document. A node that is not in the graph counts as the entry.
     pub fn of(document: &StateDocument, graph: &Graph) -> Self {
         let front = document.front();
         let named = document.current_node_id(graph);

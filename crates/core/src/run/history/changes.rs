@@ -40,7 +40,7 @@ impl Changes {
             }
             EventKind::Model(ModelEvent::TurnStarted(turn)) => self.node.clone_from(&turn.node_id),
             EventKind::State(StateEvent::Changed(change)) => {
-                // Calls of the same reply that come behind a move belong to the new node.
+                // Calls of the same reply after a move belong to the new node.
                 if let Some(moved) = &change.moved {
                     self.node = Some(moved.to.clone());
                 }
@@ -109,7 +109,7 @@ impl Changes {
     /// Returns the digest of a state document after the last change, if one is known. State documents are never removed.
     pub(super) fn document(&self, path: &str) -> Option<&str> {
         let before = self.open.iter().find(|change| change.file.path == path);
-        // An announced change is not done.
+        // An announced change is not done yet.
         if let Some(before) = before.and_then(|change| change.file.before.as_deref()) {
             return Some(before);
         }

@@ -4,7 +4,7 @@ use crate::event::{EventKind, FrameEvent, RunEvent, StateEvent};
 use crate::state::call::{Caller, Frame};
 use crate::state::run_state::RunState;
 
-/// The place of a run: the state of its active workflow, and the callers that wait for it.
+/// Position of a run: the state of its active workflow, and the callers that wait for it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Position {
     pub state: RunState,
@@ -97,19 +97,19 @@ impl Position {
         frames.find(|open| open.call == frame).map(|open| open.workflow_id.as_str())
     }
 
-    /// Returns true if both are at one node, inside the same frames.
+    /// Returns true if both are at the same node, inside the same frames.
     pub fn is_same_node(&self, other: &Self) -> bool {
         self.state.current_node_id == other.state.current_node_id
             && self.frames().eq(other.frames())
     }
 
-    /// Returns the files that were made so far, also by workflows that wait.
+    /// Returns the files created so far, including those of waiting workflows.
     pub fn artifacts(&self) -> Vec<String> {
         artifacts(&self.callers, &self.state)
     }
 }
 
-/// Returns the files that a workflow and those that wait for it have made, each once.
+/// Returns the files that a workflow and its waiting callers created, each once.
 pub fn artifacts(callers: &[Caller], state: &RunState) -> Vec<String> {
     let states = callers.iter().map(|caller| &caller.state).chain([state]);
     let mut all: Vec<String> = Vec::new();

@@ -26,11 +26,12 @@ impl Snapshot {
         Self { history, later }
     }
 
-    /// Returns the digest that the document of a frame had. None if no change tells; then it was not changed since.
+    /// Returns the digest that the document of a frame had. None if no change records it; then the document has not
+    /// changed since.
     pub fn document(&self, frame: Option<u64>) -> Option<&str> {
         let path = VPath::state_document(frame).to_string();
         let found = || {
-            // Not written by the run so far: the next change says what it found.
+            // The run has not written the file so far: the next change records the digest it found.
             let mut later = self.later.iter().filter(|change| change.file.path == path);
             later.find_map(|change| change.file.before.as_deref())
         };

@@ -1,4 +1,4 @@
-//! The end of a history: what the last events alone tell, so that lists need not read whole journals.
+//! The end of a history, read from the last events alone, so that lists need not read whole journals.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::event::{
 use crate::question::QuestionKind;
 use crate::usage::Usage;
 
-/// State of a run as the end of its journal tells it.
+/// State of a run as determined by the end of its journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tail {
     /// Time of the last event.
@@ -37,7 +37,7 @@ pub struct Spent {
 }
 
 impl Tail {
-    /// Reads events, the newest first, until they tell the phase.
+    /// Reads events, the newest first, until they determine the phase.
     pub fn of(events: impl IntoIterator<Item = Event>) -> Self {
         let mut events = events.into_iter();
         let mut settled = Settled::default();
@@ -64,7 +64,7 @@ impl Tail {
     }
 }
 
-/// The events that tell the phase of a run.
+/// Events that determine the phase of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Settled {
     time: Option<String>,
@@ -97,7 +97,7 @@ impl Settled {
 
     pub(super) fn tail(&self) -> Tail {
         let (phase, left) = (self.phase.as_ref(), self.left.as_ref());
-        // The phase before the end of the process says why, in words, unless something else happened since.
+        // The phase before the end of the process gives the reason as text, unless another event happened since.
         let told = phase.filter(|told| left.is_none_or(|left| left.phase == told.phase));
         let phase = told.map(|told| told.phase).or(left.map(|left| left.phase));
         let reason = if told.is_some() {

@@ -2,7 +2,7 @@
 
 use crate::state::call::Frame;
 
-/// One entering of a node.
+/// Arrival of a run at a node.
 ///
 /// A run that starts or resumes inside frames visits its active node alone; the nodes that wait are in `frames`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,13 +21,13 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// Returns the number of the frame that it belongs to.
+    /// Returns the number of the visit's frame.
     pub fn frame_id(&self) -> Option<u64> {
         self.frames.last().map(|frame| frame.call)
     }
 }
 
-/// Finds the visit that the user means: `node` is the last one of that name, `node#2` the second.
+/// Finds a visit by the user's name for it: `node` is the last visit of that node, `node#2` the second.
 pub fn named<'v>(visits: &'v [Visit], name: &str) -> Option<&'v Visit> {
     let last = |node: &str| visits.iter().rev().find(|visit| visit.node == node);
     match name.rsplit_once('#') {

@@ -1,4 +1,4 @@
-//! Telling the model where it is: on start, on resume, with the user's words, and when the node changes.
+//! Telling the model its position: on start, on resume, with the user's input, and when the node changes.
 
 use jiff::Timestamp;
 
@@ -12,7 +12,7 @@ use crate::state::call::Caller;
 
 pub(super) use crate::prompt::Intent;
 
-/// What the model was told about its place.
+/// Position that the model was told.
 #[derive(Clone, Debug)]
 pub(super) struct Anchored {
     /// Opening of the next directive.
@@ -21,7 +21,7 @@ pub(super) struct Anchored {
     pub(super) told: Told,
 }
 
-/// What the context says about the place of the run.
+/// Content of the context about the run's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     Nothing,
@@ -37,13 +37,13 @@ impl Default for Anchored {
     }
 }
 
-/// A request that is too long is made shorter this many times.
+/// Number of times that a request that is too long is shortened.
 const MOST_OVERFLOWS: u32 = 3;
 
 impl Machine {
-    /// Appends directive, brief and summary. What stands in the context already is not repeated.
+    /// Appends directive, brief and summary, except those already in the context.
     pub(super) fn anchor(&mut self) {
-        // Before the model is asked another workflow becomes active, and that has its own place.
+        // Another workflow becomes active before the next request, and is anchored then.
         if self.due().is_some() {
             return;
         }
@@ -51,7 +51,7 @@ impl Machine {
         self.context.anchor(texts);
     }
 
-    /// What is to be said about the place of the run; a conversation has none.
+    /// Returns the texts about the run's position; a conversation has none.
     fn place_in_words(&mut self) -> Option<Vec<String>> {
         self.workflow()?;
         let intent = std::mem::replace(&mut self.anchor.intent, Intent::Continue);
@@ -82,7 +82,7 @@ impl Machine {
             let step_text = if is_known {
                 StepText::StandsAbove
             } else {
-                // A model that cannot read files has the text from here or not at all.
+                // A model that cannot read files gets the text here or not at all.
                 let all = prompt::STEP_MAX_BYTES as u64;
                 let up_to = self.settings.inline_step_bytes;
                 StepText::Inline { up_to: if policy.fs.enabled { up_to } else { all } }
@@ -104,14 +104,14 @@ impl Machine {
         Some(texts)
     }
 
-    /// The workflow that called the active one.
+    /// Returns the workflow that called the active one.
     fn called_by(&self) -> Option<CalledBy<'_>> {
         let Caller { frame, .. } = self.callers().last()?;
         let workflow = self.workflow_at(self.callers().len() - 1)?;
         Some(CalledBy { workflow, node: &frame.node_id, call: frame.call })
     }
 
-    /// Asks the model, unless a limit says no.
+    /// Asks the model, unless a limit is reached.
     pub(super) fn ask_model(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if let Some((reason, message)) = self.allowance.exceeded(&self.settings.limits, now) {
             self.stop(reason, Some(message), effects);
@@ -171,9 +171,9 @@ impl Machine {
         is_event.then(|| EventKind::from(ModelStopped { turn, by, partial }))
     }
 
-    /// The window is smaller than it is said to be: asks again with less, a few times.
+    /// Asks again with a shorter context, a few times: the window is smaller than declared.
     pub(super) fn overflowed(&mut self, why: &str, now: Timestamp, effects: &mut Vec<Effect>) {
-        // What was added belongs to the request that failed here; a process that replays tells nobody.
+        // The added messages belong to the failed request; a replaying process reports none.
         self.context.take_added();
         self.overflows += 1;
         if self.overflows <= MOST_OVERFLOWS {
@@ -186,14 +186,14 @@ impl Machine {
         self.stop(Reason::LimitWindow, Some(why.to_owned()), effects);
     }
 
-    /// The time is over, and there is no reply.
+    /// Stops the run because the time limit expired without a reply.
     pub(super) fn late(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         self.context.take_added();
         let message = self.allowance.time_over(now);
         self.stop(Reason::LimitTime, Some(message), effects);
     }
 
-    /// The traffic of the node leaves the context.
+    /// Drops the node's messages from the context.
     pub(super) fn leave_node(&mut self, keep: Keep) {
         let cut = self.context.leave_node(keep);
         self.count_cut(cut);
@@ -218,12 +218,12 @@ impl Machine {
         }
     }
 
-    /// What replies at this node are counted under: each call of a workflow counts its own.
+    /// Returns the key that counts the replies at this node: each frame counts its own.
     pub(super) fn counted_as(&self) -> (Option<u64>, String) {
         (self.call(), self.node_name().unwrap_or_default().to_owned())
     }
 
-    /// The node that is worked on; none after completion, and in a conversation.
+    /// Returns the active node; none after completion, and in a conversation.
     pub fn node_name(&self) -> Option<&str> {
         let node = self.workflow().map(|_| self.run_state.current_node_id.as_str());
         node.filter(|_| !self.run_state.complete)

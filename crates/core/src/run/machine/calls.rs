@@ -15,12 +15,12 @@ use crate::state::guard::Confirmation;
 use crate::state::project_path::ProjectPath;
 use crate::tool::leaked;
 
-/// A call that fails this many times in a row, with the same arguments, ends the turn.
+/// Number of failures in a row of a call with the same arguments that ends the turn.
 const MOST_FAILURES: u32 = 3;
-/// Calls of one reply that are looked at.
+/// Largest number of calls of one reply that are handled.
 const MOST_CALLS: usize = 256;
 
-/// What the calls of one reply did together.
+/// Combined outcome of the calls of one reply.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     end: End,
@@ -29,7 +29,7 @@ pub(super) struct Batch {
     asked: usize,
 }
 
-/// How the reply ended.
+/// End of the reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum End {
     #[default]
@@ -38,7 +38,7 @@ enum End {
     CutOff,
 }
 
-/// Whether the node was left, and whether calls came after that.
+/// Progress past a node: left or not, with or without later calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Left {
     #[default]
@@ -47,7 +47,7 @@ enum Left {
     Earlier,
 }
 
-/// The call that failed last, and how often in a row.
+/// Call that failed last, with its failures in a row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Failing {
     call: Option<(String, Digest)>,
@@ -59,7 +59,7 @@ impl Machine {
         *self.node_replies.entry(self.counted_as()).or_default() += 1;
         self.replies += 1;
         self.overflows = 0;
-        // What was added belongs to the request that is answered here; a process that replays tells nobody.
+        // The added messages belong to the request answered here; a replaying process reports none.
         self.context.take_added();
         self.usage += reply.usage;
         self.allowance.spend(reply.usage);
@@ -117,7 +117,7 @@ impl Machine {
     /// Performs the next call, or asks the model when all are answered.
     pub(super) fn next_call(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if self.failing.times >= MOST_FAILURES {
-            // What is left of the reply is of the same kind; it is not performed.
+            // The remaining calls of the reply are of the same kind and are not performed.
             self.queue.clear();
             self.context.settle();
         }
@@ -149,7 +149,7 @@ impl Machine {
         }
     }
 
-    /// The call in hand, with what it may do.
+    /// Returns the current call with its permissions.
     pub(super) fn job(&self) -> Option<Job> {
         let call = self.queue.front()?.clone();
         let is_last = self.queue.len() == 1;
@@ -224,12 +224,12 @@ impl Machine {
         }
     }
 
-    /// After a move the traffic of the old node is dropped, and the model is told where it is now. The words that
-    /// close a completed workflow are spoken with everything in view.
+    /// Drops the old node's messages after a move, and tells the model its new position. The reply that closes a
+    /// completed workflow is written with the whole context.
     fn batch_done(&mut self) {
         let keep = match std::mem::take(&mut self.batch).left {
             Left::No => {
-                // Another process took over in the middle of the calls.
+                // Another process resumed the run between the calls.
                 if self.anchor.intent == Intent::Resume {
                     self.anchor();
                 }
@@ -246,7 +246,7 @@ impl Machine {
     }
 }
 
-/// Ids must be there and differ, or the answers cannot be told apart.
+/// Gives every call a unique id, so that answers can be matched.
 fn name_calls(reply: &mut Reply, turn: u64) {
     let given: Vec<String> = reply.tool_calls.iter().map(|call| call.id.clone()).collect();
     let mut taken: HashSet<String> = HashSet::new();

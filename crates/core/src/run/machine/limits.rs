@@ -1,4 +1,4 @@
-//! What stops a run that would otherwise go on. Everything counts from the user's last word.
+//! Limits that stop a run. Each counts from the user's last input.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::event::Reason;
 use crate::settings::Limits;
 use crate::usage::Usage;
 
-/// What was used since the user's last word.
+/// Usage since the user's last input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Allowance {
     since: Timestamp,
@@ -19,7 +19,7 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// Everything is granted anew.
+    /// Starts all limits anew.
     pub(super) fn renew(&mut self, now: Timestamp) {
         *self = Self { since: now, ..Self::default() };
     }
@@ -29,18 +29,18 @@ impl Allowance {
         self.usage += usage;
     }
 
-    /// A workflow was called. Calls are bounded like turns, because they can follow each other without one.
+    /// Counts a call of a workflow. Calls are limited like turns, because they can follow each other without one.
     pub(super) fn call(&mut self) {
         self.calls += 1;
     }
 
-    /// What is left of the time.
+    /// Returns the remaining time.
     pub(super) fn time_left(&self, limits: &Limits, now: Timestamp) -> Option<Duration> {
         let spent = Duration::try_from(now.duration_since(self.since)).unwrap_or_default();
         limits.seconds.map(|limit| Duration::from_secs(limit).saturating_sub(spent))
     }
 
-    /// The sentence that says that there is none.
+    /// Returns the message for an expired time limit.
     pub(super) fn time_over(&self, now: Timestamp) -> String {
         format!("{} seconds have passed since your last input.", self.seconds(now))
     }
@@ -49,7 +49,7 @@ impl Allowance {
         u64::try_from(now.duration_since(self.since).as_secs()).unwrap_or(0)
     }
 
-    /// The limit that is reached, and the sentence that says so.
+    /// Returns the limit that is reached, with its message.
     pub(super) fn exceeded(&self, limits: &Limits, now: Timestamp) -> Option<(Reason, String)> {
         if self.turns >= limits.turns {
             let times = if self.turns == 1 { "once" } else { &format!("{} times", self.turns) };
@@ -77,7 +77,7 @@ impl Allowance {
     }
 }
 
-/// Whether a run that rests for this reason may go on without a word of the user.
+/// Returns true if a run that waits for this reason may resume without input of the user.
 pub(super) fn is_limit(reason: Reason) -> bool {
     matches!(
         reason,

@@ -1,4 +1,4 @@
-//! The user's part: words, and answers to questions.
+//! Input of the user, and answers to questions.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use crate::state::guard::Confirmation;
 use crate::tool::canonical;
 use crate::vpath::VPath;
 
-/// What words are that are no answer, when they are said once more.
+/// Hint for input that does not match the question: the same input again counts.
 const MEANT: &str = "Or say the same once more: then it is your answer.";
 const MEANT_AS_DENIAL: &str = "Or say the same once more: then it is denied with these words.";
 
-/// A question that waits for its answer.
+/// Question that waits for its answer.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     question: Question,
@@ -34,14 +34,14 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Whether the user insists on words that are no answer.
+    /// Returns true if the user repeats input that does not match the question.
     fn is_meant(&self, words: &str) -> bool {
         self.refused.as_deref() == Some(words.trim())
     }
 }
 
 impl Machine {
-    /// The call in hand asks the user, or makes a move that the user must agree to.
+    /// Asks the user the question of the current call, or for approval of its move.
     pub(super) fn asked(
         &mut self,
         question: Question,
@@ -76,7 +76,7 @@ impl Machine {
         match self.pending.take() {
             Some(pending) => self.answer(pending, &words, now, effects),
             None if self.queue.is_empty() => {
-                // A yes belongs to the conversation it was given in.
+                // An approval belongs to the conversation in which it was given.
                 self.confirmation = Confirmation::Needed;
                 self.say(&words);
                 self.ask_model(now, effects);
@@ -88,8 +88,8 @@ impl Machine {
         }
     }
 
-    /// The user chose something that the model is to do. A question that waits for its answer is left open: the calls
-    /// that belong to it are settled as interrupted.
+    /// Passes on the user's choice from a menu. An open question stays unanswered: its calls are settled as
+    /// interrupted.
     pub(super) fn instructed(
         &mut self,
         texts: &[Arc<str>],
@@ -105,9 +105,9 @@ impl Machine {
         self.ask_model(now, effects);
     }
 
-    /// Puts the user's words before the model, after telling it where it is.
+    /// Appends the user's input to the context, after telling the model its position.
     pub(super) fn say(&mut self, words: &Arc<str>) {
-        // They are for the workflow that becomes active before the model is asked.
+        // The input is for the workflow that becomes active before the next request.
         if self.due().is_some() {
             self.waiting.push(words.clone());
             return;
@@ -115,7 +115,7 @@ impl Machine {
         if self.run_state.complete && self.anchor.told != Told::Completed {
             self.leave_node(Keep::Words);
         }
-        // Right after an anchor there is nothing new to say about the place.
+        // Right after an anchor the position is still current.
         if self.anchor.intent != Intent::Continue || !self.context.ends_with_anchor() {
             self.anchor();
         }
@@ -151,7 +151,8 @@ impl Machine {
         }
     }
 
-    /// What the user said is no answer, so the question stays. `or` says what it is when it is said once more.
+    /// Asks the question again after input that does not match it. `or` tells the user what the same input would then
+    /// mean.
     fn ask_again(
         &mut self,
         pending: Pending,
@@ -167,7 +168,7 @@ impl Machine {
         self.wait_for_answer(question, Some(why), effects);
     }
 
-    /// The user said whether a call may be made. If so it is performed anew.
+    /// Takes the user's decision about a call. An approved call is performed anew.
     fn consented(
         &mut self,
         pending: Pending,
@@ -196,7 +197,7 @@ impl Machine {
         }
     }
 
-    /// The user's answer is the answer of the call in hand.
+    /// Answers the current call with the user's answer.
     fn settle_call(
         &mut self,
         pending: &Pending,
@@ -219,14 +220,14 @@ impl Machine {
     }
 }
 
-/// What the model is told when the user wants none of the answers that were asked for.
+/// Returns the answer for the model when the user chose none of the options.
 fn in_own_words(words: &str) -> Answer {
     let note = "The user answers in their own words instead.";
     let result = json!({ "ok": true, "answer": null, "words": words, "note": note }).to_string();
     Answer { result: result.into(), ..Answer::default() }
 }
 
-/// What the model is told when the user did not simply agree to a move.
+/// Returns the answer for the model when the user did not simply agree to a move.
 fn declined(moved: &Moved, words: &str, is_no: bool) -> Answer {
     let did = if is_no { "does not agree" } else { "did not simply agree" };
     let message = format!(
@@ -238,7 +239,7 @@ fn declined(moved: &Moved, words: &str, is_no: bool) -> Answer {
     Answer::from(&refusal)
 }
 
-/// What the model is told when the user did not allow a call.
+/// Returns the answer for the model when the user denied a call.
 fn denied(approval: &Approval, reason: &str) -> Answer {
     let said = match reason {
         "" => " and gives no reason.".to_owned(),
@@ -255,15 +256,14 @@ fn is_yes(question: &Question, value: &Json) -> bool {
 }
 
 impl Job {
-    /// Returns the rule that asks about this call of a tool that writes to these places, unless the user has allowed what
-    /// it asks about.
+    /// Returns the rule that asks about this call of a tool that writes to these paths, unless the user has granted it.
     pub fn rule_asking(&self, tool: &str, places: &[&VPath]) -> Option<Rule> {
         let decision = self.policy.decide(&self.clearance.rules, tool, places);
         decision.rule.filter(|_| decision.verdict == Verdict::Ask)
     }
 
-    /// Returns the rule whose approval a call without file changes waits for. An approval of this very call is enough,
-    /// because its arguments cannot change; a call that was cut off is refused without asking.
+    /// Returns the rule that a call without file changes waits for. An approval of this very call is enough, because
+    /// its arguments cannot change; a call that was cut off is refused without asking.
     pub fn rule_to_approve(&self, tool: &str) -> Option<Rule> {
         let is_settled = self.clearance.once.is_some() || self.whole == Whole::CutOff;
         if is_settled { None } else { self.rule_asking(tool, &[]) }

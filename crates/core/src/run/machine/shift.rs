@@ -1,4 +1,4 @@
-//! Workflows that call workflows: when another one becomes active, and what follows from that.
+//! Changes of the active workflow: when a call enters or returns, and the consequences.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,7 @@ use crate::settings::RunSettings;
 use crate::state::call::{Caller, DEEPEST, Frame};
 use crate::state::guard::Confirmation;
 
-/// Which workflow is active.
+/// Open calls of workflows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     /// Workflows that wait for one that they called, outermost first.
@@ -26,7 +26,7 @@ pub(super) struct Calls {
     hold: Hold,
 }
 
-/// What is known of a return that was held up.
+/// State of a return that was refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Hold {
     #[default]
@@ -40,24 +40,24 @@ enum Hold {
 }
 
 impl Machine {
-    /// A run that stands somewhere inside its calls and has not begun.
+    /// Creates a run at a position inside its frames that has not started.
     pub fn at(cast: Cast, settings: RunSettings, place: Position) -> Self {
         let mut machine = Self::new(cast, settings, place.state);
         machine.place(place.callers, place.calls);
         machine
     }
 
-    /// Workflows that wait for one that they called, the run's own first.
+    /// Returns the workflows that wait for one that they called, outermost first.
     pub fn callers(&self) -> &[Caller] {
         &self.calls.callers
     }
 
-    /// The call whose workflow is active; none while that is the run's own.
+    /// Returns the number of the active frame; none in the run's own workflow.
     pub fn call(&self) -> Option<u64> {
         self.calls.callers.last().map(|caller| caller.frame.call)
     }
 
-    /// The workflow at this depth: 0 is the run's own.
+    /// Returns the workflow at this depth: 0 is the run's own.
     pub fn workflow_at(&self, depth: usize) -> Option<&Workflow> {
         match depth.checked_sub(1) {
             None => self.cast.workflow(),
@@ -68,7 +68,7 @@ impl Machine {
         }
     }
 
-    /// The agent of the workflow at this depth, where its nodes name none: whoever speaks at the node that calls it.
+    /// Returns the agent of the nodes that name none, in the workflow at this depth: the agent of the calling node.
     pub fn agent_at(&self, depth: usize) -> Option<&AgentId> {
         match (depth.checked_sub(1), &self.cast) {
             (_, Cast::Talk { .. }) => None,
@@ -79,7 +79,7 @@ impl Machine {
         }
     }
 
-    /// The agent of a workflow that the one at this depth calls.
+    /// Returns the agent of a workflow that the one at this depth calls.
     pub fn agent_called_by(&self, depth: usize, frame: &Frame) -> Option<&AgentId> {
         let node = self.workflow_at(depth)?.graph.node(&frame.node_id);
         let own = node.and_then(|node| node.agent_id.as_ref());
@@ -91,7 +91,7 @@ impl Machine {
         self.calls = Calls { callers, made, returns: self.calls.returns, hold: Hold::Nothing };
     }
 
-    /// Whether the active workflow changes before the model is asked again, and how.
+    /// Returns the change of the active workflow that is due before the next request.
     pub(super) fn due(&self) -> Option<Shift> {
         let calls = &self.calls;
         if let Some(Caller { frame, .. }) = calls.callers.last() {
@@ -112,7 +112,7 @@ impl Machine {
         Some(Shift::Enter { frame: Frame { workflow_id, node_id, call } })
     }
 
-    /// The active workflow changes. Nothing is asked before that.
+    /// Requests a change of the active workflow, before anything else is asked.
     pub(super) fn shift(&mut self, shift: Shift, effects: &mut Vec<Effect>) {
         if let (Shift::Enter { frame }, true) = (&shift, self.calls.callers.len() >= DEEPEST) {
             let message = format!(
@@ -177,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// The model may be able to put it right. If it did not, the user is asked.
+    /// Tells the model why the return failed, so that it can fix the cause; if it did not, asks the user.
     fn return_is_held(&mut self, why: String, now: Timestamp, effects: &mut Vec<Effect>) {
         self.calls.returns += 1;
         let waiting = std::mem::take(&mut self.waiting);
@@ -194,21 +194,21 @@ impl Machine {
         self.ask_model(now, effects);
     }
 
-    /// The model made calls: a return that was held up is tried again.
+    /// Retries a refused return, because the model made calls.
     pub(super) fn let_go(&mut self) {
         if self.calls.hold == Hold::Told {
             self.calls.hold = Hold::Again;
         }
     }
 
-    /// The model has nothing more to do, and the return is tried a last time.
+    /// Retries the return for the last time, because the model made no more calls.
     pub(super) fn let_go_for_good(&mut self) {
         if self.calls.hold != Hold::Nothing {
             self.calls.hold = Hold::Last;
         }
     }
 
-    /// The user spoke, or the child is not complete after all: what held the return up is told anew.
+    /// Forgets that the return was refused: the user replied, or the child is not complete after all.
     pub(super) fn forget_hold(&mut self) {
         self.calls.hold = Hold::Nothing;
     }
@@ -218,7 +218,7 @@ impl Machine {
         self.rest(Rest { phase, reason, message: Some(message), question: None }, effects);
     }
 
-    /// Another workflow is active. What was said about the old place is of no use here.
+    /// Resets the context for another active workflow; the text about the old position is useless there.
     fn begin_here(&mut self) {
         self.calls.hold = Hold::Nothing;
         self.created.clear();
@@ -228,7 +228,7 @@ impl Machine {
         self.anchor.told = Told::Nothing;
     }
 
-    /// Goes on at a new place, with what the user said on the way.
+    /// Resumes at the new position, with the user's input that came meanwhile.
     fn go_on(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         let waiting =
             if self.due().is_some() { Vec::new() } else { std::mem::take(&mut self.waiting) };

@@ -1,4 +1,4 @@
-//! What a model is told when its change is refused: what is wrong, what is missing, and where it may go.
+//! Answers to a model whose change is refused: the mistakes, the missing values, and the legal moves.
 
 use serde_json::{Value as Json, json};
 
@@ -12,7 +12,7 @@ use crate::state::document::{STATE_FILE, StateDocument};
 use crate::state::next::{Next, allowed_next};
 use crate::wording::{joined, ticked};
 
-/// One refusal for everything that is wrong. Rules count before what is missing.
+/// Returns one refusal for all mistakes. Broken rules take precedence over missing values.
 pub(super) fn refusal(
     proposal: &Proposal<'_>,
     change: &Change<'_>,
@@ -54,7 +54,7 @@ pub(super) fn refusal(
     refusal
 }
 
-/// Where the run may go, in words.
+/// Describes the legal moves.
 fn ways(proposal: &Proposal<'_>, change: &Change<'_>) -> String {
     let from = change.from.id.as_str();
     if proposal.workflow.calls.contains_key(from) {
@@ -85,7 +85,7 @@ fn ways(proposal: &Proposal<'_>, change: &Change<'_>) -> String {
     format!("From `{from}` {who} to: {}.", joined(next.iter().map(way)))
 }
 
-/// What the model changes the state with; the runtime itself is told no ways.
+/// Returns the kind of tool that changes the state; for the runtime itself no moves are described.
 fn tool(proposal: &Proposal<'_>) -> StateTool {
     match proposal.author {
         Author::Model(tool) => tool,
@@ -93,7 +93,7 @@ fn tool(proposal: &Proposal<'_>) -> StateTool {
     }
 }
 
-/// Adds where the run is, where it may go and what its node still lacks, judged by this document.
+/// Adds the position, the legal moves and the missing values of the node, judged by this document.
 pub(super) fn situated(
     refusal: Refusal,
     proposal: &Proposal<'_>,
@@ -106,7 +106,7 @@ pub(super) fn situated(
     if proposal.missing == MissingRule::Off {
         return refusal;
     }
-    // The node that the run stands on, and the one that it would complete.
+    // The current node, and the one that the change would complete.
     let target = document.current_node_id(graph);
     let completed = Some(target).filter(|id| *id != current && document.is_complete(graph));
     let nodes = [Some(current), completed].into_iter().flatten().filter_map(|id| graph.node(id));
@@ -119,7 +119,7 @@ pub(super) fn situated(
     refusal
 }
 
-/// The run stands on a node that its graph does not have: no model can put that right.
+/// Returns the refusal for a run at a node that is not in its graph: a model cannot fix that.
 pub(super) fn lost(proposal: &Proposal<'_>) -> Refusal {
     let graph = &proposal.workflow.graph;
     let current = proposal.old.current_node_id(graph);
@@ -133,7 +133,7 @@ pub(super) fn lost(proposal: &Proposal<'_>) -> Refusal {
         .detail("allowedNext", Json::Array(Vec::new()))
 }
 
-/// A change of a completed workflow that nobody has agreed to.
+/// Returns the refusal of a change to a completed workflow without the user's consent.
 pub(super) fn unconfirmed(old: &StateDocument, new: &StateDocument) -> Refusal {
     let (before, after) = (old.frontmatter(), new.frontmatter());
     let value = |document: &crate::frontmatter::Frontmatter, key: &str| {

@@ -1,11 +1,11 @@
-//! What differs between the old and the new document, in the words of the graph.
+//! The difference between the old and the new document, in terms of the graph.
 
 use crate::package::graph::{Graph, Node, NodeKind};
 use crate::package::workflow::Decision;
 use crate::state::document::StateDocument;
 use crate::state::next::is_last;
 
-/// A change of the state. Lists that did not only grow count as not grown at all; a rule of their own refuses that.
+/// Change of the state. A list that did not only grow counts as not grown; a separate rule refuses it.
 pub(super) struct Change<'a> {
     pub(super) graph: &'a Graph,
     pub(super) old: &'a StateDocument,
@@ -25,7 +25,7 @@ pub(super) struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// The change; `None` when the run does not stand on a node of its graph.
+    /// Returns the change; `None` if the current node is not in the graph.
     pub(super) fn between(
         graph: &'a Graph,
         old: &'a StateDocument,
@@ -46,7 +46,7 @@ impl<'a> Change<'a> {
         })
     }
 
-    /// The node that is left, also along an edge that leads back to it: then the move shows only in the books.
+    /// Returns the node that the change leaves. A move along an edge back to the same node shows only in the lists.
     pub(super) fn left(&self) -> Option<&'a Node> {
         (self.target != self.from.id.as_str() || self.is_round()).then_some(self.from)
     }
@@ -60,12 +60,12 @@ impl<'a> Change<'a> {
             && (decided() || done())
     }
 
-    /// The node at which the run would stand, if a workflow may end there.
+    /// Returns the new node, if a workflow may end there.
     pub(super) fn reached(&self) -> Option<&'a Node> {
         self.to.filter(|node| is_last(self.graph, node))
     }
 
-    /// The last node that this change completes, by `stepsCompleted` or by `workflowStatus`.
+    /// Returns the last node that this change completes, by `stepsCompleted` or by `workflowStatus`.
     pub(super) fn completed(&self) -> Option<&'a Node> {
         let news = self.left().is_some() || !self.old.is_complete(self.graph);
         self.reached().filter(|node| {
@@ -75,12 +75,12 @@ impl<'a> Change<'a> {
     }
 }
 
-/// What a list has gained; nothing when it did not only grow.
+/// Returns the entries added to a list; none if it did not only grow.
 fn added<'l, T>(old: &[T], new: &'l [T], same: impl Fn(&T, &T) -> bool) -> &'l [T] {
     if kept(old, new, same) == old.len() { new.get(old.len()..).unwrap_or_default() } else { &[] }
 }
 
-/// How many entries at the beginning of a list are still there.
+/// Returns the number of leading entries of a list that are unchanged.
 pub(super) fn kept<T>(old: &[T], new: &[T], same: impl Fn(&T, &T) -> bool) -> usize {
     old.iter().zip(new).take_while(|(a, b)| same(a, b)).count()
 }

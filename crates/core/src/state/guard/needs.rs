@@ -1,4 +1,4 @@
-//! What a node declares and still lacks: outputs that are not in the project, variables that are not set.
+//! Missing declarations of a node: outputs that are not in the project, variables that are not set.
 
 use super::Proposal;
 use crate::id::NodeId;
@@ -7,7 +7,7 @@ use crate::state::document::StateDocument;
 use crate::state::output::Output;
 use crate::wording::{joined, ticked};
 
-/// What is missing before a node may be left, or a last node completed.
+/// Requirements that are missing before a node may be left, or a last node completed.
 pub(super) struct Needs {
     pub(super) node: NodeId,
     /// Missing outputs, as files or, if the name is unusable, with the reason.
@@ -18,7 +18,7 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// Looks at everything that the node declares. The graph's outputs count, not the step's.
+    /// Checks every declaration of the node. The graph's outputs count, not the step's.
     pub(super) fn of(proposal: &Proposal<'_>, node: &Node, document: &StateDocument) -> Self {
         let mut needs = Self {
             node: node.id.clone(),
@@ -42,12 +42,12 @@ impl Needs {
         needs
     }
 
-    /// True when something is missing.
+    /// Returns true if a requirement is missing.
     pub(super) fn is_open(&self) -> bool {
         !self.outputs.is_empty() || !self.variables.is_empty()
     }
 
-    /// What is missing, in words.
+    /// Describes the missing requirements.
     pub(super) fn words(&self) -> String {
         let mut parts = Vec::new();
         if !self.outputs.is_empty() {
@@ -59,7 +59,7 @@ impl Needs {
         format!("`{}` is not done: {}.", self.node, parts.join("; "))
     }
 
-    /// What is let pass, and what could not be looked for.
+    /// Returns warnings for tolerated and unchecked requirements.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.is_open() {

@@ -1,4 +1,4 @@
-//! The books that the runtime keeps itself: what the model left out is added to its text, and nothing else is touched.
+//! Records that the runtime keeps itself: it adds what the model left out, and touches nothing else.
 
 use serde_json::{Value as Json, json};
 
@@ -11,7 +11,7 @@ use crate::state::edits::{self, push, set};
 use crate::state::project_path::ProjectPath;
 use crate::text::Span;
 
-/// The document with the books kept, and what was added.
+/// Returns the completed document, with the added values.
 pub(super) fn keep(
     proposal: &Proposal<'_>,
     new: &StateDocument,
@@ -45,7 +45,7 @@ impl Books {
     }
 }
 
-/// The node left, and the last node when the status says that it is complete.
+/// Records the node that was left, and the last node if the status is complete.
 fn steps(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument, verdict: &Verdict<'_>) {
     let (before, after) = (proposal.old.front(), new.front());
     let added = after.steps_completed.get(before.steps_completed.len()..).unwrap_or_default();
@@ -59,7 +59,7 @@ fn steps(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument, verdic
     }
 }
 
-/// The branch taken at a node with several edges; and the time of a decision that the model logged without one.
+/// Records the branch taken at a node with several edges, and the time of a decision that the model logged without one.
 fn decision(
     books: &mut Books,
     proposal: &Proposal<'_>,
@@ -81,8 +81,8 @@ fn decision(
     None
 }
 
-/// Files that were created and that nobody has named yet, in whatever spelling. The books of a completed workflow are
-/// closed, too, as long as the user does not open them.
+/// Records created files that the document does not name yet, in any spelling. Those of a completed workflow are left
+/// out, too, until the user agrees to a change.
 fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
     if is_frozen(proposal) {
         return;
@@ -97,7 +97,7 @@ fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
     }
 }
 
-/// A call that is over, because somebody moved the run by hand, does not come back to life with its node.
+/// Removes a stale call, left over after the user moved the run by hand, so that it does not reopen with its node.
 fn leftover_call(books: &mut Books, new: &StateDocument, verdict: &Verdict<'_>) {
     let stack = new.frontmatter().tree().get(CALL_STACK).map(|entry| entry.tree.to_json());
     let is_open = stack.is_some_and(|stack| stack.as_array().is_none_or(|list| !list.is_empty()));
@@ -107,7 +107,7 @@ fn leftover_call(books: &mut Books, new: &StateDocument, verdict: &Verdict<'_>) 
     }
 }
 
-/// The time of the change, unless the model gave one. A change of the text below the frontmatter needs none.
+/// Records the time of the change, unless the model gave one. A change of the text below the frontmatter needs none.
 fn time(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
     let (before, after) = (&proposal.old.front().updated_at, &new.front().updated_at);
     let changed = !books.recorded.is_empty() || changes_state(proposal.old, new);
@@ -118,8 +118,8 @@ fn time(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
     }
 }
 
-/// The document with a time for its last decision, if that can be put in safely. It is optional: rather none than a
-/// document that means something else.
+/// Returns the document with a time for its last decision, if it can be inserted safely. The time is optional: better
+/// none than a document with another meaning.
 fn dated(document: &Frontmatter, now: &str) -> Option<Frontmatter> {
     let text = document.text();
     let log = &document.tree().get("decisionLog")?.tree;
@@ -142,7 +142,8 @@ fn dated(document: &Frontmatter, now: &str) -> Option<Frontmatter> {
     (after.tree().to_json() == wanted && after.body() == document.body()).then_some(after)
 }
 
-/// What stands between two keys of a map: a comma in flow style, a new line with the same indentation in block style.
+/// Returns the separator of two keys of a map: a comma in flow style, a new line with the same indentation in block
+/// style.
 fn gap(text: &str, map: Span, key: Span) -> Option<String> {
     if text.get(map.start..)?.starts_with('{') {
         return Some(", ".to_owned());

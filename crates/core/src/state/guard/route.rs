@@ -1,4 +1,4 @@
-//! Which edge a change moves along: it must exist, be the one that the decision names, and be open.
+//! The edge of a move: it must exist, be the one that the decision names, and be open.
 
 use serde_json::Value as Json;
 
@@ -9,7 +9,7 @@ use crate::package::workflow::Decision;
 use crate::state::next::{Exit, condition_words, exits};
 use crate::wording::{joined, nearest, quoted, ticked};
 
-/// The edge that is taken; none when the run stays where it is.
+/// Returns the edge that is taken; none if the run stays at its node.
 pub(super) fn taken<'a>(change: &Change<'a>) -> Result<Option<&'a Edge>, Violation> {
     a_node_that_exists(change)?;
     if change.left().is_none() {
@@ -49,7 +49,7 @@ fn an_edge_that_exists<'a>(change: &Change<'a>) -> Result<Vec<Exit<'a>>, Violati
     Err(Violation::new(Rule::EdgeExists, message))
 }
 
-/// A decision entry picks among edges between the same nodes.
+/// Selects among edges between the same nodes by the decision entry.
 fn the_edges_that_the_decision_names<'a>(
     change: &Change<'a>,
     edges: Vec<Exit<'a>>,
@@ -74,7 +74,7 @@ fn the_edges_that_the_decision_names<'a>(
     Err(Violation::new(Rule::DecisionFits, message))
 }
 
-/// True when a decision entry speaks of this move.
+/// Returns true if a decision entry describes this move.
 pub(super) fn is_about(change: &Change<'_>, decision: &Decision) -> bool {
     decision.from == change.from.id.as_str() && decision.to == change.target
 }
@@ -103,7 +103,7 @@ fn an_open_edge<'a>(change: &Change<'a>, edges: &[Exit<'a>]) -> Result<&'a Edge,
     Err(Violation::new(Rule::LabelKnown, message))
 }
 
-/// Why an edge cannot be taken, with the values that its condition looks at.
+/// Explains why an edge cannot be taken, with the values that its condition reads.
 fn closed(change: &Change<'_>, edge: &Edge) -> String {
     let words = condition_words(edge).unwrap_or_default();
     let rule = edge.condition_expr.as_ref();

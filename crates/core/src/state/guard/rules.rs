@@ -1,4 +1,4 @@
-//! The rules that need the old document, the new one and the graph. Each is one function, and each finds all it can.
+//! Rules over the old document, the new one and the graph. Each is one function, and each reports all it can.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::state::document::{COMPLETE, StateDocument};
 use crate::state::project_path::ProjectPath;
 use crate::wording::{joined, quoted, ticked};
 
-/// A rule of the guard, by the name that a refusal's details have.
+/// Rule of the guard, by its name in a refusal's details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Rule {
@@ -48,7 +48,7 @@ impl Rule {
     }
 }
 
-/// A rule that a change breaks.
+/// Violation of a rule.
 #[derive(Debug)]
 pub(super) struct Violation {
     pub(super) rule: Rule,
@@ -61,7 +61,7 @@ impl Violation {
     }
 }
 
-/// All rules but those about the edge, which [`super::route`] knows.
+/// Checks all rules except those about the edge, which are in [`super::route`].
 pub(super) fn broken(change: &Change<'_>, proposal: &Proposal<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     one_move(change, &mut found);
@@ -78,7 +78,8 @@ pub(super) fn broken(change: &Change<'_>, proposal: &Proposal<'_>) -> Vec<Violat
     found
 }
 
-/// What `stepsCompleted` gained and may not: the node being left and the end node now reached are fine, once each.
+/// Returns illegal additions to `stepsCompleted`: only the node being left and the end node now reached are legal, once
+/// each.
 fn not_done<'c>(change: &Change<'c>) -> Vec<&'c str> {
     let left = change.left().map(|node| node.id.as_str());
     let reached = change.reached().map(|node| node.id.as_str()).filter(|id| Some(*id) != left);
@@ -93,7 +94,7 @@ fn not_done<'c>(change: &Change<'c>) -> Vec<&'c str> {
     extra
 }
 
-/// More than one move shows as several nodes in `stepsCompleted`, or as several decisions.
+/// Checks that the change makes one move: several show as several new steps or decisions.
 fn one_move(change: &Change<'_>, found: &mut Vec<Violation>) {
     if change.steps.len() > 1 && !not_done(change).is_empty() {
         let message = format!(
@@ -133,7 +134,7 @@ fn only_nodes_that_are_done(change: &Change<'_>, found: &mut Vec<Violation>) {
     found.push(Violation::new(Rule::NodeIsDone, message));
 }
 
-/// Old entries stay, in their order; new ones come after them.
+/// Checks that old entries stay, in their order, with new ones after them.
 fn nothing_removed(change: &Change<'_>, found: &mut Vec<Violation>) {
     let (old, new) = (change.old.front(), change.new.front());
     let (steps, artifacts) = (&old.steps_completed, &old.artifacts);
@@ -184,7 +185,7 @@ fn protected_keys(change: &Change<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// A decision entry tells of the move that is made, and of no other.
+/// Checks that a decision entry describes the move that is made, and no other.
 fn decision_fits_the_move(change: &Change<'_>, found: &mut Vec<Violation>) {
     let [decision] = change.decisions else { return };
     if change.left().is_some() && is_about(change, decision) {
@@ -224,7 +225,8 @@ fn complete_only_at_the_end(change: &Change<'_>, found: &mut Vec<Violation>) {
     found.push(Violation::new(Rule::CompleteAtTheEnd, message));
 }
 
-/// The format wants artifacts from the root of the project. A patch is put right; whole documents are the model's text.
+/// Checks that artifacts are paths from the root of the project, as the format requires. A patch is corrected; whole
+/// documents are the model's text.
 fn artifacts_are_project_paths(change: &Change<'_>, found: &mut Vec<Violation>) {
     for written in change.artifacts {
         let why = match ProjectPath::parse(written) {
@@ -240,7 +242,7 @@ fn artifacts_are_project_paths(change: &Change<'_>, found: &mut Vec<Violation>) 
     }
 }
 
-/// A node that calls a workflow is completed by the runtime, when that workflow is.
+/// Checks that only the runtime completes a node that calls a workflow, after that workflow is complete.
 fn a_call_is_left_by_returning(
     change: &Change<'_>,
     proposal: &Proposal<'_>,
