@@ -8,6 +8,7 @@
 
 mod accept;
 mod args;
+mod file_tests;
 mod fuzz;
 mod mcp;
 mod needs;

@@ -8,7 +8,7 @@ use std::{fmt, fs};
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use crate::accept::Tests;
+use crate::file_tests::FileTests;
 use crate::fuzz::FuzzPlan;
 use crate::needs::{self, Need};
 use crate::repo::Repo;
@@ -141,7 +141,7 @@ impl CiStep {
             Self::Load => web::load(context),
             Self::Pictures => web::check_pictures(context),
             Self::Fuzz => fuzz::run(root, &FuzzPlan::all()),
-            Self::Proofs => proofs(root).and_then(|mut command| shell::run(&mut command)),
+            Self::Proofs => run_proofs(root, &[]),
             Self::RealModels => real_models::run(root, &[]),
             Self::Bench => shell::run(&mut cargo(root, &["bench", "--locked"])),
         };
@@ -296,14 +296,13 @@ fn run_tests(context: &CiContext<'_>) -> anyhow::Result<()> {
     shell::run(&mut context.cargo(args))
 }
 
-/// Returns a command that runs every proof in full: the tests of all files that report one.
-pub(crate) fn proofs(root: &Path) -> anyhow::Result<Command> {
-    let proofs = Tests::of(&Repo::load(root)?, |path, text| {
+/// Runs every proof in full: the tests of all files that report one.
+pub(crate) fn run_proofs(root: &Path, variables: &[(&str, &str)]) -> anyhow::Result<()> {
+    let proofs = FileTests::of(&Repo::load(root)?, |path, text| {
         path.contains("/tests/") && text.contains("proven(")
     });
-    let mut command = proofs.command(root, &["test", "--release"]);
-    command.env("PROOF_SCALE", "full");
-    Ok(command)
+    let variables = [&[("PROOF_SCALE", "full")], variables].concat();
+    proofs.run(root, &["--release"], &variables)
 }
 
 #[derive(Debug, Clone, Copy)]
