@@ -109,17 +109,17 @@ impl From<ToolCall> for WireCall {
 }
 
 impl Message {
-    /// A system message.
+    /// Makes a system message.
     pub fn system(content: impl Into<Arc<str>>) -> Self {
         Self::System { content: content.into() }
     }
 
-    /// A user message.
+    /// Makes a user message.
     pub fn user(content: impl Into<Arc<str>>) -> Self {
         Self::User { content: content.into() }
     }
 
-    /// Words of the model.
+    /// Makes a message of the model.
     pub fn assistant(content: impl Into<Arc<str>>) -> Self {
         Self::Assistant {
             content: Some(content.into()),
@@ -129,7 +129,7 @@ impl Message {
         }
     }
 
-    /// The size of its text and arguments, which is what windows are measured by.
+    /// Returns the size of its text and arguments, by which context windows are measured.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::System { content } | Self::User { content } => content.len() as u64,

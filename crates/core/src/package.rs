@@ -1,4 +1,4 @@
-//! A package: read whole, checked whole, and only then a value.
+//! Packages: read whole, checked whole, and only then a value.
 
 pub mod agents;
 mod blank;
@@ -31,7 +31,7 @@ use manifest::Manifest;
 use step::Step;
 use workflow::WorkflowFront;
 
-/// A package without errors. There is no way to make one but [`check`].
+/// Package without errors. Only [`check`] makes one.
 #[derive(Clone, Debug)]
 pub struct Package {
     manifest: Manifest,
@@ -39,42 +39,41 @@ pub struct Package {
     workflows: Vec<Workflow>,
 }
 
-/// One workflow of a package.
+/// Workflow of a package.
 #[derive(Clone, Debug)]
 pub struct Workflow {
-    /// Its id, unless it is a default workflow that `workflows[]` does not list.
+    /// `None` for a default workflow that `workflows[]` does not list.
     pub id: Option<WorkflowId>,
     pub display_name: Option<String>,
     pub description: Option<String>,
     pub document_path: PackagePath,
     pub graph_path: PackagePath,
-    /// Its legal moves.
     pub graph: Graph,
     pub front: Arc<WorkflowFront>,
-    /// Its document, as its author wrote it: the template of a run's state.
+    /// Document as its author wrote it: the template of a run's state.
     pub document: Arc<str>,
     pub steps: Arc<BTreeMap<NodeId, Arc<Step>>>,
-    /// The workflow that each subworkflow node calls.
+    /// Sub-workflow of each subworkflow node.
     pub calls: Arc<BTreeMap<NodeId, Call>>,
 }
 
-/// A call of another workflow.
+/// Call of another workflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     pub workflow: WorkflowId,
-    /// Whether the child starts with the parent's variables and artifacts.
+    /// True if the child starts with the parent's variables and artifacts.
     pub pass_context: bool,
-    /// Variables that are copied back when the child returns.
+    /// Variables to copy back when the child returns.
     pub result_variables: Vec<String>,
 }
 
 impl Package {
-    /// What the package says about itself.
+    /// Returns the manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The agent that a person means: by its id, or by what it is called. Case does not count.
+    /// Finds an agent by its id or its name, ignoring case.
     pub fn agent_named(&self, name: &str) -> Option<&Agent> {
         let wanted = name.trim().to_lowercase();
         self.agents().iter().find(|agent| {
@@ -83,17 +82,17 @@ impl Package {
         })
     }
 
-    /// The agents; there is at least one.
+    /// Returns the agents, at least one.
     pub fn agents(&self) -> &[Agent] {
         &self.agents
     }
 
-    /// All workflows, the default one first.
+    /// Returns all workflows, the default one first.
     pub fn workflows(&self) -> &[Workflow] {
         &self.workflows
     }
 
-    /// The workflow with this id.
+    /// Finds a workflow by its id.
     pub fn workflow(&self, id: &str) -> Option<&Workflow> {
         self.workflows
             .iter()
@@ -102,7 +101,7 @@ impl Package {
 }
 
 impl Workflow {
-    /// What to show a person: the display name, else the id, else a word for the default workflow.
+    /// Returns the name for users: the display name, else the id, else a word for the default workflow.
     pub fn label(&self) -> &str {
         let id = self.id.as_ref().map(WorkflowId::as_str);
         self.display_name

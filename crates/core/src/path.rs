@@ -10,42 +10,41 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::text::is_unsafe_char;
 
-/// A component of a path may have this many bytes.
+/// Maximum length of a path component.
 const MAX_COMPONENT: usize = 255;
-/// A whole path may have this many bytes.
 const MAX_PATH: usize = 1024;
 
-/// A path inside a package. It cannot lead out, and it names a file on every platform.
+/// Path inside a package. It cannot lead out, and it names a file on every platform.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct PackagePath(String);
 
-/// Why a text is not a path inside a package.
+/// Reason why a text is not a path inside a package.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PathError {
-    /// It begins at a root: `/`, `\\`, or a drive letter.
+    /// Begins at a root: `/`, `\\`, or a drive letter.
     #[error("it is absolute")]
     Absolute,
     #[error("it climbs up with `..`")]
     Parent,
-    /// It has a name that is not portable; the text says why.
+    /// Has a name that is not portable, for this reason.
     #[error("{0}")]
     Name(String),
 }
 
 impl PackagePath {
-    /// Reads a path exactly as it must stand in an archive.
+    /// Parses a path exactly as an archive must hold it.
     pub fn new(text: &str) -> Result<Self, PathError> {
         check(text)?;
         Ok(Self(text.to_owned()))
     }
 
-    /// Reads a path as an author may write it in a reference: a leading `./` is fine.
+    /// Parses a path as an author may write it in a reference, with an optional leading `./`.
     pub fn reference(text: &str) -> Result<Self, PathError> {
         Self::new(text.strip_prefix("./").unwrap_or(text))
     }
 
-    /// A path relative to the folder of this file. `..` is resolved as long as it stays inside the package.
+    /// Resolves a path relative to the folder of this file. `..` may not leave the package.
     pub fn sibling(&self, relative: &str) -> Result<Self, PathError> {
         let mut parts: Vec<&str> = self.0.split('/').collect();
         parts.pop();
@@ -62,17 +61,17 @@ impl PackagePath {
         Self::new(&parts.join("/"))
     }
 
-    /// A key to search sorted paths from; it need not be a path itself.
+    /// Makes a key for searches in sorted paths; it need not be a valid path.
     pub(crate) fn lower_bound(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// The path as text.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The folders above this path, nearest first.
+    /// Iterates over the folders above this path, nearest first.
     pub fn parents(&self) -> impl Iterator<Item = &str> {
         let mut rest = self.as_str();
         std::iter::from_fn(move || {
@@ -81,12 +80,13 @@ impl PackagePath {
         })
     }
 
-    /// Two paths that fold to the same text name one file where neither case nor the spelling of accents matters.
+    /// Folds the path: equal results name one file where neither case nor the spelling of accents matters.
     pub fn folded(&self) -> String {
         if self.0.is_ascii() {
             return self.0.to_ascii_lowercase();
         }
-        // Up and down again folds what only one of the two would miss, such as `ß` and `SS`, or the two small sigmas.
+        // Upper and then lower case folds what one of the two would miss, such as `ß` and `SS`, or the two small
+        // sigmas.
         let decomposed: String = self.0.nfd().collect();
         decomposed.to_uppercase().to_lowercase().nfc().collect()
     }

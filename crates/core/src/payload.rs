@@ -1,4 +1,4 @@
-//! A text that may be long: at hand, or kept elsewhere under its digest.
+//! Texts that may be long: inline, or stored elsewhere under their digest.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// The size of the text.
+    /// Returns the size of the text.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Inline(text) => text.len() as u64,
@@ -35,7 +35,7 @@ impl Payload {
         }
     }
 
-    /// The digest of the text.
+    /// Returns the digest of the text.
     pub fn digest(&self) -> Digest {
         match self {
             Self::Inline(text) => Digest::of(text.as_bytes()),
@@ -43,7 +43,7 @@ impl Payload {
         }
     }
 
-    /// The text, if it is at hand.
+    /// Returns the text, if it is inline.
     pub fn inline(&self) -> Option<&Arc<str>> {
         match self {
             Self::Inline(text) => Some(text),

@@ -1,4 +1,4 @@
-//! A question to the user: what is asked, and what counts as an answer.
+//! Questions to the user and their valid answers.
 
 pub mod approval;
 pub mod form;
@@ -70,7 +70,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// What the user reads.
+    /// Returns the text that the user sees.
     pub fn shown(&self) -> &str {
         self.label
             .as_deref()
@@ -91,7 +91,7 @@ impl Named for Choice {
 }
 
 impl Question {
-    /// A question for a yes or a no.
+    /// Makes a question for a yes or a no.
     pub fn confirm(words: impl Into<String>) -> Self {
         Self {
             question: words.into(),
@@ -103,12 +103,12 @@ impl Question {
         }
     }
 
-    /// Whether the options may be called by their numbers.
+    /// Returns true if the user may choose options by number.
     pub fn is_numbered(&self) -> bool {
         pick::is_numbered(&self.options)
     }
 
-    /// What the user's words, or JSON, mean as an answer. If it is none, the error is a sentence for the user.
+    /// Reads the user's text, or JSON, as an answer. The error is a sentence for the user.
     pub fn answer(&self, text: &str) -> Result<Json, String> {
         match self.typed(text) {
             None => self.words(text),
@@ -117,7 +117,7 @@ impl Question {
         }
     }
 
-    /// What an answer means that is written as JSON; nothing where JSON is no different from words.
+    /// Reads an answer in JSON; `None` if JSON and text mean the same here.
     fn typed(&self, text: &str) -> Option<Result<Json, String>> {
         let is_typed = match self.kind {
             QuestionKind::Choice | QuestionKind::Confirm | QuestionKind::Approval => true,
@@ -163,14 +163,14 @@ impl Question {
         }
     }
 
-    /// Options by number, value or label, with commas between them.
+    /// Reads options by number, value or label, separated by commas.
     fn several(&self, text: &str) -> Result<Json, String> {
         let chosen =
             pick::several(&self.options, text, pick::one).map_err(|part| self.not_offered(part))?;
         self.chosen(&chosen)
     }
 
-    /// The values of the options at these places, at least one.
+    /// Returns the values of the options at these indices, at least one.
     fn chosen(&self, places: &[usize]) -> Result<Json, String> {
         if places.is_empty() {
             let offered = pick::offered(&self.options);
@@ -179,7 +179,7 @@ impl Question {
         Ok(places.iter().map(|at| self.options[*at].value.as_str()).collect())
     }
 
-    /// An option by its value, its label, or its number.
+    /// Finds an option by its value, its label, or its number.
     fn one(&self, text: &str) -> Result<&Choice, String> {
         let chosen = pick::one(&self.options, text).map(|at| &self.options[at]);
         chosen.ok_or_else(|| self.not_offered(text.trim()))
@@ -191,7 +191,7 @@ impl Question {
     }
 }
 
-/// Yes or no, in the spellings that people use.
+/// Parses a yes or no in its common spellings.
 fn confirmed(text: &str) -> Option<bool> {
     let word = text.trim().trim_end_matches(['.', '!', '。', '！']).to_lowercase();
     match word.as_str() {
@@ -280,7 +280,7 @@ mod tests {
         check(QuestionKind::Choice, r#""Old code, new work""#, json!("brown"));
         check_multi(r#"["green", "Old code, new work", "green"]"#, json!(["green", "brown"]));
         check_multi(r#""ten""#, json!(["ten"]));
-        // In words a number is a place, in JSON it is a name.
+        // In text a number is an index, in JSON it is a value.
         check(QuestionKind::Choice, "1", json!("green"));
         let refused = [
             (false, r#""1""#, "\"1\" is not one of the options"),

@@ -1,6 +1,6 @@
-//! What a model is told when it asks for something that is not allowed or not there.
+//! Refusals: the answer to a model that asks for something that is not allowed or does not exist.
 //!
-//! A refusal is a value inside `Ok`: the run goes on, and the text must let the model correct itself in one try.
+//! A refusal is a value inside `Ok`: the run continues, and the text must let the model correct itself in one try.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,38 +59,38 @@ pub enum RefusalCode {
     Internal,
 }
 
-/// A call that was not carried out.
+/// Call that was not carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     pub code: RefusalCode,
     pub message: String,
     pub hint: Option<String>,
-    /// What a program can use, such as `allowedNext`.
+    /// Data for programs, such as `allowedNext`.
     pub details: Box<Map<String, Json>>,
 }
 
 impl Refusal {
-    /// A refusal without hint and details.
+    /// Makes a refusal without hint and details.
     pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None, details: Box::default() }
     }
 
-    /// Says what to do instead.
+    /// Sets the hint: what to do instead.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds something that a program can use.
+    /// Adds data for programs.
     #[must_use]
     pub fn detail(mut self, key: &str, value: impl Into<Json>) -> Self {
         self.details.insert(key.to_owned(), value.into());
         self
     }
 
-    /// The answer the model gets: `{ok:false,error:{code,message,details?}}`. The hint is part of the message,
-    /// because that is what models read.
+    /// Returns the answer to the model: `{ok:false,error:{code,message,details?}}`. The hint is part of the message,
+    /// because models read that.
     pub fn to_json(&self) -> Json {
         let message = match &self.hint {
             Some(hint) => format!("{} {hint}", self.message),

@@ -9,18 +9,18 @@ use serde_json::{Value as Json, json};
 pub use shapes::Shape;
 use shapes::{EdgePlan, NodePlan};
 
-/// What the author is asked for.
+/// Author's choices for a new package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub name: String,
-    /// What it is for; may be empty.
+    /// May be empty.
     pub description: String,
-    /// Who writes it; may be empty.
+    /// May be empty.
     pub author: String,
     pub shape: Shape,
 }
 
-/// The files of a new package, by path.
+/// Returns the files of a new package, by path.
 pub fn files(plan: &Plan) -> Vec<(String, String)> {
     let nodes = plan.shape.nodes();
     let edges = plan.shape.edges();
@@ -38,7 +38,7 @@ pub fn files(plan: &Plan) -> Vec<(String, String)> {
 const ASSETS: &str = "# Assets\n\nTemplates and other files that steps read as `@pkg/assets/...`. Delete this file when you add your own.\n";
 
 fn pretty(value: &Json) -> String {
-    // Values made of maps, lists and strings can always be written.
+    // Values made of maps, lists and strings always serialize.
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 

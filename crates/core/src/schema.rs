@@ -12,7 +12,7 @@ use crate::package::manifest::Manifest;
 use crate::package::step::StepFront;
 use crate::package::workflow::WorkflowFront;
 
-/// The schemas by file name, as they are published in `spec/schemas/`.
+/// Returns the schemas by file name, as published in `spec/schemas/`.
 pub fn schemas() -> Vec<(&'static str, Json)> {
     vec![
         (
@@ -40,19 +40,19 @@ fn generate<T: JsonSchema>(title: &str) -> Schema {
     schema
 }
 
-/// JSON files: an optional value is absent, never null.
+/// Generates the schema of a JSON file: an optional value is absent, never null.
 fn json_document<T: JsonSchema>(title: &str) -> Json {
     let mut schema = generate::<T>(title);
     RecursiveTransform(without_null).transform(&mut schema);
     schema.to_value()
 }
 
-/// Frontmatter: a key without a value counts as absent, and other keys are welcome.
+/// Generates the schema of frontmatter: a key without a value counts as absent, and other keys are allowed.
 fn frontmatter<T: JsonSchema>(title: &str) -> Json {
     generate::<T>(title).to_value()
 }
 
-/// Messages of a model that only called tools have `null` for its words, as in chat completions.
+/// Generates the schema of events. A model's message with only tool calls has `null` content, as in chat completions.
 fn events() -> Json {
     let mut schema =
         json_document::<Event>("One line of `crewagent run --json`, and of a run's journal");
@@ -64,7 +64,7 @@ fn events() -> Json {
     schema
 }
 
-/// The keys of sub-workflows exist from 1.2 on.
+/// Generates the schema of graphs, in which the keys of sub-workflows exist from 1.2 on.
 fn versioned_graph() -> Json {
     let mut schema = json_document::<Graph>("workflow.graph.json: the graph of a workflow");
     schema["allOf"] = json!([{
@@ -78,7 +78,7 @@ fn versioned_graph() -> Json {
     schema
 }
 
-/// A text that must not be empty must not be blank either; formats that only Rust knows are left out.
+/// Forbids blank texts where empty ones are forbidden, and removes formats that only Rust knows.
 fn tidy(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
     if object.get("format").and_then(Json::as_str).is_some_and(|format| format.starts_with("uint"))

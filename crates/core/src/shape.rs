@@ -1,6 +1,7 @@
-//! Reads typed values out of a [`Tree`] and reports everything that does not fit, with its place.
+//! Reads typed values out of a [`Tree`] and reports everything that does not fit, with its location.
 //!
-//! A field reader returns `None` when it has reported something; callers go on, so that one check finds all mistakes.
+//! A field reader returns `None` when it has reported something; callers continue, so that one check finds all
+//! mistakes.
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
 use crate::id;
@@ -9,7 +10,7 @@ use crate::syntax::{Entry, Tree, Value};
 use crate::text::Span;
 use crate::wording::{nearest, quoted, ticked};
 
-/// The file that is being read, and where its findings go.
+/// Reader of one file, with the list for its findings.
 pub(crate) struct Reader<'a> {
     pub(crate) file: &'a str,
     pub(crate) text: &'a str,
@@ -18,10 +19,10 @@ pub(crate) struct Reader<'a> {
     trail: Vec<Step>,
 }
 
-/// How forgiving a document kind is with blank values. Shipped templates need this in frontmatter.
+/// Tolerance of a document kind for blank values. Shipped templates need it in frontmatter.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Tolerance {
-    /// JSON: a value is what it is.
+    /// JSON: no blank values.
     Exact,
     /// Frontmatter: null counts as absent, and so does an empty date-time.
     Blank,
@@ -55,7 +56,7 @@ impl<'a> Reader<'a> {
         self.findings.push(Diagnostic::new(code, place, message).help(help));
     }
 
-    /// The path of the value that is being read, such as `nodes[2].type`.
+    /// Returns the path of the current value, such as `nodes[2].type`.
     pub(crate) fn trail(&self) -> String {
         let mut text = String::new();
         for step in &self.trail {
@@ -96,12 +97,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An object whose keys are being read.
+/// Object whose keys are being read.
 pub(crate) struct Object<'t> {
     tree: &'t Tree,
     entries: &'t [Entry],
     known: Vec<&'static str>,
-    /// Keys that may not be there, and have been reported.
+    /// Invalid keys that have been reported.
     told: Vec<&'static str>,
 }
 
@@ -114,7 +115,7 @@ impl<'t> Object<'t> {
         }
     }
 
-    /// The entry of a key, when it is there and not blank.
+    /// Returns the entry of a key, if it is present and not blank.
     fn entry(&mut self, key: &'static str, reader: &Reader<'_>) -> Option<&'t Entry> {
         self.known.push(key);
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
@@ -122,17 +123,17 @@ impl<'t> Object<'t> {
         (!blank).then_some(entry)
     }
 
-    /// Marks a key that may not be there as reported.
+    /// Marks an invalid key as reported.
     pub(crate) fn told(&mut self, key: &'static str) {
         self.told.push(key);
     }
 
-    /// True when a key is written, even with a blank value.
+    /// Returns true if a key is present, even with a blank value.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|entry| entry.key == key)
     }
 
-    /// Reads a key that must be there.
+    /// Reads a required key.
     pub(crate) fn required<T>(
         &mut self,
         key: &'static str,
@@ -167,7 +168,7 @@ impl<'t> Object<'t> {
         reader.report(Code::MissingKey, span, message, help);
     }
 
-    /// Reads a key that may be absent. `Some(None)` means absent, `None` means that it was there and wrong.
+    /// Reads an optional key. `Some(None)` means absent, `None` means present and wrong.
     pub(crate) fn optional<T>(
         &mut self,
         key: &'static str,
@@ -182,7 +183,7 @@ impl<'t> Object<'t> {
         }
     }
 
-    /// Reads a list that may be absent, which counts as empty.
+    /// Reads an optional list; an absent one counts as empty.
     pub(crate) fn list<T>(
         &mut self,
         key: &'static str,
@@ -193,8 +194,8 @@ impl<'t> Object<'t> {
             .map(Option::unwrap_or_default)
     }
 
-    /// Ends a closed object: every key that nobody asked for is an error. What was read stays good: a caller that
-    /// goes on finds more mistakes, and the error alone refuses the document.
+    /// Ends a closed object: reports every key that was not read. The values read so far stay usable: a caller that
+    /// continues finds more mistakes, and the error alone refuses the document.
     pub(crate) fn close(self, reader: &mut Reader<'_>) -> Option<()> {
         let is_unknown = |entry: &&Entry| {
             let key = entry.key.as_str();
@@ -225,7 +226,7 @@ impl<'t> Object<'t> {
     }
 }
 
-/// Reads a list; items that do not fit are reported one by one, and the whole list fails if any does.
+/// Reads a list and reports each item that does not fit; one such item fails the whole list.
 pub(crate) fn list<T>(
     tree: &Tree,
     reader: &mut Reader<'_>,
@@ -234,7 +235,7 @@ pub(crate) fn list<T>(
     items(tree, reader, read)?.into_iter().collect()
 }
 
-/// Reads a list and keeps a hole for every item that did not fit, so that indices stay those of the file.
+/// Reads a list with `None` for every item that does not fit, so that indices stay those of the file.
 pub(crate) fn items<T>(
     tree: &Tree,
     reader: &mut Reader<'_>,
@@ -245,7 +246,7 @@ pub(crate) fn items<T>(
     Some(list.iter().enumerate().map(read_item).collect())
 }
 
-/// A string.
+/// Reads a string.
 pub(crate) fn string(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
     match tree.as_str() {
         Some(text) => Some(text.to_owned()),
@@ -253,7 +254,7 @@ pub(crate) fn string(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
     }
 }
 
-/// A string with something in it.
+/// Reads a string that is not blank.
 pub(crate) fn text(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
     let text = string(tree, reader)?;
     if text.trim().is_empty() {
@@ -269,16 +270,16 @@ pub(crate) fn text(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
     Some(text)
 }
 
-/// `true` or `false`.
+/// Reads `true` or `false`.
 pub(crate) fn boolean(tree: &Tree, reader: &mut Reader<'_>) -> Option<bool> {
     let Value::Bool(value) = tree.value else { return reader.wrong_type(tree, "true or false") };
     Some(value)
 }
 
-/// A whole number of at least 1.
+/// Reads an integer of at least 1.
 pub(crate) fn positive(tree: &Tree, reader: &mut Reader<'_>) -> Option<u64> {
     let Value::Number(number) = &tree.value else { return reader.wrong_type(tree, "a number") };
-    // 1.0 is a whole number too, in JSON Schema and to a person.
+    // 1.0 is an integer too, in JSON Schema and for users.
     let whole = number.as_u64().or_else(|| {
         number
             .as_f64()
@@ -298,7 +299,7 @@ pub(crate) fn positive(tree: &Tree, reader: &mut Reader<'_>) -> Option<u64> {
     None
 }
 
-/// An object of any content.
+/// Reads an object of any content.
 pub(crate) fn open_map(
     tree: &Tree,
     reader: &mut Reader<'_>,
@@ -307,7 +308,7 @@ pub(crate) fn open_map(
     Some(entries.iter().map(|entry| (entry.key.clone(), entry.tree.to_json())).collect())
 }
 
-/// An id, made by `make`.
+/// Reads an id, made by `make`.
 pub(crate) fn id<T>(
     make: impl Fn(String) -> Option<T>,
 ) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
@@ -340,7 +341,7 @@ pub(crate) fn id<T>(
     }
 }
 
-/// One of a few words.
+/// Reads one of a few words.
 pub(crate) fn choice<T: Copy>(
     words: &'static [(&'static str, T)],
 ) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
@@ -365,7 +366,7 @@ pub(crate) fn choice<T: Copy>(
     }
 }
 
-/// A path inside the package.
+/// Reads a path inside the package.
 pub(crate) fn package_path(tree: &Tree, reader: &mut Reader<'_>) -> Option<PackagePath> {
     let value = text(tree, reader)?;
     match PackagePath::reference(&value) {
@@ -385,7 +386,7 @@ pub(crate) fn package_path(tree: &Tree, reader: &mut Reader<'_>) -> Option<Packa
     }
 }
 
-/// A date-time of RFC 3339. In frontmatter a blank one counts as absent, which is `Some(None)`.
+/// Reads a date-time of RFC 3339. In frontmatter a blank one counts as absent, which is `Some(None)`.
 pub(crate) fn date_time(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<String>> {
     let value = string(tree, reader)?;
     if value.trim().is_empty() && reader.tolerance == Tolerance::Blank {
@@ -405,10 +406,10 @@ pub(crate) fn date_time(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<S
     None
 }
 
-/// Date, `T`, time with seconds, an optional fraction, and `Z` or an offset of hours and minutes.
+/// Returns true for a date, `T`, a time with seconds, an optional fraction, and `Z` or an offset of hours and minutes.
 fn is_rfc3339(value: &str) -> bool {
     let (Some(civil), Some(tail)) = (value.get(..19), value.get(19..)) else { return false };
-    // jiff also reads wider forms, such as a date without separators, so the form is checked here.
+    // jiff also accepts wider forms, such as a date without separators, so the form is checked here.
     let in_form = civil.bytes().enumerate().all(|(at, byte)| match at {
         4 | 7 => byte == b'-',
         10 => matches!(byte, b'T' | b't'),
@@ -418,7 +419,7 @@ fn is_rfc3339(value: &str) -> bool {
     in_form && is_offset(after_fraction(tail)) && civil.parse::<jiff::civil::DateTime>().is_ok()
 }
 
-/// What follows `.` and digits; the same text when there is no such fraction.
+/// Returns the text after `.` and digits; the same text if there is no such fraction.
 fn after_fraction(tail: &str) -> &str {
     let Some(digits) = tail.strip_prefix('.') else { return tail };
     let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! JSON and YAML as trees that remember where everything stood.
+//! JSON and YAML as trees that remember the positions of all values.
 
 pub mod json;
 pub mod yaml;
@@ -8,21 +8,21 @@ use std::collections::HashSet;
 use crate::code::Code;
 use crate::text::Span;
 
-/// A value and the place it was written at.
+/// Value and its span in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// Where it stands. For a YAML collection this is only its beginning.
+    /// For a YAML collection this is only its beginning.
     pub span: Span,
     pub value: Value,
 }
 
 impl Tree {
-    /// The JSON Pointer of the value, or of the key, that stands at `span`: the innermost one there is.
+    /// Returns the JSON Pointer of the innermost value or key at `span`.
     pub fn pointer(&self, span: Span) -> String {
         let mut pointer = String::new();
         let mut tree = self;
         while tree.span != span {
-            // Children stand in the order of the text, so the last that begins before the span holds it.
+            // Children are in the order of the text, so the last one that begins before the span holds it.
             tree = match &tree.value {
                 Value::List(items) => {
                     let after = items.partition_point(|item| item.span.start <= span.start);
@@ -48,7 +48,7 @@ impl Tree {
     }
 }
 
-/// What JSON and YAML have in common.
+/// Values that JSON and YAML have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,
@@ -56,11 +56,11 @@ pub enum Value {
     Number(serde_json::Number),
     String(String),
     List(Vec<Tree>),
-    /// A map, in the order of the file, keys unique.
+    /// Entries in the order of the file, with unique keys.
     Map(Vec<Entry>),
 }
 
-/// A key and its value.
+/// Key and value of a map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub key: String,
@@ -68,7 +68,7 @@ pub struct Entry {
     pub tree: Tree,
 }
 
-/// The keys of a map that is being read. Most maps are small, and looking through a few keys beats hashing them.
+/// Keys of a map that is being read. Most maps are small, and a scan of a few keys beats hashing them.
 #[derive(Default)]
 struct Keys {
     many: HashSet<String>,
@@ -77,7 +77,7 @@ struct Keys {
 impl Keys {
     const FEW: usize = 16;
 
-    /// True when `key` is not among `entries`, which only ever grow.
+    /// Returns true if `key` is not among `entries`, which only ever grow.
     fn is_new(&mut self, key: &str, entries: &[Entry]) -> bool {
         if entries.len() < Self::FEW {
             return !entries.iter().any(|entry| entry.key == key);
@@ -89,7 +89,7 @@ impl Keys {
     }
 }
 
-/// Why a text could not be read as a tree.
+/// Reason why a text could not be read as a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     pub code: Code,
@@ -99,32 +99,32 @@ pub struct SyntaxError {
 }
 
 impl Tree {
-    /// The text, if this is a string.
+    /// Returns the text, if this is a string.
     pub fn as_str(&self) -> Option<&str> {
         if let Value::String(text) = &self.value { Some(text) } else { None }
     }
 
-    /// The items, if this is a list.
+    /// Returns the items, if this is a list.
     pub fn as_list(&self) -> Option<&[Tree]> {
         if let Value::List(items) = &self.value { Some(items) } else { None }
     }
 
-    /// The entries, if this is a map.
+    /// Returns the entries, if this is a map.
     pub fn as_map(&self) -> Option<&[Entry]> {
         if let Value::Map(entries) = &self.value { Some(entries) } else { None }
     }
 
-    /// The value of `key`, if this is a map that has it.
+    /// Returns the entry of `key`, if this is a map that has it.
     pub fn get(&self, key: &str) -> Option<&Entry> {
         self.as_map()?.iter().find(|entry| entry.key == key)
     }
 
-    /// The `index`-th item, if this is a list that has it.
+    /// Returns the `index`-th item, if this is a list that has it.
     pub fn item(&self, index: usize) -> Option<&Tree> {
         self.as_list()?.get(index)
     }
 
-    /// How many values it consists of, itself included.
+    /// Counts the values in it, itself included.
     pub fn count(&self) -> usize {
         let inside: usize = match &self.value {
             Value::List(items) => items.iter().map(Tree::count).sum(),
@@ -134,7 +134,7 @@ impl Tree {
         inside + 1
     }
 
-    /// The same value without places.
+    /// Returns the same value without spans.
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::Null => serde_json::Value::Null,
@@ -150,7 +150,7 @@ impl Tree {
         }
     }
 
-    /// What a person calls this kind of value.
+    /// Names this kind of value for users.
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "null",

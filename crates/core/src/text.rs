@@ -1,34 +1,33 @@
-//! Places in a text: byte spans, and the line and column a person sees.
+//! Positions in a text: byte spans, and the line and column that users see.
 
 use serde::Serialize;
 
-/// A half-open range of bytes in one file.
+/// Half-open range of bytes in one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Span {
     pub start: usize,
-    /// One past the last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// The range from `start` up to `end`, never backwards.
+    /// Makes the range from `start` up to `end`, never backwards.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end: end.max(start) }
     }
 
-    /// The same range in a text that stands `offset` bytes further on.
+    /// Shifts the range by `offset` bytes.
     pub fn shifted(self, offset: usize) -> Self {
         Self { start: self.start + offset, end: self.end + offset }
     }
 
-    /// The first character of this range, for findings about something that is missing inside it.
+    /// Returns the first character of this range, for findings about something missing inside it.
     pub fn head(self, text: &str) -> Self {
         let width =
             text.get(self.start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         Self { start: self.start, end: (self.start + width).min(self.end.max(self.start)) }
     }
 
-    /// From here to the end of the line.
+    /// Returns the range from its start to the end of the line.
     pub fn first_line(self, text: &str) -> Self {
         let rest = text.get(self.start..).unwrap_or_default();
         let line = rest.lines().next().unwrap_or_default();
@@ -36,36 +35,34 @@ impl Span {
     }
 }
 
-/// Characters that must not reach a terminal, a name or a log as they are: they move the cursor, cannot be seen,
-/// or change how their neighbours read.
+/// Returns true for characters that must be escaped in a terminal, a name or a log: they move the cursor, are
+/// invisible, or change how their neighbours read.
 pub fn is_unsafe_char(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A line and a column, both counted from 1; the column counts characters.
+/// Line and column, both counted from 1; the column counts characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Position {
-    /// Line, from 1.
     pub line: usize,
-    /// Column in characters, from 1.
     pub column: usize,
 }
 
-/// Where the lines of a text begin, so that many positions cost one pass.
+/// Offsets of a text's lines, so that many positions cost one pass.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,
-    /// How many characters begin before every [`BLOCK`]-th byte, so that a column on a long line needs no walk to it.
+    /// Characters that begin before every [`BLOCK`]-th byte, so that a column on a long line needs no scan.
     blocks: Vec<usize>,
 }
 
-/// The bytes between two counts of a [`LineIndex`].
+/// Bytes between two counts of a [`LineIndex`].
 const BLOCK: usize = 1024;
 
 impl LineIndex {
-    /// Reads `text` once.
+    /// Indexes `text` in one pass.
     pub fn new(text: &str) -> Self {
         let starts = std::iter::once(0)
             .chain(
@@ -85,13 +82,13 @@ impl LineIndex {
         Self { starts, blocks }
     }
 
-    /// The position of byte `offset` in the same text. An offset past the end counts as the end.
+    /// Returns the position of byte `offset` in the same text. An offset past the end counts as the end.
     pub fn position(&self, text: &str, offset: usize) -> Position {
         let offset = offset.min(text.len());
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or(0);
         let column = self.characters_before(text, offset) - self.characters_before(text, start) + 1;
-        // Nobody sees a byte order mark, so it has no column of its own.
+        // A byte order mark is invisible, so it has no column of its own.
         let mark = usize::from(line == 1 && offset > 0 && text.starts_with('\u{feff}'));
         Position { line, column: column - mark }
     }
@@ -103,7 +100,7 @@ impl LineIndex {
     }
 }
 
-/// How many characters begin in these bytes: every byte that does not continue one begins one.
+/// Counts the characters that begin in these bytes: every byte that is no continuation byte begins one.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte & 0xC0) != 0x80).count()
 }

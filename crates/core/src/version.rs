@@ -1,4 +1,4 @@
-//! The versions of the package format that this runtime reads.
+//! Versions of the package format that this runtime reads.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,24 +6,24 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-/// A version of the format: `1.1`, `1.2`, each with an optional patch number.
+/// Version of the format: `1.1`, `1.2`, each with an optional patch number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SchemaVersion {
     minor: Minor,
     patch: Option<u32>,
 }
 
-/// What a format version brings.
+/// Minor version of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Minor {
-    /// The format that other tools share.
+    /// Format that other tools share.
     V1_1,
     /// Adds sub-workflows to the graph.
     V1_2,
 }
 
 impl SchemaVersion {
-    /// Reads a version as it stands in a file.
+    /// Parses a version.
     pub fn parse(text: &str) -> Option<Self> {
         let (minor, rest) = if let Some(rest) = text.strip_prefix("1.1") {
             (Minor::V1_1, rest)
@@ -40,7 +40,7 @@ impl SchemaVersion {
         Some(Self { minor, patch: Some(patch) })
     }
 
-    /// Which family of rules applies.
+    /// Returns the minor version, which decides the rules.
     pub fn minor(self) -> Minor {
         self.minor
     }

@@ -1,4 +1,4 @@
-//! Paths that a model may name: a mount and a clean relative path. An escape cannot be expressed in the type.
+//! Paths that a model may name: a mount and a clean relative path. The type cannot express an escape.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,17 +7,17 @@ use serde::{Serialize, Serializer};
 
 use crate::refusal::{Refusal, RefusalCode};
 
-/// The name of a state document.
+/// Name of a state document.
 const DOCUMENT: &str = "workflow.md";
-/// The folder of the documents of calls.
+/// Folder of the state documents of frames.
 pub const CALLS: &str = "calls";
 
-/// A component of a path may have this many bytes.
+/// Maximum length of a path component.
 const MAX_COMPONENT: usize = 255;
-/// A whole path may have this many bytes.
+/// Maximum length of a path.
 const MAX_PATH: usize = 4096;
 
-/// What a menu, a step or a path may write for a mount, or for a folder in one.
+/// Templates for a mount, or for a folder in one, in menus, steps and paths.
 const TEMPLATES: [(&str, Mount, &str); 4] = [
     ("{project-root}", Mount::Project, ""),
     ("{artifacts-root}", Mount::Project, "artifacts"),
@@ -25,7 +25,7 @@ const TEMPLATES: [(&str, Mount, &str); 4] = [
     ("{state-root}", Mount::State, ""),
 ];
 
-/// A root that a model may name.
+/// Root that a model may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mount {
     /// The user's project; read and write.
@@ -37,10 +37,9 @@ pub enum Mount {
 }
 
 impl Mount {
-    /// All mounts.
     pub const ALL: [Self; 3] = [Self::Project, Self::Package, Self::State];
 
-    /// The name a model uses, such as `@project`.
+    /// Returns the name that models use, such as `@project`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Project => "@project",
@@ -50,7 +49,7 @@ impl Mount {
     }
 }
 
-/// A place in one of the mounts. The relative path is clean: no `..`, no `.`, no empty part, no root.
+/// Path in one of the mounts. The relative path is clean: no `..`, no `.`, no empty part, no root.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VPath {
     mount: Mount,
@@ -58,8 +57,8 @@ pub struct VPath {
 }
 
 impl VPath {
-    /// Reads what a model wrote: a mount path, a template such as `{project-root}/x`, or a bare path,
-    /// which belongs to the mount that its first part suggests.
+    /// Parses a model's path: a mount path, a template such as `{project-root}/x`, or a bare path, which belongs to
+    /// the mount that its first part suggests.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         if text.len() > MAX_PATH {
             return Err(violation("The path", &format!("is longer than {MAX_PATH} bytes")));
@@ -86,14 +85,14 @@ impl VPath {
         Ok(Self { mount, relative: rest.to_owned() })
     }
 
-    /// A place that the runtime itself names. `None` when the path is not clean.
+    /// Makes a path that the runtime itself names; `None` if it is not clean.
     pub fn new(mount: Mount, relative: &str) -> Option<Self> {
         let clean =
             relative.is_empty() || relative.split('/').all(|part| check_component(part).is_ok());
         (clean && relative.len() <= MAX_PATH).then(|| Self { mount, relative: relative.to_owned() })
     }
 
-    /// The state document of a call of a workflow, or the run's own.
+    /// Returns the path of a frame's state document, or of the run's own.
     pub fn state_document(call: Option<u64>) -> Self {
         let relative = match call {
             Some(call) => format!("{CALLS}/{call}/{DOCUMENT}"),
@@ -102,22 +101,22 @@ impl VPath {
         Self { mount: Mount::State, relative }
     }
 
-    /// Whether this is what a model calls the state document, whichever is active.
+    /// Returns true for the path by which models name the active state document.
     pub fn is_state_document(&self) -> bool {
         self.mount == Mount::State && self.relative == DOCUMENT
     }
 
-    /// Which mount.
+    /// Returns the mount.
     pub fn mount(&self) -> Mount {
         self.mount
     }
 
-    /// The path below the mount; empty for the mount itself.
+    /// Returns the path below the mount; empty for the mount itself.
     pub fn relative(&self) -> &str {
         &self.relative
     }
 
-    /// The same place, one name further down. `None` when the name is not one.
+    /// Appends a name; `None` if it is not valid.
     pub fn join(&self, name: &str) -> Option<Self> {
         check_component(name).ok()?;
         let relative = if self.relative.is_empty() {
@@ -142,13 +141,13 @@ impl Serialize for VPath {
     }
 }
 
-/// A place that a tool may write. There is none in `@pkg`, none in the run's log, and no mount is a file.
+/// Path that a tool may write. It excludes `@pkg`, the run's log, and the mounts themselves.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct WritablePath(VPath);
 
 impl WritablePath {
-    /// Takes a place if tools may write there.
+    /// Checks that tools may write to a path.
     pub fn new(path: VPath) -> Result<Self, Refusal> {
         let shown = format!("`{path}`");
         let (why, hint) = match path.mount {
@@ -165,21 +164,22 @@ impl WritablePath {
         Err(violation(&shown, why).hint(hint))
     }
 
-    /// The state document of a call of a workflow, or the run's own. No model can name that of a call.
+    /// Returns the path of a frame's state document, or of the run's own. No model can name that of a frame.
     pub fn state_document(call: Option<u64>) -> Self {
         Self(VPath::state_document(call))
     }
 
-    /// The place.
+    /// Returns the path.
     pub fn path(&self) -> &VPath {
         &self.0
     }
 }
 
-/// What the runtime writes itself: the journal, the run's description, its blobs, and the documents of its calls.
+/// Returns true for files that the runtime writes: the journal, the run's description, its blobs, and the state
+/// documents of frames.
 fn is_own(relative: &str) -> bool {
     let first = relative.split('/').next().unwrap_or_default();
-    // Folded as file systems fold that ignore case.
+    // Folded like file systems that ignore case.
     let folded = crate::path::PackagePath::new(first).map(|path| path.folded().to_string());
     let name = folded.unwrap_or_else(|_| first.to_lowercase());
     matches!(name.as_str(), "logs" | "run.json" | "blobs" | CALLS)
@@ -191,8 +191,7 @@ impl fmt::Display for WritablePath {
     }
 }
 
-/// A text with every template replaced by what it stands for: `{package-root}/assets` becomes `@pkg/assets`. Other
-/// braces stay.
+/// Replaces every template by its mount: `{package-root}/assets` becomes `@pkg/assets`. Other braces stay.
 pub fn with_mounts(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     for (template, mount, folder) in TEMPLATES {
@@ -204,7 +203,7 @@ pub fn with_mounts(text: &str) -> Cow<'_, str> {
     text
 }
 
-/// The mount of a path, and what stands below it. `None` for a mount that does not exist.
+/// Splits a path into its mount and the rest; `None` for an unknown mount.
 fn split_mount(text: &str) -> Option<(Mount, Cow<'_, str>)> {
     let mounts = Mount::ALL.map(|mount| (mount.name(), mount, ""));
     for (prefix, mount, folder) in mounts.into_iter().chain(TEMPLATES) {

@@ -63,10 +63,10 @@ pub fn joined_up_to<T: Display>(texts: impl IntoIterator<Item = T>, most: usize)
     }
 }
 
-/// Returns the candidate that `word` is most likely a misspelling of. For long lists there is
-/// [`crate::diagnostic::Findings`], which limits the work.
+/// Returns the candidate that `word` most likely misspells. For long lists use [`crate::diagnostic::Findings`], which
+/// limits the work.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    // Long words are not misspellings, and comparing them costs the product of their lengths.
+    // Long words are not misspellings, and a comparison costs the product of their lengths.
     const LONGEST: usize = 128;
     if word.len() > LONGEST {
         return None;
@@ -80,7 +80,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
             let other = candidate.to_lowercase();
             let other_length = other.chars().count();
             let allowed = length.max(other_length) / 3;
-            // Two words differ by at least what one is longer than the other.
+            // The distance of two words is at least the difference of their lengths.
             (length.abs_diff(other_length) <= allowed).then_some(())?;
             let distance = strsim::osa_distance(&lower, &other);
             (distance <= allowed).then_some((distance, candidate))

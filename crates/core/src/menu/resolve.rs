@@ -1,4 +1,4 @@
-//! From what a menu item wants to what is done: the workflow, the file or the prompt that its text names.
+//! Resolves the target of a menu item to an action: the workflow, the file or the prompt that its text names.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use crate::package::agents::Agent;
 use crate::vpath::{Mount, VPath, with_mounts};
 use crate::wording::{nearest, quoted, ticked};
 
-/// Reads a file; `None` when it is not there or cannot be read.
+/// Function that reads a file; `None` if it is missing or unreadable.
 type Files<'f> = &'f dyn Fn(&VPath) -> Option<String>;
 
-/// What is done. Whatever it names was there when it was resolved.
+/// Action of a menu item. Everything that it names existed when it was resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     StartWorkflow {
-        /// Its place in [`Package::workflows`].
+        /// Index in [`Package::workflows`].
         workflow: usize,
         data: Option<DataRef>,
     },
@@ -32,7 +32,7 @@ pub enum Action {
         text: String,
         data: Option<DataRef>,
     },
-    /// Say what the menu says.
+    /// Send the text of the menu item as an instruction.
     Inline {
         text: String,
         data: Option<DataRef>,
@@ -42,14 +42,14 @@ pub enum Action {
     Resume,
 }
 
-/// A file that is loaded before a command.
+/// File to load before a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataRef {
     pub path: VPath,
     pub format: DataFormat,
 }
 
-/// How data is read.
+/// Format of a data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataFormat {
     Json,
@@ -60,7 +60,7 @@ pub enum DataFormat {
 }
 
 impl DataFormat {
-    /// The format that the ending of a file says.
+    /// Returns the format that the extension of a path implies.
     pub fn of(path: &VPath) -> Self {
         match ending(path.relative()).as_str() {
             "json" => Self::Json,
@@ -73,7 +73,7 @@ impl DataFormat {
 }
 
 impl Action {
-    /// What it is called in records and by programs.
+    /// Returns its name in records and for programs.
     pub fn name(&self) -> &'static str {
         match self {
             Self::StartWorkflow { .. } => "StartWorkflow",
@@ -85,7 +85,7 @@ impl Action {
         }
     }
 
-    /// What is loaded first.
+    /// Returns the data to load first.
     pub fn data(&self) -> Option<&DataRef> {
         match self {
             Self::StartWorkflow { data, .. }
@@ -97,7 +97,7 @@ impl Action {
     }
 }
 
-/// Finds what a target names. A path with a mount or a template is that file; a bare path is the package's file if
+/// Resolves what a target names. A path with a mount or a template is that file; a bare path is the package's file if
 /// it has one, else where [`VPath::parse`] puts it. A target with `validate-workflow` is also [validated](validate).
 pub fn resolve(
     target: &Target,
@@ -119,7 +119,7 @@ pub fn resolve(
     Ok(action)
 }
 
-/// The workflows that the menu of an agent starts, by their places in [`Package::workflows`]. Nothing is read for it.
+/// Returns the workflows that an agent's menu starts, as indices in [`Package::workflows`]. Reads no file.
 pub fn started_by(agent: &Agent, package: &Package) -> BTreeSet<usize> {
     let scope = Scope { package, files: &|_| None };
     let targets = agent.menu.iter().flat_map(|item| {
@@ -134,8 +134,8 @@ pub fn started_by(agent: &Agent, package: &Package) -> BTreeSet<usize> {
     targets.filter_map(workflow).collect()
 }
 
-/// Checks that everything is there that an action needs, and names all that is missing: the data, the script, and
-/// the document, the graph and the steps of the workflow and of those that it calls.
+/// Checks that everything exists that an action needs, and names all that is missing: the data, the script, and the
+/// document, the graph and the steps of the workflow and of its sub-workflows.
 pub fn validate(action: &Action, package: &Package, files: Files<'_>) -> Result<(), MenuError> {
     let mut needed: BTreeSet<VPath> =
         action.data().map(|data| data.path.clone()).into_iter().collect();
@@ -162,7 +162,7 @@ pub fn validate(action: &Action, package: &Package, files: Files<'_>) -> Result<
     Err(MenuError::new(MenuErrorCode::ValidationFailed, message, hint))
 }
 
-/// The files of a workflow and of those that it calls.
+/// Collects the files of a workflow and of its sub-workflows.
 fn workflow_files(package: &Package, index: usize) -> BTreeSet<VPath> {
     let (mut seen, mut waiting, mut files) = (BTreeSet::new(), vec![index], BTreeSet::new());
     while let Some(index) = waiting.pop() {
@@ -184,7 +184,6 @@ fn by_id(package: &Package, id: &str) -> Option<usize> {
     package.workflows().iter().position(|workflow| workflow.id.as_ref().is_some_and(is_it))
 }
 
-/// Where paths lead.
 struct Scope<'a> {
     package: &'a Package,
     files: Files<'a>,
@@ -196,13 +195,13 @@ impl Scope<'_> {
             return Ok(index);
         }
         not_classic(text)?;
-        // An id may have almost any sign but a slash.
+        // An id may contain almost any character but a slash.
         let is_path = ending(text) == "md" || text.contains(['/', '\\']);
         let path = is_path.then(|| in_package(text)).transpose()?;
         path.and_then(|path| self.document(&path)).ok_or_else(|| self.unknown_workflow(text))
     }
 
-    /// A script that is not there is left to [`validate`] where that looks at everything.
+    /// Resolves a script. A missing one is left to [`validate`], if that runs.
     fn exec(
         &self,
         text: &str,
@@ -237,7 +236,7 @@ impl Scope<'_> {
         Ok(Action::Script { path, data })
     }
 
-    /// The file that a text names.
+    /// Returns the path that a text names.
     fn place(&self, text: &str) -> Result<VPath, MenuError> {
         let (path, own) = (mounted(text)?, in_package(text)?);
         let is_own = path.mount() == Mount::State && !names_mount(text)
@@ -246,7 +245,7 @@ impl Scope<'_> {
         Ok(if is_own { own } else { path })
     }
 
-    /// The workflow whose document this is.
+    /// Returns the workflow with this document.
     fn document(&self, path: &VPath) -> Option<usize> {
         let is_it = |own: &str| path.mount() == Mount::Package && own == path.relative();
         let mut workflows = self.package.workflows().iter();
@@ -271,7 +270,7 @@ impl Scope<'_> {
     }
 }
 
-/// What an action says: a prompt, a builtin, or an instruction.
+/// Resolves an action: a prompt, a builtin, or an instruction.
 fn said(text: &str, agent: &Agent, data: Option<DataRef>) -> Result<Action, MenuError> {
     if let Some(id) = text.strip_prefix('#') {
         let Some(prompt) = agent.prompts.iter().find(|prompt| prompt.id == id) else {
@@ -302,14 +301,14 @@ fn unknown_prompt(id: &str, agent: &Agent) -> MenuError {
     MenuError::new(MenuErrorCode::UnknownPromptId, message, hint)
 }
 
-/// Names for a sentence; of very many the first.
+/// Lists names for a sentence, only the first if there are very many.
 fn listed(names: &[&str]) -> String {
     const SHOWN: usize = 12;
     let more = if names.len() > SHOWN { " and others" } else { "" };
     format!("{}{more}", ticked(names.iter().take(SHOWN)))
 }
 
-/// True for a document that is the state of a run, wherever it stands.
+/// Returns true for the state document of a run, at any path.
 fn is_workflow(content: &str) -> bool {
     Frontmatter::parse(content).is_ok_and(|front| {
         let keys = ["schemaVersion", "workflowType", "currentNodeId"];
@@ -332,12 +331,12 @@ fn ending(text: &str) -> String {
     name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// True for a path that says which mount it is in.
+/// Returns true if a path names its mount.
 fn names_mount(text: &str) -> bool {
     text.starts_with(['@', '{'])
 }
 
-/// A path of a workflow: a bare one is in the package.
+/// Parses a path of a workflow; a bare one is in the package.
 fn in_package(text: &str) -> Result<VPath, MenuError> {
     let path = mounted(text)?;
     if names_mount(text) {

@@ -1,22 +1,22 @@
-//! From a line of the user to a command: a number, a word of the menu, something similar, or else conversation.
+//! Maps a line of the user to a command: a number, a word of the menu, something similar, or else conversation.
 
 use super::fuzzy::{Pool, Rank, Wish};
 use super::{Candidate, Command, Confidence, Routed, Surface, Target, Unclear, able, visible};
 use crate::package::agents::words::{Phrase, Spot, digits, folded, normalised, phrases};
 use crate::package::agents::{Agent, MenuItem};
 
-/// What the first line of `input` means. The same input always means the same, and nothing is read or asked.
+/// Maps the first line of `input` to a command. The result is deterministic, and no file is read.
 ///
-/// 1. Nothing shows the menu.
+/// 1. An empty line shows the menu.
 /// 2. A number is an item of the visible menu.
 /// 3. A word of the menu is its item: the trigger, the cmd, an alias, the code of the description, or the word of a
-///    handler. Where items share a word, the first has it; a handler has it before the item it belongs to.
+///    handler. If items share a word, the first one gets it; a handler comes before its own item.
 /// 4. `*menu`, `*help`, `*dismiss`, `*exit`, `*quit` and `*resume` work in every menu.
-/// 5. Something similar is its item if no other is as similar.
+/// 5. A similar text is its item if no other item is as similar.
 /// 6. All else is conversation.
 ///
-/// An item that has no work of its own does that of its only handler, or asks which one. Without any handler it is
-/// what its word says, such as `*menu` or `*dismiss`, or else conversation.
+/// An item without work of its own does that of its only handler, or asks which of several. Without handlers it is
+/// the builtin that its word names, such as `*menu` or `*dismiss`, or else conversation.
 pub fn route(agent: &Agent, input: &str, surface: Surface) -> Routed {
     let input = input.trim();
     let (line, rest) = input.split_once(['\n', '\r']).unwrap_or((input, ""));
@@ -32,7 +32,7 @@ pub fn route(agent: &Agent, input: &str, surface: Surface) -> Routed {
     routed
 }
 
-/// A visible item and all that can be chosen of it.
+/// Visible item and everything that can be chosen of it.
 struct Entry<'a> {
     number: usize,
     item: &'a MenuItem,
@@ -41,14 +41,14 @@ struct Entry<'a> {
     handlers: Vec<Way<'a>>,
 }
 
-/// A handler that does something.
+/// Handler with a target.
 struct Way<'a> {
-    /// What chooses it. Only an item's only handler can be chosen without: by its item.
+    /// Text that chooses it. Only an item's only handler may have none: its item chooses it.
     phrase: Option<Phrase<'a>>,
     target: Target,
 }
 
-/// An item, or one of its handlers.
+/// Item, or one of its handlers.
 #[derive(Clone, Copy)]
 struct Choice<'m, 'a> {
     entry: &'m Entry<'a>,
@@ -77,7 +77,7 @@ impl<'a> Entry<'a> {
         self.handlers.iter().map(|handler| Choice { entry: self, handler: Some(handler) })
     }
 
-    /// What an item means that has nothing to do but a word that every menu knows.
+    /// Returns the builtin command that an item without a target stands for.
     fn builtin(&self) -> Option<Command> {
         let mut texts = self.phrases.iter().flat_map(|(_, phrase)| phrase.texts());
         texts.find_map(|text| builtin(&normalised(text)))
@@ -89,8 +89,8 @@ impl<'a> Entry<'a> {
         if description.is_empty() { word().unwrap_or_default() } else { description }
     }
 
-    /// How well a line matches the item or its handlers, what of them, and why. A handler that matches speaks for
-    /// the description of its item, so that the handler is chosen and not the item.
+    /// Ranks how well a line matches the item or its handlers, with the matching choices and the reason. A matching
+    /// handler hides the description of its item, so that the handler is chosen and not the item.
     fn similar(&self, wish: &Wish) -> Option<(Rank, Vec<Choice<'_, 'a>>, String)> {
         let description = (self.item.description.as_str(), Pool::Description);
         let words = self.phrases.iter().flat_map(|(_, phrase)| phrase.texts());
@@ -117,14 +117,14 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The text that matches best; the first of those that match equally.
+/// Returns the best matching text, the first of equals.
 fn best<'t>(wish: &Wish, texts: impl Iterator<Item = (&'t str, Pool)>) -> Option<(Rank, &'t str)> {
     let ranked = texts.filter_map(|(text, pool)| Some((wish.rank(text, pool)?, text)));
     ranked.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
 impl<'a> Way<'a> {
-    /// What the user types to choose it.
+    /// Returns the text that chooses it.
     fn answer(&self) -> Option<&'a str> {
         self.phrase.as_ref()?.texts().next()
     }
@@ -180,7 +180,7 @@ fn nothing(line: &str) -> Option<Routed> {
     is_nothing.then(|| sure(Command::ShowMenu, "nothing was typed".to_owned()))
 }
 
-/// A number means nothing where there is no menu; elsewhere one that is too large, however large, is asked about.
+/// Reads a number. Without a menu it means nothing; one that is out of range, however large, asks the user.
 fn number(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
     let digits = digits(line)?;
     let number: Option<usize> = digits.parse().ok();
@@ -218,14 +218,14 @@ fn exact(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
     menu.iter().find_map(own).or_else(|| menu.iter().find_map(handler_of))
 }
 
-/// The commands of every menu. Without a sign before it, the word may be a part of the conversation.
+/// Reads a command that every menu has. Without a sign before it, the word may be part of the conversation.
 fn global(line: &str) -> Option<Routed> {
     let folded = folded(line);
     let word = folded.strip_prefix(['*', '/'])?.trim();
     Some(sure(builtin(word)?, format!("command `*{word}`")))
 }
 
-/// The words that every menu knows.
+/// Returns the command of a builtin word.
 fn builtin(word: &str) -> Option<Command> {
     match word {
         "menu" | "help" => Some(Command::ShowMenu),

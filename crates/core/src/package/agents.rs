@@ -164,7 +164,7 @@ pub struct MenuItem {
 }
 
 impl MenuItem {
-    /// The code in its description, such as `S` in `[S] Start`: another word that chooses it.
+    /// Returns the code in its description, such as `S` in `[S] Start`, which is another word that chooses it.
     pub fn code(&self) -> Option<&str> {
         self.description.split('[').skip(1).find_map(|rest| {
             let (code, after) = rest.split_once(']')?;
@@ -176,21 +176,20 @@ impl MenuItem {
     }
 }
 
-/// Where a menu is shown.
+/// User interface that shows a menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Surface {
-    /// A terminal or a desktop.
+    /// Terminal or desktop.
     Ide,
-    /// A browser.
+    /// Browser.
     Web,
 }
 
 impl Surface {
-    /// All surfaces.
     pub const ALL: [Self; 2] = [Self::Ide, Self::Web];
 
-    /// Whether an item can be seen here. One that is both `ide-only` and `web-only` is seen nowhere.
+    /// Returns true if an item is visible here. An item that is both `ide-only` and `web-only` is visible nowhere.
     pub fn shows(self, item: &MenuItem) -> bool {
         let hidden = match self {
             Self::Ide => item.web_only,
@@ -218,7 +217,7 @@ pub struct MenuTarget {
 }
 
 impl MenuTarget {
-    /// True when there is nothing to do.
+    /// Returns true if there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.workflow.is_none() && self.exec.is_none() && self.action.is_none()
     }
@@ -239,12 +238,12 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// True for another spelling of the item's trigger.
+    /// Returns true for another spelling of the item's trigger.
     pub fn is_alias(&self) -> bool {
         self.kind.as_deref() == Some("alias")
     }
 
-    /// True for a trigger that does something of its own.
+    /// Returns true for a trigger with a target of its own.
     pub fn is_handler(&self) -> bool {
         self.kind.as_deref() == Some("handler")
     }
@@ -293,12 +292,12 @@ pub struct McpTools {
     pub allowed_servers: Option<Vec<String>>,
 }
 
-/// What could be read of the agents.
+/// Readable part of the agents.
 #[derive(Default)]
 pub(super) struct AgentsDraft {
-    /// A hole for every agent that could not be read.
+    /// `None` for every agent that could not be read.
     pub(super) agents: Vec<Option<Agent>>,
-    /// Everything, when nothing is wrong.
+    /// Present if there are no errors.
     pub(super) whole: Option<Agents>,
 }
 
@@ -459,7 +458,7 @@ fn menu_target(object: &mut Object<'_>, reader: &mut Reader<'_>) -> Option<MenuT
     Some(MenuTarget { workflow: workflow?, exec: exec?, action: action?, data: data? })
 }
 
-/// A text of a menu. Other tools write `""` for one that is not there.
+/// Reads a text of a menu. Other tools write `""` for an absent one.
 fn optional_text(
     object: &mut Object<'_>,
     key: &'static str,

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema};
 
-/// A text with something in it, for the schemas of lists and optional texts.
+/// Schema of a non-blank text, for lists and optional texts.
 pub(crate) struct NonBlank;
 
 impl JsonSchema for NonBlank {
@@ -22,7 +22,7 @@ impl JsonSchema for NonBlank {
     }
 }
 
-/// `T`, or a blank text where other tools write one for nothing.
+/// Schema of `T`, or of a blank text where other tools write one for an absent value.
 pub(crate) struct BlankOr<T>(PhantomData<T>);
 
 impl<T: JsonSchema> JsonSchema for BlankOr<T> {

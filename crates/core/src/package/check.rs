@@ -25,17 +25,17 @@ use crate::integrity::{self, Digest, MANIFEST};
 use crate::path::PackagePath;
 use crate::shape::{Reader, Tolerance};
 
-/// The result of a check.
+/// Result of a check.
 #[derive(Debug)]
 pub struct Checked {
-    /// The package, unless an error was found.
+    /// `None` if an error was found.
     pub package: Option<Package>,
     pub findings: Findings,
-    /// The texts that the findings point into.
+    /// Texts that the findings refer to.
     pub sources: Sources,
 }
 
-/// Checks a package whole. `runtime` is the version of this program, which the package may have an opinion about.
+/// Checks a whole package. `runtime` is the version of this program, which the package may constrain.
 pub fn check(files: &dyn Files, runtime: &Version) -> Checked {
     let mut check = Check {
         files,
@@ -60,26 +60,26 @@ struct Check<'f> {
     files: &'f dyn Files,
     findings: Findings,
     sources: Sources,
-    /// Documents by file, so that one that is named often is read and reported once.
+    /// Documents by file, so that a file that is named often is read and reported once.
     graphs: HashMap<PackagePath, Option<Rc<GraphRead>>>,
     templates: HashMap<PackagePath, Option<Rc<TemplateDraft>>>,
     steps: HashMap<PackagePath, Option<Rc<StepDraft>>>,
-    /// Files that have no text, so that each is reported once.
+    /// Files without readable text, so that each is reported once.
     failed: BTreeSet<PackagePath>,
     bytes: usize,
     values: usize,
-    /// Looking for a similar path costs time; a hostile package gets only a few searches.
+    /// Remaining searches for a similar path; limited, because a hostile package could need many.
     searches: usize,
 }
 
-/// A step file that could be parsed.
+/// Parsed step file.
 pub(super) struct StepDraft {
     pub(super) document: Document,
-    /// The step, when its frontmatter has the right shape.
+    /// `None` if its frontmatter has the wrong shape.
     pub(super) step: Option<Arc<Step>>,
 }
 
-/// A graph that could be parsed, with the steps of its nodes.
+/// Parsed graph with the steps of its nodes.
 pub(super) struct GraphRead {
     pub(super) path: PackagePath,
     pub(super) document: Document,
@@ -88,7 +88,7 @@ pub(super) struct GraphRead {
     pub(super) steps: Vec<Option<Rc<StepDraft>>>,
 }
 
-/// A workflow as far as it could be read.
+/// Readable part of a workflow.
 #[derive(Default)]
 pub(super) struct WorkflowDraft {
     pub(super) id: Option<WorkflowId>,
@@ -101,14 +101,14 @@ pub(super) struct WorkflowDraft {
     pub(super) calls: Arc<BTreeMap<NodeId, Call>>,
 }
 
-/// A workflow document that could be parsed.
+/// Parsed workflow document.
 pub(super) struct TemplateDraft {
     pub(super) document: Document,
     pub(super) front: Option<Arc<WorkflowFront>>,
     pub(super) outline: Outline,
 }
 
-/// Where a workflow's two files are named.
+/// Locations that name a workflow's two files.
 struct WorkflowPlaces {
     workflow: Place,
     graph: Place,
@@ -204,7 +204,7 @@ impl Check<'_> {
         for path in files.sizes().keys() {
             match files.read(path) {
                 Ok(bytes) => drop(digests.insert(path.clone(), Digest::of(&bytes))),
-                // Without it there is no digest to compare.
+                // Without this file there is no digest to compare.
                 Err(reason) => return self.unreadable(path, &reason),
             }
         }
@@ -289,7 +289,7 @@ fn document(path: &PackagePath, frontmatter: Frontmatter) -> Document {
     Document { path: path.clone(), text: frontmatter.text().clone(), tree: frontmatter.into_tree() }
 }
 
-/// The workflows that the manifest names, the default one first. One that is named twice is read once.
+/// Lists the workflows of the manifest, the default one first. A workflow that is named twice is read once.
 fn workflow_list(
     manifest: &Document,
     draft: &ManifestDraft,
@@ -334,7 +334,7 @@ fn workflow_list(
     list
 }
 
-/// The steps of a graph's nodes.
+/// Steps of a graph's nodes.
 type Steps = Arc<BTreeMap<NodeId, Arc<Step>>>;
 
 fn finish(drafts: Vec<WorkflowDraft>) -> Option<Vec<Workflow>> {

@@ -1,4 +1,4 @@
-//! A document of the package as it was read: its text, its tree, and the places in it.
+//! Document of a package: its text, its tree, and locations in it.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::diagnostic::Place;
 use crate::path::PackagePath;
 use crate::syntax::Tree;
 
-/// One step on the way to a value inside a document.
+/// Segment of a path to a value inside a document.
 #[derive(Clone, Copy)]
 pub(super) enum Key<'k> {
     Name(&'k str),
@@ -25,7 +25,7 @@ impl From<usize> for Key<'_> {
     }
 }
 
-/// A parsed document.
+/// Parsed document.
 #[derive(Clone)]
 pub(super) struct Document {
     pub(super) path: PackagePath,
@@ -34,7 +34,7 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// The place of a value; where it is not written, the nearest thing above it.
+    /// Locates a value; if it is absent, its nearest parent.
     pub(super) fn place(&self, keys: &[Key<'_>]) -> Place {
         let mut tree = &self.tree;
         let mut span = tree.span.head(&self.text);
@@ -57,7 +57,7 @@ impl Document {
     }
 }
 
-/// A scalar can be underlined whole; a collection is better pointed at.
+/// Returns true for a scalar, which is underlined whole; for a collection only its start is marked.
 fn is_short(tree: &Tree) -> bool {
     tree.as_list().is_none() && tree.as_map().is_none()
 }

@@ -1,4 +1,4 @@
-//! `workflow.graph.json`: the one truth about legal moves.
+//! `workflow.graph.json`: the only source of legal moves.
 
 mod draft;
 
@@ -18,8 +18,8 @@ use crate::id::{AgentId, NodeId, WorkflowId};
 use crate::path::PackagePath;
 use crate::version::SchemaVersion;
 
-/// A graph whose ids are unique, whose entry exists and whose edges lead from node to node.
-/// A clone is the same graph: workflows may share one.
+/// Graph with unique ids, an existing entry, and edges between existing nodes. Cloning is cheap: workflows may share a
+/// graph.
 #[derive(Clone, Debug)]
 pub struct Graph(Arc<Content>);
 
@@ -113,7 +113,7 @@ impl NodeKind {
         ("subworkflow", NodeKind::Subworkflow),
     ];
 
-    /// The word of the format.
+    /// Returns the word of the format.
     pub fn word(self) -> &'static str {
         match self {
             Self::Step => "step",
@@ -153,32 +153,32 @@ pub struct Edge {
 }
 
 impl Graph {
-    /// The version of the format it is written in.
+    /// Returns the version of its format.
     pub fn schema_version(&self) -> SchemaVersion {
         self.0.schema_version
     }
 
-    /// Where a run begins.
+    /// Returns the node at which a run begins.
     pub fn entry(&self) -> &NodeId {
         &self.0.entry_node_id
     }
 
-    /// All nodes, in the order of the file.
+    /// Returns all nodes, in the order of the file.
     pub fn nodes(&self) -> &[Node] {
         &self.0.nodes
     }
 
-    /// All edges, in the order of the file.
+    /// Returns all edges, in the order of the file.
     pub fn edges(&self) -> &[Edge] {
         &self.0.edges
     }
 
-    /// The node with this id.
+    /// Finds a node by its id.
     pub fn node(&self, id: &str) -> Option<&Node> {
         self.0.nodes.get(*self.0.index.get(id)?)
     }
 
-    /// The legal moves from a node, in the order of the file.
+    /// Iterates over the legal moves from a node, in the order of the file.
     pub fn outgoing(&self, id: &str) -> impl Iterator<Item = &Edge> {
         let edges = self.0.index.get(id).and_then(|index| self.0.outgoing.get(*index));
         edges.into_iter().flatten().filter_map(|edge| self.0.edges.get(*edge))

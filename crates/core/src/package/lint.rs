@@ -1,4 +1,4 @@
-//! The rules beyond the shape of single files: references between files, and graphs that make sense.
+//! Rules beyond the shape of single files: references between files, and graphs that make sense.
 
 mod agents;
 mod calls;
@@ -19,7 +19,7 @@ use super::manifest::{ManifestDraft, WorkflowEntryDraft};
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::id::{AgentId, WorkflowId};
 
-/// What was read of the package, and where findings go.
+/// Everything that was read of the package, and the list of findings.
 pub(super) struct Input<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) manifest: &'a ManifestDraft,
@@ -28,7 +28,7 @@ pub(super) struct Input<'a> {
     pub(super) findings: &'a mut Findings,
 }
 
-/// Applies every rule whose premises could be read. A rule about a whole is silent when the whole is not known.
+/// Applies every rule whose input was readable. A rule about a whole is skipped if part of it is unknown.
 pub(super) fn run(input: Input<'_>) {
     let Input { files, manifest, agents, workflows, findings } = input;
     let agent_ids: Option<HashSet<AgentId>> = agents
@@ -54,14 +54,14 @@ pub(super) fn run(input: Input<'_>) {
     }
 }
 
-/// The graphs of these workflows, each once, in the order of the workflows.
+/// Returns the distinct graphs of these workflows, in the order of the workflows.
 fn distinct_graphs(workflows: &[WorkflowDraft]) -> Vec<&GraphRead> {
     let mut seen = HashSet::new();
     let graphs = workflows.iter().filter_map(|workflow| workflow.graph.as_deref());
     graphs.filter(|graph| seen.insert(&graph.path)).collect()
 }
 
-/// Workflow ids are unique.
+/// Checks that workflow ids are unique.
 pub(super) fn workflow_ids(
     manifest: &Document,
     workflows: &[WorkflowEntryDraft],

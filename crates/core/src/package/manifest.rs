@@ -1,4 +1,4 @@
-//! `bmad.json`: what a package is called and where its parts are.
+//! `bmad.json`: the name of a package and the paths of its parts.
 
 use schemars::JsonSchema;
 use semver::Version;
@@ -51,7 +51,7 @@ pub struct Manifest {
     pub integrity: Option<Integrity>,
 }
 
-/// The pattern that semver.org gives for versions.
+/// Pattern for versions from semver.org.
 macro_rules! semver_pattern {
     () => {
         r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$"
@@ -60,7 +60,7 @@ macro_rules! semver_pattern {
 
 const SEMVER: &str = semver_pattern!();
 
-/// A version whose last numbers may be left out.
+/// Version whose last numbers may be absent.
 const PARTIAL_SEMVER: &str = concat!(r"^(0|[1-9]\d*)(?:\.(0|[1-9]\d*))?$|", semver_pattern!());
 
 /// Where the parts of a package are.
@@ -131,22 +131,22 @@ fn digest_as_text<S: serde::Serializer>(digest: &Digest, serializer: S) -> Resul
     serializer.collect_str(digest)
 }
 
-/// What could be read of a manifest: enough to go on looking for mistakes elsewhere.
+/// Readable part of a manifest: enough to look for mistakes elsewhere.
 #[derive(Default)]
 pub(super) struct ManifestDraft {
     pub(super) workflow: Option<PackagePath>,
     pub(super) graph: Option<PackagePath>,
     pub(super) agents: Option<PackagePath>,
     pub(super) workflows: Vec<WorkflowEntryDraft>,
-    /// True when `workflows` could be read as a list, so that there are no workflows but these.
+    /// True if `workflows` was a readable list, so that there are no other workflows.
     workflows_read: bool,
     pub(super) min_runtime_version: Option<Version>,
     pub(super) sha256: Option<Digest>,
-    /// Everything, when nothing is wrong.
+    /// Present if there are no errors.
     pub(super) manifest: Option<Manifest>,
 }
 
-/// What could be read of one of several workflows.
+/// Readable part of one of several workflows.
 #[derive(Default)]
 pub(super) struct WorkflowEntryDraft {
     pub(super) id: Option<WorkflowId>,
@@ -177,7 +177,7 @@ impl ManifestDraft {
         draft
     }
 
-    /// True when the name and the document of every workflow are known, so that another name is no workflow.
+    /// Returns true if the name and the document of every workflow are known, so that any other name is wrong.
     pub(super) fn names_all_workflows(&self) -> bool {
         let known = |entry: &WorkflowEntryDraft| entry.id.is_some() && entry.workflow.is_some();
         self.workflows_read && self.workflow.is_some() && self.workflows.iter().all(known)
@@ -229,7 +229,7 @@ impl ManifestDraft {
             if matches!(text.as_str(), "." | "./") {
                 return Some(text);
             }
-            // The same rules as for a file; only the slash at the end is extra.
+            // The same rules as for a file, apart from the slash at the end.
             shape::package_path(
                 &Tree { span: tree.span, value: crate::syntax::Value::String(folder) },
                 reader,
@@ -260,7 +260,7 @@ fn workflow_entry(tree: &Tree, reader: &mut Reader<'_>) -> Option<WorkflowEntryD
     Some(draft)
 }
 
-/// A part that cannot be read is left out: its error refuses the package, and the others still count.
+/// Reads the runtime requirements without the unreadable ones: their errors refuse the package anyway.
 fn runtime_needs(tree: &Tree, reader: &mut Reader<'_>) -> Option<RuntimeNeeds> {
     let mut object = Object::open(tree, reader)?;
     let min_runtime_version = object.optional("minRuntimeVersion", reader, partial_version);
@@ -305,7 +305,7 @@ fn semantic_version(tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
     version(&text, tree, reader)
 }
 
-/// A version whose last numbers may be left out, as in `0.1`.
+/// Reads a version whose last numbers may be absent, as in `0.1`.
 fn partial_version(tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
     let mut text = shape::string(tree, reader)?;
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {

@@ -1,5 +1,4 @@
-//! The two things we look at in Markdown: the headings of a step and the links of a Steps Index.
-//! The only place that knows `pulldown-cmark`.
+//! Headings of a step and links of a Steps Index, read from Markdown. Only this module uses `pulldown-cmark`.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,7 +7,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::text::Span;
 
-/// The headings of a text, and the links below each.
+/// Headings of a text, and the links below each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outline {
     sections: Vec<Section>,
@@ -30,11 +29,11 @@ pub(super) struct Link {
     pub(super) span: Span,
 }
 
-/// What the heading of a Steps Index may be.
+/// Possible headings of a Steps Index.
 const INDEX_TITLES: &[&str] = &["steps index", "step index", "steps-index", "step-index", "steps"];
 
 impl Outline {
-    /// Reads a Markdown text that stands `offset` bytes into its file.
+    /// Reads a Markdown text that begins `offset` bytes into its file.
     pub(super) fn read(text: &str, offset: usize) -> Self {
         let mut outline = Self::default();
         let mut open: Vec<usize> = Vec::new();
@@ -59,7 +58,7 @@ impl Outline {
         outline
     }
 
-    /// Begins a section, which ends those that are not above it. `open` are the sections that have not ended.
+    /// Begins a section and ends those at the same or a lower level. `open` are the sections that have not ended.
     fn begin(&mut self, level: HeadingLevel, title: String, open: &mut Vec<usize>) {
         self.end(level, open);
         open.push(self.sections.len());
@@ -78,14 +77,14 @@ impl Outline {
         }
     }
 
-    /// True when there is a second-level heading with this lower-case title.
+    /// Returns true if there is a second-level heading with this lower-case title.
     pub(super) fn has_section(&self, title: &str) -> bool {
         let wanted =
             |section: &Section| section.level == HeadingLevel::H2 && section.title == title;
         self.sections.iter().any(wanted)
     }
 
-    /// The links below every heading of a Steps Index.
+    /// Iterates over the links below every heading of a Steps Index.
     pub(super) fn index_links(&self) -> impl Iterator<Item = &Link> {
         let indexes =
             self.sections.iter().filter(|section| INDEX_TITLES.contains(&section.title.as_str()));

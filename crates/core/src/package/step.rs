@@ -1,4 +1,4 @@
-//! `steps/*.md`: what is done at a node.
+//! `steps/*.md`: the instructions of a node.
 
 use std::sync::Arc;
 
@@ -14,19 +14,18 @@ use crate::shape::{self, Object, Reader};
 use crate::syntax::Tree;
 use crate::version::SchemaVersion;
 
-/// A step file.
+/// Step file.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub front: StepFront,
-    /// The whole file, as its author wrote it.
     pub text: Arc<str>,
-    /// The body's part of [`Step::text`].
+    /// Range of the body in [`Step::text`].
     pub body: std::ops::Range<usize>,
     pub(super) outline: Outline,
 }
 
 impl Step {
-    /// What stands below the frontmatter.
+    /// Returns the text below the frontmatter.
     pub fn body(&self) -> &str {
         self.text.get(self.body.clone()).unwrap_or_default()
     }
@@ -105,7 +104,7 @@ fn front(tree: &Tree, reader: &mut Reader<'_>) -> Option<StepFront> {
     let mut object = Object::open(tree, reader)?;
     let schema_version = object.required("schemaVersion", reader, versioned);
     let node_id = object.required("nodeId", reader, shape::id(NodeId::new));
-    // An unknown word is only a disagreement with the graph, whose word counts.
+    // An unknown type only disagrees with the graph, which decides.
     let kind = object.required("type", reader, shape::text);
     let title = object.optional("title", reader, shape::string);
     let agent_id = object.optional("agentId", reader, shape::string);

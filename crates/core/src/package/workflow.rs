@@ -99,7 +99,7 @@ fn blank_or_date_time(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 impl WorkflowFront {
-    /// The current node, unless the run has not started.
+    /// Returns the current node; `None` if the run has not started.
     pub fn current_node(&self) -> Option<&str> {
         Some(self.current_node_id.trim()).filter(|id| !id.is_empty())
     }
@@ -108,7 +108,7 @@ impl WorkflowFront {
         let mut object = Object::open(tree, reader)?;
         let schema_version = object.required("schemaVersion", reader, versioned);
         let workflow_type = object.required("workflowType", reader, shape::text);
-        // Both are required, and both may be written without a value in a template.
+        // Both are required, but a template may leave their values blank.
         let current_node_id =
             blank_or_required(&mut object, "currentNodeId", reader, shape::string);
         let steps_completed =

@@ -1,4 +1,4 @@
-//! The approval of a call that a rule asks about: what it would do, and what the user says to that.
+//! Approval of a call that a rule asks about: its effect, and the user's answer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,18 +44,18 @@ pub struct FileChange {
     pub cut: bool,
 }
 
-/// What the user says.
+/// Answer of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
     Once,
-    /// This call, and all others that the same rule asks about in this run.
+    /// Allows this call, and all others that the same rule asks about in this run.
     Run,
-    /// It may not be made, for this reason.
+    /// Denies the call, for this reason.
     Deny(String),
 }
 
 impl Approval {
-    /// Whether this is the same deed as another: the same files before and after, the same arguments.
+    /// Returns true if both have the same effect: the same files before and after, the same arguments.
     pub fn is_same(&self, other: &Self) -> bool {
         let files = |of: &Self| {
             let one = |file: &FileChange| (file.file.clone(), file.place.clone());
@@ -64,7 +64,7 @@ impl Approval {
         self.tool == other.tool && files(self) == files(other) && self.arguments == other.arguments
     }
 
-    /// What the user is asked.
+    /// Makes the question to the user.
     pub fn question(self) -> Question {
         let tool = &self.tool;
         let words = match &self.files[..] {
@@ -87,10 +87,10 @@ impl Approval {
 }
 
 impl Consent {
-    /// What is told whoever says something else.
+    /// Error for any other answer.
     const ASKED: &str = "Please answer once, run, or deny: and why.";
 
-    /// What the user's words mean: `once`, `run`, or `deny` with a reason behind it; each may be its first letter.
+    /// Parses the user's text: `once`, `run`, or `deny` followed by a reason; the first letter suffices.
     pub fn read(words: &str) -> Result<Self, String> {
         let words = words.trim();
         let end = words.find(|c: char| c.is_whitespace() || matches!(c, ':' | '：' | ',' | '，'));
@@ -104,8 +104,8 @@ impl Consent {
         }
     }
 
-    /// What some JSON means: the words as a string, or an object with `deny` and the reason, or with `once` or `run`
-    /// that is true.
+    /// Parses JSON: the text as a string, or an object with `deny` and the reason, or with `once` or `run` that is
+    /// true.
     pub(super) fn typed(json: &Json) -> Result<Self, String> {
         if let Json::String(words) = json {
             return Self::read(words);
@@ -124,7 +124,7 @@ impl Consent {
         }
     }
 
-    /// As an answer is recorded.
+    /// Returns the answer as it is recorded.
     pub(super) fn to_json(&self) -> Json {
         match self {
             Self::Once => json!("once"),

@@ -1,7 +1,7 @@
-//! A form: fields that are asked for in one question, read from a small part of JSON Schema.
+//! Forms: several fields in one question, read from a subset of JSON Schema.
 //!
-//! [`Form::read`] is the only way to make one, so whoever holds a form can ask for every field of it and judge every
-//! answer. What it accepts as an answer, the schema accepts too.
+//! Only [`Form::read`] makes a form, so that every field of a form can be asked for and every answer checked. The
+//! schema accepts every answer that the form accepts.
 
 mod answer;
 mod range;
@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 pub use self::range::Range;
 use super::pick::{self, Named};
 
-/// A form that can be filled in.
+/// Form for the user to fill in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Json", into = "Json")]
 pub struct Form {
@@ -25,19 +25,19 @@ pub struct Form {
     fields: Vec<Field>,
 }
 
-/// One field of a form.
+/// Field of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     pub name: String,
-    /// What the user reads instead of the name.
+    /// Name for the user.
     pub title: Option<String>,
     pub description: Option<String>,
     pub kind: FieldKind,
-    /// What becomes of it when the user says nothing.
+    /// Value if the user leaves the field blank.
     pub unsaid: Unsaid,
 }
 
-/// What fits into a field.
+/// Type of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldKind {
     Text(TextRule),
@@ -48,64 +48,64 @@ pub enum FieldKind {
     Several { offers: Vec<Offer>, least: usize, most: usize },
 }
 
-/// What becomes of a field that the user says nothing about.
+/// Result of a field that the user leaves blank.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unsaid {
-    /// It is asked for again: the field is required.
+    /// The field is required, so the user is asked again.
     Refused,
-    /// It is not in the answer.
+    /// The answer has no such key.
     LeftOut,
-    /// It has this value: its default, or null where the schema wants the field to be there.
+    /// The default, or null where the schema requires the field.
     Is(Json),
 }
 
-/// Which words fit.
+/// Rules for a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextRule {
     pub least: u64,
     pub most: Option<u64>,
     pub pattern: Option<Pattern>,
-    /// What they are, as a hint for the user: `date`, `email`. It is not checked.
+    /// Hint for the user, such as `date` or `email`. It is not checked.
     pub format: Option<String>,
 }
 
-/// A regular expression that is found in linear time.
+/// Regular expression that matches in linear time.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
     regex: regex::Regex,
 }
 
-/// A value that can be chosen.
+/// Value that the user can choose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     pub value: Json,
-    /// The value as it is typed.
+    /// Value as the user types it.
     pub text: String,
-    /// What the user reads instead of the value.
+    /// Name for the user.
     pub title: Option<String>,
 }
 
 impl Offer {
-    /// What the user reads.
+    /// Returns the text that the user sees.
     pub fn shown(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.text)
     }
 }
 
 impl Form {
-    /// The form that a schema describes. The errors are parts of a sentence for whoever wrote the schema, all at once.
+    /// Reads a form from a schema. The errors are parts of a sentence for the schema's author, all at once.
     pub fn read(schema: &Json) -> Result<Self, Vec<String>> {
         let fields = read::fields(schema)?;
         Ok(Self { schema: schema.clone(), fields })
     }
 
-    /// Its fields, at least one, in the order of the schema.
+    /// Returns the fields, at least one, in the order of the schema.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// The schema as it was given.
+    /// Returns the original schema.
     pub fn schema(&self) -> &Json {
         &self.schema
     }
@@ -139,12 +139,12 @@ impl JsonSchema for Form {
 }
 
 impl Field {
-    /// What the user reads.
+    /// Returns the text that the user sees.
     pub fn shown(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
     }
 
-    /// What fits into it, in a few words.
+    /// Describes the valid values in a few words.
     pub fn wanted(&self) -> String {
         match &self.kind {
             FieldKind::Text(rule) => rule.wanted(),
@@ -157,7 +157,7 @@ impl Field {
         }
     }
 
-    /// How many values it takes, in a word or two.
+    /// Describes in a word or two how many values it takes.
     pub fn how_many(&self) -> String {
         match &self.kind {
             FieldKind::Several { offers, least, most } => match (*least, *most) {
@@ -175,12 +175,12 @@ impl Field {
         }
     }
 
-    /// Whether what can be chosen for it may be called by its number.
+    /// Returns true if the user may choose its options by number.
     pub fn is_numbered(&self) -> bool {
         pick::is_numbered(self.offers())
     }
 
-    /// What can be chosen for it.
+    /// Returns its options.
     pub fn offers(&self) -> &[Offer] {
         match &self.kind {
             FieldKind::One(offers) | FieldKind::Several { offers, .. } => offers,

@@ -1,24 +1,24 @@
-//! Which of several options some words mean.
+//! Finds the options that a text names.
 
 use serde_json::Value as Json;
 
-/// An option with the names that a person may call it by.
+/// Option with the names that a user may call it by.
 pub(crate) trait Named {
-    /// What is sent when it is chosen.
+    /// Returns the value that is sent when it is chosen.
     fn value(&self) -> &str;
 
-    /// What the user reads.
+    /// Returns the text that the user sees.
     fn shown(&self) -> &str;
 }
 
-/// Whether options may be called by their numbers: not where one of them reads as a number itself, because then nobody
-/// knows whether a number is a place or a value that is not offered.
+/// Returns true if options may be chosen by number. If an option looks like a number itself, a number could be an
+/// index or a value that is not offered.
 pub(super) fn is_numbered<T: Named>(options: &[T]) -> bool {
     let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
     !options.iter().any(|option| is_number(option.value()) || is_number(option.shown()))
 }
 
-/// The place of an option by its value, by what is shown, or by its number. Capital letters matter only if they decide.
+/// Returns the index of an option by its value, its label, or its number. Case matters only if it decides.
 pub(super) fn one<T: Named>(options: &[T], words: &str) -> Option<usize> {
     let wanted = words.trim();
     named(options, wanted).or_else(|| {
@@ -30,7 +30,7 @@ pub(super) fn one<T: Named>(options: &[T], words: &str) -> Option<usize> {
     })
 }
 
-/// The same without numbers, as programs name an option.
+/// Returns the index of an option by its value or label, as programs name it.
 pub(super) fn named<T: Named>(options: &[T], words: &str) -> Option<usize> {
     let wanted = words.trim();
     let lower = wanted.to_lowercase();
@@ -44,8 +44,8 @@ pub(super) fn named<T: Named>(options: &[T], words: &str) -> Option<usize> {
     })
 }
 
-/// The places of options with commas between them, each once. An option may have a comma in its own name. The error is
-/// the part that names none. `find` is [`one`] or [`named`].
+/// Returns the indices of options separated by commas, each once. An option may have a comma in its own name. The
+/// error is the part that names none. `find` is [`one`] or [`named`].
 pub(super) fn several<'w, T: Named>(
     options: &[T],
     words: &'w str,
@@ -65,7 +65,7 @@ pub(super) fn several<'w, T: Named>(
     Ok(chosen)
 }
 
-/// The places of options that a program names one by one, each once. The error is the one that names none.
+/// Returns the indices of options that a program lists, each once. The error is the name that matches none.
 pub(super) fn listed<T: Named>(options: &[T], names: &[Json]) -> Result<Vec<usize>, String> {
     let mut chosen = Vec::new();
     for name in names {
@@ -77,7 +77,7 @@ pub(super) fn listed<T: Named>(options: &[T], names: &[Json]) -> Result<Vec<usiz
     Ok(chosen)
 }
 
-/// The place of the option that a value of JSON names.
+/// Returns the index of the option that a JSON value names.
 pub(super) fn meant<T: Named>(options: &[T], name: &Json) -> Option<usize> {
     named(options, &spelled(name)).or_else(|| {
         let number = name.as_f64()?;
@@ -85,12 +85,12 @@ pub(super) fn meant<T: Named>(options: &[T], name: &Json) -> Option<usize> {
     })
 }
 
-/// JSON as people write it.
+/// Returns JSON as users write it, strings without quotes.
 fn spelled(json: &Json) -> String {
     json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }
 
-/// What can be chosen, in a line.
+/// Lists the options in a line.
 pub(super) fn offered<T: Named>(options: &[T]) -> String {
     const SHOWN: usize = 20;
     let is_numbered = is_numbered(options);

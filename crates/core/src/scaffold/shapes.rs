@@ -1,6 +1,6 @@
-//! The three shapes a new package can have, with steps that do real work from the first run.
+//! The three shapes of a new package, with steps that do real work from the first run.
 
-/// The shape of a new workflow.
+/// Shape of a new workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     Linear,
@@ -8,7 +8,7 @@ pub enum Shape {
     Loop,
 }
 
-/// A node and its step.
+/// Node and its step.
 pub(super) struct NodePlan {
     pub(super) id: &'static str,
     pub(super) kind: &'static str,
@@ -27,7 +27,6 @@ impl NodePlan {
     }
 }
 
-/// An edge.
 pub(super) struct EdgePlan {
     pub(super) from: &'static str,
     pub(super) to: &'static str,
@@ -36,7 +35,7 @@ pub(super) struct EdgePlan {
     pub(super) when: Option<When>,
 }
 
-/// When an edge is taken: in words, and as a variable with a value.
+/// Condition of an edge: in words, and as a variable with a value.
 pub(super) struct When {
     pub(super) text: &'static str,
     pub(super) variable: &'static str,

@@ -1,4 +1,4 @@
-//! Reads JSON into a [`Tree`]. The parsing is `serde_json`'s; raw values tell us where each part stood.
+//! Reads JSON into a [`Tree`]. `serde_json` parses; its raw values tell the position of each part.
 
 mod words;
 
@@ -12,13 +12,13 @@ use super::{Entry, Keys, SyntaxError, Tree, Value};
 use crate::code::Code;
 use crate::text::Span;
 
-/// Objects and lists may stand this deep inside each other.
+/// Maximum nesting of objects and lists.
 pub const MAX_DEPTH: usize = 64;
 
-/// A document may have this many values: twenty times the graph of a workflow with a thousand nodes.
+/// Maximum values of a document: twenty times the graph of a workflow with a thousand nodes.
 pub const MAX_VALUES: usize = 500_000;
 
-/// Reads a whole JSON text. A byte order mark is skipped. Every duplicate key is reported, not only the first.
+/// Parses a whole JSON text. A byte order mark is skipped. Every duplicate key is reported, not only the first.
 pub fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let raw: &RawValue =
@@ -96,7 +96,7 @@ impl<'t> Reader<'t> {
 }
 
 impl Reader<'_> {
-    /// How many more values fit.
+    /// Returns the number of values left in the budget.
     fn room(&self) -> usize {
         MAX_VALUES.saturating_sub(self.values)
     }
@@ -114,7 +114,7 @@ impl Reader<'_> {
     }
 }
 
-/// Collects the keys and values of one object without looking inside the values, and one more than fit at most.
+/// Collects the keys and values of one object without looking inside the values, at most one more than the budget.
 struct Pairs {
     room: usize,
 }
@@ -171,7 +171,7 @@ fn broken(span: Span, error: &serde_json::Error) -> SyntaxError {
     SyntaxError { code: Code::JsonSyntax, span, message, help: Some(help) }
 }
 
-/// The finding for a key that an object already has.
+/// Makes the error for a duplicate key.
 pub(super) fn duplicate_key(key: &str, span: Span) -> SyntaxError {
     SyntaxError {
         code: Code::DuplicateKey,
@@ -181,7 +181,7 @@ pub(super) fn duplicate_key(key: &str, span: Span) -> SyntaxError {
     }
 }
 
-/// The library's message without its position, which we print ourselves.
+/// Returns the library's message without its position, which we print ourselves.
 fn bare(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -194,7 +194,7 @@ fn syntax_error(text: &str, body: &str, error: &serde_json::Error) -> SyntaxErro
         body.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let mut start = (line_start + error.column().saturating_sub(1)).min(body.len());
     if error.is_eof() {
-        // The place to look at is the last thing that was written.
+        // Point to the last written character.
         start = body.trim_end().len().saturating_sub(1);
     }
     while !body.is_char_boundary(start) {

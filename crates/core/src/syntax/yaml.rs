@@ -1,6 +1,6 @@
-//! Reads YAML 1.2 into a [`Tree`], within a budget. The only place that knows `granit-parser`.
+//! Reads YAML 1.2 into a [`Tree`], within a budget. Only this module uses `granit-parser`.
 //!
-//! The parser is the library's; what is ours is the tree, the budget, and the core schema in `scalar`.
+//! The library parses; the tree, the budget, and the core schema in `scalar` are ours.
 
 mod scalar;
 mod words;
@@ -14,14 +14,15 @@ use super::{Entry, Keys, SyntaxError, Tree, Value};
 use crate::code::Code;
 use crate::text::Span;
 
-/// Collections may stand this deep inside each other.
+/// Maximum nesting of collections.
 pub const MAX_DEPTH: usize = 32;
-/// A document may have this many nodes, aliases expanded.
+/// Maximum nodes of a document, aliases expanded.
 pub const MAX_NODES: usize = 20_000;
-/// A document may use this many aliases.
+/// Maximum aliases of a document.
 pub const MAX_ALIASES: usize = 16;
 
-/// Reads one YAML document. Text without content is an empty map. Every duplicate key is reported, not only the first.
+/// Parses one YAML document. Text without content is an empty map. Every duplicate key is reported, not only the
+/// first.
 pub fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
     let mut composer = Composer::default();
     let mut options = Options::default();
@@ -39,25 +40,25 @@ pub fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
     Ok(composer.root.unwrap_or(Tree { span: Span::default(), value: Value::Map(Vec::new()) }))
 }
 
-/// Whether a text is YAML at all: also what [`parse`] does not read is fine, such as several documents, merge keys, tags
-/// and any number of aliases. Nothing is built, so that nothing has to be bounded.
+/// Checks that a text is YAML at all, including what [`parse`] refuses: several documents, merge keys, tags and any
+/// number of aliases. It builds nothing, so it needs no budget.
 pub fn check(text: &str) -> Result<(), SyntaxError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let mut events = Parser::new_from_str_with_options(text, options);
     let error = events.find_map(Result::err);
-    // Too deep for the library is not wrong.
+    // A document that is too deep for the library may still be valid.
     let error = error.filter(|error| *error.kind() != ErrorKind::RecursionLimitExceeded);
     error.map_or(Ok(()), |error| Err(explain(text, &error)))
 }
 
-/// A collection that is still open.
+/// Open collection.
 struct Frame {
     span: Span,
     anchor: usize,
-    /// Nodes that were complete when it was opened.
+    /// Complete nodes when it was opened.
     nodes_before: usize,
-    /// The deepest collection inside it so far.
+    /// Depth of the deepest collection inside it so far.
     depth: usize,
     content: Content,
 }
@@ -67,7 +68,7 @@ enum Content {
     Map { entries: Vec<Entry>, keys: Keys, key: Option<(String, Span)> },
 }
 
-/// A node that an alias can repeat, with what it costs.
+/// Node that an alias can repeat, with its cost.
 struct Anchored {
     tree: Tree,
     nodes: usize,
@@ -116,7 +117,7 @@ impl Composer {
             Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
             Event::Alias(id) => self.alias(id, span)?,
             Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
-            // Not asked for, or new in a later version of the parser: nothing that means a value.
+            // Not requested, or new in a later version of the parser: no value in either case.
             Event::Anchor(..) | Event::UnresolvedAlias(_) | _ => {}
         }
         Ok(())
@@ -210,7 +211,7 @@ impl Composer {
         }
     }
 
-    /// Puts a complete node where it belongs.
+    /// Adds a complete node to the open collection.
     fn place(
         &mut self,
         tree: Tree,
@@ -219,7 +220,7 @@ impl Composer {
         depth: usize,
     ) -> Result<(), SyntaxError> {
         if anchor != 0 {
-            // The copy is kept in memory, so it is paid for.
+            // The copy stays in memory, so it counts.
             self.count(nodes, tree.span)?;
             self.anchors.insert(anchor, Anchored { tree: tree.clone(), nodes, depth });
         }
@@ -299,7 +300,7 @@ fn explain(text: &str, error: &ScanError) -> SyntaxError {
     SyntaxError { code: Code::YamlSyntax, span, message, help: Some(help) }
 }
 
-/// Recognises the two mistakes that YAML punishes most.
+/// Recognises the two most frequent mistakes in YAML.
 fn hint(text: &str, at: usize) -> Option<String> {
     let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
     let line = text.get(start..)?.lines().next()?;

@@ -1,17 +1,17 @@
-//! The words of a menu: how authors write them, and how they are compared.
+//! Words of a menu: their spellings and how they are compared.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::MenuItem;
 
-/// A text as it is compared: lower case, without blanks around it. Full-width letters, digits and signs, which many
-/// keyboards for Chinese and Japanese type, are the plain ones: `２` is `2`.
+/// Folds a text for comparison: lower case, trimmed. Full-width letters, digits and signs, which many Chinese and
+/// Japanese keyboards type, become the plain ones: `２` is `2`.
 pub(crate) fn folded(text: &str) -> String {
     let plain: String = text.nfkc().collect();
     plain.to_lowercase().trim().to_owned()
 }
 
-/// A word as it is compared: folded, without one leading `*` and without one pair of brackets.
+/// Normalises a word for comparison: folded, without one leading `*` and without one pair of brackets.
 pub(crate) fn normalised(word: &str) -> String {
     let folded = folded(word);
     let bare = starless(&folded);
@@ -19,12 +19,12 @@ pub(crate) fn normalised(word: &str) -> String {
     inside.filter(|inside| !inside.is_empty()).unwrap_or(bare).to_owned()
 }
 
-/// A text without one leading `*`, the sign of a command.
+/// Strips one leading `*`, the sign of a command.
 fn starless(text: &str) -> &str {
     text.strip_prefix('*').unwrap_or(text).trim()
 }
 
-/// The digits of a number, when a line is nothing but one.
+/// Returns the digits of a line that is only a number.
 pub(crate) fn digits(line: &str) -> Option<String> {
     let folded = folded(line);
     let bare = starless(&folded);
@@ -32,8 +32,8 @@ pub(crate) fn digits(line: &str) -> Option<String> {
     is_number.then(|| bare.to_owned())
 }
 
-/// The word as a user types it; `None` when typing it cannot choose anything: it is empty, has several lines, or is
-/// a number, which is a place in the menu.
+/// Returns the word as a user types it; `None` if typing it cannot choose anything: it is empty, has several lines, or
+/// is a number, which is an index in the menu.
 pub(crate) fn typeable(word: &str) -> Option<&str> {
     let (word, normal) = (word.trim(), normalised(word));
     if normal.is_empty() || word.contains(['\n', '\r']) || digits(word).is_some() {
@@ -43,8 +43,8 @@ pub(crate) fn typeable(word: &str) -> Option<&str> {
     Some(if normalised(bare) == normal && digits(bare).is_none() { bare } else { word })
 }
 
-/// A text that chooses something: `SPM or fuzzy match on start party mode, party or meeting` is the word `SPM` and
-/// three texts that something similar is enough for. Any other text is a word.
+/// Text that chooses something: `SPM or fuzzy match on start party mode, party or meeting` is the word `SPM` and three
+/// texts for fuzzy matching. Any other text is a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Phrase<'a> {
     pub(crate) word: Option<&'a str>,
@@ -64,7 +64,7 @@ impl<'a> Phrase<'a> {
         Self { word: word.and_then(some), similar: similar.filter_map(some).collect() }
     }
 
-    /// The word, and the texts that something similar is enough for.
+    /// Iterates over the word and the texts for fuzzy matching.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> {
         self.word.into_iter().chain(self.similar.iter().copied())
     }
@@ -74,15 +74,15 @@ fn some(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }
 
-/// Where an author writes a word of an item.
+/// Field in which an author writes a word of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spot {
     Trigger,
-    /// The other spelling of the trigger.
+    /// Other spelling of the trigger.
     Cmd,
-    /// The code in the description.
+    /// Code in the description.
     Code,
-    /// The alias at this place of `triggers`.
+    /// Alias at this index of `triggers`.
     Alias(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Files of a package as texts and trees, each within its limits, and what is said about those that are not.
+//! Reads files of a package as texts and trees within limits, and reports those that exceed them.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::path::PackagePath;
 use crate::syntax::{SyntaxError, Tree, json};
 use crate::text::Span;
 
-/// A text document may have this many bytes.
+/// Maximum size of a text document.
 const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// All text documents of a package together may have this many bytes.
+/// Maximum total size of a package's text documents.
 const MAX_TOTAL_BYTES: usize = 64 * 1024 * 1024;
-/// All text documents of a package together may have this many values: the trees are held while rules are applied.
+/// Maximum number of values in a package's text documents, because their trees stay in memory while the rules run.
 const MAX_TOTAL_VALUES: usize = 1_000_000;
 
 impl Check<'_> {
@@ -44,7 +44,7 @@ impl Check<'_> {
         }
     }
 
-    /// Counts a document's values. The first document that is too much is reported; later ones are passed over.
+    /// Counts a document's values. The first document over the limit is reported; later ones are skipped.
     fn fits(&mut self, path: &PackagePath, tree: &Tree) -> bool {
         let before = self.values;
         self.values = before.saturating_add(tree.count());
@@ -70,9 +70,9 @@ impl Check<'_> {
         self.findings.push(finding);
     }
 
-    /// The text of a file that is referred to at `reference`.
+    /// Reads the text of a file that is referred to at `reference`.
     fn text(&mut self, path: &PackagePath, reference: Place) -> Option<Arc<str>> {
-        // What `sources` has of such a file is for people to look at.
+        // `sources` may hold such a file, but only to show it to users.
         if self.failed.contains(path) {
             return None;
         }
@@ -136,7 +136,7 @@ impl Check<'_> {
             let byte = bytes.get(at).copied().unwrap_or_default();
             format!("`{path}` is not UTF-8: byte 0x{byte:02X} at offset {at} begins no character")
         };
-        // Shown as text, with a mark in the place of what cannot be read, so that the line can be found.
+        // Kept as lossy text, so that users can find the line.
         let readable: Arc<str> =
             String::from_utf8_lossy(bytes.get(..bytes.len().min(64 * 1024)).unwrap_or_default())
                 .into();

@@ -1,4 +1,4 @@
-//! What could be read of a graph. Every part that is wrong is missing on its own, so that one slip hides no other.
+//! Readable part of a graph. Each wrong part is missing on its own, so that one mistake hides no other.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::shape::{self, Object, Reader};
 use crate::syntax::Tree;
 use crate::version::{Minor, SchemaVersion};
 
-/// A graph as far as it could be read. The indices of nodes and edges are those of the file.
+/// Readable part of a graph. The indices of nodes and edges are those of the file.
 #[derive(Default)]
 pub(in crate::package) struct GraphDraft {
     pub(in crate::package) version: Option<SchemaVersion>,
@@ -24,11 +24,11 @@ pub(in crate::package) struct GraphDraft {
     pub(in crate::package) nodes: Vec<NodeDraft>,
     pub(in crate::package) edges: Vec<EdgeDraft>,
     metadata: Option<Map<String, Json>>,
-    /// True when both lists could be read as lists, so that there are no nodes or edges but these.
+    /// True if both lists were readable, so that there are no other nodes or edges.
     lists_read: bool,
 }
 
-/// A node as far as it could be read: `None` was there and wrong, or is required and missing.
+/// Readable part of a node: `None` was present and wrong, or is required and missing.
 #[derive(Default)]
 pub(in crate::package) struct NodeDraft {
     pub(in crate::package) id: Option<NodeId>,
@@ -44,7 +44,7 @@ pub(in crate::package) struct NodeDraft {
     pub(in crate::package) result_variables: Option<Vec<String>>,
 }
 
-/// An edge as far as it could be read.
+/// Readable part of an edge.
 #[derive(Default)]
 pub(in crate::package) struct EdgeDraft {
     pub(in crate::package) from: Option<NodeId>,
@@ -83,7 +83,7 @@ impl GraphDraft {
         object.close(reader)
     }
 
-    /// The id of every node. `None` when one is not known, so that a name that is not among them proves nothing.
+    /// Returns the id of every node; `None` if one is unknown, because then a missing name proves nothing.
     pub(in crate::package) fn node_ids(&self) -> Option<Vec<&NodeId>> {
         self.nodes
             .iter()
@@ -92,13 +92,13 @@ impl GraphDraft {
             .filter(|ids| !ids.is_empty())
     }
 
-    /// Both ends of every edge. `None` when one is not known, so that nothing can be said about the whole graph.
+    /// Returns both ends of every edge; `None` if one is unknown, because then no rule about the whole graph applies.
     pub(in crate::package) fn ends(&self) -> Option<Vec<(&NodeId, &NodeId)>> {
         self.lists_read.then_some(())?;
         self.edges.iter().map(|edge| Some((edge.from.as_ref()?, edge.to.as_ref()?))).collect()
     }
 
-    /// The graph. `None` unless every part could be read and every reference in it was found good.
+    /// Builds the graph; `None` unless every part was readable and every reference is valid.
     pub(in crate::package) fn finish(&self) -> Option<Graph> {
         self.lists_read.then_some(())?;
         let nodes: Vec<Node> = self.nodes.iter().map(NodeDraft::finish).collect::<Option<_>>()?;
@@ -183,7 +183,7 @@ fn node(tree: &Tree, minor: Minor, reader: &mut Reader<'_>) -> Option<NodeDraft>
     Some(draft)
 }
 
-/// Other tools write `""` where no agent is named.
+/// Reads an agent id. Other tools write `""` for none.
 fn agent_id(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<AgentId>> {
     if tree.as_str().is_some_and(|text| text.trim().is_empty()) {
         return Some(None);
@@ -191,7 +191,7 @@ fn agent_id(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<AgentId>> {
     shape::id(AgentId::new)(tree, reader).map(Some)
 }
 
-/// In a 1.1 graph the keys of 1.2 are unknown, and the best advice is the newer version.
+/// Reports the keys of 1.2 in a 1.1 graph as unknown and suggests the newer version.
 fn refuse_newer_keys(tree: &Tree, object: &mut Object<'_>, reader: &mut Reader<'_>) {
     for key in ["subworkflowRef", "passContext", "resultVariables"] {
         if let Some(entry) = tree.get(key) {

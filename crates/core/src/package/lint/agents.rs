@@ -1,4 +1,4 @@
-//! Agents: unique ids, unique prompts, none for nothing.
+//! Agents: unique ids, unique prompts, no unused agents.
 
 use std::collections::{HashMap, HashSet};
 
@@ -32,7 +32,7 @@ pub(super) fn check(
         }
         prompts(document, index, agent, findings);
     }
-    // What a graph that could not be read uses is not known.
+    // The agents that an unreadable graph uses are unknown.
     if workflows.iter().all(|workflow| workflow.graph.is_some()) {
         unused(document, draft, workflows, graphs, findings);
     }
@@ -41,7 +41,7 @@ pub(super) fn check(
 fn prompts(document: &Document, agent_index: usize, agent: &Agent, findings: &mut Findings) {
     let mut seen: HashSet<&str> = HashSet::new();
     for (index, prompt) in agent.prompts.iter().enumerate() {
-        // Other tools write prompts without an id; nobody can name those anyway.
+        // Other tools write prompts without an id; no menu can name those.
         if !prompt.id.trim().is_empty() && !seen.insert(&prompt.id) {
             let place = document.place(&[
                 "agents".into(),
@@ -80,7 +80,7 @@ fn unused(
         nodes().filter_map(|node| Some(node.agent_id.as_ref()?.as_ref()?.as_str())).collect();
     let fronts = workflows.iter().filter_map(|workflow| workflow.template.as_ref()?.front.as_ref());
     used.extend(fronts.filter_map(|front| front.active_agent_id.as_deref()));
-    // The first agent is the one that runs where none is named.
+    // The first agent is the default where none is named.
     for (index, agent) in draft.agents.iter().enumerate().skip(1) {
         let Some(agent) = agent else { continue };
         if agent.menu.is_empty() && !used.contains(agent.id.as_str()) {

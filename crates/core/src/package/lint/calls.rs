@@ -1,4 +1,4 @@
-//! Sub-workflows: each call leads to a workflow, and no chain of calls comes back to where it began.
+//! Sub-workflows: each call names an existing workflow, and no chain of calls is a cycle.
 
 mod circles;
 
@@ -15,16 +15,16 @@ use crate::path::PackagePath;
 use crate::version::{Minor, SchemaVersion};
 use crate::wording::{quoted, ticked};
 
-/// What is known of the calls of a package.
+/// Resolved sub-workflows of a package.
 pub(super) struct Resolved {
-    /// The nodes that call, for each distinct graph; also those whose call leads nowhere.
+    /// Calling nodes for each distinct graph, including those with an invalid target.
     pub(super) calling: Vec<HashSet<usize>>,
-    /// True when workflows call each other in a circle.
+    /// True if workflows call each other in a cycle.
     pub(super) in_circles: bool,
 }
 
-/// Finds the workflow that each subworkflow node calls, and remembers it in the draft.
-/// `all_known` says that there are no workflows but these, so that another name leads nowhere.
+/// Resolves the workflow of each subworkflow node and stores it in the draft. `all_known` means that there are no
+/// other workflows, so that any other name is wrong.
 pub(super) fn resolve(
     workflows: &mut [WorkflowDraft],
     all_known: bool,
@@ -55,11 +55,11 @@ pub(super) fn resolve(
 struct GraphCalls {
     calling: HashSet<usize>,
     calls: BTreeMap<NodeId, Call>,
-    /// Each workflow that is called, and where first.
+    /// Each sub-workflow with its first call.
     children: BTreeMap<WorkflowId, Place>,
 }
 
-/// The workflows of the package by id and by the path of their document.
+/// Workflows of the package by id and by the path of their document.
 struct Names {
     ids: Vec<WorkflowId>,
     known: HashSet<WorkflowId>,
@@ -83,8 +83,8 @@ impl Names {
         self.known.get(id).cloned()
     }
 
-    /// A path may be relative to the step, to the package, or to the workflow's document. Where workflows share a
-    /// graph, that is the document of the first.
+    /// Finds a workflow by a path relative to the step, to the package, or to the workflow's document. Where workflows
+    /// share a graph, that is the document of the first.
     fn by_path(
         &self,
         text: &str,
@@ -108,7 +108,7 @@ impl Names {
     }
 }
 
-/// A node of a graph, with what its rules need.
+/// Node of a graph, with the input of its rules.
 struct Caller<'g> {
     read: &'g GraphRead,
     index: usize,
@@ -121,7 +121,7 @@ impl<'g> Caller<'g> {
         self.read.document.place(&["nodes".into(), self.index.into(), key.into()])
     }
 
-    /// The frontmatter of its step. `None` when it could not be read, which has been reported.
+    /// Returns the frontmatter of its step; `None` if it was unreadable, which has been reported.
     fn front(&self) -> Option<&'g StepFront> {
         Some(&self.read.steps.get(self.index)?.as_ref()?.step.as_ref()?.front)
     }
@@ -149,7 +149,7 @@ fn calls_of(
             continue;
         }
         let child = match &node.subworkflow_ref {
-            // What it names could not be read.
+            // The name was unreadable.
             None => Child::Nobody,
             Some(Some(name)) => by_graph(&caller, name, names, findings),
             Some(None) if minor >= Minor::V1_2 => {
@@ -173,11 +173,11 @@ fn calls_of(
     found
 }
 
-/// Whom a node calls.
+/// Target of a calling node.
 enum Child {
-    /// A workflow of the package, named at this place.
+    /// Workflow of the package, named at this location.
     Workflow(Call, Place),
-    /// A name was given that leads nowhere, or that could not be read.
+    /// The name is wrong or was unreadable.
     Nobody,
 }
 
@@ -200,15 +200,15 @@ fn by_graph(
     Child::Workflow(call, place)
 }
 
-/// In 1.1 the step names the child. One that names none, or none of this package, runs as a plain step, as it does in
-/// other tools: `None`.
+/// Resolves the child of a 1.1 graph, which the step names. A step that names none, or none of this package, runs as a
+/// plain step, as in other tools: `None`.
 fn by_step(
     caller: &Caller<'_>,
     document: Option<&PackagePath>,
     names: &Names,
     findings: &mut Findings,
 ) -> Option<Child> {
-    // Whether a step that could not be read names a child is not known.
+    // An unreadable step may name a child.
     let Some(front) = caller.front() else { return Some(Child::Nobody) };
     let Some(name) = &front.subworkflow else {
         let message = format!(
@@ -263,7 +263,7 @@ fn unknown(name: &str, place: Place, names: &Names, findings: &mut Findings) {
     }
 }
 
-/// Only a subworkflow node calls; on another node the keys of a call wait for somebody to notice.
+/// Reports the keys of a call on a node of another type, where they have no effect.
 fn ignored_call(caller: &Caller<'_>, kind: NodeKind, names: &Names, findings: &mut Findings) {
     let node = caller.node;
     let reference = node.subworkflow_ref.as_ref().and_then(Option::as_ref);
@@ -291,7 +291,7 @@ fn ignored_call(caller: &Caller<'_>, kind: NodeKind, names: &Names, findings: &m
     findings.push(finding.help(format!("set the type to `subworkflow`, or remove {them}")));
 }
 
-/// How many edges leave each node. `None` when that is not known of every edge.
+/// Counts the edges that leave each node; `None` if an edge is unknown.
 fn ways_out(read: &GraphRead) -> Option<HashMap<&str, usize>> {
     let mut counts = HashMap::new();
     for (from, _) in read.draft.ends()? {

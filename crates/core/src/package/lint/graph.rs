@@ -1,4 +1,4 @@
-//! Graphs: references that hold, and structures that can be run to an end.
+//! Graphs: valid references, and structures that can run to an end.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::package::document::Document;
 use crate::package::graph::{EdgeDraft, NodeDraft, NodeKind};
 use crate::wording::{quoted, ticked_up_to};
 
-/// Ids are unique, and whatever names a node or an agent names one that exists.
+/// Checks that ids are unique and that every reference to a node or an agent is valid.
 pub(super) fn references(
     read: &GraphRead,
     agents: Option<&HashSet<AgentId>>,
@@ -54,7 +54,7 @@ pub(super) fn references(
     }
 }
 
-/// The entry and both ends of every edge are nodes.
+/// Checks that the entry and both ends of every edge are nodes.
 fn ends(read: &GraphRead, mut nodes: Known<'_>, findings: &mut Findings) {
     let (document, draft) = (&read.document, &read.draft);
     if let Some(entry) = draft.entry.as_ref().filter(|entry| !nodes.has(entry.as_str())) {
@@ -74,11 +74,11 @@ fn ends(read: &GraphRead, mut nodes: Known<'_>, findings: &mut Findings) {
     }
 }
 
-/// The names that a reference may have.
+/// Valid names for a reference.
 struct Known<'k> {
     what: &'static str,
     names: HashSet<&'k str>,
-    /// In order, once they are needed.
+    /// Sorted on first use.
     sorted: Option<Vec<&'k str>>,
 }
 
@@ -105,20 +105,20 @@ impl<'k> Known<'k> {
     }
 }
 
-/// A graph whose references hold, ready to be walked.
+/// Graph with valid references, ready for traversal.
 struct Walk<'a> {
     document: &'a Document,
     ids: Vec<&'a NodeId>,
     nodes: &'a [NodeDraft],
     edges: &'a [EdgeDraft],
     entry: usize,
-    /// Edge indices by the node they leave.
+    /// Edge indices by the node that they leave.
     outgoing: Vec<Vec<usize>>,
     graph: DiGraph<(), ()>,
 }
 
 impl<'a> Walk<'a> {
-    /// `None` when a reference is broken: what could be said about the rest would be guesses.
+    /// Prepares a graph; `None` if a reference is broken, because findings about the rest would be guesses.
     fn new(read: &'a GraphRead) -> Option<Self> {
         let draft = &read.draft;
         let (ids, ends) = (draft.node_ids()?, draft.ends()?);
@@ -156,14 +156,14 @@ impl<'a> Walk<'a> {
         self.outgoing.get(index).into_iter().flatten().filter_map(|edge| self.edges.get(*edge))
     }
 
-    /// What kind of place a node is; `None` when that could not be read.
+    /// Returns the type of a node; `None` if it was unreadable.
     fn kind(&self, index: usize) -> Option<NodeKind> {
         self.nodes.get(index)?.kind
     }
 }
 
-/// Every node can be reached and left, every branch has a way to go on, every loop an end.
-/// `calling` are the nodes that call another workflow, whose single way out is a rule of its own.
+/// Checks that every node can be reached and left, every branch can continue, and every loop can end. `calling` are
+/// the nodes that call another workflow; another rule checks their only edge.
 pub(super) fn structure(read: &GraphRead, calling: &HashSet<usize>, findings: &mut Findings) {
     let Some(walk) = Walk::new(read) else { return };
     reachability(&walk, findings);
@@ -185,7 +185,7 @@ fn reachability(walk: &Walk<'_>, findings: &mut Findings) {
     }
     let mut end_reached = false;
     for (index, (id, reached)) in walk.ids.iter().zip(reached).enumerate() {
-        // A node whose type is not known may be an end.
+        // A node of unknown type may be an end.
         end_reached |= reached && walk.kind(index).is_none_or(|kind| kind == NodeKind::End);
         if !reached {
             let message = format!("node `{id}` cannot be reached from the entry node");
@@ -209,7 +209,7 @@ fn branches(walk: &Walk<'_>, index: usize, findings: &mut Findings) {
     let (Some(kind), Some(id)) = (walk.kind(index), walk.ids.get(index)) else { return };
     let count = walk.edges_from(index).count();
     let flags: Option<Vec<bool>> = walk.edges_from(index).map(|edge| edge.is_default).collect();
-    // Which edges are defaults is not known when one of them could not be read.
+    // The number of defaults is unknown if an edge was unreadable.
     let defaults = flags.map(|flags| flags.into_iter().filter(|is_default| *is_default).count());
     let (code, message, help) = match (kind, count, defaults) {
         (NodeKind::Decision, 0 | 1, _) => (
@@ -267,7 +267,7 @@ fn twins(walk: &Walk<'_>, findings: &mut Findings) {
     }
 }
 
-/// The groups of nodes that lie on common cycles, each in the order of the file.
+/// Returns the groups of nodes on common cycles, each in the order of the file.
 fn loops(graph: &DiGraph<(), ()>) -> impl Iterator<Item = Vec<usize>> {
     kosaraju_scc(graph).into_iter().filter_map(|group| {
         let mut members: Vec<usize> = group.iter().map(|node| node.index()).collect();
@@ -277,9 +277,9 @@ fn loops(graph: &DiGraph<(), ()>) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-/// Whatever still goes round when every decision is taken away, goes round without one.
+/// Reports cycles without a decision: those that remain when every decision is removed.
 fn cycles_without_decision(walk: &Walk<'_>, findings: &mut Findings) {
-    // A node whose type is not known may be a decision.
+    // A node of unknown type may be a decision.
     let decides =
         |node: NodeIndex| walk.kind(node.index()).is_none_or(|kind| kind == NodeKind::Decision);
     let rest = walk.graph.filter_map(

@@ -1,4 +1,4 @@
-//! Menus: every item can be seen, can be reached, and does something that exists.
+//! Menus: every item is visible, reachable, and has an existing target.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,14 +11,14 @@ use crate::package::files::Files;
 use crate::path::PackagePath;
 use crate::wording::quoted;
 
-/// What menu items can point to.
+/// Valid targets of menu items.
 pub(super) struct Targets<'a> {
     files: &'a dyn Files,
     ids: HashSet<&'a str>,
     documents: HashSet<&'a str>,
     /// Ids and documents in the order of the manifest, for suggestions.
     names: Vec<&'a str>,
-    /// False when part of the manifest could not be read, so that an unknown name proves nothing.
+    /// False if part of the manifest was unreadable, so that an unknown name proves nothing.
     workflows_known: bool,
 }
 
@@ -150,7 +150,7 @@ impl Targets<'_> {
         classic(text).or_else(|| self.file(text))
     }
 
-    /// A file that belongs to the package must be in it; what belongs to the user's project is not known here.
+    /// Checks that a file of the package exists; files of the user's project are unknown here.
     fn file(&self, text: &str) -> Option<Problem> {
         let Part { path, explicit } = package_part(text)?;
         let folder = path.split('/').next().unwrap_or_default();
@@ -173,14 +173,14 @@ impl Targets<'_> {
     }
 }
 
-/// A path below the package's root.
+/// Path below the package's root.
 struct Part<'t> {
     path: &'t str,
-    /// True when the author named the package.
+    /// True if the author named the package.
     explicit: bool,
 }
 
-/// The part of a path below the package's root; `None` when it belongs to the project or to a run.
+/// Returns the part of a path below the package's root; `None` if it belongs to the project or to a run.
 fn package_part(text: &str) -> Option<Part<'_>> {
     const ELSEWHERE: &[&str] =
         &["{project-root}", "{artifacts-root}", "{state-root}", "@project", "@state", "artifacts/"];
@@ -220,7 +220,7 @@ fn prompt(
     Some((format!("agent `{}` has no prompt {}", agent.id, quoted(id)), help))
 }
 
-/// An item whose word an earlier item already has cannot be reached by it.
+/// Reports a word that an earlier item already has.
 fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Place, findings: &mut Findings) {
     let mut owners: HashMap<(Surface, String), usize> = HashMap::new();
     for (index, item) in agent.menu.iter().enumerate() {
@@ -250,7 +250,7 @@ fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Place, findings: 
     }
 }
 
-/// The words that select an item exactly, and where they are written.
+/// Returns the words that select an item exactly, with the keys at which they are written.
 fn words(item: &MenuItem) -> Vec<(&str, Vec<Key<'static>>)> {
     let keys = |spot: Spot| match spot {
         Spot::Trigger => vec!["trigger".into()],

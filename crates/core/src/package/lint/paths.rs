@@ -1,19 +1,19 @@
-//! Paths in the user's project: what a run makes belongs under `artifacts/`.
+//! Paths in the user's project: the outputs of a run belong under `artifacts/`.
 
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::package::check::{GraphRead, TemplateDraft};
 use crate::wording::quoted;
 
-/// What an author may write in front of a path below the project's root.
+/// Prefixes of paths below the project's root.
 const PROJECT: &[&str] = &["@project/", "{project-root}/"];
-/// What an author may write in front of a path below the project's artifacts.
+/// Prefixes of paths below the project's artifacts.
 const ARTIFACTS: &[&str] =
     &["@project/artifacts/", "{artifacts-root}/", "{project-root}/artifacts/"];
-/// How paths begin that are not plain ones of the project.
+/// Prefixes of paths that are not plain paths of the project.
 const MOUNTS: &[&str] =
     &["@", "{project-root}", "{artifacts-root}", "{package-root}", "{state-root}"];
 
-/// The components of a path of the project, without the detours. `None` when it leaves the project.
+/// Returns the normalised components of a path of the project; `None` if it leaves the project.
 fn components(text: &str) -> Option<Vec<&str>> {
     let below_artifacts = ARTIFACTS.iter().find_map(|prefix| text.strip_prefix(prefix));
     let below_project = PROJECT.iter().find_map(|prefix| text.strip_prefix(prefix));
@@ -38,7 +38,7 @@ fn is_absolute(text: &str) -> bool {
     text.starts_with(['/', '\\', '~']) || has_drive
 }
 
-/// Outputs lie under `artifacts/`.
+/// Checks that outputs are under `artifacts/`.
 pub(super) fn outputs(read: &GraphRead, findings: &mut Findings) {
     for (index, node) in read.draft.nodes.iter().enumerate() {
         for (at, output) in node.outputs.iter().flatten().enumerate() {
@@ -70,7 +70,7 @@ pub(super) fn outputs(read: &GraphRead, findings: &mut Findings) {
     }
 }
 
-/// `artifacts` of a workflow document are plain paths of the project.
+/// Checks that `artifacts` of a workflow document are plain paths of the project.
 pub(super) fn artifacts(template: &TemplateDraft, findings: &mut Findings) {
     let Some(front) = &template.front else { return };
     for (at, path) in front.artifacts.iter().enumerate() {

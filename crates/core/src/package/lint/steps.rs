@@ -1,4 +1,4 @@
-//! Steps: each belongs to its node, and says nothing that the graph does not.
+//! Steps: each belongs to its node and agrees with the graph.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::path::PackagePath;
 use crate::text::Span;
 use crate::wording::quoted;
 
-/// A step is compared with this many nodes; one that many graphs share says the same to each of them.
+/// Maximum number of nodes to compare a step with; more graphs that share it would only repeat the findings.
 const COMPARED: usize = 100;
 
 pub(super) fn check(graphs: &[&GraphRead], findings: &mut Findings) {
@@ -72,8 +72,8 @@ fn mismatch(
     findings.push(Diagnostic::new(Code::NodeIdMismatch, place, message).help(help));
 }
 
-/// The edges of a graph by the node they leave. Only for a graph whose edges all lead from node to node:
-/// after a slip there, what a step says differs from the graph because of the slip.
+/// Edges of a graph by the node that they leave. Only for a graph with valid edges: after a mistake there, a step
+/// differs from the graph because of that mistake.
 struct Moves<'g>(HashMap<&'g str, Vec<&'g EdgeDraft>>);
 
 impl<'g> Moves<'g> {
@@ -182,7 +182,7 @@ fn transitions(
         .iter()
         .map(|edge| Some(((edge.to.as_ref()?.as_str(), edge.label.as_deref()?), *edge)))
         .collect();
-    // What an edge is called could not be read.
+    // The name of an edge was unreadable.
     let Some(by_name) = by_name else { return };
     let named = |(to, label): (&str, &str)| format!("{to} ({label})");
     let ours: BTreeSet<String> = stated.iter().map(|move_| named(name_of(move_))).collect();
@@ -205,7 +205,7 @@ fn name_of(move_: &Transition) -> (&str, &str) {
     (move_.to.as_str(), move_.label.as_str())
 }
 
-/// What a step says about a move and its edge says otherwise. What only one of them says is no contradiction.
+/// Describes a contradiction between a step's move and its edge. A statement that only one of them makes is none.
 fn contradiction(move_: &Transition, edge: &EdgeDraft) -> Option<String> {
     let label = quoted(&move_.label);
     if let (Some(stated), Some(graph)) = (move_.is_default, edge.is_default)

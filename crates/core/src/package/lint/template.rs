@@ -1,4 +1,4 @@
-//! Workflow documents: a state that can be started from, and an index whose links lead somewhere.
+//! Workflow documents: a state that a run can start from, and an index with valid links.
 
 mod links;
 
@@ -31,7 +31,7 @@ pub(super) fn check(workflows: &[WorkflowDraft], files: &dyn Files, findings: &m
         });
         if let Some(ids) = ids {
             current(template, graph, ids, findings);
-            // What is said about a long list is said once, for the first graph.
+            // The list may be long, so only the first graph of a template is compared with it.
             if is_new {
                 completed(template, graph, ids, findings);
             }

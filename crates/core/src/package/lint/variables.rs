@@ -1,4 +1,4 @@
-//! Conditions look at variables; somebody has to set them.
+//! Variables of conditions: each must be set by a step, a template or a call.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,13 +10,13 @@ use crate::package::check::{GraphRead, WorkflowDraft};
 use crate::path::PackagePath;
 use crate::wording::quoted;
 
-/// How many variables may be carried from templates and callers to graphs in all. Beyond that the rule is silent.
+/// Maximum number of variables passed from templates and callers to graphs. Beyond that the rule is skipped.
 const CARRIED: usize = 2_000_000;
 
-/// The variables that are set where a graph runs. `None` when that is not known.
+/// Variables that are set where a graph runs; `None` if unknown.
 type Known<'w> = Option<BTreeSet<&'w str>>;
 
-/// Every variable of a condition is set somewhere. Call this only when no workflows call each other in a circle.
+/// Checks that every variable of a condition is set. Call this only if no workflows call each other in a cycle.
 pub(super) fn check(workflows: &[WorkflowDraft], graphs: &[&GraphRead], findings: &mut Findings) {
     let index: HashMap<&PackagePath, usize> =
         graphs.iter().enumerate().map(|(at, graph)| (&graph.path, at)).collect();
@@ -56,7 +56,7 @@ fn conditions(graph: &GraphRead, known: &BTreeSet<&str>, findings: &mut Findings
     }
 }
 
-/// A variable by the part of its name that conditions look at.
+/// Returns the part of a variable's name that conditions read.
 fn first_part(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
@@ -70,7 +70,7 @@ fn set_by_steps(graph: &GraphRead) -> Known<'_> {
     Some(known)
 }
 
-/// What templates and calls add to what steps set. Workflows that share a graph share this.
+/// Adds the variables of templates and calls to those of steps. Workflows that share a graph share the result.
 fn set_by_workflows<'w>(
     workflows: &'w [WorkflowDraft],
     index: &HashMap<&PackagePath, usize>,
@@ -105,8 +105,7 @@ fn set_by_workflows<'w>(
     Some(())
 }
 
-/// A child that is called with its parent's context knows its parent's variables too.
-/// `None` when there is too much to hand down.
+/// Adds the parent's variables to a child that is called with its parent's context; `None` if there are too many.
 fn inherit(
     workflows: &[WorkflowDraft],
     index: &HashMap<&PackagePath, usize>,

@@ -1,4 +1,4 @@
-//! What counts as an answer to a form, and what a person is told who gave another.
+//! Reads answers to a form, and explains the mistakes in invalid ones.
 
 use serde_json::{Map, Number, Value as Json};
 
@@ -7,27 +7,27 @@ use super::{Field, FieldKind, Form, Offer, TextRule, Unsaid};
 use crate::question::{confirmed, pick};
 use crate::wording::{cut, nearest, quoted, ticked_up_to};
 
-/// How many mistakes are spelled out.
+/// Maximum number of mistakes in a message.
 const SHOWN: usize = 20;
-/// Characters of a JSON value that are shown.
+/// Maximum characters of a JSON value in a message.
 const JSON_CHARS: usize = 60;
 
-/// What was said about the fields, and what about nothing that is a field.
+/// Answers by field, and those without a field.
 struct Heard<'w> {
     /// One for each field.
     fields: Vec<Option<Said<'w>>>,
     mistakes: Vec<String>,
 }
 
-/// What was said about a field.
+/// Answer to a field.
 enum Said<'w> {
     Words(&'w str),
     Json(Json),
 }
 
 impl Form {
-    /// The object that the user's words mean: JSON; or a line such as `name: value` for each field; or, where there is
-    /// only one field, its value alone. The error is all sentences that the user needs.
+    /// Reads the user's answer as an object. The text is JSON; or a line such as `name: value` for each field; or, for
+    /// a form with one field, its value alone. The error has all sentences that the user needs.
     pub fn answer(&self, text: &str) -> Result<Json, String> {
         let text = text.trim();
         let heard = match serde_json::from_str::<Json>(text) {
@@ -56,7 +56,7 @@ impl Form {
         self.settle(heard)
     }
 
-    /// What an answer looks like.
+    /// Describes the syntax of an answer.
     pub fn how(&self) -> String {
         match &self.fields[..] {
             [only] => format!("Write the value alone, or {{\"{}\": …}}.", only.name),
@@ -143,7 +143,7 @@ impl Form {
 }
 
 impl Field {
-    /// The value that some words mean. Blank words say nothing about it.
+    /// Reads a value from text; `None` if the text is blank.
     pub fn hear(&self, words: &str) -> Result<Option<Json>, String> {
         let words = words.trim();
         if words.is_empty() {
@@ -167,13 +167,13 @@ impl Field {
         value.map(Some)
     }
 
-    /// The value that some JSON means. Numbers and yes or no may be written as text, too. What is offered is named: a
-    /// number is never the place of an offer.
+    /// Reads a value from JSON. Numbers and booleans may also be strings. An option is given by its value: a number is
+    /// never the index of an option.
     pub(super) fn value(&self, json: &Json) -> Result<Json, String> {
         let shown = || json.as_str().map_or_else(|| cut(&json.to_string(), JSON_CHARS), quoted);
         match (&self.kind, json) {
             (FieldKind::Text(rule), Json::String(text)) => {
-                // An empty text is a text, unless something has to be said.
+                // An empty text is a valid text, unless the field is required.
                 let is_missing = text.trim().is_empty() && self.unsaid == Unsaid::Refused;
                 if is_missing { Err(self.missing()) } else { self.text(rule, text) }
             }
@@ -304,7 +304,7 @@ impl Field {
     }
 }
 
-/// A number as people write it.
+/// Parses a number as people write it.
 fn read_number(words: &str) -> Option<Number> {
     match words.parse::<i64>() {
         Ok(number) => Some(number.into()),

@@ -1,28 +1,28 @@
-//! Which numbers fit into a field.
+//! Ranges of valid numbers.
 
 use serde_json::Number;
 
-/// The largest whole number that every reader of JSON tells from its neighbours.
+/// Largest integer up to which every JSON reader keeps integers exact.
 pub(super) const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The numbers between two bounds.
+/// Numbers between two bounds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Range {
     lower: Option<Bound>,
     upper: Option<Bound>,
 }
 
-/// An end of a range.
+/// Bound of a range.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bound {
-    /// As it is shown.
+    /// Form in messages.
     pub(super) number: Number,
-    /// As it is compared.
+    /// Value for comparisons.
     pub(super) value: f64,
     pub(super) edge: Edge,
 }
 
-/// Whether a bound belongs to its range.
+/// Inclusion of a bound in its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
     Inside,
@@ -30,7 +30,7 @@ pub(super) enum Edge {
 }
 
 impl Range {
-    /// The range within all of these bounds.
+    /// Intersects all of these bounds.
     pub(super) fn within(lower: Vec<Bound>, upper: Vec<Bound>) -> Self {
         let outside_last = |edge: Edge| edge == Edge::Outside;
         let lower = lower.into_iter().max_by(|one, other| {
@@ -46,14 +46,14 @@ impl Range {
         Self { lower, upper }
     }
 
-    /// Whether no number is in it.
+    /// Returns true if it contains no number.
     pub(super) fn is_empty(&self) -> bool {
         let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
         let is_point = lower.edge == Edge::Inside && upper.edge == Edge::Inside;
         lower.value > upper.value || (lower.value == upper.value && !is_point)
     }
 
-    /// Whether no whole number is in it.
+    /// Returns true if it contains no integer.
     pub(super) fn has_no_integer(&self) -> bool {
         let first = self.lower.as_ref().map_or(-EXACT, |bound| match bound.edge {
             Edge::Outside if bound.value.fract() == 0.0 => bound.value + 1.0,
@@ -66,7 +66,7 @@ impl Range {
         first.max(-EXACT) > last.min(EXACT)
     }
 
-    /// What a number must be that is not in it.
+    /// Describes the requirement that a number violates; `None` if it is in the range.
     pub(super) fn refuses(&self, number: f64) -> Option<String> {
         if let Some(Bound { number: least, value, edge }) = &self.lower {
             match edge {
@@ -85,7 +85,7 @@ impl Range {
         None
     }
 
-    /// The range as it follows `a number`.
+    /// Describes the range, as it follows `a number` in a sentence.
     pub(super) fn wanted(&self) -> String {
         match (&self.lower, &self.upper) {
             (None, None) => String::new(),

@@ -1,5 +1,5 @@
-//! Reads a form out of a JSON Schema. What is outside of the part that we know is a mistake, because a rule that is
-//! not enforced is worse than one that is refused.
+//! Reads a form from a JSON Schema. Keywords outside the supported subset are errors, because a rule that is not
+//! enforced is worse than one that is refused.
 
 use serde_json::{Map, Value as Json};
 
@@ -7,20 +7,19 @@ use super::range::{Bound, Edge};
 use super::{Field, FieldKind, Offer, Pattern, Range, TextRule, Unsaid};
 use crate::wording::{kind, quoted, ticked};
 
-/// A form may have this many fields.
 const MAX_FIELDS: usize = 50;
-/// A name may have this many bytes.
+/// Maximum bytes of a name.
 const MAX_NAME: usize = 128;
-/// A field may offer this many values.
+/// Maximum options of a field.
 const MAX_OFFERS: usize = 100;
-/// An offered value may have this many bytes.
+/// Maximum bytes of an option.
 const MAX_OFFER: usize = 1024;
-/// A pattern may have this many bytes.
+/// Maximum bytes of a pattern.
 const MAX_PATTERN: usize = 1024;
-/// And this many when it is compiled.
+/// Maximum bytes of a compiled pattern.
 const MAX_COMPILED: usize = 256 * 1024;
 
-/// What only tells readers something.
+/// Keywords that are only annotations.
 const NOTES: [&str; 12] = [
     "$comment",
     "$id",
@@ -35,20 +34,20 @@ const NOTES: [&str; 12] = [
     "title",
     "writeOnly",
 ];
-/// What the form itself may say.
+/// Keywords of the form itself.
 const FORM: [&str; 4] = ["additionalProperties", "properties", "required", "type"];
 const TEXT: [&str; 5] = ["default", "maxLength", "minLength", "pattern", "type"];
 const NUMBER: [&str; 6] =
     ["default", "exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "type"];
 const PLAIN: [&str; 2] = ["default", "type"];
-/// What may name the values of a choice: a plain list, or a list with a title for each.
+/// Keywords that list the options of a choice: a plain list, or a list with titles.
 const CHOICES: [&str; 3] = ["enum", "oneOf", "anyOf"];
 const ENUM: [&str; 4] = ["default", "enum", "enumNames", "type"];
 const TITLED: [&str; 4] = ["anyOf", "default", "oneOf", "type"];
 const CHOICE: [&str; 1] = ["const"];
 const LIST: [&str; 6] = ["default", "items", "maxItems", "minItems", "type", "uniqueItems"];
 
-/// The fields of a form, or everything that is wrong with the schema.
+/// Reads the fields of a form, or returns all mistakes of the schema.
 pub(super) fn fields(schema: &Json) -> Result<Vec<Field>, Vec<String>> {
     let mut reader = Reader::default();
     let fields = reader.form(schema).unwrap_or_default();
@@ -60,24 +59,24 @@ struct Reader {
     mistakes: Vec<String>,
 }
 
-/// The type of a value, and whether null will do as well.
+/// Type of a value, and whether it may be null.
 #[derive(Clone, Copy)]
 struct Typed<'s> {
     name: Option<&'s str>,
     nullable: bool,
 }
 
-/// An object of the schema, and where it stands.
+/// Object of the schema with its path.
 #[derive(Clone, Copy)]
 struct Part<'s> {
     keys: &'s Map<String, Json>,
     at: &'s str,
 }
 
-/// A value that can be chosen, and its title.
+/// Option with its title.
 type Choice<'s> = (&'s Json, Option<&'s str>);
 
-/// The list of what can be chosen, and the keyword that has it.
+/// Returns the list of options and the keyword that holds it.
 fn choices<'s>(part: Part<'s>) -> Option<(&'static str, &'s [Json])> {
     CHOICES.iter().find_map(|key| Some((*key, part.keys.get(*key)?.as_array()?.as_slice())))
 }
@@ -286,7 +285,8 @@ impl Reader {
         Some(TextRule { least, most, pattern, format })
     }
 
-    /// JSON Schema writes patterns as JavaScript does. Those that need to go back and try again are refused.
+    /// Compiles a pattern in JavaScript's syntax, as JSON Schema writes it. Patterns that need backtracking are
+    /// refused.
     fn pattern(&mut self, part: Part<'_>, text: &str) -> Option<Pattern> {
         let compiled =
             jsonschema_regex::to_rust_regex(text).ok().filter(|_| text.len() <= MAX_PATTERN);
@@ -334,7 +334,7 @@ impl Reader {
         Some(Range::within(lower, upper))
     }
 
-    /// A count that may be absent; no value at all when it is no count.
+    /// Reads an optional count; `None` if the value is not a count.
     fn count(&mut self, part: Part<'_>, key: &str) -> Option<Option<u64>> {
         let Some(value) = part.keys.get(key) else { return Some(None) };
         if value.as_u64().is_none() {
@@ -400,7 +400,7 @@ impl Reader {
         Some(offers)
     }
 
-    /// The values of an `enum`, with the names that `enumNames` gives them.
+    /// Reads the values of an `enum` with their names in `enumNames`.
     fn plain_choices<'s>(&mut self, part: Part<'s>, values: &'s [Json]) -> Vec<Choice<'s>> {
         let names = part.keys.get("enumNames").map(|names| names.as_array().map(Vec::as_slice));
         let names = match names {
@@ -418,7 +418,7 @@ impl Reader {
         values.iter().enumerate().map(|(at, value)| (value, name(at))).collect()
     }
 
-    /// The values of a `oneOf` or an `anyOf`, each a `const` with a `title`.
+    /// Reads the values of a `oneOf` or an `anyOf`, each a `const` with a `title`.
     fn titled_choices<'s>(&mut self, at: &str, choices: &'s [Json]) -> Option<Vec<Choice<'s>>> {
         let mut values = Vec::new();
         for choice in choices {

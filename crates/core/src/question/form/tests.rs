@@ -1,10 +1,10 @@
-//! Forms as models write them, and answers as people do.
+//! Forms as models write them, and answers as users do.
 
 use serde_json::json;
 
 use super::*;
 
-/// A form with one field for each kind.
+/// Returns a form with one field of each kind.
 fn order() -> Form {
     Form::read(&json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -39,7 +39,7 @@ fn check_wrong(text: &str, says: &[&str]) {
     }
 }
 
-/// The mistakes of a field's schema.
+/// Checks the mistakes of a field's schema.
 #[track_caller]
 fn check_schema(field: Json, says: &str) {
     let schema = json!({"type": "object", "properties": {"f": field}});

@@ -1,6 +1,6 @@
-//! What the JSON parser's messages mean to somebody who wrote the file by hand.
+//! Explains the JSON parser's errors to authors who wrote the file by hand.
 
-/// A message and a remedy, for a mistake at a known place.
+/// Returns a message and a remedy for a mistake at a known offset.
 pub(super) fn explain_at(error: &str, body: &str, at: usize) -> (String, String) {
     if body.trim().is_empty() {
         let help = "write a JSON object here; `crewagent package new` makes a complete package to start from";
@@ -22,7 +22,7 @@ pub(super) fn explain_at(error: &str, body: &str, at: usize) -> (String, String)
     (message.into(), help.into())
 }
 
-/// A message and a remedy.
+/// Returns a message and a remedy.
 pub(super) fn explain(error: &str) -> (String, String) {
     const WORDS: &[(&str, &str, &str)] = &[
         (

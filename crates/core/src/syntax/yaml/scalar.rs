@@ -1,14 +1,14 @@
-//! The core schema of YAML 1.2: which plain scalars are null, booleans and numbers, and which are text.
+//! Core schema of YAML 1.2: which plain scalars are null, booleans and numbers, and which are text.
 
 use serde_json::Number;
 
 use super::Value;
 
-/// The value of a scalar. A tag is given as whether it belongs to the core schema, and its name.
-/// `None` when the tag is unknown or does not fit.
+/// Resolves a scalar. `tag` tells whether it belongs to the core schema, and its name. Returns `None` if the tag is
+/// unknown or does not fit.
 pub(super) fn resolve(text: String, plain: bool, tag: Option<(bool, &str)>) -> Option<Value> {
     match tag {
-        // `!` alone says: this is text, whatever it looks like.
+        // `!` alone means text, whatever it looks like.
         Some((false, "")) | Some((true, "str")) => Some(Value::String(text)),
         Some((true, name @ ("null" | "bool" | "int" | "float"))) => {
             let value = untagged(text);
@@ -35,7 +35,8 @@ fn untagged(text: String) -> Value {
     }
 }
 
-/// Decimal, octal and hexadecimal whole numbers, and decimal fractions. Infinity and NaN stay text: JSON has neither.
+/// Parses decimal, octal and hexadecimal integers, and decimal fractions. Infinity and NaN stay text: JSON has
+/// neither.
 fn number(text: &str) -> Option<Number> {
     let radix = |digits: &str, radix| u64::from_str_radix(digits, radix).ok().map(Number::from);
     if let Some(digits) = text.strip_prefix("0o").filter(|digits| !digits.starts_with('+')) {

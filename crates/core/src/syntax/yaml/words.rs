@@ -1,10 +1,10 @@
-//! What the YAML parser's errors mean to somebody who wrote the frontmatter by hand.
+//! Explains the YAML parser's errors to authors who wrote the frontmatter by hand.
 
 use granit_parser::ErrorKind;
 
 const QUOTE: &str = "put the value in double quotes";
 
-/// A message and a remedy.
+/// Returns a message and a remedy.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the parser knows a hundred kinds; the rest keep its words"

@@ -1,4 +1,4 @@
-//! No chain of calls comes back to where it began.
+//! Checks that no chain of calls is a cycle.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -10,11 +10,11 @@ use super::GraphCalls;
 use crate::diagnostic::{Code, Diagnostic, Findings, Place};
 use crate::package::check::WorkflowDraft;
 
-/// From each workflow to its graph, and from each graph to the workflows that it calls. With the graphs as nodes of
-/// their own there are no more edges than calls, however many workflows share a graph.
+/// Edges from each workflow to its graph, and from each graph to the workflows that it calls. With the graphs as nodes
+/// of their own there are no more edges than calls, however many workflows share a graph.
 type Calls<'p> = DiGraph<(), Option<&'p Place>>;
 
-/// Reports every circle, and says whether there is one.
+/// Reports every cycle and returns true if there is one.
 pub(super) fn check(
     workflows: &[WorkflowDraft],
     graph_of: &[Option<usize>],
@@ -66,7 +66,7 @@ pub(super) fn check(
     in_circles
 }
 
-/// A circle of thousands is named by its beginning and its end.
+/// Shortens a cycle of thousands to its beginning and its end.
 fn shortened(names: &[&str]) -> String {
     const SHOWN: usize = 8;
     match names {
@@ -79,7 +79,7 @@ fn shortened(names: &[&str]) -> String {
     }
 }
 
-/// A shortest way from `start` back to itself inside the group.
+/// Finds a shortest cycle through `start` inside the group.
 fn circle(calls: &Calls<'_>, start: NodeIndex, group: &HashSet<NodeIndex>) -> Vec<NodeIndex> {
     let mut came_from: HashMap<NodeIndex, NodeIndex> = HashMap::new();
     let mut queue = VecDeque::from([start]);

@@ -1,15 +1,15 @@
-//! Links of a Steps Index: which of them lead into the package, and where to.
+//! Links of a Steps Index: which of them lead into the package, and to which file.
 
 use crate::path::PackagePath;
 
-/// Where a link into the package leads.
+/// Target of a link into the package.
 pub(super) struct Target {
     path: String,
-    /// True when the path starts at the root of the package.
+    /// True if the path starts at the root of the package.
     from_root: bool,
 }
 
-/// How links begin that lead into the user's project or into a run, which nobody knows here.
+/// Prefixes of links into the user's project or into a run, which are unknown here.
 const ELSEWHERE: &[&str] = &[
     "@project",
     "@state",
@@ -21,7 +21,7 @@ const ELSEWHERE: &[&str] = &[
 ];
 
 impl Target {
-    /// `None` for a link that does not lead into the package.
+    /// Parses a link; `None` if it does not lead into the package.
     pub(super) fn of(link: &str) -> Option<Self> {
         let path = percent_decoded(link.split(['#', '?']).next().unwrap_or_default());
         let leads_elsewhere = path.is_empty()
@@ -37,7 +37,7 @@ impl Target {
         })
     }
 
-    /// The files that it may mean, for a link in `document`.
+    /// Returns the files that it may mean, for a link in `document`.
     pub(super) fn candidates(&self, document: &PackagePath) -> Vec<PackagePath> {
         let beside = (!self.from_root).then(|| document.sibling(&self.path).ok()).flatten();
         beside.into_iter().chain(PackagePath::reference(&self.path).ok()).collect()
@@ -48,14 +48,14 @@ impl Target {
     }
 }
 
-/// True for `https:`, `mailto:` and the like.
+/// Returns true for `https:`, `mailto:` and the like.
 fn has_scheme(link: &str) -> bool {
     let Some((scheme, _)) = link.split_once(':') else { return false };
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
 }
 
-/// The text with every `%XX` replaced by its byte. What is not UTF-8 afterwards stays as it was.
+/// Replaces every `%XX` by its byte. Returns the text unchanged if the result is not UTF-8.
 fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
