@@ -1,6 +1,6 @@
-//! Calls of tools: what a model wrote, read once into a typed value.
+//! Tool calls: the model's text, parsed once into a typed value.
 //!
-//! Reading is forgiving where nothing can be misunderstood (a number in quotes, arguments that were encoded twice) and
+//! Parsing is lenient where no misunderstanding is possible (a number in quotes, arguments that were encoded twice) and
 //! strict everywhere else. A refusal names every mistake and ends with an example, so that one correction is enough.
 
 mod arguments;
@@ -28,7 +28,7 @@ use crate::tool::text_patch::TextPatch;
 use crate::vpath::{VPath, WritablePath};
 use crate::wording::{nearest, one_line, quoted, ticked};
 
-/// A call that can be carried out.
+/// Tool call that can be performed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
     Read(ReadCall),
@@ -58,7 +58,7 @@ pub struct ListCall {
     pub depth: Option<u64>,
 }
 
-/// `fs.search`. What is absent has the tool's default.
+/// `fs.search`. Absent values have the tool's default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchCall {
     pub query: String,
@@ -84,7 +84,7 @@ pub struct WriteCall {
     pub if_match: Option<Digest>,
 }
 
-/// What a write does when the file is there.
+/// Effect of a write on a file that exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteMode {
     #[default]
@@ -101,7 +101,7 @@ pub struct PatchCall {
     pub patches: Vec<FilePatchCall>,
 }
 
-/// A change of one file.
+/// Change of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilePatchCall {
     pub path: WritablePath,
@@ -118,7 +118,7 @@ pub struct StateCall {
     pub update: StateUpdate,
 }
 
-/// What changes in a file.
+/// Kind of change to a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
     /// Sets values in the frontmatter of the state document.
@@ -127,7 +127,7 @@ pub enum Operation {
 }
 
 impl Call {
-    /// Reads a call as a model wrote it.
+    /// Parses a call from the model's text.
     pub fn parse(name: &str, arguments: &str, policy: &Policy) -> Result<Self, Refusal> {
         let tool = available(name, policy)?;
         let arguments = arguments::read(tool, arguments, policy)?;
@@ -151,7 +151,7 @@ impl Call {
         Ok(call)
     }
 
-    /// The places that it writes to.
+    /// Returns the paths that the call writes to.
     pub fn places(&self) -> Vec<&VPath> {
         match self {
             Self::Write(call) => vec![call.path.path()],
@@ -161,7 +161,7 @@ impl Call {
         }
     }
 
-    /// Refuses a call that writes to places where a rule denies it. They are the ones it names, and those behind links.
+    /// Refuses a call that writes to paths where a rule denies it: the paths it names, and the targets of links.
     pub fn permitted(&self, policy: &Policy, places: &[&VPath]) -> Result<(), Refusal> {
         let tool = self.tool().name();
         let decision = policy.decide(&[], tool, places);
@@ -176,7 +176,7 @@ impl Call {
         }
     }
 
-    /// The tool that is called.
+    /// Returns the called tool.
     pub fn tool(&self) -> Tool {
         match self {
             Self::Read(_) => Tool::Read,
@@ -190,12 +190,12 @@ impl Call {
         }
     }
 
-    /// Whether it changes files.
+    /// Returns true if the call changes files.
     pub fn is_write(&self) -> bool {
         self.tool().is_write()
     }
 
-    /// What it is about, for one line on a screen: short, and safe to print.
+    /// Returns the subject of the call for one line on a screen: short, and safe to print.
     pub fn subject(&self) -> Option<String> {
         let text = match self {
             Self::Read(call) => match (call.start, call.end) {

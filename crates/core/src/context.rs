@@ -1,9 +1,9 @@
-//! What stays in the window of a model: messages that only grow at their end while a node is worked on, so that
-//! providers can reuse what they have read, and that are cut by fixed rules when they no longer fit.
+//! Messages in the window of a model. They only grow at their end while a node is worked on, so that providers can
+//! reuse their cache, and are cut by fixed rules when they no longer fit.
 //!
-//! Appending costs what the new message costs, however long the context is: its size and its digest are carried
-//! along. Everything here follows from the calls alone, and never from whether a long text is at hand or in a blob,
-//! so that a later process that makes the same calls sends the same requests.
+//! The cost of an append depends on the new message alone: size and digest are updated incrementally. Every result
+//! depends on the calls alone, never on whether a long text is loaded or in a blob, so a later process that makes the
+//! same calls sends the same requests.
 
 mod block;
 mod check;
@@ -30,7 +30,7 @@ use crate::message::{Message, ToolCall};
 use crate::payload::Payload;
 use crate::prompt;
 
-/// The messages that a model gets.
+/// Messages for a model.
 #[derive(Clone, Debug)]
 pub struct Context {
     window_tokens: u64,
@@ -46,7 +46,7 @@ pub struct Context {
     checked: usize,
 }
 
-/// How large a context is.
+/// Size of a context.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {
     bytes: u64,
@@ -64,7 +64,7 @@ impl Size {
 }
 
 impl Context {
-    /// An empty context for a model with a window of this many tokens.
+    /// Creates an empty context for a model with a window of this many tokens.
     pub fn new(window_tokens: u64) -> Self {
         Self {
             window_tokens,
@@ -78,17 +78,17 @@ impl Context {
         }
     }
 
-    /// The model has another window from here on.
+    /// Sets the window of the model from now on.
     pub fn set_window(&mut self, window_tokens: u64) {
         self.window_tokens = window_tokens;
     }
 
-    /// The window that it is cut to, in tokens.
+    /// Returns the window to which the context is cut, in tokens.
     pub fn window(&self) -> u64 {
         self.window_tokens
     }
 
-    /// Sets the system messages. Nothing happens when they are the same; else all of them count as added.
+    /// Sets the system messages. Equal messages change nothing; otherwise all of them count as added.
     pub fn set_system(&mut self, layers: Vec<String>) {
         let same = self.systems.len() == layers.len()
             && self.systems.iter().zip(&layers).all(|(entry, layer)| entry.is_system(layer));
@@ -103,7 +103,7 @@ impl Context {
         self.recount();
     }
 
-    /// Appends what tells the model where it is: directive, brief, summary, data.
+    /// Appends the position of the run: directive, brief, summary, data.
     pub fn anchor(&mut self, texts: Vec<String>) {
         self.settle();
         let entries: Vec<Entry> = texts.into_iter().map(|text| self.added_user(text)).collect();
@@ -112,7 +112,7 @@ impl Context {
         }
     }
 
-    /// Begins with what user and model said to each other before, elsewhere. It is in the record already.
+    /// Starts with messages of user and model from another run, which the journal already holds.
     pub fn recall(&mut self, words: &[Message]) {
         for message in words {
             let entry = Entry::new(message.clone());
@@ -121,7 +121,7 @@ impl Context {
                 Message::Assistant { tool_calls, .. } if tool_calls.is_empty() => {
                     Block::Words(entry)
                 }
-                // These are no words.
+                // These messages are not text of user or model.
                 Message::Assistant { .. } | Message::System { .. } | Message::Tool { .. } => {
                     continue;
                 }
@@ -131,7 +131,7 @@ impl Context {
         }
     }
 
-    /// What stays of it when the node is left: words between user and model.
+    /// Returns the messages that stay when the node is left: text of user and model.
     pub fn words(&self) -> Vec<Message> {
         let mut left = self.clone();
         left.settle();
@@ -140,27 +140,27 @@ impl Context {
         entries.map(|entry| Message::clone(&entry.message)).collect()
     }
 
-    /// Whether the last thing that was said is where the model is.
+    /// Returns true if the last message is an anchor.
     pub fn ends_with_anchor(&self) -> bool {
         matches!(self.blocks.last(), Some(Block::Anchor(_)))
     }
 
-    /// Appends the words of the user, in their shell.
+    /// Appends the user's input, in its wrapping.
     pub fn user_input(&mut self, text: String) {
         self.settle();
         let entry = self.added_user(text);
         self.blocks.push(Block::Input(entry));
     }
 
-    /// Appends a word of the runtime to a model that said nothing.
+    /// Appends a reminder of the runtime after an empty reply.
     pub fn nudge(&mut self, text: String) {
         self.settle();
         let entry = self.added_user(text);
         self.blocks.push(Block::Nudge(entry));
     }
 
-    /// Appends what the model replied. A call whose arguments are not a JSON object has `{}` in the history, because
-    /// providers refuse anything else. A reply without words and calls leaves no message.
+    /// Appends the model's reply. A call whose arguments are not a JSON object has `{}` in the history, because
+    /// providers refuse anything else. A reply without text and calls leaves no message.
     pub fn reply(&mut self, reply: &Reply, arguments_valid: &dyn Fn(&ToolCall) -> bool) {
         self.settle();
         let words = reply.content.as_deref().filter(|text| !text.trim().is_empty());
@@ -185,8 +185,8 @@ impl Context {
         self.blocks.push(block);
     }
 
-    /// Takes the answer to a call of the last reply. Answers may come in any order; they are sent in the order of
-    /// the calls. An answer to a call that is not open is dropped.
+    /// Adds the answer to a call of the last reply. Answers may come in any order; they are sent in the order of the
+    /// calls. An answer to a call that is not open is dropped.
     pub fn answer(&mut self, call_id: &str, result: Payload) {
         self.checked = self.checked.min(self.blocks.len().saturating_sub(1));
         let Some(Block::Group(group)) = self.blocks.last_mut() else { return };
@@ -195,8 +195,8 @@ impl Context {
         self.append_results(new);
     }
 
-    /// Notes that the call in hand asked the user something and what the user said, in its shell. When the tool
-    /// traffic is dropped, both stay as words.
+    /// Records the current call's question and the user's answer, in its wrapping. When the tool messages are dropped,
+    /// both stay as text.
     pub fn exchange(&mut self, question: &str, answer: &str) {
         let exchange = Exchange { question: question.into(), answer: answer.into() };
         if let Some(Block::Group(group)) = self.blocks.last_mut() {
@@ -209,7 +209,7 @@ impl Context {
         }
     }
 
-    /// Answers every call that has no answer with the same stable text: the process died, or the user stopped it.
+    /// Answers every open call with the same stable text: the process died, or the user stopped it.
     pub fn settle(&mut self) {
         let Some(Block::Group(group)) = self.blocks.last_mut() else { return };
         let written = group.settle(&prompt::interrupted());
@@ -222,33 +222,33 @@ impl Context {
         );
     }
 
-    /// The messages, in the order in which they are sent. Long payloads may be blobs.
+    /// Returns the messages in the order in which they are sent. Long payloads may be blobs.
     pub fn messages(&self) -> Arc<Vec<Arc<Message>>> {
         self.sent.clone()
     }
 
-    /// Whether every text is at hand, and none is a blob.
+    /// Returns true if every text is loaded, and none is a blob.
     pub fn is_at_hand(&self) -> bool {
         self.size.away == 0
     }
 
-    /// The size of all messages: texts, arguments, and what a provider wants back.
+    /// Returns the size of all messages: texts, arguments, and the provider's extra data.
     pub fn bytes(&self) -> u64 {
         self.size.bytes
     }
 
-    /// How many messages there are.
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.size.messages
     }
 
-    /// True when there is none.
+    /// Returns true if there are no messages.
     pub fn is_empty(&self) -> bool {
         self.size.messages == 0
     }
 
-    /// A digest over all messages and the tools, which come as their [`tools_digest`]. Equal lists of messages have
-    /// equal digests, however they came about and whether their payloads are at hand or not.
+    /// Returns a digest over all messages and the tools, which are passed as their [`tools_digest`]. Equal lists of
+    /// messages have equal digests, however they were built and whether or not their payloads are loaded.
     pub fn sha256(&self, tools: Digest) -> Digest {
         let chain = self.chain.get_or_init(|| {
             let mut chain = Chain::default();
@@ -258,8 +258,8 @@ impl Context {
         chain.with(tools)
     }
 
-    /// Whether every call has exactly one answer right after it, and there is no other answer. What was found right
-    /// before is not looked at again, so this costs what is new.
+    /// Checks that every call has exactly one answer right after it, and that there is no other answer. Messages
+    /// checked before are skipped, so the cost depends on the new ones.
     pub fn check(&mut self) -> Result<(), Problem> {
         let new = self.blocks.get(self.checked..).unwrap_or_default();
         check_messages(new.iter().flat_map(Block::entries).map(|entry| entry.message.as_ref()))?;
@@ -267,8 +267,8 @@ impl Context {
         Ok(())
     }
 
-    /// The messages that the runtime wrote since they were last taken: system messages (all of them, when one has
-    /// changed), anchors, the user's words, nudges, and answers to interrupted calls.
+    /// Returns the messages that the runtime wrote since the last call: system messages (all of them, if one has
+    /// changed), anchors, the user's input, reminders, and answers to interrupted calls.
     pub fn take_added(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.added).into_iter().map(Arc::unwrap_or_clone).collect()
     }
@@ -284,7 +284,7 @@ impl Context {
         entry
     }
 
-    /// Carries size and digest along when a message is appended.
+    /// Updates size and digest for an appended message.
     fn count(&mut self, entry: &Entry) {
         self.size.add(entry);
         if let Some(chain) = self.chain.get_mut() {
@@ -300,15 +300,15 @@ impl Context {
         }
     }
 
-    /// The size alone, from the start. [`Context::recount`] has to follow.
+    /// Recomputes the size alone. [`Context::recount`] has to follow.
     fn reweigh(&mut self) {
         let mut size = Size::default();
         self.entries().for_each(|entry| size.add(entry));
         self.size = size;
     }
 
-    /// Size and digest from the start, after something other than the end has changed. The digests of the messages
-    /// themselves are kept, so that no text is read again.
+    /// Recomputes size and digest after a change other than an append. The digests of the messages are reused, so that
+    /// no text is read again.
     fn recount(&mut self) {
         self.checked = 0;
         self.chain = OnceLock::new();
@@ -317,7 +317,7 @@ impl Context {
     }
 }
 
-/// Whether the arguments of a call are a JSON object, as far as their text is at hand; a blob counts as one.
+/// Returns true if the arguments of a call are a JSON object, as far as their text is loaded; a blob counts as one.
 pub fn holds_object(call: &ToolCall) -> bool {
     call.arguments
         .inline()

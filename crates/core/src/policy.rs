@@ -37,7 +37,7 @@ pub struct Policy {
     pub patches_state: bool,
 }
 
-/// How the state of a run is changed.
+/// Means by which the state of a run changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateTool {
     /// The model patches the state document.
@@ -91,7 +91,7 @@ impl Default for FsPolicy {
 }
 
 impl Policy {
-    /// What both policies allow.
+    /// Returns the policy that allows only what both allow.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let mut policy = self.clone();
@@ -111,25 +111,25 @@ impl Policy {
         policy
     }
 
-    /// The same in a run, which has a state: there is always one way to change it. Without file tools nothing can be
-    /// patched, so that the state has tools of its own then.
+    /// Returns the policy for a run, which always has one way to change its state: without file tools there are no
+    /// patches, so the `runtime.*` tools are added.
     #[must_use]
     pub fn with_state(self) -> Self {
         let strict = self.strict || !self.fs.enabled;
         Self { strict, patches_state: !strict, ..self }
     }
 
-    /// How the state of a run is changed.
+    /// Returns the means by which the state of a run changes.
     pub fn state_tool(&self) -> StateTool {
         if self.strict { StateTool::Runtime } else { StateTool::Patch }
     }
 
-    /// What the rules say about a call of a tool that writes to these places, or to none; the user `granted` some.
+    /// Decides about a call of a tool that writes to these paths, or to none; the user `granted` some rules.
     pub fn decide(&self, granted: &[Rule], tool: &str, places: &[&VPath]) -> Decision {
         rules::decide(&self.rules, granted, tool, places)
     }
 
-    /// What the rules say about a tool before it is called.
+    /// Decides about a tool before it is called.
     pub fn outlook(&self, tool: &str) -> Decision {
         rules::outlook(&self.rules, tool)
     }
@@ -152,7 +152,7 @@ impl Policy {
         outlook.rule.filter(|_| outlook.verdict == Verdict::Deny)
     }
 
-    /// The policy for an agent, which can only tighten: booleans AND, numbers min, lists intersect.
+    /// Returns the policy for an agent, which can only tighten: booleans AND, numbers min, lists intersect.
     #[must_use]
     pub fn tightened(&self, agent: Option<&AgentTools>) -> Self {
         let mut policy = self.clone();
@@ -180,7 +180,7 @@ impl McpPolicy {
     }
 }
 
-/// The servers in both lists; a list that is absent allows all.
+/// Returns the servers in both lists; an absent list allows all.
 fn both(own: Option<Vec<String>>, theirs: Option<&Vec<String>>) -> Option<Vec<String>> {
     match (own, theirs) {
         (None, theirs) => theirs.cloned(),

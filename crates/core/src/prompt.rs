@@ -1,8 +1,8 @@
 //! The layers of a prompt, each a pure function from the package and the state of a run to a text.
 //!
-//! What comes from a package, a state document or a model is hostile until shown otherwise: a field of one line stays
-//! on one line, a quoted text cannot leave its fence, and every layer has a cap in bytes that holds for any input.
-//! Layers see values of the package and the run only, so no real path, host name or secret can get into one.
+//! Text from a package, a state document or a model is treated as hostile: a field of one line stays on one line, a
+//! quoted text cannot leave its fence, and every layer has a cap in bytes that holds for any input. Layers see values
+//! of the package and the run only, so no real path, host name or secret can get into one.
 
 mod base;
 mod data;
@@ -29,34 +29,34 @@ pub use user_input::{INPUT_SHELL_MAX_BYTES, user_input};
 
 use crate::refusal::{Refusal, RefusalCode};
 
-/// Where the files of a run go by default.
+/// Default folder of a run's files.
 pub const ARTIFACTS_ROOT: &str = "@project/artifacts/";
 
-/// What a model is told that replied with nothing.
+/// Message to a model after an empty reply.
 pub const NUDGE: &str = "Your last reply was empty: go on with the current node by calling a tool, or tell the user in words what you need from them.";
 
-/// The same in a conversation.
+/// Message to a model after an empty reply in a conversation.
 pub const NUDGE_TALK: &str = "Your last reply was empty: answer the user in words, or call a tool.";
 
-/// What a model is told that wrote a call into its words.
+/// Message to a model that wrote a call as text.
 pub const CALL_IN_WORDS: &str = "Your last reply has a tool call written as text, and nothing was executed. Call the tool through the tool interface, with the same arguments.";
 
-/// What a model is told whose reply had more calls than are looked at.
+/// Returns the message to a model whose reply had more calls than are handled.
 pub fn too_many_calls(asked: usize, most: usize) -> String {
     format!(
         "Your last reply had {asked} tool calls; only the first {most} were looked at. Send the others again if they are still needed, a few at a time."
     )
 }
 
-/// What a model is told when a workflow is complete and its caller cannot go on.
+/// Returns the message to a model when a workflow is complete and its caller cannot continue.
 pub fn return_held(why: &str) -> String {
     format!(
         "RETURN_HELD\nThe workflow is complete, but the run cannot go back to the one that called it: {why}\nPut that right with your tools if you can; it is tried again after your reply. If you cannot, tell the user in words what is needed."
     )
 }
 
-/// The answer to a call that was interrupted before it could be answered. It is always the same text, so that a
-/// request that is made again is the same request.
+/// Returns the answer to a call that was interrupted. The text is always the same, so that a repeated request is
+/// identical.
 pub fn interrupted() -> String {
     Refusal::new(
         RefusalCode::UnknownOutcome,

@@ -27,7 +27,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// All tokens.
+    /// Returns all tokens.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -47,7 +47,7 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// Whether a count need not be written.
+/// Returns true if a count need not be written.
 pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }

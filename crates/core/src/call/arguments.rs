@@ -1,4 +1,4 @@
-//! Arguments as text: one JSON object, in whatever wrapping models put it.
+//! Arguments as text: one JSON object, in any wrapping that models put around it.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
@@ -11,14 +11,14 @@ use crate::text::LineIndex;
 use crate::tool::Tool;
 use crate::wording::quoted;
 
-/// Arguments may always have this many bytes.
+/// Number of bytes that arguments may always have.
 const ALWAYS: u64 = 8 << 20;
-/// What arguments may have beside twice the largest write: escapes make a text longer.
+/// Bytes that arguments may have beyond twice the largest write, because escapes make a text longer.
 const SLACK: u64 = 1 << 20;
-/// How many characters around a mistake are shown.
+/// Number of characters shown around a mistake.
 const AROUND: usize = 20;
 
-/// Reads the arguments of a call. Blank ones are an empty object, and a text inside a text is unwrapped once.
+/// Parses the arguments of a call. Blank arguments are an empty object, and a doubly encoded text is unwrapped once.
 pub(super) fn read(tool: Tool, text: &str, policy: &Policy) -> Result<Map<String, Json>, Refusal> {
     let limit = policy.fs.max_write_bytes.saturating_mul(2).saturating_add(SLACK).max(ALWAYS);
     if text.len() as u64 > limit {
@@ -38,13 +38,13 @@ pub(super) fn read(tool: Tool, text: &str, policy: &Policy) -> Result<Map<String
     }
 }
 
-/// A structured value that a model sent as text.
+/// Parses a structured value that a model sent as text.
 pub(super) fn unwrapped(text: &str) -> Option<Json> {
     let text = text.trim();
     text.starts_with(['{', '[']).then(|| parse(text).ok()).flatten()
 }
 
-/// The JSON that arguments are, unwrapped; blank ones are null.
+/// Parses the JSON of arguments, unwrapped; blank arguments are null.
 pub(super) fn object(text: &str) -> Result<Json, String> {
     if text.trim().is_empty() {
         return Ok(Json::Null);
@@ -59,7 +59,7 @@ pub(super) fn object(text: &str) -> Result<Json, String> {
     }
 }
 
-/// Reads JSON of bounded depth and size. The error says what is wrong, and where.
+/// Parses JSON of bounded depth and size. The error describes the mistake and its position.
 fn parse(text: &str) -> Result<Json, String> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     serde_json::from_str::<&RawValue>(body).map_err(|error| broken(body, &error))?;
@@ -79,7 +79,7 @@ fn told(text: &str, error: &SyntaxError) -> String {
     format!("at line {}, column {}: {}{help}", place.line, place.column, error.message)
 }
 
-/// What the parser means, in words for somebody who writes JSON by hand.
+/// Translates a parser error for an author who writes JSON by hand.
 fn broken(text: &str, error: &serde_json::Error) -> String {
     const WORDS: &[(&str, &str)] = &[
         (

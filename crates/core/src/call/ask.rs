@@ -8,13 +8,13 @@ use crate::question::form::Form;
 use crate::question::{Choice, Question, QuestionKind};
 use crate::wording::quoted;
 
-/// A question may have this many bytes.
+/// Maximum size of a question, in bytes.
 const MAX_QUESTION: usize = 16 * 1024;
-/// A question may offer this many options.
+/// Maximum number of options of a question.
 const MAX_OPTIONS: usize = 100;
-/// The value, the label and the description of an option may have this many bytes each.
+/// Maximum size of the value, the label and the description of an option, in bytes each.
 const MAX_OPTION: usize = 1024;
-/// The schema of a form may have this many bytes.
+/// Maximum size of a form's schema, in bytes.
 const MAX_SCHEMA: usize = 64 * 1024;
 
 const KINDS: [(&str, QuestionKind); 4] = [
@@ -39,7 +39,7 @@ pub(super) fn ask(arguments: &Map<String, Json>, problems: &mut Problems) -> Opt
     let schema = schema.filter(|schema| schema.as_object().is_none_or(|keys| !keys.is_empty()));
     let kind = match params.get("kind") {
         Some(_) => params.choice("kind", &KINDS, problems)?,
-        // What comes with the question tells what is meant.
+        // The other fields imply the kind of question.
         None if !options.is_empty() => QuestionKind::Choice,
         None if schema.is_some() => QuestionKind::Form,
         None => QuestionKind::Text,
@@ -66,7 +66,7 @@ fn check_kind(kind: QuestionKind, options: &[Choice], multi: bool, problems: &mu
     }
 }
 
-/// The form, where there has to be one.
+/// Returns the form, if the kind of question needs one.
 fn form(kind: QuestionKind, schema: Option<&Json>, problems: &mut Problems) -> Option<Form> {
     match schema {
         None if kind == QuestionKind::Form => problems.mistake(
@@ -110,7 +110,7 @@ fn options(params: &Params<'_>, problems: &mut Problems) -> Vec<Choice> {
     choices
 }
 
-/// A text alone is an option without label.
+/// Parses an option; a text alone is an option without a label.
 fn option(item: &Json, at: &str, problems: &mut Problems) -> Option<Choice> {
     if let Json::String(value) = item {
         return Some(Choice { value: value.clone(), label: None, description: None });

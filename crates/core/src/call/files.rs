@@ -7,7 +7,7 @@ use super::{ListCall, ReadCall, SearchCall, Tool, WriteCall, WriteMode};
 use crate::vpath::{Mount, VPath};
 use crate::wording::kind;
 
-/// A search may name this many globs.
+/// Maximum number of globs of a search.
 const MAX_GLOBS: usize = 100;
 
 pub(super) fn read(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<ReadCall> {
@@ -62,7 +62,7 @@ pub(super) fn search(arguments: &Map<String, Json>, problems: &mut Problems) -> 
     })
 }
 
-/// A list of texts; one text alone is a list of one.
+/// Reads a list of texts; one text alone is a list of one.
 fn globs(params: &Params<'_>, problems: &mut Problems) -> Vec<String> {
     let items = match params.structure("globs").as_deref() {
         None => return Vec::new(),

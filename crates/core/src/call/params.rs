@@ -1,4 +1,4 @@
-//! The values of a closed object, read one by one; mistakes are collected, so that all are told at once.
+//! Values of a closed object, read one by one; mistakes are collected, so that all are reported at once.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use crate::refusal::{Refusal, RefusalCode};
 use crate::vpath::{VPath, WritablePath};
 use crate::wording::{kind, nearest, quoted, ticked};
 
-/// How many mistakes are spelled out.
+/// Maximum number of reported mistakes.
 const SHOWN: usize = 20;
 
-/// The largest whole number that a float tells exactly.
+/// Largest whole number that a float represents exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// What other tools call our parameters.
+/// Names of our parameters in other tools.
 const SAYINGS: &[(&str, &str)] = &[
     ("file", "path"),
     ("filename", "path"),
@@ -65,7 +65,7 @@ const SAYINGS: &[(&str, &str)] = &[
     ("multiple", "multi"),
 ];
 
-/// What is wrong with a call.
+/// Mistakes of a call.
 #[derive(Default)]
 pub(super) struct Problems {
     mistakes: Vec<String>,
@@ -73,17 +73,17 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// A mistake in the arguments, as a part of a sentence.
+    /// Adds a mistake in the arguments, as a part of a sentence.
     pub(super) fn mistake(&mut self, mistake: impl Into<String>) {
         self.mistakes.push(mistake.into());
     }
 
-    /// Takes a value, or remembers why there is none.
+    /// Returns the value, or records the refusal.
     pub(super) fn take<T>(&mut self, result: Result<T, Refusal>) -> Option<T> {
         result.map_err(|refusal| self.refusals.push(refusal)).ok()
     }
 
-    /// The call, if nothing is wrong with it.
+    /// Returns the call, if it has no mistakes.
     pub(super) fn settle<T>(mut self, tool: Tool, call: Option<T>) -> Result<T, Refusal> {
         match call {
             Some(call) if self.mistakes.is_empty() && self.refusals.is_empty() => return Ok(call),
@@ -123,7 +123,7 @@ fn listed(mistakes: &[String]) -> String {
     text
 }
 
-/// The values of one object.
+/// Values of one object.
 pub(super) struct Params<'j> {
     object: &'j Map<String, Json>,
     /// Prefix that locates the object, such as `edits[0].`; empty for the arguments themselves.
@@ -131,7 +131,7 @@ pub(super) struct Params<'j> {
 }
 
 impl<'j> Params<'j> {
-    /// Opens the arguments of a call. Keys that are not known are mistakes.
+    /// Opens the arguments of a call. Unknown keys are mistakes.
     pub(super) fn open(
         object: &'j Map<String, Json>,
         known: &[&'static str],
@@ -140,7 +140,7 @@ impl<'j> Params<'j> {
         Self::open_at(object, "", known, problems)
     }
 
-    /// Opens an object that stands inside the arguments.
+    /// Opens an object inside the arguments.
     pub(super) fn open_inside(
         value: &'j Json,
         at: &str,
@@ -154,7 +154,7 @@ impl<'j> Params<'j> {
         None
     }
 
-    /// Opens an object at a place of the arguments.
+    /// Opens an object at a position of the arguments.
     pub(super) fn open_at(
         object: &'j Map<String, Json>,
         at: &str,
@@ -168,12 +168,12 @@ impl<'j> Params<'j> {
         Self { object, at }
     }
 
-    /// How a key is called in a message.
+    /// Returns the name of a key for messages.
     pub(super) fn name(&self, key: &str) -> String {
         format!("`{}{key}`", self.at)
     }
 
-    /// A value; null counts as absent.
+    /// Returns a value; null counts as absent.
     pub(super) fn get(&self, key: &str) -> Option<&'j Json> {
         self.object.get(key).filter(|value| !value.is_null())
     }
@@ -183,7 +183,7 @@ impl<'j> Params<'j> {
         problems.mistake(format!("{name} must be {wanted}, but it is {}", kind(value)));
     }
 
-    /// Says that a required value is not there.
+    /// Records that a required value is missing.
     pub(super) fn missing(&self, key: &str, problems: &mut Problems) {
         problems.mistake(format!("{} is missing", self.name(key)));
     }
@@ -203,7 +203,7 @@ impl<'j> Params<'j> {
         self.text(key, problems)
     }
 
-    /// A whole number; `5.0` and `"5"` are 5.
+    /// Reads a whole number; `5.0` and `"5"` are 5.
     pub(super) fn number(&self, key: &str, problems: &mut Problems) -> Option<u64> {
         let value = self.get(key)?;
         let number = match value {
@@ -229,7 +229,7 @@ impl<'j> Params<'j> {
         number
     }
 
-    /// A boolean; `"true"` is true.
+    /// Reads a boolean; `"true"` is true.
     pub(super) fn flag(&self, key: &str, problems: &mut Problems) -> bool {
         match self.get(key) {
             None => false,
@@ -243,7 +243,7 @@ impl<'j> Params<'j> {
         }
     }
 
-    /// One of a few words.
+    /// Reads one of a few words.
     pub(super) fn choice<T: Copy>(
         &self,
         key: &str,
@@ -265,14 +265,14 @@ impl<'j> Params<'j> {
         None
     }
 
-    /// A list or an object, also one that was sent as text.
+    /// Reads a list or an object, also one that was sent as text.
     pub(super) fn structure(&self, key: &str) -> Option<Cow<'j, Json>> {
         let value = self.get(key)?;
         let inner = value.as_str().and_then(unwrapped);
         Some(inner.map_or(Cow::Borrowed(value), Cow::Owned))
     }
 
-    /// A list.
+    /// Reads a list.
     pub(super) fn list(&self, key: &str, problems: &mut Problems) -> Option<Vec<Json>> {
         let value = self.structure(key)?;
         if let Json::Array(items) = value.as_ref() {
@@ -292,7 +292,7 @@ impl<'j> Params<'j> {
         problems.take(WritablePath::new(path))
     }
 
-    /// A SHA-256; a blank one counts as absent.
+    /// Reads a SHA-256 digest; a blank one counts as absent.
     pub(super) fn digest(&self, key: &str, problems: &mut Problems) -> Option<Digest> {
         let text = self.text(key, problems).map(str::trim).filter(|text| !text.is_empty())?;
         let digest = Digest::parse(text);

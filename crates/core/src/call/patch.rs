@@ -11,7 +11,7 @@ use crate::tool::text_patch::{FilePatch, Replacement, TextPatch};
 use crate::vpath::WritablePath;
 use crate::wording::kind;
 
-/// A call may have this many patches.
+/// Maximum number of patches of a call.
 const MAX_PATCHES: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Kind {
         }
     }
 
-    /// The key that says what changes.
+    /// Returns the key that holds the change.
     fn key(self) -> &'static str {
         match self {
             Self::UpdateFrontmatter => "update",
@@ -84,7 +84,7 @@ fn is_state(path: &WritablePath) -> bool {
     path.to_string() == STATE_FILE
 }
 
-/// A patch inside the arguments. What stands outside holds for it too.
+/// Reads a patch inside the arguments. Values outside it apply to it too.
 fn nested(
     outer: &Map<String, Json>,
     inner: &Json,
@@ -142,7 +142,7 @@ fn file(params: &Params<'_>, problems: &mut Problems) -> Option<FilePatchCall> {
     Some(FilePatchCall { path: path?, operation: operation?, if_match })
 }
 
-/// What models put into parameters that they do not need.
+/// Returns true for values that models put into parameters they do not need.
 fn is_blank(value: &Json) -> bool {
     match value {
         Json::Null => true,

@@ -1,6 +1,6 @@
-//! The tools as a model is told about them.
+//! Tool schemas as sent to a model.
 //!
-//! The schemas keep to what all providers take: one type a value, no references, closed objects with `properties` and
+//! They use only what all providers accept: one type per value, no references, closed objects with `properties` and
 //! `required`, enums of strings.
 
 #[cfg(test)]
@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use crate::policy::Policy;
 use crate::tool::{Tool, ToolSpec};
 
-/// The tools that a policy allows, always in the same order.
+/// Returns the tools that a policy allows, always in the same order.
 pub fn tools(policy: &Policy) -> Vec<ToolSpec> {
     let allowed = Tool::ALL.into_iter().filter(|tool| policy.allows(*tool));
     allowed
@@ -151,7 +151,7 @@ fn patch() -> Json {
     )
 }
 
-/// What `update` may hold.
+/// Returns the schema of `update`.
 fn update() -> Json {
     let set = |value: Json| object(&["set"], json!({ "set": value }));
     let append = |items: Json| object(&["append"], json!({ "append": items }));
@@ -215,7 +215,7 @@ fn ask() -> Json {
     )
 }
 
-/// A closed object.
+/// Returns the schema of a closed object.
 fn object(required: &[&str], properties: Json) -> Json {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }

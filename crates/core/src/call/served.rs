@@ -8,7 +8,7 @@ use crate::policy::rules::Verdict;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::wording::{nearest, one_line, quoted};
 
-/// The arguments of a call as a model wrote them: one object. Blank ones are an empty object.
+/// Parses the arguments of a call from the model's text: one object. Blank arguments are an empty object.
 pub fn arguments(name: &str, text: &str) -> Result<Map<String, Json>, Refusal> {
     let problem = match object(text) {
         Ok(Json::Object(object)) => return Ok(object),
@@ -20,7 +20,7 @@ pub fn arguments(name: &str, text: &str) -> Result<Map<String, Json>, Refusal> {
     Err(Refusal::new(RefusalCode::InvalidArguments, message).hint("Send one JSON object."))
 }
 
-/// What a call is about, for one line on a screen.
+/// Returns the subject of a call for one line on a screen.
 pub fn subject(arguments: &Map<String, Json>) -> Option<String> {
     let parts = arguments.iter().map(|(key, value)| match value.as_str() {
         Some(text) => format!("{key}={text}"),
@@ -30,12 +30,12 @@ pub fn subject(arguments: &Map<String, Json>) -> Option<String> {
     (!text.is_empty()).then(|| one_line(&text))
 }
 
-/// Returns the name of a served tool as we write it, however the model did.
+/// Returns the canonical name of a server tool, in whatever spelling the model used.
 pub fn written(name: &str) -> String {
     name.replace("__", ".")
 }
 
-/// Returns the refusal of a call of a served tool that is denied by a rule, or that the model was not offered.
+/// Returns the refusal of a call to a server tool that a rule denies, or that was not offered to the model.
 pub fn refusal(name: &str, offered: &[String], policy: &Policy) -> Refusal {
     let (tool, unavailable) = (written(name), RefusalCode::ToolNotAvailable);
     let outlook = policy.outlook(&tool);

@@ -38,7 +38,7 @@ pub(super) fn update_state(
     Some(StateCall { path: state(problems)?, completion: None, update })
 }
 
-/// The variables and the artifacts, read as those of `updateFrontmatter` are.
+/// Reads the variables and the artifacts like those of `updateFrontmatter`.
 fn update(params: &Params<'_>, problems: &mut Problems) -> Option<StateUpdate> {
     let mut update = Map::new();
     if let Some(variables) = params.structure("variables") {

@@ -1,4 +1,4 @@
-//! The parts of a context that come and go together.
+//! Parts of a context that are added and removed together.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::integrity::Digest;
 use crate::message::Message;
 use crate::payload::Payload;
 
-/// A message with what is known about it, so that it is read once.
+/// Message with its cached size and digest, so that it is read once.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) message: Arc<Message>,
@@ -24,7 +24,7 @@ impl Entry {
         Self { message: Arc::new(message), digest, bytes }
     }
 
-    /// Whether every text of the message is here, and none in a blob.
+    /// Returns true if every text of the message is loaded, and none is a blob.
     pub(super) fn is_at_hand(&self) -> bool {
         match &*self.message {
             Message::System { .. } | Message::User { .. } => true,
@@ -40,7 +40,7 @@ impl Entry {
     }
 }
 
-/// What a provider wants back is part of the window, though it is no text of ours.
+/// Returns the size of the provider's extra data, which takes part of the window although it is no text of ours.
 fn extra_bytes(message: &Message) -> u64 {
     let size = |extra: &Map<String, Json>| {
         if extra.is_empty() {
@@ -57,7 +57,7 @@ fn extra_bytes(message: &Message) -> u64 {
     }
 }
 
-/// Messages that belong together.
+/// Group of messages that belong together.
 #[derive(Clone, Debug)]
 pub(super) enum Block {
     /// Position of the run.
@@ -91,7 +91,7 @@ impl Block {
     }
 }
 
-/// A reply with calls, and the answers as far as they can be sent: in the order of the calls, without a gap.
+/// Reply with calls, and the answers that can already be sent: in the order of the calls, without a gap.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) call: Entry,
@@ -119,7 +119,7 @@ impl Group {
         place >= self.results.len() && self.early.iter().all(|(taken, _)| *taken != place)
     }
 
-    /// Takes the answer to the first open call with this id.
+    /// Adds the answer to the first open call with this id.
     pub(super) fn answer(&mut self, call_id: &str, result: Payload) {
         let ids = self.call_ids();
         let place = (0..ids.len())
@@ -129,7 +129,7 @@ impl Group {
         }
     }
 
-    /// The answers that can be sent now.
+    /// Returns the answers that can be sent now.
     pub(super) fn take_ready(&mut self) -> Vec<Entry> {
         let ids = self.call_ids();
         let mut ready = Vec::new();
@@ -143,7 +143,7 @@ impl Group {
         ready
     }
 
-    /// Answers what is open with a text, and tells which calls these are.
+    /// Answers the open calls with a text, and returns them.
     pub(super) fn settle(&mut self, text: &str) -> Vec<(String, Payload)> {
         let ids = self.call_ids();
         let mut written = Vec::new();
@@ -156,8 +156,8 @@ impl Group {
         written
     }
 
-    /// What stays when the traffic goes: the model's words, and what the user was asked and said. What a provider
-    /// wants back with the calls goes with them.
+    /// Returns the blocks that stay when tool messages are dropped: the model's text, and questions with the user's
+    /// answers. The provider's extra data goes with the calls.
     pub(super) fn into_words(self) -> Vec<Block> {
         let mut blocks = Vec::new();
         if let Message::Assistant { content: Some(words), .. } = &*self.call.message {
@@ -168,7 +168,7 @@ impl Group {
     }
 }
 
-/// A question of the model and what the user said.
+/// Question of the model with the user's answer.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
     pub(super) question: Arc<str>,

@@ -1,4 +1,4 @@
-//! The check of a request before it is sent: calls and answers fit together.
+//! The check of a request before it is sent: every call has its answer.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::message::Message;
 
-/// Why a list of messages cannot be sent.
+/// Reason why a list of messages cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Problem {
     /// A call has no answer right after it.

@@ -1,4 +1,5 @@
-//! What leaves a context: the traffic of a node that is left, and by fixed rules what no longer fits the window.
+//! Cuts of a context: the tool messages of a node that is left, and, by fixed rules, whatever no longer fits the
+//! window.
 
 use serde_json::json;
 
@@ -7,27 +8,27 @@ use super::block::{Block, Entry};
 use crate::message::Message;
 use crate::payload::Payload;
 
-/// Words that stay when a node is left have at most this many bytes; the oldest go first.
+/// Maximum size of the text that stays when a node is left, in bytes; the oldest is dropped first.
 pub const KEPT_WORDS_BYTES: u64 = 64 * 1024;
 
-/// A token is taken for this many bytes: English has more, Chinese, digests and dense JSON about as many.
+/// Estimated bytes per token: English has more, Chinese, digests and dense JSON about as many.
 const TOKEN_BYTES: u64 = 3;
 
-/// How many tokens so many bytes are taken for.
+/// Estimates the number of tokens in this many bytes.
 pub fn tokens_of(bytes: u64) -> u64 {
     bytes.div_ceil(TOKEN_BYTES)
 }
 
-/// What a message costs beside its text: its role and the marks around it.
+/// Size of a message beside its text: its role and delimiters.
 const MESSAGE_BYTES: u64 = 16;
-/// The part of the window that stays free for the answer and the tools: a quarter, but no more tokens than this.
+/// Part of the window that stays free for the answer and the tools: a quarter, but at most this many tokens.
 const MOST_FREE_TOKENS: u64 = 16 * 1024;
-/// No answer is shortened to fewer bytes.
+/// Size below which no answer is shortened, in bytes.
 const LEAST_ANSWER_BYTES: u64 = 512;
-/// A longer answer may be a blob in a later process, where its text is not at hand; it is shortened to a note.
+/// Size from which an answer is shortened to a note, because in a later process it may be a blob that is not loaded.
 const LONGEST_HEAD: u64 = 32 * 1024;
 
-/// What stays of the calls when a node is left.
+/// Calls that stay when a node is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Keeps no calls, only text.
@@ -36,7 +37,7 @@ pub enum Keep {
     LastGroup,
 }
 
-/// What was cut.
+/// Summary of a cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// Messages that are no longer sent, or no longer in full.
@@ -51,8 +52,8 @@ impl Cut {
 }
 
 impl Context {
-    /// Drops the tool traffic, anchors and nudges of the node that is left. Words between user and model stay up to
-    /// [`KEPT_WORDS_BYTES`]; what is cut there is reported.
+    /// Drops the tool messages, anchors and reminders of the node that is left. Text of user and model stays up to
+    /// [`KEPT_WORDS_BYTES`]; a cut of it is reported.
     pub fn leave_node(&mut self, keep: Keep) -> Option<Cut> {
         let kept = match keep {
             Keep::Words => None,
@@ -83,9 +84,9 @@ impl Context {
         cut.reported()
     }
 
-    /// Cuts until the context fits the window: first the oldest calls with their answers, stale anchors and nudges,
-    /// then the oldest words, then the answers of the last calls are shortened, then their arguments. System messages,
-    /// the first and the latest anchor of the node, the latest words of the user and the last calls always stay.
+    /// Cuts until the context fits the window: first the oldest calls with their answers, stale anchors and reminders,
+    /// then the oldest text, then the answers of the last calls are shortened, then their arguments. System messages,
+    /// the first and the latest anchor of the node, the user's latest input and the last calls always stay.
     pub fn fit(&mut self) -> Option<Cut> {
         if self.fits() {
             return None;
@@ -100,25 +101,25 @@ impl Context {
         cut.reported()
     }
 
-    /// Whether the context fits the window, by an estimate. After [`Context::fit`] it does, unless what always stays
-    /// is larger.
+    /// Returns true if the context fits the window, by an estimate. After [`Context::fit`] it does, unless the part
+    /// that always stays is larger.
     pub fn fits(&self) -> bool {
         self.weight() <= self.room()
     }
 
-    /// The model has a smaller window than it takes for what would be sent now.
+    /// Reduces the window below the size of the next request, because the model's window is smaller than declared.
     pub fn narrow(&mut self) {
         self.window_tokens = self.window_tokens.min(self.weight() / TOKEN_BYTES);
     }
 
-    /// The bytes that may be sent.
+    /// Returns the bytes that may be sent.
     fn room(&self) -> u64 {
         let free = (self.window_tokens / 4).min(MOST_FREE_TOKENS);
         (self.window_tokens - free).saturating_mul(TOKEN_BYTES)
     }
 
-    /// What is cut down to: more goes than must, so that the next requests need no cut and keep their beginning, which
-    /// providers have at hand.
+    /// Returns the size to cut down to: below the limit, so that the next requests need no cut and keep the beginning
+    /// that providers have cached.
     fn enough(&self) -> u64 {
         let room = self.room();
         room - room / 4
@@ -132,7 +133,7 @@ impl Context {
         self.blocks.iter().rposition(|block| matches!(block, Block::Group(_)))
     }
 
-    /// Whole groups go, their words stay.
+    /// Drops whole groups but keeps their text.
     fn cut_traffic(&mut self, cut: &mut Cut) {
         let last = self.last_group();
         let is_anchor = |block: &Block| matches!(block, Block::Anchor(_));
@@ -189,7 +190,7 @@ impl Context {
         self.reweigh();
     }
 
-    /// The answers of the last calls share what is left of the room; an answer that is larger than its share keeps
+    /// Shortens the answers of the last calls, which share the remaining room; an answer larger than its share keeps
     /// its beginning.
     fn shorten_answers(&mut self, cut: &mut Cut) {
         let (weight, room) = (self.weight(), self.room());
@@ -211,7 +212,7 @@ impl Context {
 }
 
 impl Context {
-    /// Long arguments of the last calls are replaced by a note when nothing else makes room.
+    /// Replaces long arguments of the last calls by a note, if no other cut makes room.
     fn shorten_arguments(&mut self, cut: &mut Cut) {
         if self.fits() {
             return;
@@ -272,7 +273,7 @@ fn shorten(entry: &mut Entry, share: u64, cut: &mut Cut) {
     }
 }
 
-/// An answer that says that it was cut, and how it began if that is short enough to be always at hand.
+/// Returns a shortened answer that says so, with its beginning if it is small enough to be always loaded.
 fn shortened(content: &Payload, room: u64) -> Payload {
     let note = "… cut by the runtime: the answer does not fit the context. Ask for less: search first, then read a window of lines.";
     let bytes = content.bytes();
@@ -285,7 +286,7 @@ fn shortened(content: &Payload, room: u64) -> Payload {
     json!({ "truncated": true, "bytes": bytes, "head": head, "note": note }).to_string().into()
 }
 
-/// The beginning of a text that has at most this many bytes when it is written as a JSON string.
+/// Returns the beginning of a text that has at most this many bytes as a JSON string.
 fn json_head(text: &str, free: usize) -> &str {
     let mut written = 0;
     for (at, c) in text.char_indices() {

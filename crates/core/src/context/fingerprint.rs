@@ -1,11 +1,11 @@
-//! Digests of requests: one a message, chained, so that a new message costs only itself.
+//! Digests of requests: one per message, chained, so that the cost of an append depends on the new message alone.
 
 use crate::integrity::Digest;
 use crate::message::Message;
 use crate::payload::Payload;
 use crate::tool::ToolSpec;
 
-/// A running digest over a list of messages.
+/// Running digest over a list of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chain(Digest);
 
@@ -16,19 +16,19 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// One message more.
+    /// Appends a message.
     pub(super) fn push(&mut self, message: Digest) {
         self.0 = self.with(message);
     }
 
-    /// The digest with something that stands beside the list.
+    /// Returns the digest combined with a value beside the list.
     pub(super) fn with(self, other: Digest) -> Digest {
         Digest::of(format!("{} {other}", self.0).as_bytes())
     }
 }
 
-/// The digest of a message as it is sent. Payloads count by their own digest, so that it is the same whether a text is
-/// at hand or in a blob.
+/// Returns the digest of a message as it is sent. Payloads count by their own digest, so it is the same whether a text
+/// is loaded or in a blob.
 pub(super) fn message_digest(message: &Message) -> Digest {
     let named = match message {
         Message::System { .. } | Message::User { .. } => None,
@@ -48,7 +48,7 @@ pub(super) fn message_digest(message: &Message) -> Digest {
             Some(Message::Tool { tool_call_id: tool_call_id.clone(), content: by_name(content) })
         }
     };
-    // A message has only text keys, so that it can always be written.
+    // A message has only text keys, so it can always be serialized.
     let bytes = serde_json::to_vec(named.as_ref().unwrap_or(message)).unwrap_or_default();
     Digest::of(&bytes)
 }
@@ -57,7 +57,7 @@ fn by_name(payload: &Payload) -> Payload {
     Payload::Blob { sha256: payload.digest(), bytes: payload.bytes() }
 }
 
-/// The digest of a list of tools, to be computed once for all requests that have them.
+/// Returns the digest of a list of tools, computed once for all requests that have them.
 pub fn tools_digest(tools: &[ToolSpec]) -> Digest {
     Digest::of(&serde_json::to_vec(tools).unwrap_or_default())
 }

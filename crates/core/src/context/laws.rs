@@ -48,12 +48,12 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 1..40)
 }
 
-/// A text that tells its size and is not all the same.
+/// Returns a varied text of this size.
 fn text(size: usize) -> String {
     format!("{size}\"\n中").chars().cycle().take(size).collect()
 }
 
-/// How long texts come: at hand, or as blobs as a later process finds them.
+/// Form of long texts: loaded, or blobs as in a later process.
 #[derive(Clone, Copy)]
 enum Long {
     Inline,
@@ -112,7 +112,7 @@ fn calls_in(messages: &[Arc<Message>]) -> usize {
     messages.iter().filter(is_call).count()
 }
 
-/// Only what is never cut is left.
+/// Returns true if only the part that is never cut is left.
 fn is_least(context: &Context) -> bool {
     let count =
         |is: &dyn Fn(&Block) -> bool| context.blocks.iter().filter(|block| is(block)).count();
@@ -128,7 +128,7 @@ fn is_least(context: &Context) -> bool {
         && answers_are_short
 }
 
-/// The digest from scratch, over the messages as they stand.
+/// Computes the digest of the messages from scratch.
 fn digest_of(messages: &[Arc<Message>]) -> Digest {
     let mut chain = Chain::default();
     messages.iter().for_each(|message| chain.push(fingerprint::message_digest(message)));

@@ -1,4 +1,4 @@
-//! The flat list of all events, by their names in JSON: one row an event.
+//! The flat list of all events, by their names in JSON: one row per event.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

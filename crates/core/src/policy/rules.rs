@@ -1,8 +1,8 @@
-//! Rules about tools: which are allowed, which ask the user first, which are denied.
+//! Rules about tools: some are allowed, some ask the user first, some are denied.
 //!
-//! A place that may say something, such as the settings or a command line, has a set of rules of its own. Within a set
-//! the more precise rule wins, so that a set can make exceptions from itself; between sets the stricter one wins, so
-//! that no place can widen what another one allows.
+//! Each source, such as the settings or a command line, has a set of rules of its own. Within a set the more precise
+//! rule wins, so that a set can make exceptions to itself; between sets the stricter one wins, so that no source can
+//! widen what another one allows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,9 +14,9 @@ use crate::tool::Tool;
 use crate::vpath::{Mount, VPath};
 use crate::wording::{nearest, quoted};
 
-/// A pattern may have this many bytes.
+/// Maximum size of a pattern, in bytes.
 const MAX_PATTERN: usize = 256;
-/// The tools that change files. A rule with a folder can be about them.
+/// Tools that change files, so that a rule with a folder can match them.
 pub(super) const WRITERS: [&str; 2] = ["fs.write", "fs.apply_patch"];
 
 /// The rules of one place.
@@ -97,7 +97,7 @@ pub struct ToolPattern {
     folder: Option<VPath>,
 }
 
-/// Which tools, the most precise last.
+/// Tools that a pattern matches, the most precise last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ToolName {
     Any,
@@ -107,7 +107,8 @@ enum ToolName {
 }
 
 impl ToolPattern {
-    /// Whether it is about calls of this tool that write here; without a place, about the tool as a whole.
+    /// Returns true if the pattern matches calls of this tool that write to this path; without a path, the tool as a
+    /// whole.
     fn covers(&self, tool: &str, place: Option<&VPath>) -> bool {
         self.names(tool)
             && match (&self.folder, place) {
@@ -126,12 +127,12 @@ impl ToolPattern {
         is_named && (self.folder.is_none() || WRITERS.contains(&tool))
     }
 
-    /// Whether it is about a part of the project alone.
+    /// Returns true if the pattern is limited to a folder.
     pub fn has_folder(&self) -> bool {
         self.folder.is_some()
     }
 
-    /// What makes it more precise than another: first its folder, then its name.
+    /// Returns the precision of the pattern: first its folder, then its name.
     fn precision(&self) -> (Option<usize>, &ToolName) {
         (self.folder.as_ref().map(|folder| folder.relative().len()), &self.tool)
     }
@@ -144,7 +145,7 @@ fn is_below(place: &VPath, folder: &VPath) -> bool {
     place.mount() == folder.mount() && is_inside
 }
 
-/// A tool that no rule is about: without it a run could not ask, or not go on.
+/// Returns true for a tool that no rule can restrict: without it a run could not ask, or not continue.
 pub fn is_exempt(tool: &str) -> bool {
     tool == "ui.ask_user" || tool.starts_with("runtime.")
 }
@@ -197,8 +198,8 @@ impl FromStr for ToolPattern {
 }
 
 impl ToolName {
-    /// A rule about a tool that does not exist would be kept and do nothing. Only the tools of servers are not known
-    /// before they are there.
+    /// Refuses a rule about an unknown tool, which would have no effect. Only the tools of servers are unknown in
+    /// advance.
     fn check(&self) -> Result<(), String> {
         let is_server = |name: &str| name.starts_with("mcp.");
         let tools = || Tool::ALL.into_iter().map(Tool::name);
@@ -282,7 +283,7 @@ impl JsonSchema for ToolPattern {
     }
 }
 
-/// What the rules say about a call.
+/// Decision of the rules about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     pub verdict: Verdict,
@@ -293,7 +294,7 @@ pub struct Decision {
 impl Decision {
     const ALLOW: Self = Self { verdict: Verdict::Allow, rule: None };
 
-    /// The same after the user allowed what these rules ask about.
+    /// Returns the decision after the user granted these rules.
     fn granted(self, granted: &[Rule]) -> Self {
         match &self.rule {
             Some(rule) if self.verdict == Verdict::Ask && granted.contains(rule) => {
@@ -303,24 +304,24 @@ impl Decision {
         }
     }
 
-    /// The stricter of two.
+    /// Returns the stricter of two decisions.
     fn or_stricter(self, other: Self) -> Self {
         if other.verdict > self.verdict || self.rule.is_none() { other } else { self }
     }
 }
 
 impl RuleSet {
-    /// Rules of a place that says nothing.
+    /// Returns an empty set.
     pub fn none(from: Source) -> Self {
         Self { from, allow: Vec::new(), ask: Vec::new(), deny: Vec::new() }
     }
 
-    /// Whether it says nothing.
+    /// Returns true if the set has no rules.
     pub fn is_empty(&self) -> bool {
         self.allow.is_empty() && self.ask.is_empty() && self.deny.is_empty()
     }
 
-    /// All of its rules.
+    /// Returns all rules of the set.
     pub fn rules(&self) -> impl Iterator<Item = (Verdict, &ToolPattern)> {
         let allow = self.allow.iter().map(|pattern| (Verdict::Allow, pattern));
         let ask = self.ask.iter().map(|pattern| (Verdict::Ask, pattern));
@@ -328,7 +329,7 @@ impl RuleSet {
         allow.chain(ask).chain(deny)
     }
 
-    /// What the most precise rule says; of two that are alike, the stricter.
+    /// Decides by the most precise rule; of two equally precise ones, by the stricter.
     fn decide(&self, tool: &str, place: Option<&VPath>) -> Decision {
         let covering = self.rules().filter(|(_, pattern)| pattern.covers(tool, place));
         let decisive = covering
@@ -336,7 +337,7 @@ impl RuleSet {
         decisive.map_or(Decision::ALLOW, |(verdict, pattern)| self.decision(verdict, pattern))
     }
 
-    /// What holds for a tool before it is known what it is called with: it is denied if nothing of it is left.
+    /// Decides about a tool before its arguments are known: it is denied if every call would be.
     fn outlook(&self, tool: &str) -> Decision {
         let whole = self.decide(tool, None);
         if whole.verdict != Verdict::Deny {
@@ -353,8 +354,8 @@ impl RuleSet {
     }
 }
 
-/// What all sets say together about a call of a tool that writes to these places, or to none. A rule that the user
-/// `granted` asks no more. The state of the run is nobody's to deny: the guard decides about it.
+/// Decides by all sets about a call of a tool that writes to these paths, or to none. A rule that the user `granted` no
+/// longer asks. No rule can deny changes of the run's state: the guard decides about them.
 pub fn decide(sets: &[RuleSet], granted: &[Rule], tool: &str, places: &[&VPath]) -> Decision {
     if is_exempt(tool) {
         return Decision::ALLOW;
@@ -370,7 +371,7 @@ pub fn decide(sets: &[RuleSet], granted: &[Rule], tool: &str, places: &[&VPath])
     open.map(|place| judged(Some(place))).fold(Decision::ALLOW, Decision::or_stricter)
 }
 
-/// What all sets say about a tool before it is called.
+/// Decides by all sets about a tool before it is called.
 pub fn outlook(sets: &[RuleSet], tool: &str) -> Decision {
     if is_exempt(tool) {
         return Decision::ALLOW;
@@ -413,7 +414,7 @@ mod tests {
         check(&sets, "fs.write", Some("@project/artifacts/a.md"), Verdict::Allow, below);
         check(&sets, "fs.write", Some("@project/artifacts-2/a.md"), Verdict::Ask, "fs.write");
         check(&sets, "fs.apply_patch", Some("@project/a.md"), Verdict::Deny, "*");
-        // What a run needs to ask and to go on.
+        // A run needs these to ask and to continue.
         check(&sets, "ui.ask_user", None, Verdict::Allow, "");
         check(&sets, "runtime.complete_node", None, Verdict::Allow, "");
         check(&sets, "fs.apply_patch", Some("@state/workflow.md"), Verdict::Allow, "");

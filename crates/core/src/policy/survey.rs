@@ -1,4 +1,4 @@
-//! What a policy comes to, tool by tool, and who decided it. It asks the code that enforces.
+//! The effective policy, tool by tool, with its deciders. It calls the code that enforces.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::package::agents::AgentTools;
 use crate::tool::Tool;
 use crate::tool::served::ServedTool;
 
-/// The policies that are merged, each of them as strict as the one before or stricter.
+/// Policies to merge, each at least as strict as the one before.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers<'p> {
     /// Policy of the settings.
@@ -80,17 +80,17 @@ pub struct FolderRule {
 }
 
 impl Layers<'_> {
-    /// What holds in a run.
+    /// Returns the effective policy of a run.
     pub fn policy(&self) -> Policy {
         self.run.tightened(self.agent).with_state()
     }
 
-    /// Seconds that one call may take.
+    /// Returns the maximum seconds of one call.
     pub fn call_seconds(&self) -> Limit {
         self.limit(|policy| policy.call_seconds)
     }
 
-    /// The rules about folders.
+    /// Returns the rules about folders.
     pub fn folders(&self) -> Vec<FolderRule> {
         let sets = self.policy().rules;
         let rules = sets.iter().flat_map(|set| set.rules().map(|rule| (set.from, rule)));
@@ -103,8 +103,8 @@ impl Layers<'_> {
         about_folders.map(row).collect()
     }
 
-    /// Every tool that a model may hear of, and those that were taken away. Tools of servers are not known before these run:
-    /// there is a row for each server, for each tool that a rule names, and for each of those that are known to be `offered`.
+    /// Lists every tool that a model may see, and those that were removed. Tools of servers are unknown before these
+    /// run: there is a row for each server, for each tool that a rule names, and for each known tool in `offered`.
     pub fn survey(&self, servers: &[String], offered: &[String]) -> Vec<Surveyed> {
         let policy = self.policy();
         let is_there =
@@ -113,14 +113,14 @@ impl Layers<'_> {
         own.chain(self.served(servers, offered, &policy)).collect()
     }
 
-    /// What holds for one tool of a server.
+    /// Returns the row of one server tool.
     pub fn served_tool(&self, tool: &ServedTool) -> Surveyed {
         let (name, server) = (tool.name(), tool.server.to_string());
         self.of_servers(&name, &name, Some(&server), &self.policy())
     }
 
     fn tool(&self, tool: Tool, policy: &Policy) -> Surveyed {
-        // What holds in general: a rule about a folder is an exception, which is told beside.
+        // The row shows the general decision: a rule about a folder is an exception and listed separately.
         let general = policy.decide(&[], tool.name(), &[]);
         let outlook = policy.outlook(tool.name());
         let is_allowed = policy.allows(tool);
@@ -170,7 +170,7 @@ impl Layers<'_> {
         rows
     }
 
-    /// What holds for tools of servers that begin like this: of all, of one, or a single tool.
+    /// Returns the row of server tools with this prefix: all, those of one server, or a single tool.
     fn of_servers(
         &self,
         begins: &str,
@@ -200,7 +200,7 @@ impl Layers<'_> {
         }
     }
 
-    /// Who switched something off.
+    /// Returns the decider that switched a feature off.
     fn who(&self, is_on: impl Fn(&Policy) -> bool) -> Decider {
         if !is_on(self.settings) {
             Decider::Settings
@@ -306,7 +306,7 @@ mod tests {
         let by = write.rule.as_ref().map(|rule| rule.pattern.to_string());
         assert_eq!((write.verdict, by.as_deref()), (Verdict::Deny, Some("fs.write")));
         assert!(!write.state_only);
-        // The model is still told of it: it may ask to write there.
+        // The model still sees the tool: it may ask to write there.
         assert!(tools(&layers.policy()).iter().any(|tool| tool.name == "fs.write"));
         assert_eq!(layers.folders().len(), 1);
     }
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(row("mcp.open.look"), (Verdict::Allow, Decider::Settings));
         assert_eq!(row("mcp.shut.look"), (Verdict::Deny, Decider::Run));
         assert_eq!(rows.iter().filter(|row| row.tool == "mcp.open.pay").count(), 1);
-        // Without servers at all there is one row that says so.
+        // Without any servers there is one row that says so.
         let off = Policy::default();
         let layers = Layers { settings: &off, run: &off, agent: None };
         let names: Vec<String> =

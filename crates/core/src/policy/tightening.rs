@@ -1,4 +1,4 @@
-//! What one run may do with tools, beside what the settings say. It can only tighten.
+//! Restrictions of one run beyond the settings. They can only tighten.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct Tightening {
 }
 
 impl Tightening {
-    /// As a policy that allows everything else.
+    /// Returns the restrictions as a policy that allows everything else.
     pub fn policy(&self) -> Policy {
         let writes = WRITERS.iter().filter(|_| self.ask_writes);
         let writes = writes.filter_map(|tool| tool.parse().ok());

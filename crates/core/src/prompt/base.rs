@@ -1,9 +1,9 @@
 //! The first layer: rules that hold for every agent and every workflow.
 
-/// The rules have at most this many bytes.
+/// Maximum size of the rules, in bytes.
 pub const BASE_MAX_BYTES: usize = 8 * 1024;
 
-/// What the conversation is about.
+/// Kind of conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Talk {
     Run,
@@ -13,7 +13,7 @@ pub enum Talk {
     Conversation,
 }
 
-/// The rules of the runtime.
+/// Returns the rules of the runtime.
 pub fn base_rules(talk: Talk) -> String {
     match talk {
         Talk::Run => run_rules(STATE_RULES),
@@ -24,7 +24,7 @@ pub fn base_rules(talk: Talk) -> String {
     }
 }
 
-/// The rules of a run, with those about its state.
+/// Returns the rules of a run, with those about its state.
 fn run_rules(state: &str) -> String {
     format!(
         "{RUN}\n\n{MOUNTS_RUN}\n\n{RULES_RUN}\n{state}\n{RULES_RUN_MORE}\n\n{EVIDENCE_RUN}\n{EVIDENCE}"
@@ -79,12 +79,12 @@ const EVIDENCE: &str = "\
 - Do not state as a fact what you have not read. Look it up with a tool, or ask the user.
 - Read large files narrowly: find the place with fs.search, then read its lines with fs.read startLine and endLine.";
 
-/// The rules about the state.
+/// Rules about the state.
 const STATE_RULES: &str = "\
 - After completing a node, update @state/workflow.md frontmatter: stepsCompleted, currentNodeId, variables (if needed), decisionLog (if decision), artifacts, updatedAt (if required).
 - Change the state only with fs.apply_patch, operation updateFrontmatter, and make one move at a time: one new currentNodeId in one patch.";
 
-/// The same in strict mode.
+/// Rules about the state in strict mode.
 const STRICT_RULES: &str = "\
 - After completing a node, call runtime.complete_node with its id, the next node, variables (if needed), the decision (if one was made) and artifacts. It is the only way to move; where a step file says to update the frontmatter of @state/workflow.md, this is meant.
 - Set variables or name artifacts without leaving the node with runtime.update_state. @state/workflow.md is not written directly.";

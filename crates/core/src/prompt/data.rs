@@ -3,12 +3,12 @@
 use super::line::{head, line, push_escaped};
 use crate::vpath::VPath;
 
-/// The layer has at most this many bytes.
+/// Maximum size of the layer, in bytes.
 pub const DATA_MAX_BYTES: usize = 32 * 1024;
 
-/// The preview has at most this many bytes, indentation and escapes included.
+/// Maximum size of the preview in bytes, with indentation and escapes.
 const PREVIEW_BYTES: usize = 16 * 1024;
-/// The label has at most this many bytes.
+/// Maximum size of the label, in bytes.
 const LABEL_BYTES: usize = 256;
 
 /// Data that was loaded before a command.
@@ -20,9 +20,9 @@ pub struct DataContext<'a> {
     pub content: &'a str,
 }
 
-/// The data as a message to the model.
+/// Renders the data as a message to the model.
 pub fn data_context(data: &DataContext<'_>) -> String {
-    // A mount path is clean, so that it is always one line.
+    // A mount path is clean, so it is always one line.
     let path = line(&data.path.to_string(), 4096 + 64);
     let (preview, is_whole) = preview(data.content);
     let rest = if is_whole {
@@ -36,10 +36,10 @@ pub fn data_context(data: &DataContext<'_>) -> String {
     )
 }
 
-/// The beginning of the content, every line indented so that it cannot begin a field, and whether that is all.
+/// Returns the beginning of the content, every line indented so that it cannot begin a field, and true if that is all.
 fn preview(content: &str) -> (String, bool) {
     let mut shown = String::new();
-    // Everything further on cannot fit, since no character gets shorter.
+    // The rest cannot fit, since no character gets shorter.
     for text in head(content, PREVIEW_BYTES).lines() {
         let mut indented = String::from("  ");
         for c in text.chars() {

@@ -1,4 +1,4 @@
-//! `RUN_DIRECTIVE`: what is run, where it stands, and how to go about it.
+//! `RUN_DIRECTIVE`: the workflow, its position, and the protocol.
 
 use super::ARTIFACTS_ROOT;
 use super::line::line;
@@ -8,13 +8,13 @@ use crate::package::graph::Node;
 use crate::policy::StateTool;
 use crate::state::document::STATE_FILE;
 
-/// The layer has at most this many bytes.
+/// Maximum size of the layer, in bytes.
 pub const DIRECTIVE_MAX_BYTES: usize = 8 * 1024;
 
-/// Names and paths have at most this many bytes.
+/// Maximum size of names and paths, in bytes.
 const FIELD_BYTES: usize = 1024 + 64;
 
-/// What a directive says.
+/// Contents of a directive.
 #[derive(Clone, Copy, Debug)]
 pub struct Directive<'a> {
     pub intent: Intent,
@@ -27,7 +27,7 @@ pub struct Directive<'a> {
     pub caller: Option<CalledBy<'a>>,
 }
 
-/// The workflow that called another one.
+/// Workflow that called another one.
 #[derive(Clone, Copy, Debug)]
 pub struct CalledBy<'a> {
     pub workflow: &'a Workflow,
@@ -37,7 +37,7 @@ pub struct CalledBy<'a> {
     pub call: u64,
 }
 
-/// Why a directive is sent.
+/// Occasion of a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
     Start,
@@ -46,7 +46,7 @@ pub enum Intent {
     Resume,
 }
 
-/// Where a run is.
+/// Position of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
     Node(&'a Node),
@@ -54,7 +54,7 @@ pub enum Place<'a> {
     Completed,
 }
 
-/// Whether a run goes on by itself.
+/// Mode of a run: with or without questions before each move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autopilot {
     /// The model asks only for missing information.
@@ -63,7 +63,7 @@ pub enum Autopilot {
     Off,
 }
 
-/// Whether the protocol is told. It stands once in a context.
+/// Presence of the protocol, which appears once in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The protocol follows the fields.
@@ -72,7 +72,7 @@ pub enum Protocol {
     StandsAbove,
 }
 
-/// The directive as a message to the model.
+/// Renders the directive as a message to the model.
 pub fn run_directive(directive: &Directive<'_>) -> String {
     let workflow = directive.workflow;
     let mut text = String::from("RUN_DIRECTIVE\n- runType: bmad-micro\n");

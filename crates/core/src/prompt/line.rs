@@ -4,22 +4,22 @@ use std::fmt::Write as _;
 
 use crate::text::is_unsafe_char;
 
-/// What stands where a text was cut.
+/// Mark at the end of a cut text.
 const CUT: char = '…';
 
-/// The beginning of a text: at most this many bytes, and whole characters.
+/// Returns the beginning of a text: at most this many bytes, and whole characters.
 pub(super) fn head(text: &str, cap: usize) -> &str {
     text.get(..text.floor_char_boundary(cap)).unwrap_or_default()
 }
 
-/// A text as one line of at most `cap` bytes. Characters that would end the line, hide or steer are escaped.
+/// Renders a text as one line of at most `cap` bytes. Line breaks, invisible and control characters are escaped.
 pub(super) fn line(text: &str, cap: usize) -> String {
     escaped(text.trim().chars(), cap, "")
 }
 
-/// The same for prose of an author: blanks and line breaks become one blank each.
+/// Renders an author's prose as one line: blanks and line breaks become one blank each.
 pub(super) fn folded(text: &str, cap: usize) -> String {
-    // The cap is in bytes and every character has at least one; what stands further on cannot be shown.
+    // The cap is in bytes and every character has at least one, so the rest cannot be shown.
     let words = head(text.trim_start(), cap.saturating_mul(4)).split_whitespace();
     let mut whole = String::new();
     for word in words {
@@ -31,7 +31,7 @@ pub(super) fn folded(text: &str, cap: usize) -> String {
     escaped(whole.chars(), cap, "")
 }
 
-/// A value among others on a line: as it is when nothing in it can be mistaken, else in quotes. At most `cap` bytes.
+/// Renders a value among others on a line: unchanged if it is unambiguous, else in quotes. At most `cap` bytes.
 pub(super) fn value(text: &str, cap: usize) -> String {
     let is_plain = |c: char| !is_unsafe_char(c) && !matches!(c, '"' | '\\' | '(' | ')' | ',' | '=');
     let plain = !text.is_empty()
@@ -42,15 +42,15 @@ pub(super) fn value(text: &str, cap: usize) -> String {
     if plain { text.to_owned() } else { quoted(text, cap) }
 }
 
-/// A text in quotes, on one line, with at most `cap` bytes.
+/// Renders a text in quotes, on one line, with at most `cap` bytes.
 pub(super) fn quoted(text: &str, cap: usize) -> String {
     format!("\"{}\"", escaped(text.chars(), cap.saturating_sub(2), "\"\\"))
 }
 
-/// Escapes unsafe characters and those of `also`, and cuts with a mark when there is more than fits.
+/// Escapes unsafe characters and those of `also`, and marks a cut.
 fn escaped(text: impl Iterator<Item = char>, cap: usize, also: &str) -> String {
     let mut shown = String::new();
-    // As far as the text may stay when a mark has to follow it.
+    // Length of the text that may stay if a mark has to follow it.
     let mut keep = 0;
     for c in text {
         push_escaped(&mut shown, c, also);
@@ -68,7 +68,7 @@ fn escaped(text: impl Iterator<Item = char>, cap: usize, also: &str) -> String {
     shown
 }
 
-/// Appends a character; one that is unsafe or stands in `also` is escaped.
+/// Appends a character, escaped if it is unsafe or in `also`.
 pub(super) fn push_escaped(shown: &mut String, c: char, also: &str) {
     match c {
         '\n' => shown.push_str("\\n"),
@@ -88,21 +88,22 @@ pub(super) fn push_escaped(shown: &mut String, c: char, also: &str) {
     }
 }
 
-/// JSON on one line: what `serde_json` leaves as it is, but could hide or steer, is escaped as JSON allows.
+/// Renders JSON on one line: characters that `serde_json` leaves unescaped, but that could hide or steer, are escaped
+/// as JSON allows.
 pub(super) fn json_line(value: &serde_json::Value, cap: usize) -> (String, usize) {
     let text = value.to_string();
     (escaped(text.chars(), cap, ""), text.len())
 }
 
-/// Items of a list, one a line, as far as they fit.
+/// Items of a list that fit, one per line.
 pub(super) struct Listed {
     /// Lines, each with its line break.
     pub(super) text: String,
     pub(super) left_out: usize,
 }
 
-/// Takes lines while they fit into `cap` bytes; the others are counted. Once one is left out, all further ones are, and
-/// they are not rendered either, so that a flood costs nothing.
+/// Renders lines while they fit into `cap` bytes and counts the others. Once one is left out, all further ones are,
+/// without rendering them, so that a long list costs nothing.
 pub(super) fn listed<T>(
     items: impl IntoIterator<Item = T>,
     mut line: impl FnMut(T) -> String,
@@ -123,7 +124,7 @@ pub(super) fn listed<T>(
     listed
 }
 
-/// Texts with a separator between them, as far as they fit into `cap` bytes, and a count of the others.
+/// Joins texts with a separator, as far as they fit into `cap` bytes, and adds a count of the others.
 pub(super) fn joined(
     items: impl IntoIterator<Item = String>,
     separator: &str,

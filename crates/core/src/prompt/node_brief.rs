@@ -1,4 +1,4 @@
-//! `NODE_BRIEF`: where the run is, what is read and written there, where it may go, and the step itself.
+//! `NODE_BRIEF`: the current node, its inputs and outputs, the legal moves, and the step itself.
 
 use std::sync::Arc;
 
@@ -13,27 +13,27 @@ use crate::state::next::{Next, allowed_next};
 use crate::state::output::Output;
 use crate::vpath::{Mount, VPath, with_mounts};
 
-/// The brief without the step's text has at most this many bytes.
+/// Maximum size of the brief without the step's text, in bytes.
 pub const BRIEF_MAX_BYTES: usize = 32 * 1024;
-/// The step's text stands in the brief up to this size, whatever the settings say.
+/// Maximum size of the step's text in the brief, in bytes, whatever the settings say.
 pub const STEP_MAX_BYTES: usize = 64 * 1024;
 
-/// The title has at most this many bytes.
+/// Maximum size of the title, in bytes.
 const TITLE_BYTES: usize = 256;
-/// A declared file, a label or a reason has at most this many bytes.
+/// Maximum size of a declared file, a label or a reason, in bytes.
 const NAME_BYTES: usize = 512;
-/// A declared file with a longer name means nothing.
+/// Maximum size of a declared file's name that is resolved, in bytes.
 const DECLARED_BYTES: usize = 4096;
-/// The words of a condition have at most this many bytes.
+/// Maximum size of a condition's text, in bytes.
 const CONDITION_BYTES: usize = 1024;
-/// A list has at most this many bytes.
+/// Maximum size of a list, in bytes.
 const LIST_BYTES: usize = 4 * 1024;
-/// A list within a sentence has at most this many bytes.
+/// Maximum size of a list within a sentence, in bytes.
 const WORDS_BYTES: usize = 2 * 1024;
-/// A text with a longer row of backticks is not put between fences.
+/// Longest row of backticks in a text that is put between fences.
 const MOST_BACKTICKS: usize = 64;
 
-/// What becomes of the step's text.
+/// Presence of the step's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepText {
     /// The text follows the brief if it is not too large.
@@ -45,7 +45,7 @@ pub enum StepText {
     StandsAbove,
 }
 
-/// The brief as a message to the model.
+/// Renders the brief as a message to the model.
 pub fn node_brief(
     workflow: &Workflow,
     node: &Node,
@@ -94,7 +94,7 @@ fn list(text: &mut String, name: &str, items: Listed, file: &str) {
     }
 }
 
-/// An input may also be a file of the package.
+/// Renders an input, which may also be a file of the package.
 fn input_line(declared: &str, variables: &Map<String, Json>) -> String {
     match meaning(declared, variables) {
         output @ Output::Outside(_) => {
@@ -111,7 +111,7 @@ fn output_line(declared: &str, variables: &Map<String, Json>) -> String {
     map_line(declared, &target(meaning(declared, variables)))
 }
 
-/// What a declared file means now. A name that is too long for a path is not looked at.
+/// Resolves a declared file. A name that is too long for a path is not resolved.
 fn meaning(declared: &str, variables: &Map<String, Json>) -> Output {
     if declared.len() > DECLARED_BYTES {
         return Output::Outside(format!("The name is longer than {DECLARED_BYTES} bytes."));
@@ -165,7 +165,7 @@ fn last_words(node: &Node, state: StateTool) -> String {
     format!("This {what}: {how} to complete the workflow.")
 }
 
-/// What must be there before the node is left.
+/// Describes the requirements for leaving the node.
 fn leaving(node: &Node, step: Option<&Arc<Step>>) -> String {
     let outputs = (!node.outputs.is_empty()).then_some("every file of outputsMap must exist");
     let variables = step
@@ -228,7 +228,7 @@ fn step_part(step: Option<&Arc<Step>>, step_text: StepText, file: &str) -> Strin
     )
 }
 
-/// A row of backticks that is longer than every row of them in the text, so that the text cannot close it.
+/// Returns a row of backticks longer than every one in the text, so that the text cannot close it.
 fn fence(text: &str) -> Option<String> {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     (longest <= MOST_BACKTICKS).then(|| "`".repeat(longest.max(3) + 1))

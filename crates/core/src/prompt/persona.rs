@@ -1,21 +1,21 @@
-//! The third layer: who the effective agent is.
+//! The third layer: the persona of the effective agent.
 
 use super::line::{folded, head, listed};
 use crate::package::agents::{Agent, Principles};
 
-/// The layer has at most this many bytes.
+/// Maximum size of the layer, in bytes.
 pub const PERSONA_MAX_BYTES: usize = 32 * 1024;
 
-/// A field of the persona has at most this many bytes.
+/// Maximum size of a field of the persona, in bytes.
 const FIELD_BYTES: usize = 4 * 1024;
-/// The name and the title have at most this many bytes each.
+/// Maximum size of the name and of the title, in bytes.
 const NAME_BYTES: usize = 256;
-/// A list of the persona has at most this many bytes.
+/// Maximum size of a list of the persona, in bytes.
 const LIST_BYTES: usize = 8 * 1024;
-/// What stands below a prompt of an agent that was cut.
+/// Note below an agent's prompt that was cut.
 const CUT: &str = "\n… (cut by the runtime: this prompt is longer than a persona may be)";
 
-/// The agent's own prompt, else its persona in words.
+/// Returns the agent's own prompt, else a description of its persona.
 pub fn persona(agent: &Agent) -> String {
     let own = agent.system_prompt.as_deref().filter(|prompt| !prompt.trim().is_empty());
     own.map_or_else(|| rendered(agent), bounded)
@@ -49,7 +49,7 @@ fn rendered(agent: &Agent) -> String {
     text
 }
 
-/// A list with one item a line. Items that are blank are left out, and an item that has its own dash keeps one.
+/// Appends a list with one item per line. Blank items are left out, and an item that has its own dash keeps one.
 fn bullets<'t>(text: &mut String, title: &str, items: impl Iterator<Item = &'t str>) {
     let bare = |item: &'t str| item.trim().trim_start_matches(['-', '*', '•']).trim_start();
     let items = items.map(bare).filter(|item| !item.is_empty());

@@ -1,13 +1,13 @@
-//! `SCRIPT_DIRECTIVE` and `PROMPT_DIRECTIVE`: what the user chose from the menu of an agent, for the model to do.
+//! `SCRIPT_DIRECTIVE` and `PROMPT_DIRECTIVE`: the user's choice from the menu of an agent, for the model to carry out.
 
 use super::ARTIFACTS_ROOT;
 use super::line::line;
 use crate::vpath::VPath;
 
-/// Names and paths have at most this many bytes.
+/// Maximum size of names and paths, in bytes.
 const FIELD_BYTES: usize = 4096 + 64;
 
-/// A script that the model is to follow.
+/// Returns the message about a script that the model must follow.
 pub fn script_directive(script: &VPath) -> String {
     format!(
         "SCRIPT_DIRECTIVE\n- script: {}\n- artifactsRoot: {ARTIFACTS_ROOT}\n\n{PROTOCOL}",
@@ -15,7 +15,7 @@ pub fn script_directive(script: &VPath) -> String {
     )
 }
 
-/// A prompt of the agent that the model is to follow.
+/// Returns the message about a prompt of the agent that the model must follow.
 pub fn prompt_directive(id: &str, text: &str) -> String {
     format!("PROMPT_DIRECTIVE\n- prompt: #{}\n\n{text}", line(id, FIELD_BYTES))
 }

@@ -1,4 +1,4 @@
-//! `STATE_SUMMARY`: what the state document says, bounded; the document has the rest.
+//! `STATE_SUMMARY`: a bounded summary of the state document.
 
 use serde_json::{Map, Value as Json};
 
@@ -6,18 +6,18 @@ use super::line::{json_line, line, listed, value};
 use crate::state::document::{COMPLETE, STATE_FILE};
 use crate::state::run_state::RunState;
 
-/// The layer has at most this many bytes.
+/// Maximum size of the layer, in bytes.
 pub const SUMMARY_MAX_BYTES: usize = 32 * 1024;
 
-/// The id of a node has at most this many bytes.
+/// Maximum size of a node's id, in bytes.
 const NODE_BYTES: usize = 256;
-/// A path or the name of a variable has at most this many bytes.
+/// Maximum size of a path or a variable's name, in bytes.
 const NAME_BYTES: usize = 512;
-/// The value of a variable has at most this many bytes.
+/// Maximum size of a variable's value, in bytes.
 const VALUE_BYTES: usize = 1024;
-/// All variables together have at most this many bytes.
+/// Maximum size of all variables together, in bytes.
 const VARIABLES_BYTES: usize = 8 * 1024;
-/// The list of nodes and each list of files have at most this many bytes each.
+/// Maximum size of the list of nodes and of each list of files, in bytes.
 const LIST_BYTES: usize = 6 * 1024;
 
 /// Renders the state as a message to the model.
@@ -41,7 +41,7 @@ pub fn state_summary(run_state: &RunState) -> String {
     text
 }
 
-/// A list in its own order. When it does not fit, its end is shown: the newest matters most.
+/// Appends a list in its own order. If it does not fit, its end is shown, because the newest matters most.
 fn newest(text: &mut String, name: &str, items: &[String], cap: usize) {
     if items.is_empty() {
         text.push_str(&format!("- {name}: none\n"));

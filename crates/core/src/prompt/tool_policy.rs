@@ -1,20 +1,20 @@
-//! The second layer: what the effective agent may do with tools, exactly as it is enforced.
+//! The second layer: the tool permissions of the effective agent, exactly as enforced.
 
 use super::line::{joined, value};
 use crate::policy::Policy;
 use crate::policy::rules::{RuleSet, ToolPattern};
 
-/// The layer has at most this many bytes.
+/// Maximum size of the layer, in bytes.
 pub const POLICY_MAX_BYTES: usize = 4 * 1024;
 
-/// The names of servers have at most this many bytes together.
+/// Maximum size of all server names together, in bytes.
 const SERVERS_BYTES: usize = 2 * 1024;
-/// And this many each.
+/// Maximum size of one server name, in bytes.
 const SERVER_BYTES: usize = 128;
-/// The rules of one kind have at most this many bytes together.
+/// Maximum size of all rules of one kind together, in bytes.
 const RULES_BYTES: usize = 256;
 
-/// The merged policy in words.
+/// Describes the merged policy.
 pub fn tool_policy(policy: &Policy) -> String {
     let mut text = String::from("Tool policy:\n");
     if policy.fs.enabled {
@@ -41,7 +41,7 @@ pub fn tool_policy(policy: &Policy) -> String {
     text
 }
 
-/// The rules, those of one kind on a line. Where they differ the stricter holds.
+/// Appends the rules, those of one kind on a line. If they differ, the stricter applies.
 fn rules(policy: &Policy, text: &mut String) {
     type Kind = fn(&RuleSet) -> &Vec<ToolPattern>;
     let kinds: [(&str, Kind, &str); 3] = [

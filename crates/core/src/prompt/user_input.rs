@@ -1,14 +1,14 @@
-//! `USER_INPUT`: the words of the user, verbatim.
+//! `USER_INPUT`: the user's input, verbatim.
 
 use super::line::line;
 
-/// The shell around the words has at most this many bytes. The words are the user's own and are not cut here.
+/// Maximum size of the wrapping around the input, in bytes. The input itself is not cut here.
 pub const INPUT_SHELL_MAX_BYTES: usize = 512;
 
-/// The id of a node has at most this many bytes.
+/// Maximum size of a node's id, in bytes.
 const NODE_BYTES: usize = 256;
 
-/// The user's words, and the node they are for while the workflow is not complete.
+/// Renders the user's input, with its node while the workflow is not complete.
 pub fn user_input(words: &str, for_node: Option<&str>) -> String {
     match for_node {
         Some(node) => format!("USER_INPUT\n- forNodeId: {}\n{words}", line(node, NODE_BYTES)),
