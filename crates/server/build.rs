@@ -118,9 +118,12 @@ fn is_installed(web: &Path) -> bool {
 fn npm(web: &Path, args: &[&str]) -> Result<(), String> {
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let done = Command::new(program).args(args).current_dir(web).output();
-    let output = done.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => "npm was not found".to_owned(),
-        _ => format!("npm cannot be started ({error})"),
+    let output = done.map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            "npm was not found".to_owned()
+        } else {
+            format!("npm cannot be started ({error})")
+        }
     })?;
     if output.status.success() {
         return Ok(());

@@ -52,6 +52,10 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(from = "Wire")]
 #[schemars(with = "Wire")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "events are handled one at a time; a box would cost each reader more than the copy"
+)]
 pub enum EventKind {
     /// `run.*`, `phase.changed`, `error`.
     Run(RunEvent),

@@ -52,7 +52,7 @@ fn expand<'s>(schema: &'s Json, root: &'s Json, open: &mut Vec<&'s str>) -> Json
             sorted(shape)
         }
         Json::Array(items) => items.iter().map(|item| expand(item, root, open)).collect(),
-        plain => plain.clone(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => schema.clone(),
     }
 }
 
@@ -91,7 +91,8 @@ fn sorted(object: Map<String, Json>) -> Json {
 pub fn check_kept(file: &std::path::Path, lines: &[String], accept: bool) {
     let text = lines.join("\n") + "\n";
     if accept {
-        std::fs::write(file, &text).unwrap();
+        let written = std::fs::write(file, &text);
+        assert!(written.is_ok(), "{} cannot be written: {written:?}", file.display());
     }
     let kept = std::fs::read_to_string(file).unwrap_or_default();
     let gone: Vec<&str> =

@@ -208,7 +208,7 @@ impl Reading {
 
 fn invalid(message: String) -> Refusal {
     Refusal::new(RefusalCode::InvalidArguments, message)
-        .hint(format!("Known keys: {}. {EXAMPLE}", ticked(&KEYS)))
+        .hint(format!("Known keys: {}. {EXAMPLE}", ticked(KEYS)))
         .detail("knownKeys", KEYS.to_vec())
 }
 

@@ -63,7 +63,13 @@ impl Past {
     pub(super) fn of(mut events: Vec<Event>, found: &Found, system: &RunSettings) -> Self {
         let begins = |event: &Event| match &event.kind {
             EventKind::Run(RunEvent::Resumed(resumed)) => resumed.fresh,
-            kind => kind.is_start(),
+            EventKind::Run(_)
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(_)
+            | EventKind::State(_)
+            | EventKind::Model(_)
+            | EventKind::Tool(_) => event.kind.is_start(),
         };
         let Some(at) = events.iter().rposition(begins) else {
             let (settings, place) = (system.clone(), found.place.clone());
@@ -234,7 +240,13 @@ pub(super) fn cast(
 pub(super) fn data_of(events: &[Event], blobs: &Blobs) -> Option<Arc<str>> {
     let data = events.iter().find_map(|event| match &event.kind {
         EventKind::Run(RunEvent::Started(started)) => started.data.as_ref(),
-        _ => None,
+        EventKind::Run(_)
+        | EventKind::Conversation(_)
+        | EventKind::User(_)
+        | EventKind::Frame(_)
+        | EventKind::State(_)
+        | EventKind::Model(_)
+        | EventKind::Tool(_) => None,
     });
     blobs.resolve(data?).ok()
 }

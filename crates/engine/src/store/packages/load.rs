@@ -16,7 +16,9 @@ const MAX_CACHED_PACKAGES: usize = 16;
 
 /// The packages that this process has checked, the most recently used last. Clones share the entries.
 #[derive(Clone, Debug, Default)]
-pub(in crate::store) struct PackageCache(Arc<Mutex<VecDeque<(Digest, Arc<Package>)>>>);
+pub(in crate::store) struct PackageCache(Arc<Mutex<VecDeque<CachedPackage>>>);
+
+type CachedPackage = (Digest, Arc<Package>);
 
 impl PackageCache {
     fn get(&self, digest: Digest) -> Option<Arc<Package>> {
