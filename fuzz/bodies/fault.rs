@@ -31,10 +31,10 @@ pub(crate) fn run(bytes: &[u8]) {
     let wait = retry_after(&mut headers.iter().copied(), now);
     let kind = headers.iter().find(|(name, _)| *name == "content-type").map(|(_, value)| *value);
     check(&Fault::of_response(status, wait, kind, body.as_bytes()));
-    if let Ok(event) = serde_json::from_str(body) {
-        if let Some(fault) = Fault::in_stream(&event) {
-            check(&fault);
-        }
+    if let Ok(event) = serde_json::from_str(body)
+        && let Some(fault) = Fault::in_stream(&event)
+    {
+        check(&fault);
     }
     assert!(backoff(u32::from(status), bytes.len() as u64) <= Duration::from_secs(30));
 }

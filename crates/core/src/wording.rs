@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn long_lists_are_cut_and_counted() {
-        assert_eq!(ticked(&["a", "b"]), "`a`, `b`");
+        assert_eq!(ticked(["a", "b"]), "`a`, `b`");
         let many: Vec<usize> = (0..25).collect();
         assert!(ticked(&many).ends_with("`19` and 5 more"));
         assert_eq!(ticked([""; 0]), "");

@@ -40,7 +40,6 @@ fn check_corpus((name, run): Target) {
     let mut inputs = 0;
     for entry in fs::read_dir(folder("corpus").join(name)).unwrap() {
         let path = entry.unwrap().path();
-        println!("{}", path.display());
         run(&fs::read(&path).unwrap());
         inputs += 1;
     }

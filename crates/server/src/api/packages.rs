@@ -95,12 +95,13 @@ fn show(asked: Asked<Reference>) -> Result<PackageContent, Problem> {
 /// Returns a package of the store.
 pub(super) fn load(store: &Store, reference: &str) -> Result<Arc<CheckedPackage>, Problem> {
     let installed = store.packages().find(reference)?;
-    store.packages().load(&installed).map_err(|error| match error {
-        StoreError::Invalid(_) => {
+    store.packages().load(&installed).map_err(|error| {
+        if matches!(error, StoreError::Invalid(_)) {
             Problem::new(wire::Code::Refused, "this version of the program finds errors in it")
                 .hint("Import a newer one, or remove it.")
+        } else {
+            error.into()
         }
-        error => error.into(),
     })
 }
 

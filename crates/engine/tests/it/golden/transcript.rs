@@ -74,24 +74,8 @@ fn line(kind: &EventKind, text: &mut String) {
             call_line(kind, text);
             Ok(())
         }
-        EventKind::Model(ModelEvent::TurnStarted(TurnStarted {
-            turn,
-            call,
-            node_id,
-            agent_id,
-            request,
-        })) => {
-            let node = node_id.as_deref().unwrap_or("completed");
-            let node =
-                call.map_or_else(|| node.to_owned(), |call| format!("{node} of call {call}"));
-            let count = request.messages;
-            let agent_id = agent_id.as_deref().unwrap_or("nobody");
-            let _ = writeln!(text, "turn {turn} at {node} as {agent_id}, {count} messages");
-            request.added.iter().for_each(|message| added(message, text));
-            Ok(())
-        }
-        EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) => {
-            reply_lines(reply, text);
+        EventKind::Model(model) => {
+            model_line(model, text);
             Ok(())
         }
         EventKind::Tool(ToolEvent::Started(ToolStarted { tool, intent: Some(intent), .. })) => {
@@ -101,8 +85,7 @@ fn line(kind: &EventKind, text: &mut String) {
             }
             Ok(())
         }
-        EventKind::Model(ModelEvent::Delta(_))
-        | EventKind::Tool(ToolEvent::Started(ToolStarted { intent: None, .. })) => Ok(()),
+        EventKind::Tool(ToolEvent::Started(ToolStarted { intent: None, .. })) => Ok(()),
         EventKind::Tool(ToolEvent::Finished(ToolFinished { tool, answer, .. })) => {
             let verdict =
                 answer.refused.map_or_else(|| "ok".to_owned(), |code| json!(code).to_string());
@@ -125,23 +108,43 @@ fn line(kind: &EventKind, text: &mut String) {
         EventKind::Tool(ToolEvent::Logged(ServerLogged { server, text: line, .. })) => {
             writeln!(text, "{server} logged: {line}")
         }
-        EventKind::Model(ModelEvent::ContextCut(ContextCut { messages, .. })) => {
-            writeln!(text, "context: {messages} messages cut")
-        }
-        EventKind::Model(ModelEvent::Retried(ModelRetried { attempt, message, .. })) => {
-            writeln!(text, "retry {attempt}: {message}")
-        }
-        EventKind::Model(ModelEvent::Overflowed(ModelOverflowed { message, .. })) => {
-            writeln!(text, "overflow: {message}")
-        }
-        EventKind::Model(ModelEvent::Stopped(ModelStopped { by, .. })) => {
-            writeln!(text, "stopped by: {by:?}")
-        }
         EventKind::Run(RunEvent::Failed(RunFailed { message, .. })) => {
             writeln!(text, "error: {message}")
         }
         EventKind::Run(RunEvent::Finished(RunFinished { phase, artifacts, turns, .. })) => {
             writeln!(text, "run finished: {phase:?}, {turns} turns, artifacts {artifacts:?}")
+        }
+    };
+}
+
+fn model_line(model: &ModelEvent, text: &mut String) {
+    let _ = match model {
+        ModelEvent::TurnStarted(TurnStarted { turn, call, node_id, agent_id, request }) => {
+            let node = node_id.as_deref().unwrap_or("completed");
+            let node =
+                call.map_or_else(|| node.to_owned(), |call| format!("{node} of call {call}"));
+            let count = request.messages;
+            let agent_id = agent_id.as_deref().unwrap_or("nobody");
+            let _ = writeln!(text, "turn {turn} at {node} as {agent_id}, {count} messages");
+            request.added.iter().for_each(|message| added(message, text));
+            Ok(())
+        }
+        ModelEvent::Replied(AssistantMessage { reply, .. }) => {
+            reply_lines(reply, text);
+            Ok(())
+        }
+        ModelEvent::Delta(_) => Ok(()),
+        ModelEvent::ContextCut(ContextCut { messages, .. }) => {
+            writeln!(text, "context: {messages} messages cut")
+        }
+        ModelEvent::Retried(ModelRetried { attempt, message, .. }) => {
+            writeln!(text, "retry {attempt}: {message}")
+        }
+        ModelEvent::Overflowed(ModelOverflowed { message, .. }) => {
+            writeln!(text, "overflow: {message}")
+        }
+        ModelEvent::Stopped(ModelStopped { by, .. }) => {
+            writeln!(text, "stopped by: {by:?}")
         }
     };
 }
