@@ -126,7 +126,8 @@ fn show_difference(root: &Path) -> anyhow::Result<()> {
     } else {
         println!("\ndiffers from the last commit; read it before you commit it:\n{changed}{new}");
     }
-    if new.contains(".pending-snap") {
+    let pending = ["ls-files", "--others", "--ignored", "--exclude-standard", "*.pending-snap"];
+    if !git(&pending)?.is_empty() {
         println!("an inline snapshot has changed: `cargo insta accept`, or edit it by hand");
     }
     Ok(())
