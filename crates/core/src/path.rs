@@ -10,7 +10,6 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::text::is_unsafe_char;
 
-/// Maximum length of a path component.
 const MAX_COMPONENT: usize = 255;
 const MAX_PATH: usize = 1024;
 

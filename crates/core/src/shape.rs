@@ -107,7 +107,6 @@ pub(crate) struct Object<'t> {
 }
 
 impl<'t> Object<'t> {
-    /// Starts to read an object.
     pub(crate) fn open(tree: &'t Tree, reader: &mut Reader<'_>) -> Option<Self> {
         match tree.as_map() {
             Some(entries) => Some(Self { tree, entries, known: Vec::new(), told: Vec::new() }),
@@ -133,7 +132,6 @@ impl<'t> Object<'t> {
         self.entries.iter().any(|entry| entry.key == key)
     }
 
-    /// Reads a required key.
     pub(crate) fn required<T>(
         &mut self,
         key: &'static str,
@@ -246,7 +244,6 @@ pub(crate) fn items<T>(
     Some(list.iter().enumerate().map(read_item).collect())
 }
 
-/// Reads a string.
 pub(crate) fn string(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
     match tree.as_str() {
         Some(text) => Some(text.to_owned()),
@@ -270,7 +267,6 @@ pub(crate) fn text(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
     Some(text)
 }
 
-/// Reads `true` or `false`.
 pub(crate) fn boolean(tree: &Tree, reader: &mut Reader<'_>) -> Option<bool> {
     let Value::Bool(value) = tree.value else { return reader.wrong_type(tree, "true or false") };
     Some(value)
@@ -299,7 +295,6 @@ pub(crate) fn positive(tree: &Tree, reader: &mut Reader<'_>) -> Option<u64> {
     None
 }
 
-/// Reads an object of any content.
 pub(crate) fn open_map(
     tree: &Tree,
     reader: &mut Reader<'_>,
@@ -366,7 +361,6 @@ pub(crate) fn choice<T: Copy>(
     }
 }
 
-/// Reads a path inside the package.
 pub(crate) fn package_path(tree: &Tree, reader: &mut Reader<'_>) -> Option<PackagePath> {
     let value = text(tree, reader)?;
     match PackagePath::reference(&value) {

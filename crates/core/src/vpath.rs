@@ -7,14 +7,11 @@ use serde::{Serialize, Serializer};
 
 use crate::refusal::{Refusal, RefusalCode};
 
-/// Name of a state document.
 const DOCUMENT: &str = "workflow.md";
 /// Folder of the state documents of frames.
 pub const CALLS: &str = "calls";
 
-/// Maximum length of a path component.
 const MAX_COMPONENT: usize = 255;
-/// Maximum length of a path.
 const MAX_PATH: usize = 4096;
 
 /// Templates for a mount, or for a folder in one, in menus, steps and paths.

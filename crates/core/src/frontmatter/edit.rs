@@ -136,7 +136,6 @@ impl Edit {
     }
 }
 
-/// Applies an edit to the frontmatter as JSON.
 fn apply_to_json(root: &mut Json, edit: &Edit) -> Result<(), EditError> {
     let Some((last, parents)) = edit.path().split_last() else {
         return Err(EditError::NotAMap(String::new()));

@@ -39,7 +39,6 @@ pub(super) fn spliced(document: &Frontmatter, edits: &[Edit]) -> Option<String> 
     Some(new)
 }
 
-/// Replacement of a range of bytes.
 struct Splice {
     at: Range<usize>,
     text: String,

@@ -20,7 +20,6 @@ const ANSWERS: &str = "a, an, the, and, or, of, to, in, on, at, for, with, is, i
     your, yes, no, not, ok, okay, sure, thanks, thank, hi, hello, hey, next, continue, more, again, back, stop, done, \
     good, great, right, wait, cancel, what, how, why, \
     好, 好的, 是, 是的, 不, 不是, 不要, 可以, 继续, 谢谢, 你好, 下一步, 没有, 对";
-/// Words that make no difference inside a command.
 const ARTICLES: &[&str] = &["a", "an", "the"];
 
 /// Similarity of a line to a text, in the order of preference.
@@ -36,7 +35,6 @@ enum Closeness {
     Same,
 }
 
-/// Source of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Pool {
     Description,
@@ -161,7 +159,6 @@ impl Words {
         !other.is_empty() && self.0.contains(other.0.trim_start())
     }
 
-    /// Removes these phrases from the beginning.
     fn without_leading(mut self, phrases: &str) -> Self {
         let rest = |text: &str, phrase: &str| {
             let rest = text.strip_prefix(&Self::of(phrase).0)?;
@@ -173,7 +170,6 @@ impl Words {
         self
     }
 
-    /// Removes these phrases from the end.
     fn without_trailing(mut self, phrases: &str) -> Self {
         let rest =
             |text: &str, phrase: &str| text.strip_suffix(&Self::of(phrase).0).map(str::to_owned);

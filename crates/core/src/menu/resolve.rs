@@ -245,7 +245,6 @@ impl Scope<'_> {
         Ok(if is_own { own } else { path })
     }
 
-    /// Returns the workflow with this document.
     fn document(&self, path: &VPath) -> Option<usize> {
         let is_it = |own: &str| path.mount() == Mount::Package && own == path.relative();
         let mut workflows = self.package.workflows().iter();
@@ -331,7 +330,6 @@ fn ending(text: &str) -> String {
     name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// Returns true if a path names its mount.
 fn names_mount(text: &str) -> bool {
     text.starts_with(['@', '{'])
 }

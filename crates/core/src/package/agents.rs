@@ -292,7 +292,6 @@ pub struct McpTools {
     pub allowed_servers: Option<Vec<String>>,
 }
 
-/// Readable part of the agents.
 #[derive(Default)]
 pub(super) struct AgentsDraft {
     /// `None` for every agent that could not be read.

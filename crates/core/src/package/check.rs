@@ -31,7 +31,6 @@ pub struct Checked {
     /// `None` if an error was found.
     pub package: Option<Package>,
     pub findings: Findings,
-    /// Texts that the findings refer to.
     pub sources: Sources,
 }
 
@@ -72,7 +71,6 @@ struct Check<'f> {
     searches: usize,
 }
 
-/// Parsed step file.
 pub(super) struct StepDraft {
     pub(super) document: Document,
     /// `None` if its frontmatter has the wrong shape.
@@ -101,7 +99,6 @@ pub(super) struct WorkflowDraft {
     pub(super) calls: Arc<BTreeMap<NodeId, Call>>,
 }
 
-/// Parsed workflow document.
 pub(super) struct TemplateDraft {
     pub(super) document: Document,
     pub(super) front: Option<Arc<WorkflowFront>>,
@@ -334,7 +331,6 @@ fn workflow_list(
     list
 }
 
-/// Steps of a graph's nodes.
 type Steps = Arc<BTreeMap<NodeId, Arc<Step>>>;
 
 fn finish(drafts: Vec<WorkflowDraft>) -> Option<Vec<Workflow>> {

@@ -25,7 +25,6 @@ impl From<usize> for Key<'_> {
     }
 }
 
-/// Parsed document.
 #[derive(Clone)]
 pub(super) struct Document {
     pub(super) path: PackagePath,

@@ -61,7 +61,6 @@ fn distinct_graphs(workflows: &[WorkflowDraft]) -> Vec<&GraphRead> {
     graphs.filter(|graph| seen.insert(&graph.path)).collect()
 }
 
-/// Checks that workflow ids are unique.
 pub(super) fn workflow_ids(
     manifest: &Document,
     workflows: &[WorkflowEntryDraft],

@@ -29,7 +29,6 @@ pub struct Form {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     pub name: String,
-    /// Name for the user.
     pub title: Option<String>,
     pub description: Option<String>,
     pub kind: FieldKind,
@@ -82,7 +81,6 @@ pub struct Offer {
     pub value: Json,
     /// Value as the user types it.
     pub text: String,
-    /// Name for the user.
     pub title: Option<String>,
 }
 

@@ -8,7 +8,6 @@ pub enum Shape {
     Loop,
 }
 
-/// Node and its step.
 pub(super) struct NodePlan {
     pub(super) id: &'static str,
     pub(super) kind: &'static str,

@@ -171,7 +171,6 @@ fn broken(span: Span, error: &serde_json::Error) -> SyntaxError {
     SyntaxError { code: Code::JsonSyntax, span, message, help: Some(help) }
 }
 
-/// Makes the error for a duplicate key.
 pub(super) fn duplicate_key(key: &str, span: Span) -> SyntaxError {
     SyntaxError {
         code: Code::DuplicateKey,

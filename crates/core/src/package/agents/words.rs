@@ -80,13 +80,12 @@ pub(crate) enum Spot {
     Trigger,
     /// Other spelling of the trigger.
     Cmd,
-    /// Code in the description.
     Code,
     /// Alias at this index of `triggers`.
     Alias(usize),
 }
 
-/// The texts that choose an item, and where they are written.
+/// Returns the texts that choose an item, with the fields that hold them.
 pub(crate) fn phrases(item: &MenuItem) -> Vec<(Spot, Phrase<'_>)> {
     let trigger = item.trigger.as_deref().map(|text| (Spot::Trigger, text));
     let cmd = item.cmd.as_deref().map(|text| (Spot::Cmd, text));
@@ -98,7 +97,7 @@ pub(crate) fn phrases(item: &MenuItem) -> Vec<(Spot, Phrase<'_>)> {
     all.map(|(spot, text)| (spot, Phrase::new(text))).collect()
 }
 
-/// The words that choose an item exactly, and where they are written.
+/// Returns the words that choose an item exactly, with the fields that hold them.
 pub(crate) fn exact_words(item: &MenuItem) -> Vec<(Spot, &str)> {
     let phrases = phrases(item).into_iter();
     phrases.filter_map(|(spot, phrase)| Some((spot, phrase.word?))).collect()

@@ -10,9 +10,7 @@ use crate::path::PackagePath;
 use crate::syntax::{SyntaxError, Tree, json};
 use crate::text::Span;
 
-/// Maximum size of a text document.
 const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// Maximum total size of a package's text documents.
 const MAX_TOTAL_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum number of values in a package's text documents, because their trees stay in memory while the rules run.
 const MAX_TOTAL_VALUES: usize = 1_000_000;

@@ -44,7 +44,6 @@ pub(in crate::package) struct NodeDraft {
     pub(in crate::package) result_variables: Option<Vec<String>>,
 }
 
-/// Readable part of an edge.
 #[derive(Default)]
 pub(in crate::package) struct EdgeDraft {
     pub(in crate::package) from: Option<NodeId>,

@@ -173,7 +173,6 @@ fn calls_of(
     found
 }
 
-/// Target of a calling node.
 enum Child {
     /// Workflow of the package, named at this location.
     Workflow(Call, Place),

@@ -19,7 +19,6 @@ struct Heard<'w> {
     mistakes: Vec<String>,
 }
 
-/// Answer to a field.
 enum Said<'w> {
     Words(&'w str),
     Json(Json),
@@ -304,7 +303,6 @@ impl Field {
     }
 }
 
-/// Parses a number as people write it.
 fn read_number(words: &str) -> Option<Number> {
     match words.parse::<i64>() {
         Ok(number) => Some(number.into()),

@@ -12,7 +12,6 @@ pub struct Range {
     upper: Option<Bound>,
 }
 
-/// Bound of a range.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bound {
     /// Form in messages.
@@ -46,14 +45,12 @@ impl Range {
         Self { lower, upper }
     }
 
-    /// Returns true if it contains no number.
     pub(super) fn is_empty(&self) -> bool {
         let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
         let is_point = lower.edge == Edge::Inside && upper.edge == Edge::Inside;
         lower.value > upper.value || (lower.value == upper.value && !is_point)
     }
 
-    /// Returns true if it contains no integer.
     pub(super) fn has_no_integer(&self) -> bool {
         let first = self.lower.as_ref().map_or(-EXACT, |bound| match bound.edge {
             Edge::Outside if bound.value.fract() == 0.0 => bound.value + 1.0,

@@ -8,15 +8,10 @@ use super::{Field, FieldKind, Offer, Pattern, Range, TextRule, Unsaid};
 use crate::wording::{kind, quoted, ticked};
 
 const MAX_FIELDS: usize = 50;
-/// Maximum bytes of a name.
 const MAX_NAME: usize = 128;
-/// Maximum options of a field.
 const MAX_OFFERS: usize = 100;
-/// Maximum bytes of an option.
 const MAX_OFFER: usize = 1024;
-/// Maximum bytes of a pattern.
 const MAX_PATTERN: usize = 1024;
-/// Maximum bytes of a compiled pattern.
 const MAX_COMPILED: usize = 256 * 1024;
 
 /// Keywords that are only annotations.
@@ -73,7 +68,6 @@ struct Part<'s> {
     at: &'s str,
 }
 
-/// Option with its title.
 type Choice<'s> = (&'s Json, Option<&'s str>);
 
 /// Returns the list of options and the keyword that holds it.

@@ -39,7 +39,6 @@ fn check_wrong(text: &str, says: &[&str]) {
     }
 }
 
-/// Checks the mistakes of a field's schema.
 #[track_caller]
 fn check_schema(field: Json, says: &str) {
     let schema = json!({"type": "object", "properties": {"f": field}});
