@@ -1,4 +1,4 @@
-//! The catalogue of tools, and what tools do as far as it can be said without touching a disk.
+//! The catalogue of tools, and the parts of tools that need no disk.
 
 pub mod leaked;
 pub mod served;
@@ -8,7 +8,7 @@ pub mod window;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-/// A tool as a model is told about it.
+/// Tool as described to a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolSpec {
     /// Canonical name, such as `fs.read`.
@@ -18,7 +18,7 @@ pub struct ToolSpec {
     pub parameters: Json,
 }
 
-/// A tool of the runtime.
+/// Tool of the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tool {
     Read,
@@ -35,7 +35,7 @@ pub enum Tool {
     UpdateState,
 }
 
-/// One entry of the catalogue.
+/// Entry of the catalogue.
 struct ToolEntry {
     name: &'static str,
     wire_name: &'static str,
@@ -116,7 +116,7 @@ const CATALOGUE: [ToolEntry; 8] = [
 ];
 
 impl Tool {
-    /// All tools, in the order in which models are told about them.
+    /// All tools, in the order in which models see them.
     pub const ALL: [Self; 8] = [
         Self::Read,
         Self::List,
@@ -132,7 +132,7 @@ impl Tool {
         &CATALOGUE[self as usize]
     }
 
-    /// Finds the tool of this name, canonical (`fs.read`) or as it travels (`fs_read`).
+    /// Finds the tool of this name, canonical (`fs.read`) or in wire form (`fs_read`).
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name || tool.wire_name() == name)
     }
@@ -147,23 +147,23 @@ impl Tool {
         self.entry().wire_name
     }
 
-    /// Returns true if it changes files.
+    /// Returns true if the tool changes files.
     pub fn is_write(self) -> bool {
         self.entry().is_write
     }
 
-    /// Returns the parameters it documents, the required ones first.
+    /// Returns the documented parameters, the required ones first.
     pub(crate) fn parameters(self) -> &'static [&'static str] {
         self.entry().parameters
     }
 
-    /// Returns arguments that are right, as short as can be.
+    /// Returns the shortest valid arguments.
     pub(crate) fn example(self) -> &'static str {
         self.entry().example
     }
 }
 
-/// Returns the canonical name of a tool, whichever way it is spelled.
+/// Returns the canonical name of a tool, in either spelling.
 pub fn canonical(name: &str) -> Option<&'static str> {
     Tool::named(name).map(Tool::name)
 }

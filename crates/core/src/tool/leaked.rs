@@ -1,6 +1,6 @@
-//! Calls that a model wrote into its words, because its server did not recognise them.
+//! Calls that a model wrote as text, because its server did not recognise them.
 //!
-//! A mark that stands in code, or that nothing like a call follows, is talk about calls and no call.
+//! A mark inside code, or without a call after it, is text about calls and no call.
 
 mod forms;
 #[cfg(test)]
@@ -8,25 +8,25 @@ mod tests;
 
 use self::forms::{FORMS, Form};
 
-/// A call: its name and its arguments.
+/// Name and arguments of a call.
 type Call = (String, String);
 
-/// How many calls that cannot be read are tried.
+/// Maximum number of unreadable calls that are tried.
 const TRIES: usize = 64;
-/// How far the end of code in a line is looked for.
+/// Maximum distance to the end of inline code, in bytes.
 const CODE: usize = 1024;
 
-/// Whether `content` holds something that was meant as a call, also if it is cut or cannot be read.
+/// Returns true if `content` holds an intended call, even if it is cut or unreadable.
 pub fn detect(content: &str) -> bool {
     forms::bare(content).is_some() || next(content, 0).is_some()
 }
 
-/// The calls in `content` that are complete: names and arguments.
+/// Returns the complete calls in `content`: names and arguments.
 pub fn calls(content: &str) -> Vec<(String, String)> {
     split(content).1
 }
 
-/// The words without the complete calls, and the calls.
+/// Splits the content into its text without the complete calls, and the calls.
 pub fn split(content: &str) -> (String, Vec<(String, String)>) {
     if let Some(calls) = forms::bare(content) {
         return (String::new(), calls);
@@ -59,7 +59,7 @@ pub fn split(content: &str) -> (String, Vec<(String, String)>) {
     (words, calls)
 }
 
-/// The first call that begins at `from` or later, outside of code.
+/// Finds the first call that begins at `from` or later, outside of code.
 fn next(content: &str, from: usize) -> Option<(usize, &'static Form)> {
     let mut at = from;
     while let Some(offset) = content.get(at..)?.find(['`', '~', '<', '[']) {
@@ -77,7 +77,7 @@ fn next(content: &str, from: usize) -> Option<(usize, &'static Form)> {
     None
 }
 
-/// How many bytes of code begin at this tick, with their ticks. None if the rest of the content is code.
+/// Returns the length of the code that begins at this tick, with its ticks. None if the rest of the content is code.
 fn code(content: &str, at: usize) -> Option<usize> {
     let rest = &content[at..];
     let tick = rest.chars().next()?;

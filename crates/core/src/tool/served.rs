@@ -1,7 +1,7 @@
-//! Tools that servers offer, as models are told of them: `mcp.<server>.<tool>`.
+//! Tools of servers as described to models: `mcp.<server>.<tool>`.
 //!
-//! What a server says of its tools is a stranger's text. It is capped and cleaned here, once, and the journal keeps what
-//! came of it; so a request that is made again holds the same tools, whatever the server says by then.
+//! A server's descriptions are untrusted. They are capped and cleaned here, once, and the journal keeps the result; so
+//! a repeated request holds the same tools, whatever the server says by then.
 
 #[cfg(test)]
 mod tests;
@@ -18,28 +18,28 @@ use super::ToolSpec;
 use crate::text::is_unsafe_char;
 use crate::wording::{one_line, quoted};
 
-/// What every name of such a tool begins with.
+/// Prefix of every server tool's name.
 const PREFIX: &str = "mcp.";
-/// The same as it travels to providers that take no dot.
+/// Prefix for providers that do not accept a dot.
 const WIRE_PREFIX: &str = "mcp__";
-/// The tool that reads a resource, where the server has no tool of this name.
+/// Tool that reads a resource, unless the server has a tool of this name.
 pub const READ_RESOURCE: &str = "read_resource";
 
-/// The longest name of a server, in bytes.
+/// Maximum size of a server's name, in bytes.
 const SERVER_BYTES: usize = 32;
-/// The longest name of a tool, in bytes. The protocol says so, too.
+/// Maximum size of a tool's name, in bytes, as in the protocol.
 const NAME_BYTES: usize = 128;
-/// The longest description, in bytes.
+/// Maximum size of a description, in bytes.
 const DESCRIPTION_BYTES: usize = 2048;
-/// The longest schema, in bytes.
+/// Maximum size of a schema, in bytes.
 const SCHEMA_BYTES: usize = 32 << 10;
-/// The longest schemas and descriptions of one server together.
+/// Maximum size of all schemas and descriptions of one server, in bytes.
 const SERVER_SCHEMA_BYTES: usize = 256 << 10;
-/// Tools of one server.
+/// Maximum number of tools of one server.
 const MOST_TOOLS: usize = 256;
-/// Resources that the description of [`READ_RESOURCE`] names.
+/// Maximum number of resources that the description of [`READ_RESOURCE`] names.
 const MOST_RESOURCES: usize = 20;
-/// What was left out is told up to this count.
+/// Maximum number of reported omissions.
 const MOST_TOLD: usize = 20;
 
 /// The name of a server: letters, digits, `_` and `-`, so that it is one part of a tool's name.
@@ -50,12 +50,12 @@ const MOST_TOLD: usize = 20;
 pub struct ServerName(String);
 
 impl ServerName {
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// A legal name that looks like this one: what cannot be in a name becomes `-`.
+    /// Returns a legal name that resembles this one: illegal characters become `-`.
     pub fn like(text: &str) -> Option<Self> {
         let legal = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
         let flat: String = text.trim().chars().map(legal).take(SERVER_BYTES).collect();
@@ -69,7 +69,7 @@ impl FromStr for ServerName {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let is_legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let begins = text.starts_with(|first: char| first.is_ascii_alphanumeric());
-        // Two in a row would part the name that travels.
+        // Two in a row would split the wire name.
         if begins
             && text.len() <= SERVER_BYTES
             && text.chars().all(is_legal)
@@ -104,7 +104,7 @@ impl fmt::Display for ServerName {
     }
 }
 
-/// A tool as its server describes it.
+/// Tool as its server describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolOffer {
     /// Name at the server.
@@ -114,14 +114,14 @@ pub struct ToolOffer {
     pub schema: Map<String, Json>,
 }
 
-/// Something that can be read from a server.
+/// Resource that can be read from a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceOffer {
     pub uri: String,
     pub name: String,
 }
 
-/// What a call of a served tool does.
+/// Effect of a call to a server tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Use {
@@ -130,7 +130,7 @@ pub enum Use {
     Resource,
 }
 
-/// One tool of a server, as a model is told of it.
+/// Tool of a server as described to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServedTool {
     pub server: ServerName,
@@ -149,12 +149,12 @@ fn is_tool(used: &Use) -> bool {
 }
 
 impl ServedTool {
-    /// Its canonical name.
+    /// Returns the canonical name.
     pub fn name(&self) -> String {
         format!("{PREFIX}{}.{}", self.server, self.tool)
     }
 
-    /// As a model is told of it.
+    /// Returns the description for a model.
     pub fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: self.name(),
@@ -164,7 +164,7 @@ impl ServedTool {
     }
 }
 
-/// The tools of one server that models are told of, and those that they are not.
+/// Tools of one server that models see, and those that were left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
     /// Tools sorted by name, so that the order does not depend on the server's.
@@ -174,8 +174,8 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// What a server offers, cleaned and capped; of what could not be read, why. `resources` is there if it has any to
-    /// read.
+    /// Cleans and caps the offers of a server; those that could not be read are listed with the reason. `resources`
+    /// is set if the server has any to read.
     pub fn of(
         server: &ServerName,
         offers: Vec<Result<ToolOffer, String>>,
@@ -214,7 +214,7 @@ impl Listed {
 }
 
 impl ToolOffer {
-    /// Why something in a list is left out that is no tool.
+    /// Explains why a list item that is no tool is left out.
     pub fn unreadable(what: &Json, error: &str) -> String {
         let error = one_line(error);
         match what["name"].as_str() {
@@ -225,7 +225,7 @@ impl ToolOffer {
         }
     }
 
-    /// Why the tool is left out, if its name says so.
+    /// Refuses a tool with an illegal or repeated name.
     fn check(&self, names: &BTreeSet<String>) -> Result<(), String> {
         let name = one_line(&self.name);
         if self.name.trim().is_empty() {
@@ -251,7 +251,7 @@ impl ToolOffer {
                 "`{name}`: its schema has {bytes} bytes, and {SCHEMA_BYTES} are taken"
             ));
         }
-        // Arguments are always an object; some providers want that said.
+        // Arguments are always an object; some providers require the type.
         parameters["type"] = "object".into();
         if !parameters["properties"].is_object() {
             parameters["properties"] = json!({});
@@ -266,7 +266,7 @@ impl ToolOffer {
     }
 }
 
-/// The tool that reads resources.
+/// Returns the tool that reads resources.
 fn reader(server: &ServerName, resources: &[ResourceOffer]) -> ServedTool {
     let mut description = format!("Read a resource of the MCP server `{server}` by its URI.");
     for resource in resources.iter().take(MOST_RESOURCES) {
@@ -290,7 +290,7 @@ fn reader(server: &ServerName, resources: &[ResourceOffer]) -> ServedTool {
     }
 }
 
-/// A text without characters that cannot be seen, up to a size.
+/// Returns a text without invisible characters, up to a size.
 pub fn cleaned(text: &str, bytes: usize) -> String {
     let is_kept = |c: &char| matches!(c, '\n' | '\t') || !is_unsafe_char(*c);
     let mut clean = String::new();
@@ -304,7 +304,7 @@ pub fn cleaned(text: &str, bytes: usize) -> String {
     clean
 }
 
-/// Cleans what a schema says in words. Names and values stay: the server knows them by their bytes.
+/// Cleans the prose of a schema. Names and values stay: the server knows them by their bytes.
 fn clean_texts(schema: &mut Json) {
     match schema {
         Json::Object(object) => {
@@ -323,7 +323,7 @@ fn clean_texts(schema: &mut Json) {
     }
 }
 
-/// Whether a name is that of a served tool, offered or not.
+/// Returns true if a name is that of a server tool, offered or not.
 pub fn is_served(name: &str) -> bool {
     name.starts_with(PREFIX) || name.starts_with(WIRE_PREFIX)
 }

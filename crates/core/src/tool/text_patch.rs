@@ -41,16 +41,16 @@ use crate::wording::quoted;
 
 pub use hunk::Hunks;
 
-/// A text with more bytes is not patched.
+/// Maximum size of a patched text, in bytes.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
-/// A text with more lines is not patched by a diff.
+/// Maximum number of lines of a text patched by a diff.
 const MAX_LINES: usize = 500_000;
-/// A diff may have this many bytes.
+/// Maximum size of a diff, in bytes.
 const MAX_DIFF: usize = 4 * 1024 * 1024;
-/// A diff may have this many hunks for one file.
+/// Maximum number of hunks for one file.
 const MAX_HUNKS: usize = 1000;
 
-/// A change of one text.
+/// Change of one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextPatch {
     /// Exact strings, replaced in order.
@@ -58,7 +58,7 @@ pub enum TextPatch {
     Diff(FilePatch),
 }
 
-/// One string in place of another.
+/// Replacement of one string by another.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replacement {
@@ -70,7 +70,7 @@ pub struct Replacement {
     pub all: bool,
 }
 
-/// What a diff says about one file.
+/// Part of a diff about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePatch {
     /// Path in the diff, without git's `a/` and `b/`. A diff may name none.
@@ -78,7 +78,7 @@ pub struct FilePatch {
     pub change: FileChange,
 }
 
-/// What happens to a file.
+/// Kind of change to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChange {
     /// Creates the file, which must not exist, with this text.
@@ -93,9 +93,9 @@ pub enum FileChange {
     },
 }
 
-/// The text after the patch. It is never the same text: a patch that changes nothing is refused.
+/// Returns the text after the patch. It always differs: a patch that changes nothing is refused.
 ///
-/// A diff that adds a file wants an empty `text`; one that deletes or moves the file is refused, because one text
+/// A diff that adds a file needs an empty `text`; one that deletes or moves the file is refused, because one text
 /// cannot show it.
 pub fn apply(text: &str, patch: &TextPatch) -> Result<String, Refusal> {
     if text.len() > MAX_TEXT {
@@ -113,7 +113,7 @@ pub fn apply(text: &str, patch: &TextPatch) -> Result<String, Refusal> {
 }
 
 impl FilePatch {
-    /// Reads a diff that is about one file.
+    /// Parses a diff about one file.
     pub fn parse(diff: &str) -> Result<Self, Refusal> {
         <[Self; 1]>::try_from(Self::parse_all(diff)?).map(|[file]| file).map_err(|files| {
             let named = |file: &Self| quoted(file.path.as_deref().unwrap_or("?"));
@@ -123,7 +123,7 @@ impl FilePatch {
         })
     }
 
-    /// Reads a diff that may be about several files. There is at least one.
+    /// Parses a diff about one or more files.
     pub fn parse_all(diff: &str) -> Result<Vec<Self>, Refusal> {
         if diff.len() > MAX_DIFF {
             return Err(too_large(&format!("The diff has more than {MAX_DIFF} bytes")));
@@ -189,7 +189,7 @@ impl FileChange {
 }
 
 impl Hunks {
-    /// The text after these changes, possibly the same text.
+    /// Returns the text after these changes, possibly the same text.
     pub fn apply(&self, text: &str) -> Result<String, Refusal> {
         let lines = lines::Lines::new(text);
         if lines.all.len() > MAX_LINES {
@@ -200,7 +200,7 @@ impl Hunks {
     }
 }
 
-/// Sections about the same file that follow each other are one: models like to repeat the name.
+/// Merges consecutive sections about the same file, because models like to repeat the name.
 fn merge(files: Vec<FilePatch>) -> Vec<FilePatch> {
     let mut merged: Vec<FilePatch> = Vec::new();
     for file in files {

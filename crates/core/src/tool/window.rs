@@ -7,10 +7,10 @@ use std::fmt;
 
 use crate::refusal::{Refusal, RefusalCode};
 
-/// How far a NUL byte is looked for: what git and ripgrep do, too.
+/// Number of bytes searched for a NUL, as in git and ripgrep.
 const SNIFFED: usize = 8 * 1024;
 
-/// Some neighbouring lines of a text, byte for byte.
+/// Adjacent lines of a text, byte for byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window<'t> {
     /// Lines with their endings.
@@ -24,11 +24,11 @@ pub struct Window<'t> {
 }
 
 impl<'t> Window<'t> {
-    /// The lines from `start` to `end`, both counted from 1 and both included.
+    /// Returns the lines from `start` to `end`, both counted from 1 and both included.
     ///
-    /// Without a start the window begins at the first line, without an end it goes to the last. A start of 0 means
-    /// the first line, and an end past the last line means the last line. A start past the last line is refused,
-    /// and so is an end before the start; an empty text is an empty window.
+    /// Without a start the window begins at the first line, without an end it extends to the last. A start of 0 means
+    /// the first line, and an end past the last line means the last line. A start past the last line is refused, and so
+    /// is an end before the start; an empty text is an empty window.
     pub fn of(text: &'t str, start: Option<u64>, end: Option<u64>) -> Result<Self, Refusal> {
         let total = line_count(text);
         let (first, last) = bounds(total, start, end)?;
@@ -38,7 +38,7 @@ impl<'t> Window<'t> {
     }
 }
 
-/// The first and the last line that [`Window::of`] shows of a text with so many lines.
+/// Returns the first and the last line that [`Window::of`] shows of a text with this many lines.
 pub fn bounds(
     total: usize,
     start: Option<u64>,
@@ -61,18 +61,18 @@ pub fn bounds(
         return Err(refused(message, hint, total));
     }
     let last = end.map_or(total, |end| usize::try_from(end).map_or(total, |end| end.min(total)));
-    // Not past `total`, which is a `usize`.
+    // The start is at most `total`, which is a `usize`.
     let first = usize::try_from(first).unwrap_or(total);
     Ok((first, last))
 }
 
-/// How many lines a text has.
+/// Returns the number of lines in a text.
 pub fn line_count(text: &str) -> usize {
     let ended = text.bytes().filter(|byte| *byte == b'\n').count();
     ended + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
-/// The beginning of a text, at most `max_bytes` long.
+/// Returns the beginning of a text, at most `max_bytes` long.
 ///
 /// It ends after a whole line, unless that would leave less than half of what fits: then it ends after a whole
 /// character, and never between `\r` and `\n`.
@@ -89,7 +89,7 @@ pub fn preview(text: &str, max_bytes: usize) -> &str {
     head.strip_suffix('\r').filter(|_| cuts_ending).unwrap_or(head)
 }
 
-/// Why bytes are not a text.
+/// Reason why bytes are not a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotText {
     /// A NUL byte near the beginning marks a binary file.
@@ -111,7 +111,7 @@ impl fmt::Display for NotText {
     }
 }
 
-/// The text that `bytes` are: UTF-8, and without NUL in the first 8 KiB.
+/// Decodes `bytes` as text: UTF-8, and without NUL in the first 8 KiB.
 pub fn decode(bytes: &[u8]) -> Result<&str, NotText> {
     let head = &bytes[..bytes.len().min(SNIFFED)];
     if let Some(at) = head.iter().position(|byte| *byte == 0) {
@@ -120,7 +120,7 @@ pub fn decode(bytes: &[u8]) -> Result<&str, NotText> {
     std::str::from_utf8(bytes).map_err(|error| NotText::NotUtf8 { at: error.valid_up_to() })
 }
 
-/// Where the line with this index begins; the end of the text when there is none.
+/// Returns the offset of the line with this index; the end of the text if there is none.
 fn line_start(text: &str, index: usize) -> usize {
     match index.checked_sub(1) {
         None => 0,

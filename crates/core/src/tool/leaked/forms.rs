@@ -4,10 +4,10 @@ use serde_json::{Map, Value as Json};
 
 use super::Call;
 
-/// How far behind its mark a form is recognised.
+/// Maximum distance from its mark within which a form is recognised, in bytes.
 const AHEAD: usize = 256;
 
-/// One form.
+/// Textual form of a call.
 pub(super) struct Form {
     /// Returns true if a text begins in this form.
     pub(super) begins: fn(&str) -> bool,
@@ -15,7 +15,7 @@ pub(super) struct Form {
     pub(super) read: fn(&str) -> Option<Found>,
 }
 
-/// What was read.
+/// Calls that were read from a text.
 pub(super) struct Found {
     pub(super) calls: Vec<Call>,
     /// Byte offset at which it ends.
@@ -31,7 +31,7 @@ pub(super) const FORMS: &[Form] = &[
     Form { begins: begins_channel, read: read_channel },
 ];
 
-/// What stands around calls and means nothing without them.
+/// Tags around calls that mean nothing without them.
 pub(super) const WRAPPINGS: &[&str] = &[
     "<tool_calls>",
     "</tool_calls>",
@@ -52,7 +52,7 @@ pub(super) const WRAPPINGS: &[&str] = &[
     "<|start|>assistant",
 ];
 
-/// A content that is one call, or a list of calls, and nothing else.
+/// Parses a content that is one call, or a list of calls, and nothing else.
 pub(super) fn bare(content: &str) -> Option<Vec<Call>> {
     const KNOWN: &[&str] = &["name", "arguments", "parameters", "type", "id", "function"];
     let text = content.trim();
@@ -73,7 +73,7 @@ pub(super) fn bare(content: &str) -> Option<Vec<Call>> {
     }
 }
 
-/// `<function=NAME>`, then parameters or JSON.
+/// Recognises `<function=NAME>`, then parameters or JSON.
 fn begins_function(text: &str) -> bool {
     text.strip_prefix("<function=").and_then(|rest| name(rest, ">")).is_some()
 }
@@ -90,7 +90,7 @@ fn read_function(text: &str) -> Option<Found> {
     Some(found(text, rest, vec![(name.to_owned(), arguments.to_string())]))
 }
 
-/// The names that are put around calls: an opening mark and its closing one.
+/// Tags around calls: an opening mark and its closing one.
 const TAGS: &[(&str, &str)] = &[
     ("<tool_call>", "</tool_call>"),
     ("<function_call>", "</function_call>"),
@@ -100,7 +100,7 @@ const TAGS: &[(&str, &str)] = &[
     ("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"),
 ];
 
-/// A mark, then JSON, or a name and its `<arg_key>` and `<arg_value>`.
+/// Recognises a mark, then JSON, or a name and its `<arg_key>` and `<arg_value>`.
 fn begins_tagged(text: &str) -> bool {
     TAGS.iter().any(|(open, _)| {
         text.strip_prefix(open).is_some_and(|rest| {
@@ -137,14 +137,14 @@ fn read_tagged(text: &str) -> Option<Found> {
     Some(found(text, rest, vec![(name.to_owned(), Json::Object(arguments).to_string())]))
 }
 
-/// A name before an `<arg_key>`.
+/// Reads a name before an `<arg_key>`.
 fn named(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !is_name(c))?;
     let (name, rest) = text.split_at(end);
     (!name.is_empty() && rest.trim_start().starts_with("<arg_key>")).then_some((name, rest))
 }
 
-/// The openings of `<invoke name="NAME">`, with the prefix of its parameters.
+/// Openings of `<invoke name="NAME">`, with the prefix of its parameters.
 const INVOKES: &[(&str, &str, &str, &str)] = &[
     ("<invoke name=\"", "</invoke>", "<parameter name=\"", "</parameter>"),
     (
@@ -169,7 +169,7 @@ fn read_invoke(text: &str) -> Option<Found> {
     Some(found(text, rest, vec![(name.to_owned(), arguments.to_string())]))
 }
 
-/// `[TOOL_CALLS]`, then a list of calls, or names with `[ARGS]` and JSON.
+/// Recognises `[TOOL_CALLS]`, then a list of calls, or names with `[ARGS]` and JSON.
 fn begins_list(text: &str) -> bool {
     text.strip_prefix("[TOOL_CALLS]").is_some_and(|rest| {
         let rest = ahead(rest).trim_start();
@@ -204,7 +204,7 @@ fn read_list(text: &str) -> Option<Found> {
     }
 }
 
-/// Marks around a name, between a name and its arguments, and behind both.
+/// Marks around a name, between a name and its arguments, and after both.
 const MARKS: &[(&str, &str, &str)] = &[
     ("<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"),
     ("<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"),
@@ -222,7 +222,7 @@ fn read_marked(text: &str) -> Option<Found> {
     let mut name = head.trim();
     let mut body = rest.trim_start();
     if name == "function" && !body.starts_with('{') {
-        // The name stands behind the mark, and the arguments in a block of code.
+        // The name follows the mark, and the arguments are in a block of code.
         let end = body.find(|c: char| !is_name(c))?;
         (name, body) = body.split_at(end);
         body = body.trim_start().strip_prefix("```json").unwrap_or(body).trim_start();
@@ -236,7 +236,7 @@ fn read_marked(text: &str) -> Option<Found> {
     Some(found(text, rest, vec![(name.to_owned(), arguments.to_string())]))
 }
 
-/// `<|channel|>commentary to=functions.NAME … <|message|>`, then JSON.
+/// Recognises `<|channel|>commentary to=functions.NAME … <|message|>`, then JSON.
 fn begins_channel(text: &str) -> bool {
     text.strip_prefix("<|channel|>").is_some_and(|rest| {
         let rest = ahead(rest);
@@ -259,7 +259,7 @@ fn found(text: &str, rest: &str, calls: Vec<Call>) -> Found {
     Found { calls, end: text.len() - rest.len() }
 }
 
-/// A call as JSON.
+/// Reads a call from JSON.
 fn call(value: &Json) -> Option<Call> {
     let function = value.get("function").filter(|function| function.is_object()).unwrap_or(value);
     let name = function.get("name")?.as_str()?.trim();
@@ -275,14 +275,14 @@ fn call(value: &Json) -> Option<Call> {
     (!name.is_empty() && name.chars().all(is_name)).then(|| (name.to_owned(), arguments))
 }
 
-/// `<parameter=KEY>VALUE</parameter>` and the like, until there are no more.
+/// Reads `<parameter=KEY>VALUE</parameter>` and the like, until there are no more.
 fn parameters(body: &str, open: &str, close: &str) -> Option<Map<String, Json>> {
     let mut parameters = Map::new();
     let mut rest = body;
     while let Some((_, inner)) = rest.split_once(open) {
         let (head, inner) = inner.split_once('>')?;
         let key = head.split('"').next().unwrap_or_default().trim();
-        // Some leave the end of the last one out.
+        // Some models omit the end of the last parameter.
         let (value, after) = inner.split_once(close).unwrap_or((inner, ""));
         let value = value.strip_prefix('\n').unwrap_or(value);
         let value = value.strip_suffix('\n').unwrap_or(value);
@@ -292,7 +292,7 @@ fn parameters(body: &str, open: &str, close: &str) -> Option<Map<String, Json>> 
     Some(parameters)
 }
 
-/// The JSON that a text begins with, and the rest.
+/// Returns the JSON at the start of a text, and the rest.
 fn first_json(text: &str) -> Option<(Json, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Json>();
     let value = values.next()?.ok()?;
@@ -300,7 +300,7 @@ fn first_json(text: &str) -> Option<(Json, &str)> {
     Some((value, rest))
 }
 
-/// A name that ends with `end`.
+/// Reads a name that ends with `end`.
 fn name<'t>(text: &'t str, end: &str) -> Option<(&'t str, &'t str)> {
     let at = ahead(text).find(end)?;
     let name = text[..at].trim();

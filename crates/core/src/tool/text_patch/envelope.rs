@@ -1,4 +1,4 @@
-//! The `*** Begin Patch` form: sections that say what happens to a file, with hunks that need no numbers.
+//! The `*** Begin Patch` form: sections that describe the change of a file, with hunks that need no numbers.
 
 use super::hunk::Hunks;
 use super::hunk_text;
@@ -7,7 +7,7 @@ use super::unified::{clean_name, new_text};
 use super::{FileChange, FilePatch, invalid};
 use crate::refusal::Refusal;
 
-/// A line that steers.
+/// Line with an instruction.
 enum Marker<'t> {
     Begin,
     End,
@@ -37,7 +37,7 @@ impl<'t> Marker<'t> {
     }
 }
 
-/// Whether the first line that says anything is one of this form, and not of a unified diff.
+/// Returns true if the first line with content is in this form, and not of a unified diff.
 pub(super) fn is_envelope(lines: &[Line<'_>]) -> bool {
     let unified =
         |text: &str| ["@@", "--- ", "+++ ", "diff "].iter().any(|start| text.starts_with(start));
@@ -46,7 +46,7 @@ pub(super) fn is_envelope(lines: &[Line<'_>]) -> bool {
     lines.iter().find(telling).is_some_and(|line| !unified(line.text))
 }
 
-/// Reads the sections of a patch. There is at least one.
+/// Parses the sections of a patch; at least one.
 pub(super) fn parse(lines: &[Line<'_>]) -> Result<Vec<FilePatch>, Refusal> {
     let mut files = Vec::new();
     let mut section: Option<Section> = None;
@@ -55,7 +55,7 @@ pub(super) fn parse(lines: &[Line<'_>]) -> Result<Vec<FilePatch>, Refusal> {
     while let Some(line) = lines.get(at) {
         // Between sections and hunks, markers may be indented.
         let marker = Marker::of(line.text.trim_start());
-        // The call names the file already, so that some leave it out here.
+        // The call already names the file, so some models omit it here.
         if marker.is_none()
             && section.is_none()
             && begun
@@ -102,7 +102,7 @@ pub(super) fn parse(lines: &[Line<'_>]) -> Result<Vec<FilePatch>, Refusal> {
 const HOW: &str = "After `*** Begin Patch`, write `*** Update File: path`, then for each change `@@` and lines that \
                    begin with a blank (unchanged), `-` (removed) or `+` (added).";
 
-/// Begins a section; returns the one before.
+/// Begins a section and returns the previous one.
 fn open(
     section: &mut Option<Section>,
     kind: Kind,
@@ -112,7 +112,7 @@ fn open(
     section.replace(opened).map(Section::finish).transpose()
 }
 
-/// In a hunk, a marker begins its line: an indented one may be a line of the file, except at the very end.
+/// Returns true if a marker ends the hunk. An indented marker may be a line of the file, except at the very end.
 fn ends_hunk(lines: &[Line<'_>], at: usize) -> bool {
     let Some(line) = lines.get(at) else { return true };
     let is_last = at + 1 == lines.len();
@@ -120,7 +120,7 @@ fn ends_hunk(lines: &[Line<'_>], at: usize) -> bool {
         || is_last && matches!(Marker::of(line.text.trim_start()), Some(Marker::End))
 }
 
-/// What a section does.
+/// Kind of change in a section.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Add,
@@ -128,7 +128,7 @@ enum Kind {
     Update,
 }
 
-/// One file of a patch, as far as it is read.
+/// File of a patch that is being parsed.
 struct Section {
     kind: Kind,
     path: String,
@@ -137,14 +137,15 @@ struct Section {
 }
 
 impl Section {
-    /// Lines that mean nothing: space, a unified diff's names before the first hunk, the content of a deleted file.
+    /// Returns true for lines without meaning: space, a unified diff's names before the first hunk, the content of a
+    /// deleted file.
     fn skips(&self, text: &str) -> bool {
         let names =
             self.kind == Kind::Update && (text.starts_with("--- ") || text.starts_with("+++ "));
         self.kind == Kind::Delete || text.is_empty() || names && self.hunks.0.is_empty()
     }
 
-    /// `*** End of File` behind a hunk.
+    /// Marks the hunk before `*** End of File`.
     fn mark_end(&mut self) {
         if let Some(hunk) = self.hunks.0.last_mut() {
             hunk.anchor.at_end = true;

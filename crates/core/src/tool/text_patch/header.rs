@@ -1,6 +1,6 @@
 //! The `@@` line of a hunk, as people, git and models write it.
 
-/// What a `@@` line says.
+/// Contents of a `@@` line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Header {
     /// `@@ -1,2 +3,4 @@ heading`.
@@ -16,7 +16,7 @@ pub(super) enum Header {
     Bare,
 }
 
-/// A line number and how many lines.
+/// Line number and number of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Side {
     pub(super) line: usize,
@@ -24,14 +24,14 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// The index of the first line, or that before which something is inserted: with no lines, the number is that of
-    /// the line before.
+    /// Returns the index of the first line, or of the line before which new lines go: with no lines, the number is that
+    /// of the line before.
     pub(super) fn index(self) -> usize {
         if self.count == 0 { self.line } else { self.line.saturating_sub(1) }
     }
 }
 
-/// Reads a line that begins with `@@`.
+/// Parses a line that begins with `@@`.
 pub(super) fn parse(line: &str) -> Header {
     let rest = line.trim_start_matches('@');
     if let Some(header) = numbered(rest.trim_start()) {
@@ -70,7 +70,7 @@ fn side(text: &str) -> Option<(Side, &str)> {
 
 fn number(text: &str) -> Option<(usize, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    // A number that is too large is as good as any other wrong one, as long as sums with it stay in range.
+    // A number that is too large is as wrong as any other, as long as sums with it stay in range.
     (end > 0).then(|| (text[..end].parse().unwrap_or(usize::MAX).min(1 << 40), &text[end..]))
 }
 

@@ -1,13 +1,13 @@
-//! Hunks: lines that stay, go and come, and what the diff says about their place.
+//! Hunks: lines that stay, are removed and are added, and the diff's hints about their position.
 
 use super::lines::{Ending, dominant};
 
-/// The changes of one file, in its order.
+/// Changes of one file, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunks(pub(super) Vec<Hunk>);
 
 impl Hunks {
-    /// How many there are.
+    /// Returns the number of hunks.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -16,7 +16,7 @@ impl Hunks {
         self.0.extend(more.0);
     }
 
-    /// The ending of the new lines as the diff has it.
+    /// Returns the ending of the new lines in the diff.
     pub(super) fn ending(&self) -> Option<Ending> {
         let lines = self.0.iter().flat_map(|hunk| &hunk.lines);
         dominant(
@@ -27,14 +27,14 @@ impl Hunks {
     }
 }
 
-/// One group of lines.
+/// Group of lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hunk {
     pub(super) anchor: Anchor,
     pub(super) lines: Vec<HunkLine>,
 }
 
-/// What the diff says about the place of a hunk, apart from its lines.
+/// Hints of the diff about the position of a hunk, apart from its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Anchor {
     /// `@@ -n`: index of the first old line, or of the line before which new lines go.
@@ -47,7 +47,7 @@ pub(super) struct Anchor {
     pub(super) at_end: bool,
 }
 
-/// What a line of a hunk is for.
+/// Role of a line in a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Keep,
@@ -55,14 +55,14 @@ pub(super) enum Mark {
     Add,
 }
 
-/// Whether the diff says that this line is the last and has no ending.
+/// Hint of the diff that this line is the last and has no ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
     Unsaid,
     Open,
 }
 
-/// A line of a hunk, without its mark.
+/// Line of a hunk, without its mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HunkLine {
     pub(super) mark: Mark,
@@ -72,12 +72,12 @@ pub(super) struct HunkLine {
 }
 
 impl Hunk {
-    /// The lines that the file holds before.
+    /// Returns the lines of the file before the change.
     pub(super) fn old(&self) -> Vec<&str> {
         self.texts(Mark::Add)
     }
 
-    /// The lines that the file holds afterwards.
+    /// Returns the lines of the file after the change.
     pub(super) fn new_lines(&self) -> Vec<&str> {
         self.texts(Mark::Remove)
     }
@@ -90,7 +90,7 @@ impl Hunk {
             .collect()
     }
 
-    /// How many of the old lines are blank ones at the end that stay: a text that ends in `\n` has no such line, but
+    /// Returns the number of blank old lines at the end that stay: a text that ends in `\n` has no such line, but
     /// models often see one.
     pub(super) fn blank_tail(&self) -> usize {
         let blank = |line: &&HunkLine| line.mark == Mark::Keep && line.text.trim().is_empty();
@@ -101,12 +101,12 @@ impl Hunk {
         self.lines.iter().any(|line| line.mark == Mark::Add)
     }
 
-    /// The first line that no later hunk may come before, when this one begins at `start`: context may be shared.
+    /// Returns the first line at which a later hunk may begin, if this one begins at `start`: context may be shared.
     pub(super) fn reach(&self, start: usize) -> usize {
         self.changes(start).last().map_or(start, |change| change.at + change.removed)
     }
 
-    /// What changes, when the first old line stands at `start`.
+    /// Returns the changes, if the first old line is at `start`.
     pub(super) fn changes(&self, start: usize) -> Vec<Change<'_>> {
         let mut changes: Vec<Change<'_>> = Vec::new();
         let mut at = start;
@@ -132,7 +132,7 @@ impl Hunk {
         changes
     }
 
-    /// How the diff says that the new text ends, when the last line of it is one that this hunk adds.
+    /// Returns the end of the new text according to the diff, if its last line is one that this hunk adds.
     pub(super) fn new_tail(&self) -> Option<Tail> {
         let open = |marks: [Mark; 2]| {
             self.lines.iter().any(|line| line.tail == Tail::Open && marks.contains(&line.mark))
@@ -147,7 +147,7 @@ impl Hunk {
     }
 }
 
-/// Neighbouring lines that go and the lines that come in their place.
+/// Adjacent lines that are removed, and the lines that replace them.
 pub(super) struct Change<'p> {
     pub(super) at: usize,
     pub(super) removed: usize,

@@ -1,12 +1,12 @@
-//! The text of one hunk. Counts are used where they are right, because then no line can be mistaken; otherwise the
-//! marks at the beginning of the lines decide.
+//! The text of one hunk. Counts are used if they are right, because then no line is ambiguous; otherwise the marks at
+//! the beginning of the lines decide.
 
 use super::header::{self, Header, Side};
 use super::hunk::{Anchor, Hunk, HunkLine, Mark, Tail};
 use super::lines::{Ending, Line};
 
-/// Reads the hunk at `at`, which may begin with `@@` lines, up to a line where `stops` says so. Returns the index of
-/// the first line behind it.
+/// Reads the hunk at `at`, which may begin with `@@` lines, up to a line where `stops` is true. Returns the index of
+/// the first line after it.
 pub(super) fn read(lines: &[Line<'_>], at: usize, stops: impl Fn(usize) -> bool) -> (Hunk, usize) {
     let mut anchor = Anchor::default();
     let mut counts = None;
@@ -28,7 +28,7 @@ pub(super) fn read(lines: &[Line<'_>], at: usize, stops: impl Fn(usize) -> bool)
     (Hunk { anchor, lines: body }, next)
 }
 
-/// The body when the counts of the header fit it.
+/// Reads the body, if the counts of the header fit it.
 fn counted(
     lines: &[Line<'_>],
     at: usize,
@@ -64,10 +64,10 @@ fn counted(
     fits.then_some((body, if signed { lines.len() } else { end }))
 }
 
-/// The body as far as the marks tell.
+/// Reads the body by the marks.
 fn marked(lines: &[Line<'_>], at: usize, stops: &impl Fn(usize) -> bool) -> (Vec<HunkLine>, usize) {
     let mut body: Vec<HunkLine> = Vec::new();
-    // How many lines at the end have no mark and no text: rather space between hunks than lines of the file.
+    // Number of lines at the end without mark and text: rather space between hunks than lines of the file.
     let mut empty = 0;
     let mut next = at;
     while let Some(line) = lines.get(next).filter(|_| !stops(next) && !is_header(lines, next)) {
@@ -87,12 +87,12 @@ fn is_header(lines: &[Line<'_>], at: usize) -> bool {
     lines.get(at).is_some_and(|line| line.text.starts_with("@@"))
 }
 
-/// `\ No newline at end of file`.
+/// Returns true for `\ No newline at end of file`.
 pub(super) fn is_tail(line: &str) -> bool {
     line.starts_with("\\ ")
 }
 
-/// A line with its mark; an empty line is a blank one that stays.
+/// Reads a line with its mark; an empty line is a blank one that stays.
 fn hunk_line(line: &Line<'_>) -> Option<HunkLine> {
     let mark = match line.text.chars().next() {
         None | Some(' ') => Mark::Keep,
@@ -103,13 +103,13 @@ fn hunk_line(line: &Line<'_>) -> Option<HunkLine> {
     Some(made(mark, line.text.get(1..).unwrap_or_default(), line.ending))
 }
 
-/// Models forget the blank before a line that stays.
+/// Reads a line without a mark, because models forget the blank before a line that stays.
 fn unmarked(line: &Line<'_>) -> HunkLine {
     made(Mark::Keep, line.text, line.ending)
 }
 
 fn made(mark: Mark, text: &str, ending: Ending) -> HunkLine {
-    // The byte order mark is no part of a file's first line.
+    // The byte order mark is not part of a file's first line.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
     HunkLine { mark, text, ending, tail: Tail::Unsaid }
 }

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::lines::Lines;
 
-/// A way to compare lines. Endings never count.
+/// Way to compare lines. Endings never count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rung {
     Exact,
@@ -21,11 +21,11 @@ pub(super) enum Rung {
 }
 
 impl Rung {
-    /// From the strictest.
+    /// All ways, the strictest first.
     pub(super) const ALL: [Self; 4] =
         [Self::Exact, Self::TrailingBlanks, Self::Blanks, Self::Punctuation];
 
-    /// The form of a line in which it is compared.
+    /// Returns the form of a line for comparison.
     pub(super) fn form(self, line: &str) -> Cow<'_, str> {
         match self {
             Self::Exact => line.into(),
@@ -50,7 +50,7 @@ fn plain(line: &str) -> Cow<'_, str> {
             '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
                 text.push(' ')
             }
-            // Zero width: a model cannot see it.
+            // Zero-width characters are invisible to a model.
             '\u{200b}' | '\u{feff}' => {}
             _ => text.push(c),
         }
@@ -58,7 +58,7 @@ fn plain(line: &str) -> Cow<'_, str> {
     text.trim().to_owned().into()
 }
 
-/// The indices of a file, made when they are needed.
+/// Indices of a file, built on demand.
 pub(super) struct Ladder<'t> {
     lines: &'t Lines<'t>,
     indices: [OnceCell<Index<'t>>; 4],
@@ -81,7 +81,7 @@ impl<'t> Ladder<'t> {
     }
 }
 
-/// The lines of a file as numbers, equal for lines that compare equal, and where each number stands.
+/// Lines of a file as numbers, equal for lines that compare equal, with the positions of each number.
 pub(super) struct Index<'t> {
     rung: Rung,
     numbers: HashMap<Cow<'t, str>, u32>,
@@ -119,7 +119,7 @@ impl<'t> Index<'t> {
         Self { rung, numbers, file, starts, places }
     }
 
-    /// The numbers of these lines; `None` when one of them is nowhere in the file.
+    /// Returns the numbers of these lines; `None` if one of them is not in the file.
     pub(super) fn pattern(&self, lines: &[&str]) -> Option<Vec<u32>> {
         lines.iter().map(|line| self.number(line)).collect()
     }
@@ -128,19 +128,19 @@ impl<'t> Index<'t> {
         self.numbers.get(self.rung.form(line).as_ref()).copied()
     }
 
-    /// Where lines like this one stand, in order.
+    /// Returns the positions of lines equal to this one, in order.
     pub(super) fn places(&self, line: &str) -> &[usize] {
         self.number(line).map_or(&[], |number| self.places_of(number))
     }
 
-    /// Where this number stands, in order.
+    /// Returns the positions of this number, in order.
     pub(super) fn places_of(&self, number: u32) -> &[usize] {
         let number = number as usize;
         let range = self.starts.get(number).copied().zip(self.starts.get(number + 1).copied());
         range.and_then(|(start, end)| self.places.get(start..end)).unwrap_or_default()
     }
 
-    /// Whether the pattern stands at this line.
+    /// Returns true if the pattern is at this line.
     pub(super) fn matches(&self, pattern: &[u32], start: usize) -> bool {
         let end = start.saturating_add(pattern.len());
         self.file.get(start..end) == Some(pattern)

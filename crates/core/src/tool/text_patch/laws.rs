@@ -1,4 +1,4 @@
-//! Laws of patches: a diff leads from one text to the other, arbitrary input harms nobody, the rest stays.
+//! Laws of patches: a diff leads from one text to the other, arbitrary input does no harm, untouched lines stay.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ fn cases(count: u32) -> ProptestConfig {
     }
 }
 
-/// Lines that repeat and that look like parts of a diff.
+/// Generates lines that repeat and that look like parts of a diff.
 fn line() -> impl Strategy<Value = String> {
     let tricky = vec![
         "",
@@ -51,7 +51,7 @@ fn line() -> impl Strategy<Value = String> {
     prop_oneof![4 => prop::sample::select(tricky).prop_map(str::to_owned), 1 => "[a-c +@-]{0,4}"]
 }
 
-/// A text of some lines, with or without a final newline.
+/// Generates a text of some lines, with or without a final newline.
 fn text() -> impl Strategy<Value = String> {
     (prop::collection::vec(line(), 0..14), any::<bool>()).prop_map(|(lines, closed)| {
         let text = lines.join("\n");
@@ -59,7 +59,7 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
-/// What happens to the lines of one text on the way to another, with each line's own ending.
+/// Step from one text to another, with each line's own ending.
 #[derive(Clone, Copy, PartialEq)]
 enum Step<'t> {
     Keep(&'t str),
@@ -67,7 +67,7 @@ enum Step<'t> {
     Add(&'t str),
 }
 
-/// A way from one text to the other, by their longest common lines.
+/// Returns the steps from one text to the other, by their longest common lines.
 fn steps<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Step<'t>> {
     let mut lengths = vec![vec![0; new.len() + 1]; old.len() + 1];
     for (i, first) in old.iter().enumerate().rev() {
@@ -96,7 +96,7 @@ fn steps<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Step<'t>> {
     steps
 }
 
-/// The unified diff from one text to the other, as `diff -U` writes it.
+/// Returns the unified diff from one text to the other, as `diff -U` writes it.
 fn unified(old: &str, new: &str, context: usize) -> String {
     let old: Vec<_> = old.split_inclusive('\n').collect();
     let new: Vec<_> = new.split_inclusive('\n').collect();
@@ -134,7 +134,7 @@ fn unified(old: &str, new: &str, context: usize) -> String {
     diff
 }
 
-/// Pieces of diffs, to get further into the parsers than noise does.
+/// Generates pieces of diffs, to get further into the parsers than random bytes do.
 fn noise() -> impl Strategy<Value = String> {
     let pieces = vec![
         "*** Begin Patch\n",

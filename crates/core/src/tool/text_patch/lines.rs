@@ -1,8 +1,8 @@
-//! A text as lines that know how they end.
+//! A text as lines with their endings.
 
 const BOM: &str = "\u{feff}";
 
-/// How a line ends.
+/// Ending of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// End of the text without a line ending.
@@ -21,7 +21,7 @@ impl Ending {
     }
 }
 
-/// The ending that most lines have; `None` when no line has one.
+/// Returns the ending that most lines have; `None` if no line has one.
 pub(super) fn dominant(endings: impl Iterator<Item = Ending>) -> Option<Ending> {
     let (mut lf, mut crlf) = (0_usize, 0_usize);
     for ending in endings {
@@ -38,14 +38,14 @@ pub(super) fn dominant(endings: impl Iterator<Item = Ending>) -> Option<Ending> 
     }
 }
 
-/// A line without its ending, and the ending.
+/// Line without its ending, and the ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'t> {
     pub(super) text: &'t str,
     pub(super) ending: Ending,
 }
 
-/// The lines of a text.
+/// Splits a text into lines.
 pub(super) fn split(text: &str) -> impl Iterator<Item = Line<'_>> {
     text.split_inclusive('\n').map(|line| {
         if let Some(text) = line.strip_suffix("\r\n") {
@@ -58,12 +58,12 @@ pub(super) fn split(text: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// The text without its byte order mark, and the mark.
+/// Splits off the byte order mark: returns the text without it, and the mark.
 pub(super) fn split_bom(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with(BOM) { BOM.len() } else { 0 })
 }
 
-/// A text as lines, its byte order mark set aside.
+/// Text as lines, without its byte order mark.
 pub(super) struct Lines<'t> {
     pub(super) bom: &'t str,
     pub(super) all: Vec<Line<'t>>,
@@ -75,7 +75,7 @@ impl<'t> Lines<'t> {
         Self { bom, all: split(rest).collect() }
     }
 
-    /// The line with this index, without its ending.
+    /// Returns the line with this index, without its ending.
     pub(super) fn text(&self, index: usize) -> Option<&'t str> {
         self.all.get(index).map(|line| line.text)
     }

@@ -1,4 +1,4 @@
-//! The lines of a file that are most like some lines that are not in it, at a bounded cost.
+//! The lines of a file that are most similar to some lines that are not in it, at a bounded cost.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use super::ladder::Index;
 use super::lines::Lines;
 use crate::wording::cut;
 
-/// How many of the wanted lines are looked at.
+/// Maximum number of wanted lines that are compared.
 const MAX_WANTED: usize = 40;
-/// A line that stands at more places says little about the place.
+/// Maximum number of positions of a line that helps to find the position.
 const MAX_PLACES: usize = 64;
-/// How many places are compared line by line.
+/// Maximum number of positions that are compared line by line.
 const MAX_CANDIDATES: usize = 6;
-/// How much of a line is compared.
+/// Maximum compared length of a line.
 const MAX_WIDTH: usize = 256;
-/// How much of the file is compared with one line.
+/// Maximum size of the part of the file that is compared with one line.
 const MAX_SCANNED: usize = 2 * 1024 * 1024;
-/// Of 1000; what is less alike is no help.
+/// Minimum similarity, of 1000; less is no help.
 const MIN_LIKENESS: u32 = 300;
-/// How many lines are shown, and how many characters of each.
+/// Maximum number of lines that are shown; the next constant bounds their characters.
 const MAX_SHOWN: usize = 16;
 const MAX_SHOWN_WIDTH: usize = 200;
 
-/// The index of the line at which the file is most like the wanted lines.
+/// Returns the index of the line at which the file is most similar to the wanted lines.
 pub(super) fn nearest(lines: &Lines<'_>, index: &Index<'_>, wanted: &[&str]) -> Option<usize> {
     let wanted = &wanted[..wanted.len().min(MAX_WANTED)];
     let mut candidates = voted(index, wanted);
@@ -34,7 +34,7 @@ pub(super) fn nearest(lines: &Lines<'_>, index: &Index<'_>, wanted: &[&str]) -> 
     best.filter(|(likeness, _)| *likeness >= MIN_LIKENESS).map(|(_, start)| start)
 }
 
-/// The lines around a place, for the details of a refusal.
+/// Returns the lines around a position, for the details of a refusal.
 pub(super) fn excerpt(lines: &Lines<'_>, start: usize, count: usize) -> Json {
     let first = start.saturating_sub(2);
     let end =
@@ -44,7 +44,7 @@ pub(super) fn excerpt(lines: &Lines<'_>, start: usize, count: usize) -> Json {
     json!({ "startLine": first + 1, "endLine": end, "lines": shown })
 }
 
-/// The places that lines of the file speak for: those that are wanted, each for where the first would be.
+/// Returns the positions with the most votes: each wanted line in the file votes for the position of the first one.
 fn voted(index: &Index<'_>, wanted: &[&str]) -> Vec<usize> {
     let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
     for (offset, line) in wanted.iter().enumerate() {
@@ -63,7 +63,7 @@ fn voted(index: &Index<'_>, wanted: &[&str]) -> Vec<usize> {
     votes.into_iter().map(|(start, _)| start).collect()
 }
 
-/// The places of the lines that are most like the longest wanted ones.
+/// Returns the positions of the lines that are most similar to the longest wanted ones.
 fn alike(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
     let mut longest: Vec<(usize, &str)> = wanted.iter().copied().enumerate().collect();
     longest.sort_by_key(|(_, line)| std::cmp::Reverse(line.trim().len()));
@@ -87,7 +87,7 @@ fn alike(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
     longest.into_iter().filter_map(best).collect()
 }
 
-/// How alike the wanted lines and those from `start` on are, of 1000. Long lines count more.
+/// Returns the similarity of the wanted lines and those from `start` on, of 1000. Long lines count more.
 fn likeness(lines: &Lines<'_>, wanted: &[&str], start: usize) -> u32 {
     let (mut sum, mut weights) = (0, 0);
     for (offset, line) in wanted.iter().enumerate() {
@@ -100,7 +100,7 @@ fn likeness(lines: &Lines<'_>, wanted: &[&str], start: usize) -> u32 {
     sum / weights.max(1)
 }
 
-/// The pairs of neighbouring bytes of a line, without blanks around it and without case.
+/// Pairs of adjacent bytes of a line, without blanks around it and without case.
 struct Pairs {
     counts: Vec<u16>,
     total: u32,
@@ -118,7 +118,7 @@ impl Pairs {
         Self { counts, total, taken: Vec::new() }
     }
 
-    /// How much of this line is in the other, of 1000; a little less when the other has much else.
+    /// Returns the share of this line that is in the other, of 1000; a little less if the other has much else.
     fn likeness(&mut self, line: &str) -> u32 {
         let mut others = 0;
         for pair in pairs(line) {

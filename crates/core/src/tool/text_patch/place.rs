@@ -1,4 +1,4 @@
-//! Where each hunk belongs: the one place on the strictest rung of the ladder that has any, after the hunk before.
+//! The position of each hunk: the one match on the strictest rung of the ladder that has any, after the previous hunk.
 
 use std::cell::Cell;
 
@@ -8,13 +8,13 @@ use super::lines::Lines;
 use super::refused::{self, Subject};
 use crate::refusal::Refusal;
 
-/// How many comparisons a patch may cost. A usual one costs some for each hunk; only a large file of equal lines
+/// Maximum number of comparisons of a patch. A usual patch needs a few for each hunk; only a large file of equal lines
 /// with many hunks comes near.
 const MAX_EFFORT: usize = 32 * 1024 * 1024;
-/// One place more than a refusal lists.
+/// Number of positions to search for: one more than a refusal lists.
 const ENOUGH: usize = refused::MAX_LISTED + 1;
 
-/// The index of the line where each hunk begins.
+/// Returns the index of the line at which each hunk begins.
 pub(super) fn place(lines: &Lines<'_>, hunks: &Hunks) -> Result<Vec<usize>, Refusal> {
     let mut search = Search {
         lines,
@@ -38,7 +38,7 @@ struct Search<'t> {
     drift: i64,
 }
 
-/// Where the `@@` lines of a hunk let it begin.
+/// Lines at which the `@@` lines of a hunk let it begin.
 enum Scope<'h> {
     Anywhere,
     /// The hunk goes to the first fit at or after one of these lines.
@@ -70,7 +70,7 @@ impl<'t> Search<'t> {
         Ok(start)
     }
 
-    /// The place of lines that the file holds.
+    /// Finds the position of lines in the file.
     fn window(
         &self,
         hunk: &Hunk,
@@ -107,7 +107,7 @@ impl<'t> Search<'t> {
         Ok(None)
     }
 
-    /// The end of the file, if these are its last lines.
+    /// Returns the position at the end of the file, if these are its last lines.
     fn at_end(&self, old: &[&str]) -> Option<usize> {
         let start =
             self.lines.all.len().checked_sub(old.len()).filter(|start| *start >= self.floor)?;
@@ -118,8 +118,8 @@ impl<'t> Search<'t> {
         Rung::ALL.into_iter().any(fits).then_some(start)
     }
 
-    /// Which of several places the numbers mean, as they are or as wrong as those of the hunk before; else the
-    /// heading behind them.
+    /// Selects among several positions by the numbers, as they are or as wrong as those of the previous hunk; else by
+    /// the heading after them.
     fn chosen(
         &self,
         index: &Index<'_>,
@@ -139,7 +139,7 @@ impl<'t> Search<'t> {
         Ok(found.first().copied().filter(|_| found.len() == 1))
     }
 
-    /// The place of a hunk that only adds.
+    /// Finds the position of a hunk that only adds lines.
     fn insertion(&self, anchor: &Anchor, subject: Subject) -> Result<usize, Refusal> {
         let end = self.lines.all.len();
         let at = if anchor.at_end {
@@ -183,7 +183,8 @@ impl<'t> Search<'t> {
         Ok(lost.map_or_else(|| Scope::After(self.after_floor(places)), Scope::Lost))
     }
 
-    /// Where the last of some `@@` lines stands when each comes after the one before it; or the one that is lost.
+    /// Follows `@@` lines, each after the one before it. Returns the positions of the last one, or the one that is
+    /// missing.
     fn follow<'h>(&self, contexts: &'h [String]) -> Result<(Vec<usize>, Option<&'h str>), Refusal> {
         let mut places: Option<Vec<usize>> = None;
         for context in contexts {
@@ -200,7 +201,7 @@ impl<'t> Search<'t> {
         Ok((places.unwrap_or_default(), None))
     }
 
-    /// Where a line stands, by the ladder; at last also where it is only the beginning of a line.
+    /// Finds a line by the ladder; as a last resort also as the beginning of a line.
     fn occurrences(&self, line: &str) -> Result<Vec<usize>, Refusal> {
         for rung in Rung::ALL {
             let places = self.ladder.index(rung).places(line);
@@ -215,8 +216,8 @@ impl<'t> Search<'t> {
         Ok(all.filter(|(_, line)| begins(line.text)).map(|(at, _)| at).collect())
     }
 
-    /// The lines from the floor on, and the floor itself for all that stand above it: hunks of one function often
-    /// repeat its name.
+    /// Keeps the positions from the floor on, and the floor itself for all above it: hunks of one function often repeat
+    /// its name.
     fn after_floor(&self, mut places: Vec<usize>) -> Vec<usize> {
         let above = places.partition_point(|place| *place < self.floor);
         if above > 0 {
@@ -225,7 +226,7 @@ impl<'t> Search<'t> {
         places
     }
 
-    /// The first places where a pattern stands, from a line on.
+    /// Returns the first positions of a pattern, from a line on.
     fn matches(
         &self,
         index: &Index<'_>,
@@ -252,7 +253,7 @@ impl<'t> Search<'t> {
         Ok(found)
     }
 
-    /// The first place from each of these lines on, each place once.
+    /// Returns the first position from each of these lines on, each once.
     fn first_matches(
         &self,
         index: &Index<'_>,
@@ -272,7 +273,7 @@ impl<'t> Search<'t> {
         Ok(found)
     }
 
-    /// The first place of lines on any rung, from a line on.
+    /// Returns the first position of lines on any rung, from a line on.
     fn anywhere(&self, old: &[&str], from: usize) -> Result<Option<usize>, Refusal> {
         for rung in Rung::ALL {
             let index = self.ladder.index(rung);
@@ -284,7 +285,7 @@ impl<'t> Search<'t> {
         Ok(None)
     }
 
-    /// Why a hunk has no place.
+    /// Explains why a hunk has no position.
     fn missing(
         &self,
         hunk: &Hunk,
@@ -323,7 +324,7 @@ impl<'t> Search<'t> {
     }
 }
 
-/// For each of `before`, the first of `found` behind it, each once.
+/// Returns, for each of `before`, the first of `found` after it, each once.
 fn followers(before: &[usize], found: &[usize]) -> Vec<usize> {
     let next = |place: &usize| found.get(found.partition_point(|at| at <= place)).copied();
     let mut places: Vec<_> = before.iter().filter_map(next).collect();

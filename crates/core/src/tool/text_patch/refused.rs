@@ -1,4 +1,4 @@
-//! What a model is told when a patch does not fit: where it would have fitted, and what to send instead.
+//! Refusals of a patch that does not fit: the nearest match, and what to send instead.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use super::nearest::{excerpt, nearest};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::wording::quoted;
 
-/// How many line numbers a refusal lists.
+/// Maximum number of listed line numbers.
 pub(super) const MAX_LISTED: usize = 10;
 
-/// Which part of a patch is meant.
+/// Part of a patch.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Subject {
     Hunk { number: usize, total: usize },
@@ -32,7 +32,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// It matches at several places.
+/// Refuses a part that matches at several positions.
 pub(super) fn ambiguous(subject: Subject, found: &[usize]) -> Refusal {
     let hint = match subject {
         Subject::Hunk { .. } => {
@@ -48,7 +48,7 @@ pub(super) fn ambiguous(subject: Subject, found: &[usize]) -> Refusal {
         .detail("matches", json!(lines))
 }
 
-/// It matches only above a change that comes before it.
+/// Refuses a part that matches only above an earlier change.
 pub(super) fn out_of_order(subject: Subject, found: usize) -> Refusal {
     let line = found + 1;
     let message = format!("{subject} belongs at line {line}, above the end of the hunk before it.");
@@ -56,7 +56,7 @@ pub(super) fn out_of_order(subject: Subject, found: usize) -> Refusal {
     unfit(message, hint).detail("matches", json!([line]))
 }
 
-/// It matches, but not behind its `@@` line.
+/// Refuses a part that matches, but not after its `@@` line.
 pub(super) fn elsewhere(subject: Subject, found: usize, context: &str) -> Refusal {
     let line = found + 1;
     let shown = quoted(context);
@@ -65,12 +65,12 @@ pub(super) fn elsewhere(subject: Subject, found: usize, context: &str) -> Refusa
         .detail("matches", json!([line]))
 }
 
-/// Whether lines are long enough that they hardly stand in a file by chance.
+/// Returns true if lines are long enough that a match is hardly chance.
 pub(super) fn is_telling(lines: &[&str]) -> bool {
     lines.iter().map(|line| line.trim().len()).sum::<usize>() >= 8
 }
 
-/// What it would make is there.
+/// Refuses a part whose result is already in the file.
 pub(super) fn already(subject: Subject, found: usize) -> Refusal {
     let line = found + 1;
     let message =
@@ -79,14 +79,14 @@ pub(super) fn already(subject: Subject, found: usize) -> Refusal {
         .detail("matches", json!([line]))
 }
 
-/// It only adds, behind the end.
+/// Refuses a part that only adds lines, past the end.
 pub(super) fn past_end(subject: Subject, at: usize, end: usize) -> Refusal {
     let line = at + 1;
     let message = format!("{subject} only adds, at line {line}, but the file has {end} lines.");
     unfit(message, "Add an unchanged line that stands above the new ones.")
 }
 
-/// It only adds, behind a line that is not there.
+/// Refuses a part that only adds lines, after a line that is missing.
 pub(super) fn lost(
     subject: Subject,
     context: &str,
@@ -99,7 +99,7 @@ pub(super) fn lost(
     near(subject, message, lines, index, &[context])
 }
 
-/// It matches nowhere.
+/// Refuses a part that matches nowhere.
 pub(super) fn nowhere(
     subject: Subject,
     lines: &Lines<'_>,
@@ -112,13 +112,13 @@ pub(super) fn nowhere(
     near(subject, format!("{subject} matches nowhere in the file{context}."), lines, index, wanted)
 }
 
-/// More comparisons than a patch may cost.
+/// Refuses a patch that needs too many comparisons.
 pub(super) fn too_much() -> Refusal {
     invalid("The file repeats its lines so often that so many hunks cannot be placed. Nothing was changed.")
         .hint("Send fewer hunks in a call, or `replace` with exact strings.")
 }
 
-/// A refusal that says where the file is most alike, and what differs first.
+/// Returns a refusal with the most similar lines of the file, and the first difference.
 fn near(
     subject: Subject,
     message: String,
@@ -163,7 +163,7 @@ fn near(
         .detail("nearest", excerpt(lines, start, wanted.len()))
 }
 
-/// Two different lines, quoted so that the difference shows.
+/// Quotes two different lines so that the difference shows.
 fn distinct(first: &str, second: &str) -> (String, String) {
     const LEAD: usize = 20;
     let same =
@@ -175,7 +175,7 @@ fn distinct(first: &str, second: &str) -> (String, String) {
     (show(first), show(second))
 }
 
-/// `lines 3, 5 and 9`, and the numbers.
+/// Returns `lines 3, 5 and 9`, and the numbers.
 fn list(found: &[usize]) -> (String, Vec<usize>) {
     let lines: Vec<_> = found.iter().take(MAX_LISTED).map(|at| at + 1).collect();
     let words: Vec<_> = lines.iter().map(usize::to_string).collect();

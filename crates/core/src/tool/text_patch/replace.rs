@@ -1,4 +1,4 @@
-//! Exact strings in place of others, one edit after the other.
+//! Exact replacements of strings, one edit after the other.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use super::refused::{self, MAX_LISTED, Subject};
 use super::{MAX_LINES, MAX_TEXT, Replacement, invalid, too_large};
 use crate::refusal::{Refusal, RefusalCode};
 
-/// A call may have this many edits.
+/// Maximum number of edits of a call.
 const MAX_EDITS: usize = 200;
-/// How many bytes all edits of a call may look at together.
+/// Maximum number of bytes that all edits of a call may scan together.
 const MAX_LOOKED_AT: usize = 512 * 1024 * 1024;
 
-/// The text after all edits. Each sees what the ones before it made.
+/// Returns the text after all edits. Each sees the result of the previous ones.
 pub(super) fn apply(text: &str, edits: &[Replacement]) -> Result<String, Refusal> {
     if edits.is_empty() {
         return Err(invalid("There is no edit.").hint("Give at least one `{old, new}` in `edits`."));
@@ -38,7 +38,7 @@ pub(super) fn apply(text: &str, edits: &[Replacement]) -> Result<String, Refusal
     Ok(format!("{bom}{now}"))
 }
 
-/// An edit as it is carried out: line endings are `\n` in what is looked for.
+/// Prepared edit: line endings are `\n` in the searched text.
 struct Edit<'e> {
     old: Cow<'e, str>,
     new: Cow<'e, str>,
@@ -50,7 +50,7 @@ struct Edit<'e> {
 }
 
 impl<'e> Edit<'e> {
-    /// `None` when it cannot change anything.
+    /// Prepares an edit; `None` if it cannot change anything.
     fn new(edit: &'e Replacement, bom: &str, ending: Option<Ending>) -> Option<Self> {
         let bare = |text: &'e str| if bom.is_empty() { text } else { split_bom(text).1 };
         let (old, new) = (flat(bare(&edit.old)), flat(bare(&edit.new)));
@@ -96,7 +96,7 @@ impl<'e> Edit<'e> {
         Ok(made)
     }
 
-    /// Why `old` is not there.
+    /// Explains why `old` is missing.
     fn missing(&self, text: &str, original: &str, subject: Subject) -> Refusal {
         if flat(original).contains(self.old.as_ref()) {
             let message = format!(
@@ -123,7 +123,7 @@ impl<'e> Edit<'e> {
     }
 }
 
-/// Why an edit cannot change anything.
+/// Explains why an edit cannot change anything.
 fn pointless(subject: Subject, edit: &Replacement) -> Refusal {
     if edit.old.is_empty() || edit.old == "\u{feff}" {
         return invalid(format!("{subject} is empty, so that it stands nowhere and everywhere."))
@@ -142,7 +142,7 @@ fn pointless(subject: Subject, edit: &Replacement) -> Refusal {
     .hint("To change line endings, write the whole file with fs.write.")
 }
 
-/// The indices of the lines where a string stands, overlapping ones too.
+/// Returns the indices of the lines that contain a string, overlapping ones too.
 fn places(text: &str, wanted: &str, first: usize) -> Vec<usize> {
     let step = wanted.chars().next().map_or(1, char::len_utf8);
     let mut lines = vec![line_of(text, first)];
@@ -161,7 +161,7 @@ fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count()
 }
 
-/// How many bytes are the same.
+/// Returns the number of equal bytes.
 fn common(pairs: impl Iterator<Item = (char, char)>) -> usize {
     pairs.take_while(|(first, second)| first == second).map(|(same, _)| same.len_utf8()).sum()
 }
@@ -170,7 +170,7 @@ fn flat(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
 }
 
-/// A text whose lines all end in `\n`, and the way back.
+/// Text whose lines all end in `\n`, with a mapping to the original.
 struct Flat<'t> {
     text: Cow<'t, str>,
     /// Offsets of each `\n` that was `\r\n`.
@@ -184,7 +184,7 @@ impl<'t> Flat<'t> {
         Self { text: flat(text), shortened }
     }
 
-    /// Where a place of the flat text is in the text.
+    /// Returns the offset in the original text of an offset in the flat one.
     fn offset(&self, at: usize) -> usize {
         at + self.shortened.partition_point(|place| *place < at)
     }

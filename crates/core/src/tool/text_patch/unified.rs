@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 
 const NOWHERE: &str = "/dev/null";
 
-/// Reads the sections of a diff. There is at least one.
+/// Parses the sections of a diff; at least one.
 pub(super) fn parse(lines: &[Line<'_>]) -> Result<Vec<FilePatch>, Refusal> {
     let mut files = Vec::new();
     let mut section = Section::default();
@@ -27,7 +27,7 @@ pub(super) fn parse(lines: &[Line<'_>]) -> Result<Vec<FilePatch>, Refusal> {
         } else if text.starts_with("@@") || section.opens_hunk(text) {
             let (hunk, next) = hunk_text::read(lines, at, |at| ends_hunk(lines, at));
             section.hunks.0.extend(Some(hunk).filter(|hunk| !hunk.lines.is_empty()));
-            // A hunk of nothing but a line that ends it must not be read forever.
+            // A hunk that consists of its ending line alone must not loop forever.
             at = next.max(at + 1);
         } else {
             section.read_extra(text)?;
@@ -38,7 +38,7 @@ pub(super) fn parse(lines: &[Line<'_>]) -> Result<Vec<FilePatch>, Refusal> {
     if files.is_empty() { Ok(vec![nameless(lines)?]) } else { Ok(files) }
 }
 
-/// A diff without any header is one hunk, if it has marks at all.
+/// Parses a diff without any header as one hunk, if it has marks at all.
 fn nameless(lines: &[Line<'_>]) -> Result<FilePatch, Refusal> {
     let (hunk, _) = hunk_text::read(lines, 0, |at| ends_hunk(lines, at));
     if hunk.lines.iter().all(|line| line.mark == Mark::Keep) {
@@ -56,8 +56,8 @@ fn is_name(text: &str) -> bool {
     text.starts_with("--- ") || text.starts_with("+++ ")
 }
 
-/// Whether a hunk is over where the counts do not tell. A removed `-- x` before an added `++ y` looks like names, but
-/// no hunk begins behind it.
+/// Returns true if a hunk ends here although the counts do not tell. A removed `-- x` before an added `++ y` looks like
+/// names, but no hunk begins after it.
 fn ends_hunk(lines: &[Line<'_>], at: usize) -> bool {
     let begins =
         |at: usize, start: &str| lines.get(at).is_some_and(|line| line.text.starts_with(start));
@@ -65,7 +65,7 @@ fn ends_hunk(lines: &[Line<'_>], at: usize) -> bool {
     names || ["diff --git ", "Index: ", "*** End Patch"].iter().any(|start| begins(at, start))
 }
 
-/// One file of a diff, as far as it is read.
+/// File of a diff that is being parsed.
 #[derive(Default)]
 struct Section {
     old: Option<String>,
@@ -77,7 +77,7 @@ struct Section {
 }
 
 impl Section {
-    /// `a/x b/x`, for sections that have no other names.
+    /// Reads `a/x b/x`, for sections that have no other names.
     fn read_git_names(&mut self, names: &str) {
         if let Some((old, new)) = names.split_once(" b/") {
             self.old = Some(old.strip_prefix("a/").unwrap_or(old).to_owned());
@@ -85,7 +85,7 @@ impl Section {
         }
     }
 
-    /// `--- a/x` and `+++ b/x`, or one of them.
+    /// Reads `--- a/x` and `+++ b/x`, or one of them.
     fn read_names(&mut self, lines: &[Line<'_>], at: usize) -> usize {
         let named = |at: usize, mark: &str| {
             lines.get(at).and_then(|line| line.text.strip_prefix(mark)).map(clean_name)
@@ -108,12 +108,12 @@ impl Section {
         next
     }
 
-    /// Whether a hunk begins here without its `@@`.
+    /// Returns true if a hunk begins here without its `@@`.
     fn opens_hunk(&self, text: &str) -> bool {
         self.has_names && self.hunks.0.is_empty() && text.starts_with([' ', '+', '-'])
     }
 
-    /// git's lines between the names and the hunks.
+    /// Reads git's lines between the names and the hunks.
     fn read_extra(&mut self, text: &str) -> Result<(), Refusal> {
         if let Some(name) = text.strip_prefix("rename to ") {
             self.moved_to = Some(clean_name(name));
@@ -149,7 +149,7 @@ impl Section {
     }
 }
 
-/// The text of a new file.
+/// Returns the text of a new file.
 pub(super) fn new_text(hunks: &Hunks) -> Result<String, Refusal> {
     let lines: Vec<&HunkLine> = hunks.0.iter().flat_map(|hunk: &Hunk| &hunk.lines).collect();
     if let Some(line) = lines.iter().find(|line| line.mark != Mark::Add && !line.text.is_empty()) {
@@ -169,7 +169,7 @@ pub(super) fn new_text(hunks: &Hunks) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// A file name without a time behind it and quotes around it.
+/// Returns a file name without a timestamp after it and quotes around it.
 pub(super) fn clean_name(name: &str) -> String {
     let name = name.split('\t').next().unwrap_or(name).trim();
     let quoted = |quote: char| name.strip_prefix(quote).and_then(|name| name.strip_suffix(quote));

@@ -1,9 +1,9 @@
-//! The new text: the file's own lines as they are, the new lines between them.
+//! The new text: the file's own lines unchanged, with the new lines between them.
 
 use super::hunk::{Hunks, Tail};
 use super::lines::{Ending, Line, Lines};
 
-/// The text in which each hunk is applied at its line. The starts must be those of `place`.
+/// Applies each hunk at its line and returns the text. The starts must be those of `place`.
 pub(super) fn weave(lines: &Lines<'_>, hunks: &Hunks, starts: &[usize]) -> String {
     let ending = lines.ending().or(hunks.ending()).unwrap_or(Ending::Lf);
     let mut made: Vec<Line<'_>> = Vec::with_capacity(lines.all.len());
@@ -30,7 +30,7 @@ pub(super) fn weave(lines: &Lines<'_>, hunks: &Hunks, starts: &[usize]) -> Strin
     render(lines.bom, &made, ending, last_is_new && opens)
 }
 
-/// The bytes. Only the last line may be open.
+/// Renders the lines. Only the last one may be open.
 fn render(bom: &str, made: &[Line<'_>], ending: Ending, opens: bool) -> String {
     let bytes: usize = made.iter().map(|line| line.text.len() + 2).sum();
     let mut text = String::with_capacity(bom.len() + bytes);

@@ -1,8 +1,8 @@
-//! What models put around a diff: code fences, heredocs, a byte order mark.
+//! Wrappings that models put around a diff: code fences, heredocs, a byte order mark.
 
 use super::lines::{Line, split, split_bom};
 
-/// The lines of a diff without what is wrapped around it.
+/// Returns the lines of a diff without its wrapping.
 pub(super) fn unwrap(diff: &str) -> Vec<Line<'_>> {
     let (_, diff) = split_bom(diff);
     let lines: Vec<_> = split(diff).collect();
@@ -21,14 +21,14 @@ pub(super) fn unwrap(diff: &str) -> Vec<Line<'_>> {
     inner.to_vec()
 }
 
-/// Without empty lines around. At the end, a line with a blank may be a line of the file.
+/// Trims empty lines. At the end, a line with a blank may be a line of the file.
 fn trimmed<'l, 't>(lines: &'l [Line<'t>]) -> &'l [Line<'t>] {
     let start = lines.iter().take_while(|line| line.text.trim().is_empty()).count();
     let end = lines.iter().rposition(|line| !line.text.is_empty()).map_or(0, |at| at + 1);
     lines.get(start..end).unwrap_or_default()
 }
 
-/// How a wrapper ends.
+/// End of a wrapper.
 enum Closing<'t> {
     Fence(&'t str),
     Word(&'t str),
@@ -46,7 +46,7 @@ impl Closing<'_> {
     }
 }
 
-/// The end of the wrapper that this line opens.
+/// Returns the end of the wrapper that this line opens.
 fn closing(line: &str) -> Option<Closing<'_>> {
     for mark in ['`', '~'] {
         let width = line.len() - line.trim_start_matches(mark).len();
