@@ -25,17 +25,16 @@ use super::names::Names;
 use super::profile::Profile;
 use super::usage::Tally;
 
-/// The names under which thoughts come. If there are several, they are copies of each other.
+/// Names of the fields that carry thoughts. If there are several, they are copies of each other.
 const THOUGHTS: &[&str] = &["reasoning_content", "reasoning", "reasoning_text"];
-/// How many characters of data that makes no sense are quoted.
+/// Number of quoted characters of malformed data.
 const QUOTED: usize = 200;
 
-/// How much of an answer is taken.
+/// Limits of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of words, thoughts, calls and everything else together.
+    /// Maximum bytes of text, thoughts, calls and everything else together.
     pub reply_bytes: usize,
-    /// Calls.
     pub calls: usize,
 }
 
@@ -45,25 +44,23 @@ impl Default for Limits {
     }
 }
 
-/// Something to show while the answer comes.
+/// Part of the answer to show while it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'p> {
-    /// Whom it is for.
     pub channel: Channel,
-    /// The text; never empty.
+    /// Text; never empty.
     pub text: &'p str,
 }
 
-/// Whether more is to come.
+/// State of the stream after a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// It may be.
     More,
-    /// The server said that this is all.
+    /// The server declared the end.
     Done,
 }
 
-/// An answer that is coming in.
+/// Answer that is being received.
 #[derive(Debug)]
 pub struct Assembler {
     budget: Budget,
@@ -72,20 +69,19 @@ pub struct Assembler {
     calls: Calls,
     extra: Map<String, Json>,
     usage: Tally,
-    /// Why it ended, as far as we were told.
+    /// Reason of the end, as far as the server gave one.
     ended: Option<Ended>,
-    /// How many pieces said why it ended.
+    /// Number of pieces that gave a reason of the end.
     endings: u32,
-    /// Whether there was a piece of an answer at all.
+    /// True after the first piece of an answer.
     has_begun: bool,
-    /// Whether the server said that it is done.
+    /// True after the server declared the end.
     is_done: bool,
-    /// Data that could not be read. Only what follows tells what it was.
+    /// Data that could not be parsed. Only the next piece shows what it was.
     doubt: Option<Doubt>,
 }
 
-/// What a piece may hold beside words and calls. Most hold nothing else, and looking for it takes longer than reading
-/// them.
+/// Hints that a piece holds more than text and calls. Most do not, and a search takes longer than parsing them.
 struct Hints {
     may_be_error: bool,
     may_count: bool,
@@ -93,7 +89,7 @@ struct Hints {
 
 impl Hints {
     fn of(data: &str) -> Self {
-        // A letter can be written as an escape, if somebody wants that.
+        // A server may write a letter as an escape.
         let is_odd = data.contains("\\u00");
         Self {
             may_be_error: is_odd || data.contains("error") || data.contains("base_resp"),
@@ -102,16 +98,16 @@ impl Hints {
     }
 }
 
-/// Data that could not be read.
+/// Data that could not be parsed.
 #[derive(Debug)]
 struct Doubt {
-    /// Whether it may be the beginning of something good.
+    /// True if it may be the beginning of valid data.
     is_cut: bool,
     fault: Fault,
 }
 
 impl Assembler {
-    /// An answer of which nothing has come yet.
+    /// Creates an answer without any pieces.
     pub fn new(limits: Limits) -> Self {
         Self {
             budget: Budget::new(limits.reply_bytes),
@@ -128,7 +124,7 @@ impl Assembler {
         }
     }
 
-    /// Takes one `data:` of the stream. `tell` gets words and thoughts as they come.
+    /// Adds one `data:` of the stream. `tell` receives text and thoughts as they arrive.
     pub fn push(&mut self, data: &str, tell: &mut dyn FnMut(Piece<'_>)) -> Result<Flow, Fault> {
         if self.is_done {
             return Ok(Flow::Done);
@@ -138,7 +134,7 @@ impl Assembler {
             return Ok(Flow::More);
         }
         match self.doubt.take() {
-            // After its end, some say goodbye in words of their own.
+            // After the end, some servers send a closing line in a form of their own.
             Some(doubt) if self.ended.is_none() => return Err(doubt.fault),
             Some(_) | None => {}
         }
@@ -155,10 +151,11 @@ impl Assembler {
         Ok(Flow::More)
     }
 
-    /// The stream has ended. Without a reason to end and without `[DONE]`, it was cut off.
+    /// Finishes the answer after the stream has ended. Without a reason of the end and without `[DONE]`, it was cut
+    /// off.
     pub fn finish(mut self, names: &Names, profile: &Profile) -> Result<Reply, Fault> {
         match self.doubt.take() {
-            // One ending is to be trusted; servers that say so all the time mean nothing by it.
+            // A single ending is reliable; servers that send it all the time mean nothing by it.
             Some(doubt) if doubt.is_cut && self.endings != 1 => {
                 return Err(Fault::new(FaultKind::CutOff));
             }
@@ -206,12 +203,12 @@ impl Assembler {
         })
     }
 
-    /// The words so far.
+    /// Returns the text so far.
     pub fn words(&self) -> &str {
         &self.content
     }
 
-    /// Reads an answer that came as a whole.
+    /// Parses an answer that arrived as a whole.
     pub fn whole(
         body: &[u8],
         limits: Limits,
@@ -223,7 +220,7 @@ impl Assembler {
         let mut assembler = Self::new(limits);
         let mut tell = |_: Piece<'_>| {};
         if ["data:", "event:", "id:", ":"].iter().any(|start| text.starts_with(start)) {
-            // A stream although none was asked for.
+            // The server streamed although no stream was requested.
             for data in text.lines().filter_map(|line| line.strip_prefix("data:")) {
                 assembler.push(data, &mut tell)?;
             }
@@ -268,7 +265,7 @@ impl Assembler {
         if let Some(delta) = choice["delta"].as_object().filter(|delta| !delta.is_empty()) {
             self.message(delta, tell)?;
         } else if let Some(message) = choice["message"].as_object().filter(|_| self.is_empty()) {
-            // Some repeat all of it at the end.
+            // Some servers repeat the whole answer at the end.
             self.message(message, tell)?;
         }
         self.has_begun = true;
@@ -282,7 +279,7 @@ impl Assembler {
             && self.extra.is_empty()
     }
 
-    /// Takes a message, or a piece of one.
+    /// Adds a message, or a piece of one.
     fn message(
         &mut self,
         message: &Map<String, Json>,
@@ -310,7 +307,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Takes words: a text, or a list of parts some of which may be thoughts.
+    /// Adds content: a text, or a list of parts some of which may be thoughts.
     fn content(&mut self, content: &Json, tell: &mut dyn FnMut(Piece<'_>)) -> Result<(), Fault> {
         match content {
             Json::String(text) => self.speak(text, tell),
@@ -370,7 +367,7 @@ impl Assembler {
     }
 }
 
-/// The one choice that counts. Others are there only if somebody asked for several.
+/// Returns the first choice. Others exist only if several were requested.
 fn first_choice(event: &Json) -> Option<&Json> {
     let is_first = |choice: &&Json| match &choice["index"] {
         Json::Number(index) => index.as_f64() == Some(0.0),
@@ -384,7 +381,7 @@ fn first_choice(event: &Json) -> Option<&Json> {
     }
 }
 
-/// Data that no answer is made of.
+/// Returns the fault for malformed data.
 fn nonsense(data: &str) -> Fault {
     let end = data.char_indices().nth(QUOTED).map_or(data.len(), |(end, _)| end);
     let quoted = Fault::of_response(200, None, None, &data.as_bytes()[..end]).said;

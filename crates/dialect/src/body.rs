@@ -23,31 +23,29 @@ use self::thread::Thread;
 use super::names::Names;
 use super::profile::Profile;
 
-/// What a request is made with, besides its messages and tools.
+/// Options of a request, besides its messages and tools.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'o> {
-    /// The model, as its provider calls it.
+    /// Model name of the provider.
     pub model: &'o str,
-    /// Who that is for us: `profile/model`, as in the messages that it sent.
+    /// Our name of the model, `profile/model`, as in the messages that it sent.
     pub source: &'o str,
-    /// How the provider wants to be spoken to: the profile as it is for this model.
+    /// Profile for this model.
     pub profile: &'o Profile,
-    /// How many tokens the reply may have.
+    /// Maximum number of tokens of the reply.
     pub max_output: Option<u64>,
-    /// The temperature, where the profile sends one.
+    /// Temperature, if the profile sends one.
     pub temperature: Option<f64>,
-    /// Whether the reply is streamed.
     pub stream: bool,
-    /// Whether the model may call tools.
     pub tools: bool,
 }
 
-/// A request body that grows with its conversation: what was rendered before is not rendered again.
+/// Request body that grows with its conversation: rendered messages are reused.
 #[derive(Debug, Default)]
 pub struct Body {
     /// Everything up to the first message, the messages, the end.
     bytes: Vec<u8>,
-    /// So many bytes stand before the first message.
+    /// Number of bytes before the first message.
     head: usize,
     messages: Vec<Arc<Message>>,
     thread: Thread,
@@ -56,7 +54,7 @@ pub struct Body {
     is_lent: bool,
 }
 
-/// What the form of messages and tools depends on.
+/// Values that determine the form of messages and tools.
 #[derive(Debug, PartialEq)]
 struct Manner {
     source: String,
@@ -71,10 +69,9 @@ impl Manner {
 }
 
 impl Body {
-    /// The JSON of the request. Messages that are the same as last time are taken from there.
+    /// Renders the JSON of the request, reusing the messages of the last one.
     ///
-    /// Any list of messages gives a request that providers take: what cannot be sent is left out, and what must be
-    /// there is added.
+    /// Any list of messages gives a valid request: parts that cannot be sent are left out, and required ones are added.
     pub fn render(
         &mut self,
         options: &Options<'_>,
@@ -101,13 +98,13 @@ impl Body {
         &self.bytes
     }
 
-    /// What was rendered last, to be sent without a copy.
+    /// Lends the last rendered body, to be sent without a copy.
     pub fn lend(&mut self) -> Vec<u8> {
         self.is_lent = true;
         std::mem::take(&mut self.bytes)
     }
 
-    /// What was lent, unchanged. Without it the next request is rendered from its beginning.
+    /// Takes back the lent bytes, unchanged. Without them the next request is rendered from its beginning.
     pub fn give_back(&mut self, bytes: Vec<u8>) {
         self.is_lent = false;
         self.bytes = bytes;

@@ -1,4 +1,4 @@
-//! What can be wrong with an answer, and what to do about it.
+//! Faults of an answer, and advice about them.
 
 mod signs;
 mod told;
@@ -9,61 +9,57 @@ use serde_json::Value as Json;
 
 use self::told::Told;
 
-/// Why an answer is none.
+/// Reason why an answer is no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which kind.
     pub kind: FaultKind,
-    /// The status of the answer, where there was one.
+    /// HTTP status of the answer, if there was one.
     pub status: Option<u16>,
-    /// What the provider said, in its own words: one line, bounded, without control characters.
+    /// Message of the provider: one line, bounded, without control characters.
     pub said: Option<String>,
-    /// How long the provider wants us to wait.
+    /// Wait that the provider asks for.
     pub retry_after: Option<Duration>,
 }
 
-/// The kinds of faults that call for different answers.
+/// Kinds of faults that need different handling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The key is missing, wrong or may not do this.
+    /// The key is missing, wrong or lacks permission.
     Auth,
     /// There is no credit left.
     Credit,
-    /// Too many requests.
     Rate,
     /// The request does not fit the window.
     Window,
-    /// There is no such model.
     NoModel,
-    /// There is nothing at this address.
+    /// No endpoint exists at this address.
     NoEndpoint,
-    /// The model or the server does not take tools.
+    /// The model or the server does not accept tools.
     NoTools,
-    /// The server does not stream.
     NoStreaming,
-    /// The provider holds the request or the answer to be harmful.
+    /// The provider considers the request or the answer harmful.
     Filter,
     /// The request is refused for another reason.
     Rejected,
-    /// The server failed, or has too much to do.
+    /// The server failed, or is overloaded.
     Server,
-    /// The model wrote what its server could not read; another try may do.
+    /// The model wrote output that its server could not parse; a retry may help.
     ModelOutput,
     /// The answer ended before its end.
     CutOff,
-    /// The answer is not what chat completions are.
+    /// The answer is not a chat completion.
     Malformed,
-    /// The answer is longer than we take.
+    /// The answer exceeds our limit.
     TooLong,
 }
 
 impl Fault {
-    /// A fault without a word from the provider.
+    /// Creates a fault without a message of the provider.
     pub fn new(kind: FaultKind) -> Self {
         Self { kind, status: None, said: None, retry_after: None }
     }
 
-    /// What is wrong with an answer that is none: its status is an error, or its body is an error, a web page or empty.
+    /// Diagnoses an answer that is no reply: its status is an error, or its body is an error, a web page or empty.
     pub fn of_response(
         status: u16,
         retry_after: Option<Duration>,
@@ -78,20 +74,19 @@ impl Fault {
         Self { kind, status: Some(status), said: told.said(), retry_after }
     }
 
-    /// The error that stands where a piece of the answer should.
+    /// Returns the error in place of a piece of the answer.
     pub fn in_stream(event: &Json) -> Option<Self> {
         let told = Told::of_event(event)?;
         let kind = signs::kind(told.status, &told, told.wait.is_some());
         Some(Self { kind, status: told.status, said: told.said(), retry_after: told.wait })
     }
 
-    /// Whether the same request may work the next time.
+    /// Returns true if the same request may succeed next time.
     pub fn is_retryable(&self) -> bool {
         self.retries(1) > 0
     }
 
-    /// How many more tries it is worth, if `most` are allowed. Another try of a model that wrote nonsense is worth it
-    /// once.
+    /// Returns the number of useful retries, if `most` are allowed. A model that wrote malformed output gets one.
     pub fn retries(&self, most: u32) -> u32 {
         match self.kind {
             FaultKind::Rate | FaultKind::Server | FaultKind::CutOff => most,
@@ -109,7 +104,7 @@ impl Fault {
         }
     }
 
-    /// What to do about it, in plain English.
+    /// Returns advice for the user, in plain English.
     pub fn advice(&self) -> &'static str {
         let said = self.said.as_deref().unwrap_or_default().to_lowercase();
         let special =

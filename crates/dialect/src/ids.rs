@@ -1,4 +1,4 @@
-//! Ids of calls as a provider takes them. Ours stay inside.
+//! Ids of calls in the form of a provider. Ours stay internal.
 
 use std::collections::HashSet;
 
@@ -6,22 +6,22 @@ use crewagent_core::integrity::Digest;
 
 use super::profile::IdForm;
 
-/// The longest id in the safe form.
+/// Maximum length of an id in the safe form.
 const LONGEST: usize = 40;
-/// The length of the short form.
+/// Length of the short form.
 const NINE: usize = 9;
 
-/// The ids that a request has used so far. No two calls share one, though ours are only unique within a reply.
-/// What an id becomes follows from the calls before it alone.
+/// Ids that a request has used so far. No two calls share one, though ours are only unique within a reply. An id
+/// depends on the calls before it alone.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     used: HashSet<String>,
-    /// The same, in the order of the calls.
+    /// Ids in the order of the calls.
     order: Vec<String>,
 }
 
 impl Ids {
-    /// How many there are.
+    /// Returns the number of ids.
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
@@ -33,13 +33,13 @@ impl Ids {
         }
     }
 
-    /// The id of the next call, whose tool has this wire name.
+    /// Returns the id of the next call, whose tool has this wire name.
     pub(super) fn next(&mut self, form: IdForm, id: &str, name: &str) -> String {
         let place = self.order.len();
         let wire = match form {
             IdForm::Safe => self.safe(id, place),
             IdForm::Nine => self.nine(id, place),
-            // Unique, because it counts and ends with the number.
+            // It is unique, because it counts and ends with the number.
             IdForm::Numbered => format!("functions.{name}:{place}"),
         };
         self.used.insert(wire.clone());
@@ -77,7 +77,7 @@ impl Ids {
     }
 }
 
-/// Nine letters and digits that follow from a text.
+/// Returns nine letters and digits derived from a text.
 fn digest(text: &str) -> String {
     let hex = Digest::of(text.as_bytes()).to_string();
     let mut number =

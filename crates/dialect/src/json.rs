@@ -5,10 +5,10 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
-/// What every piece of a stream repeats and nobody looks at.
+/// Fields that every piece of a stream repeats and that are not used.
 const REPEATED: &[&str] = &["id", "created", "model", "system_fingerprint", "service_tier"];
 
-/// Reads a piece of a stream, as [`parse`] does, without what every piece repeats.
+/// Parses a piece of a stream, like [`parse`], without the repeated fields.
 pub(super) fn parse_piece(text: &str) -> serde_json::Result<Json> {
     match serde_json::from_str(text) {
         Ok(Slim(object)) => Ok(Json::Object(object)),
@@ -16,7 +16,7 @@ pub(super) fn parse_piece(text: &str) -> serde_json::Result<Json> {
     }
 }
 
-/// An object without what is repeated.
+/// Object without the repeated fields.
 struct Slim(Map<String, Json>);
 
 impl<'de> Deserialize<'de> for Slim {
@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for Slim {
 
             fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Slim, A::Error> {
                 let mut object = Map::new();
-                // A name with escapes is no borrowed text, so it is an error here, and read by `parse`.
+                // A name with escapes cannot be borrowed, so it is an error here, and `parse` handles it.
                 while let Some(name) = fields.next_key::<&str>()? {
                     if REPEATED.contains(&name) {
                         fields.next_value::<IgnoredAny>()?;
@@ -48,7 +48,7 @@ impl<'de> Deserialize<'de> for Slim {
     }
 }
 
-/// Reads JSON. An escaped surrogate without its other half, which no Rust text can hold, becomes U+FFFD.
+/// Parses JSON. An escaped surrogate without its other half, which no Rust text can hold, becomes U+FFFD.
 pub(super) fn parse(text: &str) -> serde_json::Result<Json> {
     match serde_json::from_str(text) {
         Err(error) if !error.is_eof() && text.contains("\\u") => match whole_characters(text) {
@@ -59,7 +59,7 @@ pub(super) fn parse(text: &str) -> serde_json::Result<Json> {
     }
 }
 
-/// The text with lone surrogates replaced, if there are any.
+/// Returns the text with lone surrogates replaced, if there are any.
 pub(super) fn whole_characters(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;
@@ -93,7 +93,7 @@ pub(super) fn whole_characters(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The code unit of an escape `\uXXXX` at this place.
+/// Returns the code unit of an escape `\uXXXX` at this offset.
 fn escaped(bytes: &[u8], at: usize) -> Option<u32> {
     let escape = bytes.get(at..at + 6)?;
     let digits = escape.strip_prefix(b"\\u")?;

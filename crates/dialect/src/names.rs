@@ -1,4 +1,4 @@
-//! Names of tools as a provider takes them: `fs.read` goes out as `fs_read` and comes back as `fs.read`.
+//! Names of tools in the form of a provider: `fs.read` is sent as `fs_read` and comes back as `fs.read`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,12 +9,12 @@ use crewagent_core::tool::ToolSpec;
 
 use super::profile::NameForm;
 
-/// The longest name that all providers take.
+/// Maximum length of a name that all providers accept.
 const LONGEST: usize = 64;
-/// So many digits of its digest stand behind a name that would be long or taken.
+/// Number of digits of the digest after a name that would be too long or taken.
 const DIGITS: usize = 8;
 
-/// The names of one list of tools, both ways.
+/// Names of one list of tools, both ways.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names(Arc<Pairs>);
 
@@ -26,7 +26,7 @@ struct Pairs {
 }
 
 impl Names {
-    /// The names of these tools. No two share a wire name, and the order of the tools does not matter.
+    /// Builds the names of these tools. No two share a wire name, and the order of the tools does not matter.
     pub fn new(form: NameForm, tools: &[ToolSpec]) -> Self {
         let names: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let mut shared = BTreeMap::<String, usize>::new();
@@ -34,7 +34,7 @@ impl Names {
             *shared.entry(legal(form, name)).or_default() += 1;
         }
         let mut pairs = Pairs { form, wire: BTreeMap::new(), canonical: BTreeMap::new() };
-        // Names that are legal already stay, whatever others would become.
+        // Legal names stay, whatever others would become.
         let (legal_names, others): (Vec<&str>, Vec<&str>) =
             names.into_iter().partition(|name| is_legal(form, name));
         for name in legal_names {
@@ -53,8 +53,7 @@ impl Names {
         Self(Arc::new(pairs))
     }
 
-    /// What the provider gets for a name. A name that is none of the tools is made legal, and is not taken for one
-    /// of them.
+    /// Returns the wire name. A name that is none of the tools is made legal, and differs from all of them.
     pub fn wire<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         let pairs = &*self.0;
         if let Some(wire) = pairs.wire.get(name) {
@@ -67,7 +66,7 @@ impl Names {
         if pairs.canonical.contains_key(&wire) { pairs.distinct(name).into() } else { wire.into() }
     }
 
-    /// The tool that a provider means. A name that is none of the tools comes back as it is.
+    /// Returns the tool of a wire name. A name that is none of the tools is returned unchanged.
     pub fn canonical<'a>(&'a self, wire: &'a str) -> &'a str {
         self.0.canonical.get(wire).map_or(wire, String::as_str)
     }
@@ -79,7 +78,7 @@ impl Pairs {
         self.wire.insert(name.to_owned(), wire);
     }
 
-    /// A legal name that none of the tools has.
+    /// Returns a legal name that none of the tools has.
     fn distinct(&self, name: &str) -> String {
         let stem = flat(self.form, name);
         let mut wire = digested(&stem, name);
@@ -107,13 +106,13 @@ fn is_taken(form: NameForm, c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-' || dot
 }
 
-/// A legal name that looks like this one.
+/// Returns a legal name that resembles this one.
 fn legal(form: NameForm, name: &str) -> String {
     let flat = flat(form, name);
     if flat.len() <= LONGEST { flat } else { digested(&flat, name) }
 }
 
-/// Only characters that are taken, of any number. The parts of `mcp.server.tool` stay apart, as everyone writes them.
+/// Replaces illegal characters, at any length. The parts of `mcp.server.tool` stay separate, as is common.
 fn flat(form: NameForm, name: &str) -> String {
     let mut flat = String::with_capacity(name.len() + 2);
     let mut parts = if name.starts_with("mcp.") { 2 } else { 0 };
@@ -133,7 +132,7 @@ fn flat(form: NameForm, name: &str) -> String {
     flat
 }
 
-/// The front of a name and a digest of all of it.
+/// Returns the front of a name and a digest of all of it.
 fn digested(flat: &str, name: &str) -> String {
     let digest = Digest::of(name.as_bytes()).to_string();
     let digest = digest.get(..DIGITS).unwrap_or_default();

@@ -28,7 +28,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// What this usage costs.
+    /// Returns the cost of this usage.
     pub fn of(&self, usage: &Usage) -> f64 {
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let fresh = usage.input_tokens - cached;
@@ -60,22 +60,22 @@ fn optional_amount<'de, D: serde::Deserializer<'de>>(
 pub struct Prices(pub BTreeMap<String, Price>);
 
 impl Prices {
-    /// The list prices of some providers, as they were at [`Prices::as_of`].
+    /// Returns the list prices of some providers, as of [`Prices::as_of`].
     pub fn built_in() -> &'static Self {
         &table().prices
     }
 
-    /// The day on which the built-in prices were true.
+    /// Returns the date of the built-in prices.
     pub fn as_of() -> &'static str {
         &table().as_of
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no prices.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What a model costs: by the pattern that says most about it.
+    /// Returns the price of a model, by the most precise pattern.
     pub fn find(&self, profile: &str, model: &str) -> Option<Price> {
         let whole = format!("{profile}/{model}");
         let fits = |pattern: &str| matches(pattern, &whole) || matches(pattern, model);

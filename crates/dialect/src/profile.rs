@@ -96,7 +96,7 @@ pub struct ModelRule {
 }
 
 impl Default for Profile {
-    /// What every server is known to take: the profile `generic`.
+    /// Returns the profile `generic`, which every server accepts.
     fn default() -> Self {
         Self {
             title: "Chat completions".to_owned(),
@@ -132,7 +132,7 @@ impl Default for Profile {
     }
 }
 
-/// The built-in profiles, in the order in which people are shown them.
+/// Built-in profiles, in the order in which they are shown.
 const NAMES: [&str; 13] = [
     "openai",
     "anthropic",
@@ -152,7 +152,7 @@ const NAMES: [&str; 13] = [
 const GENERIC: &str = "generic";
 
 impl Profile {
-    /// The built-in profile of this name.
+    /// Returns the built-in profile of this name.
     pub fn built_in(name: &str) -> Option<&'static Self> {
         static ALL: OnceLock<BTreeMap<String, Profile>> = OnceLock::new();
         // A test reads the file, so there is no error to report.
@@ -161,12 +161,12 @@ impl Profile {
         all.get(name)
     }
 
-    /// The names of the built-in profiles.
+    /// Returns the names of the built-in profiles.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.into_iter()
     }
 
-    /// The name of the built-in profile that an address belongs to: by its host, else by its port, else `generic`.
+    /// Returns the name of the built-in profile for an address: by its host, else by its port, else `generic`.
     pub fn recognise(base_url: &str) -> &'static str {
         let Ok(address) = Address::parse(base_url) else { return GENERIC };
         let of = |matches: &dyn Fn(&str) -> bool| {
@@ -180,7 +180,7 @@ impl Profile {
             .unwrap_or(GENERIC)
     }
 
-    /// This profile with other values for some of its fields, named as in the file. The error says what is wrong.
+    /// Returns this profile with some fields changed, named as in the file. The error describes the mistake.
     pub fn with(&self, changes: &Map<String, Json>) -> Result<Self, String> {
         let changed = self.replaced(changes)?;
         for rule in &changed.models {
@@ -194,7 +194,7 @@ impl Profile {
         Ok(changed)
     }
 
-    /// This profile as it is for one of its models.
+    /// Returns this profile for one of its models.
     pub fn for_model(&self, model: &str) -> Cow<'_, Self> {
         let mut changes = Map::new();
         for rule in &self.models {
@@ -202,7 +202,7 @@ impl Profile {
                 changes.extend(rule.changes.clone());
             }
         }
-        // Rules are checked where profiles are made, so a rule that does not fit is not reported again.
+        // Rules are checked where profiles are made, so an invalid rule is not reported again.
         if changes.is_empty() { None } else { self.replaced(&changes).ok() }
             .map_or(Cow::Borrowed(self), Cow::Owned)
     }
@@ -220,7 +220,7 @@ impl Profile {
     }
 }
 
-/// Whether a name fits a pattern in which `*` stands for anything.
+/// Returns true if a name matches a pattern in which `*` stands for anything.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
     let mut parts = pattern.split('*');

@@ -1,4 +1,4 @@
-//! How long to wait before a request is sent again.
+//! The wait before a request is retried.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use jiff::civil::DateTime;
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
 
-/// The bound of the first wait without a word from the provider. It doubles with every attempt.
+/// Bound of the first wait if the provider gives none. It doubles with every attempt.
 const BASE: Duration = Duration::from_millis(500);
-/// Where the bound stops to grow.
+/// Maximum of the bound.
 const CAP: Duration = Duration::from_secs(30);
-/// What a longer wait than this counts as. Callers have bounds of their own, and sums must not overflow.
+/// Maximum wait; longer ones are cut to it. Callers have bounds of their own, and sums must not overflow.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-/// Numbers from here on are seconds since 1970, not seconds from now: they are beyond [`LONGEST`].
+/// Smallest number taken as seconds since 1970, not seconds from now: it is beyond [`LONGEST`].
 const EPOCH_SECONDS: f64 = 1e9;
-/// Numbers from here on are milliseconds since 1970.
+/// Smallest number taken as milliseconds since 1970.
 const EPOCH_MILLISECONDS: f64 = 1e11;
 
-/// How long the provider wants us to wait, in whichever header and form it says so. The value may be absurd.
+/// Returns the wait that the provider asks for, from any header and form. The value may be absurd.
 ///
-/// What is meant for us (`retry-after-ms`, `retry-after`) counts first. The times at which limits are reset count
-/// where nothing is left of the limit, or where nobody says what is left.
+/// Headers meant for clients (`retry-after-ms`, `retry-after`) count first. The reset times of limits count if the
+/// limit is used up, or if no header gives the remainder.
 pub fn retry_after<'h>(
     headers: &mut dyn Iterator<Item = (&'h str, &'h str)>,
     now: Timestamp,
@@ -55,8 +55,8 @@ pub fn retry_after<'h>(
     milliseconds.or(seconds).or_else(|| resets.max())
 }
 
-/// How long to wait before the next try if nobody says: anything up to a bound that doubles with every attempt.
-/// The first attempt is 1; `dice` is any random number.
+/// Returns the wait before the next attempt if the provider gives none: anything up to a bound that doubles with every
+/// attempt. The first attempt is 1; `dice` is any random number.
 pub fn backoff(attempt: u32, dice: u64) -> Duration {
     let doublings = attempt.saturating_sub(1).min(16);
     let bound = BASE.saturating_mul(1 << doublings).min(CAP);
@@ -64,7 +64,7 @@ pub fn backoff(attempt: u32, dice: u64) -> Duration {
     Duration::from_millis(dice % (bound + 1))
 }
 
-/// The wait that a provider puts into the words of an error: `Please try again in 1m2.5s.`
+/// Reads the wait in the text of an error: `Please try again in 1m2.5s.`
 pub(super) fn in_words(text: &str) -> Option<Duration> {
     const BEFORE: &[&str] = &["again in ", "again after ", "retry in ", "retry after ", "wait "];
     let text = text.to_ascii_lowercase();
@@ -79,7 +79,7 @@ pub(super) fn in_words(text: &str) -> Option<Duration> {
     })
 }
 
-/// A wait in one of the forms in which `google.rpc.RetryInfo` and others write it: `34s`, `1m30s`, `20ms`.
+/// Parses a wait in a form of `google.rpc.RetryInfo` and others: `34s`, `1m30s`, `20ms`.
 pub(super) fn units(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut total = 0.0;
@@ -105,15 +105,16 @@ pub(super) fn units(text: &str) -> Option<Duration> {
     of_seconds(total)
 }
 
-/// What a header says about a limit.
+/// Meaning of a header about a limit.
 enum Said {
-    /// When it is fresh again.
+    /// Time of the reset.
     Reset,
-    /// How much is left.
+    /// Remainder.
     Left,
 }
 
-/// The limit that a header is about: `x-ratelimit-reset-tokens`, `anthropic-ratelimit-tokens-reset` and the like.
+/// Returns the limit that a header describes: `x-ratelimit-reset-tokens`, `anthropic-ratelimit-tokens-reset` and the
+/// like.
 fn limit(header: &str) -> Option<(Said, String)> {
     let at = header.find("ratelimit-").or_else(|| header.find("rate-limit-"))?;
     let words =
@@ -130,7 +131,7 @@ fn limit(header: &str) -> Option<(Said, String)> {
     Some((said, limit.join("-")))
 }
 
-/// From now on: seconds, units, or a time.
+/// Parses a wait from now: seconds, units, or a time.
 fn from_now(value: &str, now: Timestamp) -> Option<Duration> {
     if let Some(number) = number(value) {
         return match number {
@@ -145,7 +146,7 @@ fn from_now(value: &str, now: Timestamp) -> Option<Duration> {
     })
 }
 
-/// A time as HTTP writes it today and wrote it once, or as everyone else does.
+/// Parses a time in the current or an old form of HTTP, or in RFC 3339.
 fn time(value: &str) -> Option<Timestamp> {
     const OLD: &[&str] = &["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
     if let Ok(at) = value.parse::<Timestamp>() {
@@ -179,7 +180,7 @@ fn of_seconds(seconds: f64) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    /// Friday, 6 November 2026, 08:49:37.
+    /// Returns Friday, 6 November 2026, 08:49:37.
     fn now() -> Timestamp {
         Timestamp::from_second(1_793_954_977).unwrap()
     }

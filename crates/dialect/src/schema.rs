@@ -17,17 +17,17 @@ use self::keyword::{Kinds, Values};
 use self::view::{Child, View};
 use super::profile::SchemaForm;
 
-/// How deep schemas may stand in each other.
+/// Maximum depth of nested schemas.
 const DEEPEST: usize = 24;
-/// How many keywords, fields and values are looked at.
+/// Maximum number of keywords, fields and values that are read.
 const MOST: usize = 20_000;
-/// How many bytes of names and texts one may hold.
+/// Maximum bytes of names and texts.
 const LARGEST: usize = 256 * 1024;
 
-/// A schema of a tool's arguments that says the same, as far as this form can say it. It is always an object.
+/// Returns an equivalent schema of a tool's arguments, as far as this form allows. It is always an object.
 pub fn sanitise(schema: &Json, form: SchemaForm) -> Json {
     let mut written = Writer::pass(schema, form);
-    // What one pass made simple, another may make simpler. Every pass that changes something takes something away.
+    // One pass may enable another simplification. Every pass that changes the schema shrinks it.
     for _ in 0..DEEPEST {
         let again = Writer::pass(&written, form);
         if again == written {
@@ -38,7 +38,7 @@ pub fn sanitise(schema: &Json, form: SchemaForm) -> Json {
     written
 }
 
-/// An object that says nothing about its fields.
+/// Returns an object without any fields.
 fn object() -> Map<String, Json> {
     Map::from_iter([
         ("type".to_owned(), "object".into()),
@@ -50,9 +50,9 @@ fn object() -> Map<String, Json> {
 struct Writer<'s> {
     root: &'s Json,
     form: SchemaForm,
-    /// So many more keywords, fields and values are looked at.
+    /// Remaining number of keywords, fields and values to read.
     left: usize,
-    /// So many more bytes are written.
+    /// Remaining number of bytes to write.
     bytes: usize,
 }
 
@@ -69,7 +69,7 @@ impl<'s> Writer<'s> {
         Json::Object(written)
     }
 
-    /// A schema within another one. `false` is none.
+    /// Writes a nested schema; none for `false`.
     fn child(&mut self, child: &Child<'s>, depth: usize) -> Option<Json> {
         if matches!(child.schema, Json::Bool(false)) {
             return None;
@@ -99,7 +99,7 @@ impl<'s> Writer<'s> {
         written
     }
 
-    /// The schema of a value that nothing is known about.
+    /// Returns the schema of an unknown value.
     fn anything(&self) -> Map<String, Json> {
         match self.form {
             SchemaForm::Plain => Map::new(),
@@ -119,7 +119,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// One keyword, where it stood.
+    /// Writes one keyword, at its old position.
     fn keyword(
         &mut self,
         key: &str,
@@ -147,7 +147,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// What every schema of its kind carries.
+    /// Adds the keywords that every schema of its kind has.
     fn complete(
         &mut self,
         view: &View<'s>,
@@ -184,7 +184,7 @@ impl<'s> Writer<'s> {
         written.insert("properties".to_owned(), properties.into());
     }
 
-    /// The fields that must be there and can be.
+    /// Writes the required fields that exist.
     fn required(&mut self, view: &View<'s>, depth: usize, written: &mut Map<String, Json>) {
         if written.contains_key("required") {
             return;
@@ -199,7 +199,7 @@ impl<'s> Writer<'s> {
         written.insert("required".to_owned(), names.into());
     }
 
-    /// One schema for all items. Tuples have one for each.
+    /// Writes one schema for all items. Tuples have one for each.
     fn items(&mut self, view: &View<'s>, depth: usize) -> Option<Json> {
         match view.items.as_slice() {
             [] => None,
@@ -218,7 +218,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Makes one schema of a schema and its variants. Where that cannot be done, the variants are given back.
+    /// Merges a schema with its variants. If that is impossible, the variants are returned.
     fn settle(&mut self, view: &mut View<'s>, depth: usize) -> Vec<Json> {
         while !view.variants.is_empty() {
             let variants = std::mem::take(&mut view.variants);
@@ -256,7 +256,7 @@ impl<'s> Writer<'s> {
         written
     }
 
-    /// Whether there is room for so much more.
+    /// Returns true if this many bytes fit.
     fn spend(&mut self, bytes: usize) -> bool {
         let left = self.bytes.checked_sub(bytes);
         self.bytes = left.unwrap_or(self.bytes);
@@ -264,14 +264,14 @@ impl<'s> Writer<'s> {
     }
 }
 
-/// Says in words what the form cannot say.
+/// Adds a description of what the form cannot express.
 fn describe(written: &mut Map<String, Json>, text: &str) {
     let said = written.get("description").and_then(Json::as_str).unwrap_or_default();
     let said = if said.is_empty() { text.to_owned() } else { format!("{said} {text}") };
     written.insert("description".to_owned(), keyword::shortened(&said).into());
 }
 
-/// The size of a keyword's value. Schemas within it are counted where they are written.
+/// Returns the size of a keyword's value. Nested schemas are counted where they are written.
 fn size(value: &Json) -> usize {
     match value {
         Json::String(text) => text.len(),

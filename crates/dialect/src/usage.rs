@@ -1,17 +1,17 @@
-//! How many tokens an answer says it took.
+//! The number of tokens that an answer reports.
 
 use serde_json::Value as Json;
 
 use crewagent_core::usage::Usage;
 
-/// A request whose estimate is smaller is not judged: the estimate is too coarse.
+/// Smallest estimate that is judged: below it the estimate is too coarse.
 const JUDGED: u64 = 2048;
-/// The smallest window that servers cut to.
+/// Smallest window that servers cut to.
 const SMALLEST_WINDOW: u64 = 2048;
-/// The largest window that servers cut to without having been asked for it.
+/// Largest window that servers cut to without being asked.
 const LARGEST_WINDOW: u64 = 1 << 18;
 
-/// Whether a server seems to have cut the request at its front without a word: it counted less than half of what was
+/// Returns true if a server seems to have cut the request at its front silently: it counted less than half of what was
 /// sent, or less than was sent while its window is full to the last token. `estimate` is our own count of the request.
 pub fn looks_cut(usage: &Usage, estimate: u64) -> bool {
     if usage.estimated || usage.input_tokens == 0 || estimate < JUDGED {
@@ -25,7 +25,7 @@ pub fn looks_cut(usage: &Usage, estimate: u64) -> bool {
     usage.input_tokens < estimate / 2 || (is_full && usage.input_tokens < estimate)
 }
 
-/// What is known of the tokens so far. Numbers that come later replace those that came before.
+/// Token counts so far. Later numbers replace earlier ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     input: Option<u64>,
@@ -39,7 +39,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Takes the numbers of a chunk, or of a whole answer, wherever they stand.
+    /// Reads the numbers of a chunk, or of a whole answer, in any field.
     pub(super) fn take(&mut self, event: &Json, choice: Option<&Json>) {
         let places = [
             Some(&event["usage"]),
@@ -90,7 +90,7 @@ impl Tally {
         self.cost = cost.or(self.cost);
     }
 
-    /// The sum: all that was sent with what was cached, all that came back with the thoughts.
+    /// Returns the sum: all sent tokens with the cached ones, all returned tokens with the thoughts.
     pub(super) fn usage(&self) -> Usage {
         let input = self.input.unwrap_or(0).saturating_add(self.beside.unwrap_or(0));
         let reasoning = self.reasoning.unwrap_or(0);
@@ -98,7 +98,7 @@ impl Tally {
         if reasoning > output {
             output = output.saturating_add(reasoning);
         }
-        // Where thoughts are left out of the tokens that came back, they are in the total.
+        // If thoughts are not in the returned tokens, they are in the total.
         output = output.max(self.total.unwrap_or(0).saturating_sub(input));
         Usage {
             input_tokens: input,
@@ -111,7 +111,7 @@ impl Tally {
     }
 }
 
-/// A count of tokens, also as a text or with a point.
+/// Parses a count of tokens, also as a text or with a decimal point.
 fn count(value: &Json) -> Option<u64> {
     let number = match value {
         Json::Number(number) => number.as_u64().map(|n| n as f64).or_else(|| number.as_f64()),
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// Input, output, cached, reasoning.
+    /// Checks input, output, cached and reasoning tokens.
     fn check_usage(usage: &[Json], expected: [u64; 4]) {
         let mut tally = Tally::default();
         for usage in usage {

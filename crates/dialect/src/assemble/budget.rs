@@ -1,8 +1,8 @@
-//! How much more of an answer is taken.
+//! The remaining limit of an answer.
 
 use crate::fault::{Fault, FaultKind};
 
-/// What is left of a limit.
+/// Remainder of a limit.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: usize,
@@ -13,7 +13,7 @@ impl Budget {
         Self { left: bytes }
     }
 
-    /// Takes `bytes` from it, or says that the answer is too long.
+    /// Subtracts `bytes`, or fails if the answer is too long.
     pub(super) fn spend(&mut self, bytes: usize) -> Result<(), Fault> {
         match self.left.checked_sub(bytes) {
             Some(left) => {

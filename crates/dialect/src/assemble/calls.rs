@@ -15,21 +15,21 @@ use crate::fault::{Fault, FaultKind};
 use crate::json;
 use crate::names::Names;
 
-/// What a call is named that has arguments and no name.
+/// Name of a call that has arguments and no name.
 const NAMELESS: &str = "unknown";
-/// How often arguments may be a text inside of a text.
+/// Maximum number of nested encodings of arguments.
 const WRAPPINGS: usize = 3;
 
-/// The calls of an answer.
+/// Calls of an answer.
 #[derive(Debug)]
 pub(super) struct Calls {
     drafts: Vec<Draft>,
     most: usize,
-    /// Whether some came in a list.
+    /// True if some came in a list.
     is_list: bool,
 }
 
-/// A call that may still grow.
+/// Call that may still grow.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     index: Option<u64>,
@@ -40,7 +40,7 @@ pub(super) struct Draft {
     extra: Map<String, Json>,
 }
 
-/// A piece of a call.
+/// Piece of a call.
 struct Piece<'j> {
     index: Option<u64>,
     id: String,
@@ -58,12 +58,12 @@ impl Calls {
         self.drafts.is_empty()
     }
 
-    /// Takes `function_call`, unless there are `tool_calls`.
+    /// Adds `function_call`, unless there are `tool_calls`.
     pub(super) fn take_single(&mut self, call: &Json, budget: &mut Budget) -> Result<(), Fault> {
         if self.is_list { Ok(()) } else { self.add(call, budget) }
     }
 
-    /// Takes `tool_calls`.
+    /// Adds `tool_calls`.
     pub(super) fn take(&mut self, calls: &Json, budget: &mut Budget) -> Result<(), Fault> {
         self.add(calls, budget)?;
         self.is_list = !self.drafts.is_empty();
@@ -98,7 +98,7 @@ impl Calls {
         Ok(())
     }
 
-    /// All of them, without those of which nothing came.
+    /// Returns all calls except empty ones.
     pub(super) fn drafts(self) -> Vec<Draft> {
         let is_something =
             |draft: &Draft| !draft.name.trim().is_empty() || !draft.arguments.trim().is_empty();
@@ -142,13 +142,13 @@ impl Calls {
         }
         match self.last(|draft| draft.id == piece.id) {
             Some(known) => self.same_or_another(known, piece),
-            // Some servers make up a new id for every piece.
+            // Some servers invent a new id for every piece.
             None if piece.name.is_empty() && !draft.scan.is_whole => Owner::Call(at),
             None => Owner::New,
         }
     }
 
-    /// A piece for a call whose arguments are whole already is another call, or the same one once more.
+    /// Decides about a piece for a call whose arguments are complete: another call, or a repetition.
     fn same_or_another(&self, at: usize, piece: &Piece<'_>) -> Owner {
         let Some(draft) = self.drafts.get(at) else { return Owner::New };
         if !draft.scan.is_whole || piece.name.is_empty() || draft.name.is_empty() {
@@ -176,18 +176,18 @@ impl Calls {
     }
 }
 
-/// Whose piece it is.
+/// Call that a piece belongs to.
 enum Owner {
     Call(usize),
     New,
-    /// It says nothing new.
+    /// The piece holds nothing new.
     Nobody,
 }
 
 impl<'j> Piece<'j> {
     fn of(piece: &'j Json) -> Option<Self> {
         let fields = piece.as_object()?;
-        // Some leave out the wrapping.
+        // Some servers omit the wrapping.
         let function = fields.get("function").and_then(Json::as_object).unwrap_or(fields);
         let index = fields.get("index");
         let index =
@@ -207,7 +207,7 @@ impl<'j> Piece<'j> {
 }
 
 impl Draft {
-    /// A call that came in one piece.
+    /// Creates a call that arrived in one piece.
     pub(super) fn whole(name: String, arguments: String) -> Self {
         Self { name, arguments, ..Self::default() }
     }
@@ -232,7 +232,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Whether all that came is an empty object.
+    /// Returns true if only an empty object has arrived.
     fn is_placeholder(&self) -> bool {
         self.arguments.len() < 8 && self.arguments.trim() == "{}"
     }
@@ -240,7 +240,7 @@ impl Draft {
     fn argue(&mut self, arguments: &Json, budget: &mut Budget) -> Result<(), Fault> {
         let text = text_of(arguments);
         if text.trim().is_empty() {
-            // Blanks matter only inside of a text that is cut there.
+            // Blanks matter only inside a text that is cut there.
             if !self.scan.is_whole && !self.arguments.is_empty() {
                 budget.spend(text.len())?;
                 self.scan.read(&text);
@@ -248,7 +248,7 @@ impl Draft {
             }
             return Ok(());
         }
-        // An empty object in front of arguments stands for those to come; a value is never a piece.
+        // An empty object before arguments is a placeholder for them; a value is never a piece.
         if self.is_placeholder() || !arguments.is_string() {
             self.arguments.clear();
             self.scan = Scan::default();
@@ -260,7 +260,7 @@ impl Draft {
     }
 }
 
-/// Arguments as text. An empty list is what some languages make of an empty object.
+/// Returns arguments as text. An empty list is what some languages make of an empty object.
 fn text_of(arguments: &Json) -> std::borrow::Cow<'_, str> {
     match arguments {
         Json::Null => "".into(),
@@ -272,7 +272,7 @@ fn text_of(arguments: &Json) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Follows a JSON text while it comes, to know when it is whole.
+/// Incremental scan of a JSON text that detects its end.
 #[derive(Debug, Default)]
 struct Scan {
     depth: usize,
@@ -304,8 +304,8 @@ impl Scan {
     }
 }
 
-/// Makes calls of drafts: every id is there and its own, names are ours where we know them, arguments are an object
-/// if they can be.
+/// Makes calls from drafts: every id is present and unique, known names are canonical, arguments are an object if
+/// possible.
 pub(super) fn named(drafts: Vec<Draft>, names: &Names) -> Vec<ToolCall> {
     let given: HashSet<String> = drafts.iter().map(|draft| draft.id.clone()).collect();
     let mut taken: HashSet<String> = HashSet::new();
@@ -332,13 +332,13 @@ pub(super) fn named(drafts: Vec<Draft>, names: &Names) -> Vec<ToolCall> {
     calls
 }
 
-/// A name without what the format of some models puts around it: `functions.NAME<|channel|>…`.
+/// Returns a name without the format marks of some models: `functions.NAME<|channel|>…`.
 fn bare(name: &str) -> &str {
     let name = name.split("<|").next().unwrap_or_default().trim();
     name.strip_prefix("functions.").unwrap_or(name)
 }
 
-/// Arguments without wrapping: nothing is an empty object, and a text of an object is that object.
+/// Unwraps arguments: blank is an empty object, and a text of an object is that object.
 fn unwrapped(arguments: String) -> String {
     let nothing = |text: &str| matches!(text.trim(), "" | "null" | "[]");
     let text = json::whole_characters(&arguments).unwrap_or(arguments);

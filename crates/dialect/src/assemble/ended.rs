@@ -1,23 +1,21 @@
-//! Why an answer ended, in everyone's words.
+//! The reason of an answer's end, in the words of every provider.
 
 use serde_json::Value as Json;
 
 use crate::fault::FaultKind;
 
-/// Why an answer ended.
+/// Reason of an answer's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// The model was done.
     Stop,
-    /// Something was held back.
+    /// The provider withheld content.
     Filter,
-    /// There was no more room.
+    /// The reply reached its limit.
     Length,
-    /// Something broke.
     Failed(FaultKind),
 }
 
-/// Reasons by what is in them, in small letters, the first that fits.
+/// Reasons by their fragments, in lower case; the first match counts.
 const REASONS: &[(&str, Ended)] = &[
     ("malformed_function_call", Ended::Failed(FaultKind::ModelOutput)),
     ("unexpected_tool_call", Ended::Failed(FaultKind::ModelOutput)),
@@ -45,7 +43,7 @@ const REASONS: &[(&str, Ended)] = &[
 ];
 
 impl Ended {
-    /// The reason, if one is given. A word that nobody knows means that the model was done.
+    /// Parses the reason, if one is given. An unknown word means that the model was done.
     pub(super) fn of(reason: &Json) -> Option<Self> {
         let reason = reason.as_str()?.trim().to_ascii_lowercase().replace('-', "_");
         if reason.is_empty() || reason == "null" {
@@ -55,7 +53,7 @@ impl Ended {
         Some(known.map_or(Self::Stop, |(_, ended)| *ended))
     }
 
-    /// What counts if both are said: the worse.
+    /// Returns the worse of two reasons.
     pub(super) fn and(self, other: Option<Self>) -> Self {
         let worse = |ended: &Self| match ended {
             Self::Stop => 0,

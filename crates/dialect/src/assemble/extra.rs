@@ -1,4 +1,4 @@
-//! What else a provider sends with a message or a call, put together from its pieces.
+//! Extra data that a provider sends with a message or a call, merged from its pieces.
 
 use serde_json::map::Entry;
 use serde_json::{Map, Value as Json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use super::budget::Budget;
 use crate::fault::Fault;
 
-/// Fields of a detail whose text comes in pieces. The others are said once, or again.
+/// Fields of a detail whose text arrives in pieces. The others arrive once, or are repeated.
 const IN_PIECES: &[&str] = &["text", "summary", "data"];
 
 /// Appends to a text.
@@ -22,7 +22,7 @@ pub(super) fn append(extra: &mut Map<String, Json>, key: &str, text: &str) {
     }
 }
 
-/// Adds a piece: texts grow, details find their place, for the rest the last word counts. Nothing is nothing.
+/// Adds a piece: texts grow, details are matched, for the rest the last value counts. Null adds nothing.
 pub(super) fn merge(
     extra: &mut Map<String, Json>,
     key: &str,
@@ -52,7 +52,7 @@ pub(super) fn merge(
     Ok(())
 }
 
-/// Puts one value over another: objects keep what is not said again.
+/// Merges one value over another: objects keep fields that are not repeated.
 fn overlay(before: &mut Json, value: &Json) {
     match (before, value) {
         (Json::Object(before), Json::Object(value)) => {
@@ -90,7 +90,7 @@ fn add_detail(details: &mut Vec<Json>, piece: &Json) {
     }
 }
 
-/// Whether a piece belongs to a detail: by its type, then its index, then its id.
+/// Returns true if a piece belongs to a detail: by its type, then its index, then its id.
 fn is_same(detail: &Json, piece: &Json) -> bool {
     let known = |key: &str| match (&detail[key], &piece[key]) {
         (Json::Null, _) | (_, Json::Null) => None,
@@ -102,7 +102,7 @@ fn is_same(detail: &Json, piece: &Json) -> bool {
     known("index").or_else(|| known("id")).unwrap_or(false)
 }
 
-/// A value without the fields that are null, at any depth.
+/// Returns a value without the fields that are null, at any depth.
 fn without_nulls(value: &Json) -> Json {
     match value {
         Json::Object(fields) => {
@@ -127,7 +127,7 @@ fn is_nothing(value: &Json) -> bool {
     }
 }
 
-/// About how many bytes a value takes.
+/// Estimates the size of a value, in bytes.
 fn size(value: &Json) -> usize {
     match value {
         Json::Null | Json::Bool(_) | Json::Number(_) => 8,

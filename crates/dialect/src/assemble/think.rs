@@ -1,8 +1,8 @@
-//! Thoughts that stand at the beginning of the words, between `<think>` and `</think>`.
+//! Thoughts at the beginning of the text, between `<think>` and `</think>`.
 
 use crewagent_core::event::Channel;
 
-/// The tags that models put around their thoughts.
+/// Tags that models put around their thoughts.
 const TAGS: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -10,32 +10,32 @@ const TAGS: &[(&str, &str)] = &[
     ("[THINK]", "[/THINK]"),
 ];
 
-/// How many blanks are held back. Nobody thinks after so many.
+/// Maximum number of blanks held back; no thoughts follow so many.
 const MOST_HELD: usize = 256;
 
-/// Tells thoughts from words while they come, whatever the pieces are.
+/// Separates thoughts from text as they arrive, however they are split into pieces.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
     state: State,
-    /// What cannot be told yet: blanks, and what may become a tag.
+    /// Undecided input: blanks, and what may become a tag.
     held: String,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 enum State {
-    /// No word has come.
+    /// No text has arrived.
     #[default]
     Start,
-    /// Up to this tag it is thoughts.
+    /// Input up to this tag is thoughts.
     Thoughts(&'static str),
-    /// Thoughts are over; blanks are left out until the first word.
+    /// Thoughts are over; blanks are dropped until the first word.
     After,
-    /// The rest is words.
+    /// The rest is text.
     Words,
 }
 
 impl Splitter {
-    /// Takes a piece of the content.
+    /// Adds a piece of the content.
     pub(super) fn push(&mut self, text: &str, tell: &mut dyn FnMut(Channel, &str)) {
         if let State::Words = self.state {
             if !text.is_empty() {
@@ -47,23 +47,23 @@ impl Splitter {
         while self.step(tell) {}
     }
 
-    /// Whether nothing has come.
+    /// Returns true if no content has arrived.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.state, State::Start) && self.held.is_empty()
     }
 
-    /// What was held back when the content ended, if it is words.
+    /// Returns the input held back when the content ended, if it is text.
     pub(super) fn rest(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         match self.state {
             State::Start | State::Words => held,
-            // A beginning of the closing tag is of no use to anyone.
+            // A beginning of the closing tag is useless.
             State::Thoughts(_) => String::new(),
             State::After => held.trim_start().to_owned(),
         }
     }
 
-    /// Tells what is clear by now. Whether there may be more.
+    /// Emits what is decided. Returns true if there may be more.
     fn step(&mut self, tell: &mut dyn FnMut(Channel, &str)) -> bool {
         match self.state {
             State::Words => false,
@@ -113,13 +113,13 @@ impl Splitter {
     }
 }
 
-/// How many bytes at the end of `text` may be the beginning of `tag`.
+/// Returns the number of bytes at the end of `text` that may be the beginning of `tag`.
 fn half_tag(text: &str, tag: &str) -> usize {
     (1..tag.len()).rev().find(|length| text.ends_with(&tag[..*length])).unwrap_or(0)
 }
 
-/// Thoughts and words of a content whose thoughts are only closed, alone on a line: where the template of a model has
-/// opened them already, its server may show only the end.
+/// Splits a content whose thoughts have only a closing tag, alone on a line: if the template of a model opens them, its
+/// server may show only the end.
 pub(super) fn closed_only(content: &str) -> Option<(&str, &str)> {
     let (open, close) = TAGS[0];
     let (thoughts, words) = content.split_once(close)?;
@@ -133,7 +133,7 @@ pub(super) fn closed_only(content: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
-    /// Whole, letter by letter, and in any two pieces.
+    /// Checks the content whole, letter by letter, and in any two pieces.
     fn check_split(content: &str, thoughts: &str, words: &str) {
         let letters: Vec<String> = content.chars().map(String::from).collect();
         let mut ways: Vec<Vec<String>> = vec![vec![content.to_owned()], letters];

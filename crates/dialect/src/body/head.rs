@@ -1,4 +1,4 @@
-//! What stands in a request before its messages.
+//! The part of a request before its messages.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::names::Names;
 use crate::profile::OutputLimit;
 use crate::schema::sanitise;
 
-/// Fields of a profile that would change what a request is.
+/// Fields that a profile may not set, because they would change the request itself.
 const OURS: [&str; 5] = ["model", "messages", "stream", "tools", "functions"];
 
-/// The tools as they were rendered last.
+/// Tools as last rendered.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
     of: Option<Arc<[ToolSpec]>>,
     json: Vec<u8>,
 }
 
-/// Everything up to the first message. `called` are the tools that messages call.
+/// Renders everything up to the first message. `called` are the tools that messages call.
 pub(super) fn render(
     options: &Options<'_>,
     names: &Names,
@@ -39,7 +39,7 @@ pub(super) fn render(
             .filter(|(key, value)| !OURS.contains(&key.as_str()) && !value.is_null())
     };
     let mut put = |key: &str, value: Json| {
-        // Who sets a field of a profile means it.
+        // A field of a profile overrides ours.
         if !fields().any(|(field, _)| field == key) {
             head.put(key, &value);
         }

@@ -21,7 +21,7 @@ fn cases(count: u32) -> ProptestConfig {
     }
 }
 
-/// One of a few values.
+/// Generates one of a few values.
 fn one_of<T: Clone + std::fmt::Debug + 'static>(
     values: Vec<T>,
 ) -> impl Strategy<Value = T> + Clone {
@@ -91,7 +91,7 @@ fn message() -> impl Strategy<Value = Message> {
     ]
 }
 
-/// Calls and an answer to each, so that good conversations come up too.
+/// Generates calls with an answer to each, so that valid conversations come up too.
 fn exchange() -> impl Strategy<Value = Vec<Message>> {
     prop::collection::vec(any_call(), 1..4).prop_map(|tool_calls| {
         let answers: Vec<Message> = tool_calls
@@ -108,15 +108,14 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
     prop::collection::vec(part, 0..12).prop_map(|parts| parts.into_iter().flatten().collect())
 }
 
-/// A change of a conversation or of how it is sent.
+/// Change of a conversation or of its options.
 #[derive(Clone, Debug)]
 enum Change {
     Add(Vec<Message>),
-    /// Forget the end.
+    /// Drops the end.
     Cut(prop::sample::Index),
-    /// Another message stands there.
     Replace(prop::sample::Index, Message),
-    /// Equal messages, but not the same.
+    /// Replaces messages by equal copies.
     Copy,
     Profile(&'static str),
     Stream(bool),
@@ -178,7 +177,7 @@ proptest! {
     }
 }
 
-/// The rules that some provider has, and that all requests keep.
+/// Checks the rules of all providers, which every request keeps.
 fn check_request(body: &Json, profile: &Profile) {
     let messages = body["messages"].as_array().unwrap();
     let last = messages.last().expect("there is something to answer");

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// An object that is being written.
+/// JSON object that is being written.
 pub(super) struct Object<'o> {
     out: &'o mut Vec<u8>,
     is_empty: bool,
@@ -20,7 +20,7 @@ impl<'o> Object<'o> {
         write(self.key(key), value);
     }
 
-    /// Begins a field. What is written next is its value.
+    /// Begins a field; its value is written next.
     pub(super) fn key(&mut self, key: &str) -> &mut Vec<u8> {
         if !self.is_empty {
             self.out.push(b',');
@@ -37,7 +37,7 @@ impl<'o> Object<'o> {
     }
 }
 
-/// Writes a value as JSON. Texts, numbers and JSON values always can be.
+/// Writes a value as JSON. Texts, numbers and JSON values never fail.
 pub(super) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     serde_json::to_writer(out, value).unwrap_or_default();
 }

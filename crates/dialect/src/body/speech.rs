@@ -14,21 +14,21 @@ use crate::ids::Ids;
 use crate::names::Names;
 use crate::profile::{NoWords, Profile, ReasoningEcho, SystemRole, Systems};
 
-/// The names under which thoughts come.
+/// Names of the fields that carry thoughts.
 const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
 /// Fields of a message that are never sent back as they came.
 const OURS: [&str; 5] = ["role", "content", "tool_calls", "tool_call_id", "refusal"];
 /// Fields of a call that are never sent back as they came. `index` is for streams.
 const OURS_IN_CALLS: [&str; 4] = ["id", "type", "function", "index"];
 
-/// How messages are written for one provider.
+/// Writer of messages for one provider.
 pub(super) struct Speech<'o> {
     pub(super) profile: &'o Profile,
     source: &'o str,
     names: &'o Names,
 }
 
-/// What the model said.
+/// Contents of a model's message.
 #[derive(Clone, Copy)]
 pub(super) struct Said<'m> {
     pub(super) words: Option<&'m str>,
@@ -38,7 +38,7 @@ pub(super) struct Said<'m> {
 }
 
 impl<'m> Said<'m> {
-    /// What a message of the model says.
+    /// Reads the contents of a model's message.
     pub(super) fn of(message: &'m Message) -> Self {
         match message {
             Message::Assistant { content, tool_calls, from, extra } => Self {
@@ -51,7 +51,7 @@ impl<'m> Said<'m> {
         }
     }
 
-    /// Words, and nothing with them.
+    /// Returns contents that are text alone.
     pub(super) fn words(words: &'m str) -> Self {
         Self { words: Some(words), calls: &[], from: None, extra: None }
     }
@@ -62,7 +62,7 @@ impl<'o> Speech<'o> {
         Self { profile: options.profile, source: options.source, names }
     }
 
-    /// Whether all system messages become one.
+    /// Returns true if all system messages become one.
     pub(super) fn has_one_system(&self) -> bool {
         match self.profile.systems {
             Systems::AsTheyStand => false,
@@ -82,7 +82,7 @@ impl<'o> Speech<'o> {
         plain("user", text, out);
     }
 
-    /// Words and calls of the model. `ids` are those of the calls.
+    /// Writes text and calls of the model. `ids` are those of the calls.
     pub(super) fn assistant(&self, said: &Said<'_>, ids: &[String], out: &mut Vec<u8>) {
         let is_ours = said.from.is_none_or(|from| from == self.source);
         let extra = said.extra.filter(|_| is_ours);
@@ -140,7 +140,7 @@ impl<'o> Speech<'o> {
         out.push(b']');
     }
 
-    /// The answer to a call; without one, that there is none.
+    /// Writes the answer to a call; without one, a note that there is none.
     pub(super) fn answer(&self, id: &str, content: Option<&Payload>, out: &mut Vec<u8>) {
         let mut message = Object::new(out);
         message.put("role", "tool");
@@ -152,12 +152,12 @@ impl<'o> Speech<'o> {
         message.end();
     }
 
-    /// The name of the tool that is called.
+    /// Returns the name of the called tool.
     pub(super) fn name<'c>(&'c self, call: &'c ToolCall) -> Cow<'c, str> {
         self.names.wire(&call.name)
     }
 
-    /// The ids of calls.
+    /// Returns the ids of calls.
     pub(super) fn ids(&self, calls: &[ToolCall], ids: &mut Ids) -> Vec<String> {
         let next = |call: &ToolCall| ids.next(self.profile.ids, &call.id, &self.name(call));
         calls.iter().map(next).collect()
@@ -189,7 +189,7 @@ impl<'o> Speech<'o> {
     }
 }
 
-/// How thoughts go back.
+/// Form in which thoughts are sent back.
 enum Thoughts<'m> {
     /// As a field of the message.
     Field(&'m str, &'m str),
@@ -211,7 +211,7 @@ fn plain(role: &str, text: &str, out: &mut Vec<u8>) {
     message.end();
 }
 
-/// The arguments as they came, if they are what servers read back. Anything else makes them refuse every later request.
+/// Returns the arguments as received, if servers can parse them. Otherwise they would refuse every later request.
 fn arguments(call: &ToolCall) -> &str {
     match call.arguments.inline() {
         Some(text) if holds_object(call) => text,

@@ -11,45 +11,45 @@ use crewagent_core::payload::Payload;
 use super::speech::{Said, Speech};
 use crate::ids::Ids;
 
-/// What the user is taken to say who said nothing.
+/// Substitute for empty input of the user.
 const NOTHING: &str = "(nothing)";
-/// What is said to a model that would otherwise be asked nothing.
+/// Prompt for a model that would otherwise be asked nothing.
 const GO_ON: &str = "Go on.";
-/// What the model is taken to say between the answer of a tool and the user, where it must.
+/// Text of the model between the answer of a tool and the user, if the provider requires one.
 const SEEN: &str = "I have seen the results.";
-/// What stands between texts that become one.
+/// Separator of merged texts.
 const BETWEEN: &str = "\n\n";
 
-/// How far the messages are written.
+/// State of the written messages.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
-    /// Where the messages begin in what is written.
+    /// Offset of the first message.
     start: usize,
     marks: Vec<Mark>,
     last: Role,
     held: Held,
-    /// The user said nothing, and nobody has spoken since.
+    /// The user's input was empty, and no message has followed.
     is_silent: bool,
     ids: Ids,
-    /// The tools that are called, by their wire names.
+    /// Called tools, by their wire names.
     called: Vec<String>,
 }
 
-/// A place at which nothing is held back, so that writing can go on from there.
+/// Checkpoint at which nothing is held back, so that writing can resume there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
-    /// So many messages were looked at to get here.
+    /// Number of messages read up to here.
     seen: usize,
-    /// The message to go on with.
+    /// Next message.
     next: usize,
-    /// So many bytes are before it.
+    /// Number of bytes before it.
     bytes: usize,
     ids: usize,
     called: usize,
     last: Role,
 }
 
-/// Who spoke last in what is written.
+/// Role of the last written message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Role {
     #[default]
@@ -60,27 +60,27 @@ enum Role {
     Tool,
 }
 
-/// What is held back until it is known how it goes on.
+/// Messages held back until the next one is known.
 #[derive(Debug, Default)]
 enum Held {
     #[default]
     Nothing,
     /// System messages that become one.
     Systems(String),
-    /// Words of the model, in one or more messages.
+    /// Text of the model, in one or more messages.
     Words(Arc<Message>, Option<String>),
     /// Calls, and the answers so far.
     Calls(Arc<Message>, Vec<Option<Payload>>),
 }
 
 impl Thread {
-    /// The tools that are called, by their wire names.
+    /// Returns the called tools, by their wire names.
     pub(super) fn called(&self) -> &[String] {
         &self.called
     }
 
-    /// Goes back to the last place that follows from the first `same` messages alone, and gives the message to go on
-    /// with. The messages begin at `start` in `out`.
+    /// Rewinds to the last checkpoint that depends on the first `same` messages alone, and returns the next message.
+    /// The messages begin at `start` in `out`.
     pub(super) fn rewind(&mut self, same: usize, start: usize, out: &mut Vec<u8>) -> usize {
         self.start = start;
         self.marks.truncate(self.marks.partition_point(|mark| mark.seen <= same));
@@ -94,7 +94,7 @@ impl Thread {
         mark.next
     }
 
-    /// Takes the next message.
+    /// Adds the next message.
     pub(super) fn push(
         &mut self,
         speech: &Speech<'_>,
@@ -123,7 +123,7 @@ impl Thread {
         self.mark(place + 1, place + 1, out);
     }
 
-    /// Writes what is held back, and sees to it that there is something to answer.
+    /// Writes the messages held back, and ensures that there is one to answer.
     pub(super) fn finish(&mut self, speech: &Speech<'_>, out: &mut Vec<u8>) {
         self.write_held(speech, out);
         match self.last {
@@ -158,7 +158,7 @@ impl Thread {
         }
     }
 
-    /// The user said nothing. Between calls and their answers that is nothing at all.
+    /// Notes empty input of the user. Between calls and their answers it is ignored.
     fn silence(&mut self) {
         self.is_silent |= !matches!(self.held, Held::Calls(..));
     }
@@ -202,7 +202,7 @@ impl Thread {
         }
     }
 
-    /// A user who said nothing is heard before the model speaks, if it is the user's turn.
+    /// Writes the substitute for the user's empty input before the model's message, if it is the user's turn.
     fn before_assistant(&mut self, speech: &Speech<'_>, place: usize, out: &mut Vec<u8>) {
         if !self.is_silent {
             return;
@@ -215,7 +215,7 @@ impl Thread {
         }
     }
 
-    /// Writes what is held back before the message at `place`.
+    /// Writes the messages held back before the message at `place`.
     fn release(&mut self, speech: &Speech<'_>, place: usize, out: &mut Vec<u8>) {
         if !matches!(self.held, Held::Nothing) {
             self.write_held(speech, out);
@@ -233,7 +233,7 @@ impl Thread {
             Held::Words(message, joined) => {
                 self.next(Role::Assistant, out);
                 let said = match &joined {
-                    // What came with one of them is not about all of them.
+                    // Extra data of one of them does not apply to all of them.
                     Some(words) => Said::words(words),
                     None => Said::of(&message),
                 };
@@ -275,7 +275,7 @@ impl Thread {
         speech.user(text, out);
     }
 
-    /// Someone speaks.
+    /// Begins a message of this role.
     fn next(&mut self, role: Role, out: &mut Vec<u8>) {
         if self.last != Role::Nobody {
             out.push(b',');
@@ -283,7 +283,7 @@ impl Thread {
         self.last = role;
     }
 
-    /// Remembers this place if nothing is held back at it.
+    /// Sets a checkpoint if nothing is held back.
     fn mark(&mut self, seen: usize, next: usize, out: &[u8]) {
         if matches!(self.held, Held::Nothing) && !self.is_silent {
             self.marks.push(Mark {

@@ -1,9 +1,9 @@
-//! By which words of theirs the providers' errors are known.
+//! Fragments by which the providers' errors are recognised.
 
 use super::FaultKind::{self, *};
 use super::told::{Form, Told};
 
-/// Fragments, in small letters, that are in an error of this kind. All of a line must be there.
+/// Fragments, in lower case, of an error of this kind. All of a line must be present.
 type Sign = &'static [&'static str];
 
 /// The request can never succeed as it is, whatever the status says.
@@ -15,7 +15,7 @@ const TOO_LARGE: &[Sign] = &[
     &["request entity too large"], // nginx
 ];
 
-/// The request does not fit the window. Everyone has words of their own for it.
+/// The request does not fit the window. Every provider words it differently.
 const WINDOW: &[Sign] = &[
     &["context_length_exceeded"],            // OpenAI, Azure, many others
     &["context length exceeded"],            //
@@ -258,7 +258,7 @@ const REJECTED: &[Sign] = &[
     &["invalid_argument"],
 ];
 
-/// More precise advice: the kind, a fragment of what was said, what to do.
+/// More precise advice: the kind, a fragment of the message, the advice.
 pub(super) const ADVICE: &[(FaultKind, &str, &str)] = &[
     (
         NoTools,
@@ -319,7 +319,7 @@ pub(super) const ADVICE: &[(FaultKind, &str, &str)] = &[
     ),
 ];
 
-/// What was told, in small letters, to look for signs in.
+/// Error texts in lower case, to search for signs.
 struct Words {
     /// Codes and types.
     codes: String,
@@ -332,7 +332,7 @@ impl Words {
         signs.iter().any(|sign| sign.iter().all(|part| self.all.contains(part)))
     }
 
-    /// Whether the codes alone say so. Messages may quote what was sent.
+    /// Returns true if the codes alone match. Messages may quote the request.
     fn are_coded(&self, signs: &[Sign]) -> bool {
         signs.iter().any(|sign| sign.iter().all(|part| self.codes.contains(part)))
     }
@@ -346,7 +346,7 @@ impl Words {
     }
 }
 
-/// The kind of an error. `status` is that of the answer, or the one inside of the error.
+/// Returns the kind of an error. `status` is that of the answer, or the one inside the error.
 pub(super) fn kind(status: Option<u16>, told: &Told, has_wait: bool) -> FaultKind {
     let words = Words { codes: told.codes(), all: told.text() };
     match status {
@@ -364,11 +364,11 @@ pub(super) fn kind(status: Option<u16>, told: &Told, has_wait: bool) -> FaultKin
         Some(429) if words.have(TOO_LARGE) => Window,
         Some(429) if !has_wait && words.have(CREDIT) => Credit,
         Some(429) => Rate,
-        // Cerebras says nothing at all when the window is full.
+        // Cerebras sends an empty body when the window is full.
         Some(400) if told.form == Form::Empty => Window,
         Some(400 | 422) => refused(&words, has_wait),
         Some(501 | 505) => Rejected,
-        // Some call our mistakes theirs.
+        // Some servers report our mistakes as their own.
         Some(500) if words.all.contains("validation error") => Rejected,
         Some(500..=599) => {
             let kinds = [NoTools, ModelOutput, Window, NoModel, Filter, NoStreaming];
@@ -385,7 +385,7 @@ pub(super) fn kind(status: Option<u16>, told: &Told, has_wait: bool) -> FaultKin
     }
 }
 
-/// What only the words tell about a request that was refused. It is sent again only if a code says that it may be.
+/// Classifies a refused request by its texts. It is retried only if a code permits it.
 fn refused(words: &Words, has_wait: bool) -> FaultKind {
     match by_words(words, has_wait) {
         Some(Rate) if !words.are_coded(RATE) => words.first(REFUSALS).unwrap_or(Rejected),
@@ -394,11 +394,11 @@ fn refused(words: &Words, has_wait: bool) -> FaultKind {
     }
 }
 
-/// What is looked for in words, the surest signs first.
+/// Kinds to search for in texts, the most reliable first.
 const REFUSALS: &[FaultKind] =
     &[NoTools, Window, Credit, ModelOutput, Filter, NoStreaming, Auth, NoEndpoint, NoModel];
 
-/// What only the words tell.
+/// Classifies an error by its texts alone.
 fn by_words(words: &Words, has_wait: bool) -> Option<FaultKind> {
     if words.have(TOO_LARGE) {
         return Some(Window);

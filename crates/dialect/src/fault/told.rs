@@ -1,4 +1,4 @@
-//! What an error says, in whichever form it comes.
+//! The contents of an error, in any form.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use serde_json::{Map, Value as Json};
 use crate::json;
 use crate::retry;
 
-/// How many characters of the provider's words are kept.
+/// Maximum number of characters kept of the provider's message.
 const SAID: usize = 500;
-/// How many bytes of a text that is not JSON are looked at.
+/// Maximum number of bytes read of a text that is not JSON.
 const LOOKED_AT: usize = 64 << 10;
-/// How deep errors are wrapped in errors.
+/// Maximum depth of errors inside errors.
 const DEPTH: u8 = 8;
-/// Where the words of an error are, the best first.
+/// Fields that hold the message of an error, the best first.
 const MESSAGES: &[&str] = &[
     "message",
     "msg",
@@ -26,43 +26,40 @@ const MESSAGES: &[&str] = &[
     "description",
     "title",
 ];
-/// Where its codes are.
+/// Fields that hold its codes.
 const CODES: &[&str] =
     &["code", "type", "status", "error_code", "status_code", "error_type", "param", "reason"];
 
-/// What was told.
+/// Contents of an error.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// Messages, the outermost first.
     messages: Vec<String>,
-    /// Codes and types, in small letters.
+    /// Codes and types, in lower case.
     codes: Vec<String>,
-    /// A status inside of the error.
+    /// Status inside the error.
     pub(super) status: Option<u16>,
-    /// A wait inside of the error.
+    /// Wait inside the error.
     pub(super) wait: Option<Duration>,
-    /// Which form the body has.
     pub(super) form: Form,
 }
 
-/// The forms of a body.
+/// Form of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
-    /// There is nothing.
     Empty,
-    /// A page for people.
+    /// Web page.
     Page,
-    /// A text.
     #[default]
     Text,
     /// JSON that is an error.
     Error,
-    /// JSON that is none.
+    /// JSON that is no error.
     Other,
 }
 
 impl Told {
-    /// What a body says. With `is_error`, it is known to be about an error.
+    /// Reads a body. With `is_error`, it is known to describe an error.
     pub(super) fn of_body(content_type: Option<&str>, body: &[u8], is_error: bool) -> Self {
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches('\u{feff}').trim();
@@ -89,7 +86,7 @@ impl Told {
         Self { form: Form::Text, messages: vec![head.to_owned()], ..Self::default() }
     }
 
-    /// What a piece of a stream says, if it is an error.
+    /// Reads a piece of a stream, if it is an error.
     pub(super) fn of_event(event: &Json) -> Option<Self> {
         let event = match event {
             Json::Array(items) => items.first()?,
@@ -113,18 +110,18 @@ impl Told {
         Some(told)
     }
 
-    /// The codes and types that were told, in small letters.
+    /// Returns the codes and types, in lower case.
     pub(super) fn codes(&self) -> String {
         self.codes.join(" \n ")
     }
 
-    /// Everything that was told, in small letters.
+    /// Returns all texts, in lower case.
     pub(super) fn text(&self) -> String {
         let messages = self.messages.iter().map(|message| message.to_lowercase());
         self.codes.iter().cloned().chain(messages).collect::<Vec<_>>().join(" \n ")
     }
 
-    /// One line for people.
+    /// Returns one line for the user.
     pub(super) fn said(&self) -> Option<String> {
         let mut said: Vec<String> = Vec::new();
         for message in &self.messages {
@@ -183,7 +180,7 @@ impl Told {
         let message =
             MESSAGES.iter().find_map(|key| error.get(*key).filter(|said| !is_nothing(said, true)));
         match (message, error.get("loc").and_then(Json::as_array)) {
-            // Which field it is about.
+            // The path names the field of the message.
             (Some(Json::String(message)), Some(path)) => {
                 let path: Vec<String> = path
                     .iter()
@@ -200,7 +197,7 @@ impl Told {
             }
         }
         if let Some(Json::Array(reasons)) = error.get("reasons") {
-            // A provider that lists reasons tells which rules of its moderation were broken.
+            // A provider that lists reasons names the broken rules of its moderation.
             self.codes.push("moderation".to_owned());
             self.codes.extend(reasons.iter().filter_map(Json::as_str).map(str::to_lowercase));
         }
@@ -225,7 +222,7 @@ impl Told {
     }
 }
 
-/// Whether the value of `error` says that there is none.
+/// Returns true if the value of `error` means that there is none.
 fn is_nothing(error: &Json, is_empty_nothing: bool) -> bool {
     match error {
         Json::Null | Json::Bool(false) => true,
@@ -237,7 +234,7 @@ fn is_nothing(error: &Json, is_empty_nothing: bool) -> bool {
     }
 }
 
-/// Whether an object is an error itself, and not the piece of an answer.
+/// Returns true if an object is an error itself, and not the piece of an answer.
 fn is_plain(object: &Map<String, Json>) -> bool {
     let text = |key: &str| object.get(key).and_then(Json::as_str);
     if text("object") == Some("error") || text("type") == Some("error") {
@@ -254,14 +251,14 @@ fn is_plain(object: &Map<String, Json>) -> bool {
     !has_choices && (is_told || is_listed)
 }
 
-/// The first data of a stream that was sent as the body of an error.
+/// Returns the first data of a stream that was sent as the body of an error.
 fn first_data(text: &str) -> Option<&str> {
     let is_stream = ["data:", "event:", ":"].iter().any(|start| text.starts_with(start));
     let line = text.lines().find_map(|line| line.strip_prefix("data:"));
     line.filter(|_| is_stream).map(str::trim)
 }
 
-/// Whether a text is a page for people.
+/// Returns true if a text is a web page.
 pub(super) fn is_page(content_type: Option<&str>, text: &str) -> bool {
     let is_declared = content_type.is_some_and(|kind| kind.to_ascii_lowercase().contains("html"));
     let head: String = text.trim_start().chars().take(256).collect::<String>().to_ascii_lowercase();
@@ -281,7 +278,7 @@ fn page_title(page: &str) -> Option<String> {
     })
 }
 
-/// A text without line breaks and without characters that do things to terminals.
+/// Returns a text without line breaks and terminal control characters.
 fn one_line(text: &str) -> String {
     let safe: String = text
         .chars()

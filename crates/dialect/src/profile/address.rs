@@ -1,16 +1,16 @@
-//! Base URLs as people write them.
+//! Base URLs as users write them.
 
 use super::{GENERIC, Profile};
 
-/// A base URL, taken apart.
+/// Parsed base URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Address<'u> {
     /// `http` or `https`.
     scheme: &'static str,
-    /// In small letters, without the port. An IPv6 address is in brackets.
+    /// Host in lower case, without the port. An IPv6 address is in brackets.
     host: String,
     port: Option<u16>,
-    /// Without slashes around it.
+    /// Path without slashes around it.
     path: &'u str,
 }
 
@@ -40,7 +40,7 @@ impl<'u> Address<'u> {
         Ok(Self { scheme, host, port, path: path.trim_matches('/') })
     }
 
-    /// Whether the host is this one or below it; with a port, whether it is at this port of it.
+    /// Returns true if the host is this one or below it; with a port, also at this port.
     pub(super) fn is_at(&self, place: &str) -> bool {
         let Ok((host, port)) = split_port(place) else { return false };
         let below = self.host.strip_suffix(host.as_str());
@@ -48,7 +48,7 @@ impl<'u> Address<'u> {
             && (port.is_none() || port == self.port)
     }
 
-    /// Whether this is its port, written `:1234`.
+    /// Returns true if this is its port, written `:1234`.
     pub(super) fn has_port(&self, port: &str) -> bool {
         let port = port.strip_prefix(':').and_then(|port| port.parse().ok());
         port.is_some() && port == self.port
@@ -82,8 +82,8 @@ fn split_port(place: &str) -> Result<(String, Option<u16>), String> {
     if is_legal { Ok((host.to_ascii_lowercase(), port)) } else { Err(wrong()) }
 }
 
-/// The address of an endpoint, such as `chat/completions` or `models`, for any spelling of a base URL: with and
-/// without `/v1`, with and without a slash at the end, or with the whole endpoint. The error says what is wrong.
+/// Returns the address of an endpoint, such as `chat/completions` or `models`, for any spelling of a base URL: with and
+/// without `/v1`, with and without a slash at the end, or with the whole endpoint. The error describes the mistake.
 pub fn endpoint(base_url: &str, path: &str) -> Result<String, String> {
     let address = Address::parse(base_url)?;
     let base = base_path(base_url, address.path);
@@ -93,7 +93,7 @@ pub fn endpoint(base_url: &str, path: &str) -> Result<String, String> {
     Ok(format!("{scheme}://{host}{port}{base}/{}", path.trim_matches('/')))
 }
 
-/// The path that all endpoints begin with.
+/// Returns the path that all endpoints begin with.
 fn base_path(base_url: &str, path: &str) -> String {
     const ENDPOINTS: [&str; 3] = ["chat/completions", "completions", "models"];
     for endpoint in ENDPOINTS {

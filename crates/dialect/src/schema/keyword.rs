@@ -5,13 +5,13 @@ use serde_json::Value as Json;
 use super::view::View;
 use crate::profile::SchemaForm;
 
-/// The longest description.
+/// Maximum size of a description, in bytes.
 const DESCRIPTION_BYTES: usize = 4_096;
-/// The longest other text.
+/// Maximum size of any other text, in bytes.
 const TEXT_BYTES: usize = 512;
-/// More values than this are not listed.
+/// Maximum number of listed values.
 const VALUES: usize = 400;
-/// So many of them are put into words.
+/// Maximum number of values in a description.
 const SPOKEN: usize = 32;
 
 const KINDS: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
@@ -37,7 +37,7 @@ const SIMPLE: [&str; 17] = [
     "minProperties",
 ];
 
-/// Keywords that are read in another way.
+/// Keywords with a reader of their own.
 const OTHERS: [&str; 7] =
     ["enum", "const", "properties", "required", "items", "prefixItems", "additionalProperties"];
 
@@ -45,12 +45,12 @@ pub(super) fn is_simple(key: &str) -> bool {
     SIMPLE.contains(&key)
 }
 
-/// Whether the keyword may have a place in what is written.
+/// Returns true if the keyword may be written.
 pub(super) fn is_known(key: &str) -> bool {
     is_simple(key) || OTHERS.contains(&key)
 }
 
-/// The types of a value, without `null`: who may leave a field out need not write `null`.
+/// Types of a value, without `null`: an optional field need not accept `null`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kinds(Vec<&'static str>);
 
@@ -59,7 +59,7 @@ impl Kinds {
         Self(vec![kind])
     }
 
-    /// The types that a schema names, or else those that can be told from what it says.
+    /// Returns the types that a schema names, or else those implied by its keywords.
     pub(super) fn of(view: &View<'_>) -> Self {
         let mut kinds = Vec::new();
         let mut add = |name: &Json| {
@@ -85,7 +85,7 @@ impl Kinds {
         self.0.contains(&kind)
     }
 
-    /// Whether there is this one and no other.
+    /// Returns true if this is the only type.
     pub(super) fn is(&self, kind: &str) -> bool {
         self.0 == [kind]
     }
@@ -103,7 +103,7 @@ impl Kinds {
         }
     }
 
-    /// Whether a value may be of these types. Without any it may be of all.
+    /// Returns true if a value may be of these types. Without any it may be of all.
     fn take(&self, value: &Json) -> bool {
         let kind = kind(value);
         self.is_empty()
@@ -127,7 +127,7 @@ fn told(view: &View<'_>) -> Option<&'static str> {
     kinds.all(|kind| kind == Some(first)).then_some(first)
 }
 
-/// The type of a value that can be listed.
+/// Returns the type of a value that can be listed.
 fn kind(value: &Json) -> Option<&'static str> {
     match value {
         Json::String(_) => Some("string"),
@@ -138,12 +138,12 @@ fn kind(value: &Json) -> Option<&'static str> {
     }
 }
 
-/// Whether it is a text that can be listed.
+/// Returns true for a text that can be listed.
 pub(super) fn is_word(value: &Json) -> bool {
     value.as_str().is_some_and(|text| text.len() <= TEXT_BYTES)
 }
 
-/// The values that are listed, in the schema or in words.
+/// Listed values, in the schema or in its description.
 pub(super) struct Values {
     listed: Vec<Json>,
     is_spoken: bool,
@@ -173,7 +173,7 @@ impl Values {
         (!self.is_spoken && !self.listed.is_empty()).then(|| self.listed.clone().into())
     }
 
-    /// What is said about them where they cannot be listed.
+    /// Describes the values if they cannot be listed.
     pub(super) fn in_words(&self) -> Option<String> {
         if !self.is_spoken || self.listed.is_empty() {
             return None;
@@ -184,7 +184,7 @@ impl Values {
     }
 }
 
-/// What becomes of a keyword with a plain value.
+/// Rewrites a keyword with a plain value.
 pub(super) fn simple(key: &str, value: &Json, kinds: &Kinds, form: SchemaForm) -> Option<Json> {
     let is_plain = match form {
         SchemaForm::Plain => true,
@@ -223,7 +223,7 @@ pub(super) fn simple(key: &str, value: &Json, kinds: &Kinds, form: SchemaForm) -
     keep.then(|| value.clone())
 }
 
-/// A description that is not too long.
+/// Shortens a description.
 pub(super) fn shortened(text: &str) -> String {
     if text.len() <= DESCRIPTION_BYTES {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! A schema as it is read: what it says itself, what it refers to, and what all of `allOf` say, in one.
+//! A schema as read: its own keywords, those it refers to, and those of all of `allOf`, merged.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -7,14 +7,14 @@ use serde_json::Value as Json;
 
 use super::keyword::{self, Kinds, is_word};
 
-/// How many references and `allOf` are followed from one schema.
+/// Maximum number of references and `allOf` followed from one schema.
 const HOPS: usize = 32;
-/// How many variants, and parts of a tuple, are looked at.
+/// Maximum number of variants, and parts of a tuple, that are read.
 const VARIANTS: usize = 64;
-/// The longest reference.
+/// Maximum size of a reference, in bytes.
 const POINTER_BYTES: usize = 1_024;
 
-/// A schema within another one, and the references that led to it.
+/// Nested schema, and the references that led to it.
 #[derive(Clone)]
 pub(super) struct Child<'s> {
     pub(super) schema: &'s Json,
@@ -47,34 +47,34 @@ impl<'s> Child<'s> {
     }
 }
 
-/// What is known about one schema. What comes first wins.
+/// Merged view of one schema. The first value wins.
 #[derive(Default)]
 pub(super) struct View<'s> {
-    /// The keywords, in the order in which they stand.
+    /// Keywords in their order.
     pub(super) order: Vec<&'s str>,
     simple: Vec<(&'s str, &'s Json)>,
     pub(super) properties: Vec<(&'s str, Child<'s>)>,
     names: HashSet<&'s str>,
     pub(super) required: Vec<&'s str>,
-    /// One for all items, or one for each.
+    /// One schema for all items, or one for each.
     pub(super) items: Vec<Child<'s>>,
     pub(super) additional: Option<Child<'s>>,
-    /// The values it may have, if they are listed.
+    /// Allowed values, if they are listed.
     pub(super) values: Vec<&'s Json>,
     pub(super) variants: Vec<Child<'s>>,
-    /// It refers to a schema that it stands in.
+    /// True if the schema refers to one that contains it.
     pub(super) is_cycle: bool,
 }
 
 impl<'s> View<'s> {
-    /// Reads a schema. What is looked at is taken from `left`; when nothing is left, nothing is known.
+    /// Reads a schema. Every read is charged to `left`; when it is used up, the view is empty.
     pub(super) fn of(child: &Child<'s>, root: &'s Json, left: &mut usize) -> Self {
         let mut view = Self::default();
         view.read(child, root, left, HOPS);
         view
     }
 
-    /// A value that fits one of several schemas.
+    /// Returns the view of a value that fits one of several schemas.
     pub(super) fn one_of(variants: &[Child<'s>]) -> Self {
         Self { variants: variants.to_vec(), ..Self::default() }
     }
@@ -147,18 +147,18 @@ impl<'s> View<'s> {
         }
     }
 
-    /// A keyword with a plain value.
+    /// Returns a keyword with a plain value.
     pub(super) fn get(&self, key: &str) -> Option<&'s Json> {
         self.simple.iter().find(|(known, _)| *known == key).map(|(_, value)| *value)
     }
 
-    /// Whether the only value is `null`.
+    /// Returns true if the only value is `null`.
     pub(super) fn is_null(&self) -> bool {
         let is_type = self.get("type").and_then(Json::as_str) == Some("null");
         is_type || (!self.values.is_empty() && self.values.iter().all(|value| value.is_null()))
     }
 
-    /// Whether it is one of some words.
+    /// Returns true if the values are a list of words.
     pub(super) fn is_words(&self) -> bool {
         let kinds = Kinds::of(self);
         let is_word = |value: &&Json| value.is_null() || is_word(value);
@@ -168,7 +168,7 @@ impl<'s> View<'s> {
             && self.values.iter().all(is_word)
     }
 
-    /// Adds what another one says that holds too.
+    /// Merges another view that also applies.
     pub(super) fn merge(&mut self, other: Self) {
         self.add_order(&other.order);
         for (key, value) in other.simple {
@@ -189,13 +189,13 @@ impl<'s> View<'s> {
         self.is_cycle |= other.is_cycle;
     }
 
-    /// Adds words that are allowed as well.
+    /// Merges further allowed words.
     pub(super) fn merge_words(&mut self, other: Self) {
         self.add_order(&["enum"]);
         self.values.extend(other.values);
     }
 
-    /// Adds what one of several says: all their fields, and of the required ones those that all want.
+    /// Merges one of several views: all their fields, and only the required ones that all share.
     pub(super) fn merge_optional(&mut self, others: Vec<Self>) {
         let mut common: Option<Vec<&'s str>> = None;
         for other in others {
@@ -226,20 +226,20 @@ impl<'s> View<'s> {
     }
 }
 
-/// How many of so many may be looked at.
+/// Returns the number of reads that are allowed, and charges them.
 fn charge(left: &mut usize, wanted: usize) -> usize {
     let granted = wanted.min(*left);
     *left -= granted;
     granted
 }
 
-/// The schema that a reference within the document points at.
+/// Finds the schema that a reference within the document points at.
 fn find<'s>(root: &'s Json, target: &str) -> Option<&'s Json> {
     let pointer = target.strip_prefix('#')?;
     root.pointer(pointer).or_else(|| root.pointer(&unescaped(pointer)?))
 }
 
-/// A pointer as it stands in a URL, with its `%20` read.
+/// Decodes the `%20` of a pointer in a URL.
 fn unescaped(pointer: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();
