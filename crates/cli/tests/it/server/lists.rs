@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crewagent_testkit::eventually;
 use serde_json::{Value as Json, json};
 
 use super::api::{let_in, project};
@@ -13,6 +14,16 @@ fn rested(browser: &Browser, body: &Json) -> String {
     let id = browser.post("/api/runs", body).good()["runId"].as_str().unwrap().to_owned();
     let mut events = browser.stream(&format!("run/{id}"), None);
     assert!(events.any(|frame| frame.data["event"]["type"] == "run.finished"));
+    // A stream may deliver an event before the journal has it.
+    let path = format!("/api/runs/{id}/events");
+    let is_last = |page: &Json| {
+        page["events"]
+            .as_array()
+            .unwrap()
+            .last()
+            .is_some_and(|event| event["type"] == "run.finished")
+    };
+    eventually(|| is_last(&browser.get(&path).good()));
     id
 }
 
