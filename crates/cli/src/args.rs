@@ -1,5 +1,6 @@
 //! The command line. Names and exit codes are a contract.
 
+mod conversation;
 mod mcp;
 mod models;
 mod package;
@@ -8,13 +9,15 @@ mod reach;
 mod run;
 mod runs;
 mod system;
-mod talk;
 mod tools;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use self::conversation::{
+    Agent, Chat, Chats, ChatsCommand, ChatsList, ChatsRm, ChatsSearch, ChatsShow,
+};
 pub(crate) use self::mcp::{Mcp, McpAdd, McpCommand, McpList, McpNames, McpRm, McpTest};
 pub(crate) use self::models::{
     Models, ModelsAdd, ModelsCommand, ModelsList, ModelsProbe, ModelsRm, ModelsTest, ModelsUse,
@@ -23,15 +26,12 @@ pub(crate) use self::package::{
     Explain, Graph, GraphFormat, GraphTheme, Import, List, New, Pack, PackageCommand, ReportFormat,
     Rm, Show, Template, Validate,
 };
-pub(crate) use self::run::{Bounds, Conversation, Recording, Resume, Run};
+pub(crate) use self::run::{Bounds, ConversationOptions, Recording, Resume, Run};
 pub(crate) use self::runs::{
     Forget, Projects, ProjectsCommand, ProjectsList, Relink, Runs, RunsCommand, RunsFork, RunsList,
     RunsLogs, RunsRevert, RunsRm, RunsShow,
 };
 pub(crate) use self::system::{Completions, Config, ConfigCommand, Demo, Doctor, Ui};
-pub(crate) use self::talk::{
-    Agent, Chat, Chats, ChatsCommand, ChatsList, ChatsRm, ChatsSearch, ChatsShow,
-};
 pub(crate) use self::tools::{ToolsCommand, ToolsList};
 
 /// The numbers are a contract.

@@ -9,8 +9,8 @@ use inquire::{Confirm, InquireError, Text};
 
 /// The result of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
-    Words(String),
+pub(crate) enum TypedInput {
+    Text(String),
     /// The user leaves the run waiting.
     Leave,
     /// The user pressed Ctrl-C.
@@ -23,7 +23,7 @@ pub(crate) fn is_possible() -> bool {
 }
 
 /// Asks for text; with a question, for a valid answer.
-pub(crate) fn words(question: Option<&Question>) -> anyhow::Result<Heard> {
+pub(crate) fn text(question: Option<&Question>) -> anyhow::Result<TypedInput> {
     // Whether a confirmation needs a yes depends on the asker, so the run checks it.
     let own = question.filter(|question| question.kind != QuestionKind::Confirm).cloned();
     let check = move |words: &str| {
@@ -35,14 +35,14 @@ pub(crate) fn words(question: Option<&Question>) -> anyhow::Result<Heard> {
         .with_help_message("Enter sends it, Esc leaves the run waiting")
         .with_validator(check)
         .prompt();
-    heard(asked).map(|heard| match heard {
-        Heard::Words(words) if words.trim().is_empty() => Heard::Leave,
-        other @ (Heard::Words(_) | Heard::Leave | Heard::Interrupt) => other,
+    to_input(asked).map(|input| match input {
+        TypedInput::Text(words) if words.trim().is_empty() => TypedInput::Leave,
+        other @ (TypedInput::Text(_) | TypedInput::Leave | TypedInput::Interrupt) => other,
     })
 }
 
 /// Asks for a yes; no answer is a no.
-pub(crate) fn agreed(question: &str) -> anyhow::Result<bool> {
+pub(crate) fn confirm(question: &str) -> anyhow::Result<bool> {
     match Confirm::new(question).with_default(false).prompt() {
         Ok(agreed) => Ok(agreed),
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(false),
@@ -50,11 +50,11 @@ pub(crate) fn agreed(question: &str) -> anyhow::Result<bool> {
     }
 }
 
-fn heard(asked: Result<String, InquireError>) -> anyhow::Result<Heard> {
+fn to_input(asked: Result<String, InquireError>) -> anyhow::Result<TypedInput> {
     match asked {
-        Ok(words) => Ok(Heard::Words(words)),
-        Err(InquireError::OperationCanceled) => Ok(Heard::Leave),
-        Err(InquireError::OperationInterrupted) => Ok(Heard::Interrupt),
+        Ok(words) => Ok(TypedInput::Text(words)),
+        Err(InquireError::OperationCanceled) => Ok(TypedInput::Leave),
+        Err(InquireError::OperationInterrupted) => Ok(TypedInput::Interrupt),
         Err(error) => Err(error).context("cannot ask in this terminal; answer with --input"),
     }
 }

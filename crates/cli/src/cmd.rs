@@ -5,6 +5,7 @@ mod chat;
 mod chats;
 mod completions;
 mod config;
+mod conversation;
 mod demo;
 mod doctor;
 mod mcp;
@@ -14,9 +15,8 @@ mod projects;
 mod record;
 mod resume;
 mod run;
+mod run_driver;
 mod runs;
-mod session;
-mod talk;
 mod tools;
 mod ui;
 

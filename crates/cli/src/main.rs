@@ -1,6 +1,5 @@
 //! The binary `crewagent`: reads the command line, runs one command, and turns its result into an exit code.
 
-mod again;
 mod args;
 mod ask;
 mod cmd;
@@ -10,6 +9,7 @@ mod model;
 mod outcome;
 mod paint;
 mod render;
+mod resume_hint;
 mod shell;
 mod terminal;
 mod when;

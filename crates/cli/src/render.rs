@@ -7,9 +7,9 @@ pub(crate) mod menu;
 pub(crate) mod names;
 pub(crate) mod question;
 pub(crate) mod run;
-mod served;
 pub(crate) mod summary;
 pub(crate) mod table;
 mod tool;
+mod tool_server;
 
-pub(crate) use self::findings::{Amount, Bar, Manner, findings};
+pub(crate) use self::findings::{Amount, Bar, ReportOptions, findings};

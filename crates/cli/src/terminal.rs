@@ -2,14 +2,14 @@
 
 pub(crate) mod commands;
 pub(crate) mod completion;
-pub(crate) mod desk;
 mod diff;
 pub(crate) mod editor;
 mod ledger;
+pub(crate) mod live_view;
 pub(crate) mod markdown;
+pub(crate) mod prompt;
 mod quiet;
 pub(crate) mod spinner;
-pub(crate) mod stage;
 mod writes;
 
 use std::io::IsTerminal as _;

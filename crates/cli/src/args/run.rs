@@ -25,7 +25,7 @@ pub(crate) struct Run {
     #[arg(long = "var", value_name = "KEY=VALUE")]
     pub(crate) variables: Vec<Variable>,
     #[command(flatten)]
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: ConversationOptions,
     #[command(flatten)]
     pub(crate) bounds: Bounds,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) struct Resume {
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: ConversationOptions,
     #[command(flatten)]
     pub(crate) bounds: Bounds,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(crate) struct Resume {
 
 /// Who answers whom.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct Conversation {
+pub(crate) struct ConversationOptions {
     /// Your input at the first, second, … point where the run waits for you
     #[arg(long = "input", value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) inputs: Vec<String>,

@@ -10,16 +10,16 @@ use crewagent_engine::runtime::{Runtime, StartTalk};
 use crewagent_engine::session::Session;
 use crewagent_engine::store::Store;
 
+use super::conversation::{self, ConversationDriver};
 use super::run::{answers, bounded, installed, project_folder};
-use super::session::Answers;
-use super::talk::{self, Talk};
-use crate::again::Again;
+use super::run_driver::Answers;
 use crate::args::Agent;
-use crate::ask::Heard;
+use crate::ask::TypedInput;
 use crate::console::Console;
 use crate::model;
 use crate::outcome::{Outcome, Usage};
 use crate::render::menu;
+use crate::resume_hint::ResumeHint;
 use crate::terminal::completion::Vocabulary;
 use crate::terminal::editor::Editor;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
+    let resume_hint = ResumeHint::new(home.as_ref()).with_model(args.conversation.model.as_deref());
     let store = Store::open(home.clone())?;
     let project = args.project.unwrap_or_else(|| PathBuf::from("."));
     project_folder(&project)?;
@@ -55,7 +55,8 @@ pub(crate) fn run(
                 Some(agent) => agent,
                 None => {
                     let example = format!("agent {} {}", installed.name, agents[0].id);
-                    console.error(format_args!("Name one of them: {}", again.command(&example)));
+                    console
+                        .error(format_args!("Name one of them: {}", resume_hint.command(&example)));
                     return Ok(Outcome::Done);
                 }
             }
@@ -73,8 +74,10 @@ pub(crate) fn run(
         settings: settings.clone(),
     };
     let runtime = Runtime::new(&store, tool_servers(&store));
-    let session = Session::begin(&store, runtime, &plan, talk::guest(&store, settings))?;
-    Talk::new(session, model, &args.conversation, again, &store, home)?.play(console)
+    let conversation =
+        Session::begin(&store, runtime, &plan, conversation::guest(&store, settings))?;
+    ConversationDriver::new(conversation, model, &args.conversation, resume_hint, &store, home)?
+        .drive_to_end(console)
 }
 
 /// Returns the agent that a name means.
@@ -87,7 +90,7 @@ pub(super) fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona,
 }
 
 /// Returns the agent that a number or a name means.
-fn meant<'p>(words: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
+fn find_agent<'p>(words: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
     let number = words.trim().parse::<usize>().ok();
     let numbered = number.and_then(|number| package.agents().get(number.checked_sub(1)?));
     numbered.map_or_else(|| named(words, package), Ok)
@@ -95,7 +98,7 @@ fn meant<'p>(words: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
 
 /// Returns true if a user can see the list and choose.
 fn can_choose(answers: Answers) -> bool {
-    answers == Answers::Person && std::io::stdout().is_terminal()
+    answers == Answers::User && std::io::stdout().is_terminal()
 }
 
 /// Asks the user for the agent.
@@ -112,9 +115,10 @@ fn chosen<'p>(
     let ids = package.agents().iter().map(|agent| agent.id.to_string());
     let mut editor = Editor::open(None, Vocabulary::new(ids.collect(), None))?;
     let own = package.clone();
-    let check = move |words: &str| meant(words, &own).map(drop).map_err(|error| error.to_string());
+    let check =
+        move |words: &str| find_agent(words, &own).map(drop).map_err(|error| error.to_string());
     match editor.ask("Who?", check)? {
-        Heard::Words(words) => Ok(Some(meant(&words, package)?)),
-        Heard::Leave | Heard::Interrupt => Ok(None),
+        TypedInput::Text(words) => Ok(Some(find_agent(&words, package)?)),
+        TypedInput::Leave | TypedInput::Interrupt => Ok(None),
     }
 }

@@ -7,21 +7,21 @@ use crewagent_engine::runtime::{Runtime, StartTalk};
 use crewagent_engine::session::Session;
 use crewagent_engine::store::Store;
 
+use super::conversation::{self, ConversationDriver};
 use super::resume::change;
 use super::run::{bounded, project_folder};
-use super::talk::{self, Talk};
-use crate::again::Again;
 use crate::args::Chat;
 use crate::console::Console;
 use crate::model;
 use crate::outcome::Outcome;
+use crate::resume_hint::ResumeHint;
 
 pub(crate) fn run(
     args: Chat,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let again = Again::new(home.as_ref()).with_model(args.conversation.model.as_deref());
+    let resume_hint = ResumeHint::new(home.as_ref()).with_model(args.conversation.model.as_deref());
     let store = Store::open(home.clone())?;
     let id = match &args.chat {
         Some(reference) => Some(super::chats::find(reference, &store)?),
@@ -30,14 +30,14 @@ pub(crate) fn run(
     let asked = args.conversation.model.as_deref();
     let settings = bounded(store.settings().for_runs_with(asked), &args.bounds);
     let runtime = Runtime::new(&store, tool_servers(&store));
-    let guest = talk::guest(&store, settings.clone());
-    let (session, model) = match id {
+    let guest = conversation::guest(&store, settings.clone());
+    let (conversation, model) = match id {
         Some(id) => {
             let change = change(asked, &args.bounds);
             let asked = model::asked(asked, &store)?;
-            let session = Session::reopen(&store, runtime, &id, &change, guest)?;
-            let model = model::or_own(asked, session.current(), &store)?;
-            (session, model)
+            let conversation = Session::reopen(&store, runtime, &id, &change, guest)?;
+            let model = model::or_own(asked, conversation.current(), &store)?;
+            (conversation, model)
         }
         None => {
             let model = model::open(asked, &store)?;
@@ -47,5 +47,6 @@ pub(crate) fn run(
             (Session::begin(&store, runtime, &plan, guest)?, model)
         }
     };
-    Talk::new(session, model, &args.conversation, again, &store, home)?.play(console)
+    ConversationDriver::new(conversation, model, &args.conversation, resume_hint, &store, home)?
+        .drive_to_end(console)
 }

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 use crewagent_engine::store::{Of, RunId, Store};
 
-use crate::again::Again;
 use crate::args::{Chats, ChatsCommand};
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME};
+use crate::resume_hint::ResumeHint;
 
 /// The name of the most recently used conversation.
 const LATEST: &str = "latest";
@@ -22,11 +22,11 @@ pub(crate) fn run(
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let again = Again::new(home.as_ref());
+    let resume_hint = ResumeHint::new(home.as_ref());
     let store = Store::open(home)?;
     match args.command.unwrap_or(ChatsCommand::List(args.list)) {
         ChatsCommand::List(args) => list::run(&args, &store, console),
-        ChatsCommand::Show(args) => show::run(&args, &store, &again, console),
+        ChatsCommand::Show(args) => show::run(&args, &store, &resume_hint, console),
         ChatsCommand::Search(args) => list::search(&args, &store, console),
         ChatsCommand::Rename(args) => {
             let id = find(&args.chat, &store)?;

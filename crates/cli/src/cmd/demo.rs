@@ -14,14 +14,14 @@ use crewagent_engine::store::{Settings, SettingsFile, Store};
 use crewagent_scenario::sample;
 use crewagent_scenario::scripted::{Pace, Scripted};
 
-use super::run::voice;
-use super::session::{Answers, Parting, Session};
-use crate::again::Again;
-use crate::args::{Conversation, Demo, Ui};
+use super::run::open_output;
+use super::run_driver::{Answers, Farewell, RunDriver};
+use crate::args::{ConversationOptions, Demo, Ui};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::flow::Flow;
+use crate::resume_hint::ResumeHint;
 
 /// Fast enough to end within three seconds, slow enough to follow.
 const PACE: Pace = Pace { characters: 6, delay: Duration::from_millis(5) };
@@ -74,19 +74,20 @@ pub(crate) fn run(args: &Demo, console: &mut Console) -> anyhow::Result<Outcome>
     let control = Control::default();
     let model = Scripted::parse("scenario.yaml", sample::SCENARIO)?;
     let model = if std::io::stdout().is_terminal() { model.paced(PACE) } else { model };
-    let voice = voice(&Conversation::default(), &run, &model, &control, &store, console)?;
-    let session = Session {
+    let output =
+        open_output(&ConversationOptions::default(), &run, &model, &control, &store, console)?;
+    let driver = RunDriver {
         run,
         model: Box::new(model),
         control,
         inputs: [sample::ANSWER.to_owned()].into(),
-        answers: Answers::Nobody,
-        desk: None,
-        voice,
-        again: Again::new(Some(&home)),
-        parting: Parting::Tour,
+        answers: Answers::None,
+        prompt: None,
+        output,
+        resume_hint: ResumeHint::new(Some(&home)),
+        farewell: Farewell::Tour,
     };
-    session.play(console)
+    driver.drive_to_end(console)
 }
 
 fn introduce(scratch: &Path, console: &mut Console) {

@@ -61,7 +61,7 @@ fn terminal() -> Check {
     let columns = paint::width();
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let colour = if set("NO_COLOR") { "no colour (NO_COLOR)" } else { "colour" };
-    let facts = format!("{columns} columns, {colour}");
+    let details = format!("{columns} columns, {colour}");
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
@@ -70,10 +70,10 @@ fn terminal() -> Check {
         name.contains("utf-8") || name.contains("utf8")
     });
     if is_utf8 || cfg!(windows) {
-        Check::ok(NAME, facts)
+        Check::ok(NAME, details)
     } else {
         let locale = locale.unwrap_or_default();
-        Check::warn(NAME, format!("{facts}, but the locale {locale} is not UTF-8"))
+        Check::warn(NAME, format!("{details}, but the locale {locale} is not UTF-8"))
             .advise("set LANG to a UTF-8 locale, such as C.UTF-8")
     }
 }

@@ -20,7 +20,7 @@ use crewagent_engine::store::{FindError, Store};
 use crate::args::PackageCommand;
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
-use crate::render::{self, Manner};
+use crate::render::{self, ReportOptions};
 
 pub(crate) fn run(
     command: PackageCommand,
@@ -88,7 +88,7 @@ pub(crate) fn load(
                 &reference.to_string_lossy(),
                 &findings,
                 &sources,
-                Manner::ASIDE,
+                ReportOptions::ASIDE,
                 console,
             );
             Ok(None)

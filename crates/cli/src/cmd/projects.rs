@@ -33,9 +33,13 @@ fn list(args: &ProjectsList, store: &Store, console: &mut Console) -> anyhow::Re
         runs.iter().filter(|run: &&RunSummary| run.project_id == project.id).count()
     };
     if args.json {
-        let talks = store.conversations().list(Of::All)?.conversations;
-        let talks =
-            |project: &Project| talks.iter().filter(|talk| talk.project_id == project.id).count();
+        let conversations = store.conversations().list(Of::All)?.conversations;
+        let conversations = |project: &Project| {
+            conversations
+                .iter()
+                .filter(|conversation| conversation.project_id == project.id)
+                .count()
+        };
         let projects: Vec<_> = listing
             .projects
             .iter()
@@ -48,7 +52,7 @@ fn list(args: &ProjectsList, store: &Store, console: &mut Console) -> anyhow::Re
                     "lastPackage": project.last_package,
                     "created": project.created.to_string(),
                     "runs": count(project),
-                    "conversations": talks(project),
+                    "conversations": conversations(project),
                 })
             })
             .collect();
@@ -118,16 +122,19 @@ fn relink(args: &Relink, store: &Store, console: &mut Console) -> anyhow::Result
 fn forget(args: &Forget, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let project = store.projects().find(&args.project)?;
     let runs = store.runs().list(Of::Project(&project.id))?;
-    let talks = store.conversations().list(Of::Project(&project.id))?;
+    let conversations = store.conversations().list(Of::Project(&project.id))?;
     let count = format!(
         "{}, {}",
         paint::counted(runs.runs.len() + runs.damaged.len(), "run"),
-        paint::counted(talks.conversations.len() + talks.damaged.len(), "conversation")
+        paint::counted(
+            conversations.conversations.len() + conversations.damaged.len(),
+            "conversation"
+        )
     );
     if !args.yes && ask::is_possible() {
         let question =
             format!("Forget {} with {count}? The folder itself is not touched.", project.id);
-        if !ask::agreed(&question)? {
+        if !ask::confirm(&question)? {
             console.line("Nothing was forgotten.");
             return Ok(Outcome::Cancelled);
         }

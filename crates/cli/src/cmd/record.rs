@@ -8,12 +8,12 @@ use crewagent_core::integrity::Digest;
 use crewagent_engine::store::{RunId, RunPackage, RunRecord, Store};
 use crewagent_scenario::record::{RecordError, scenario};
 
-use crate::again::Again;
 use crate::args::Recording;
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::summary;
+use crate::resume_hint::ResumeHint;
 use crate::when::date;
 
 /// The file that a run is recorded in.
@@ -81,7 +81,7 @@ impl Recorder {
         &self,
         id: &RunId,
         store: &Store,
-        again: &Again,
+        resume_hint: &ResumeHint,
         console: &mut Console,
     ) -> Outcome {
         let text = match recorded(id, store) {
@@ -91,7 +91,7 @@ impl Recorder {
                 console.error(paint::styled(QUIET, words));
                 return Outcome::Done;
             }
-            Err(error) => return failed(&error, id, again, console),
+            Err(error) => return failed(&error, id, resume_hint, console),
         };
         match self.put(&text) {
             Ok(()) => {
@@ -105,7 +105,7 @@ impl Recorder {
             }
             Err(error) => {
                 let what = format!("cannot write the recording `{}`", self.file.display());
-                failed(&anyhow::Error::new(error).context(what), id, again, console)
+                failed(&anyhow::Error::new(error).context(what), id, resume_hint, console)
             }
         }
     }
@@ -125,10 +125,15 @@ impl Recorder {
     }
 }
 
-fn failed(error: &anyhow::Error, id: &RunId, again: &Again, console: &mut Console) -> Outcome {
+fn failed(
+    error: &anyhow::Error,
+    id: &RunId,
+    resume_hint: &ResumeHint,
+    console: &mut Console,
+) -> Outcome {
     let outcome = Outcome::of_error(error, console);
     let words = "Nothing is lost. Record it again, here or elsewhere, with:";
-    console.error(summary::next(words, &[again.resume(id.as_str())]).trim_end());
+    console.error(summary::next(words, &[resume_hint.resume(id.as_str())]).trim_end());
     outcome
 }
 
@@ -139,11 +144,11 @@ fn recorded(id: &RunId, store: &Store) -> anyhow::Result<String> {
     Ok(scenario(&title(&view.facts), &view.recovered.events, &blobs)?)
 }
 
-fn title(facts: &RunRecord) -> String {
-    let workflow = facts.subject.workflow().and_then(|workflow| workflow.id.as_ref());
+fn title(record: &RunRecord) -> String {
+    let workflow = record.subject.workflow().and_then(|workflow| workflow.id.as_ref());
     let workflow = workflow.map(|id| format!(" {id}"));
-    let package = facts.subject.package().map(RunPackage::reference).unwrap_or_default();
-    format!("{package}{}, recorded {}", workflow.unwrap_or_default(), date(facts.created))
+    let package = record.subject.package().map(RunPackage::reference).unwrap_or_default();
+    format!("{package}{}, recorded {}", workflow.unwrap_or_default(), date(record.created))
 }
 
 fn folder_of(file: &Path) -> &Path {

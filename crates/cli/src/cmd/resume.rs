@@ -12,22 +12,22 @@ use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::{Of, RunId, Store};
 
 use super::record::Recorder;
-use super::run::{answers, recorded, tightening, voice, writable};
-use super::session::{self, Parting, Session, Voice};
-use crate::again::Again;
+use super::run::{answers, open_output, recorded, tightening, writable};
+use super::run_driver::{self, Farewell, RunDriver, RunOutput};
 use crate::args::{Bounds, Resume};
 use crate::console::Console;
 use crate::model;
 use crate::outcome::{Outcome, Usage};
 use crate::render::question::Asker;
 use crate::render::summary;
+use crate::resume_hint::ResumeHint;
 
 pub(crate) fn run(
     args: Resume,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let again = Again::new(home.as_ref())
+    let resume_hint = ResumeHint::new(home.as_ref())
         .with_model(args.conversation.model.as_deref())
         .with_record(args.recording.record.as_ref());
     let store = Store::open(home.clone())?;
@@ -40,37 +40,37 @@ pub(crate) fn run(
     let model = model::or_own(asked, &run, &store)?;
     if let Err(error) = writable(run.project_folder()) {
         let outcome = Outcome::of_error(&error, console);
-        let next = summary::next("Nothing is lost. Go on with:", &[again.resume(run.id())]);
+        let next = summary::next("Nothing is lost. Go on with:", &[resume_hint.resume(run.id())]);
         console.error(next.trim_end());
         return Ok(outcome);
     }
     let control = Control::default();
-    let mut voice = voice(&args.conversation, &run, &*model, &control, &store, console)?;
-    if let (Voice::Human(stage), Some(rest)) = (&mut voice, run.rest())
+    let mut output = open_output(&args.conversation, &run, &*model, &control, &store, console)?;
+    if let (RunOutput::Human(view), Some(rest)) = (&mut output, run.rest())
         && rest.phase == Phase::WaitingUser
     {
         let events = store.runs().look(&id).map(|view| view.recovered.events).unwrap_or_default();
         let asked = rest.question.as_ref().map(|question| (question, asker(&events)));
         let why = rest.message.as_deref();
-        console.text(&stage.screen.recall(last_words(&events), why, asked));
+        console.text(&view.screen.recall(last_words(&events), why, asked));
     }
     let answers = answers(&args.conversation);
-    let desk = session::desk(answers, &run, home)?;
+    let prompt = run_driver::open_prompt(answers, &run, home)?;
     let inputs = args.conversation.inputs.into();
-    let parting = Parting::Resume;
-    let session = Session {
+    let farewell = Farewell::Resume;
+    let driver = RunDriver {
         run,
         model,
         control,
         inputs,
         answers,
-        desk,
-        voice,
-        again: again.clone(),
-        parting,
+        prompt,
+        output,
+        resume_hint: resume_hint.clone(),
+        farewell,
     };
-    let played = session.play(console);
-    recorded(recorder, played, |recorder| recorder.write(&id, &store, &again, console))
+    let played = driver.drive_to_end(console);
+    recorded(recorder, played, |recorder| recorder.write(&id, &store, &resume_hint, console))
 }
 
 /// Returns the run to resume.
@@ -136,22 +136,22 @@ pub(crate) fn change(model: Option<&str>, bounds: &Bounds) -> SettingsChange {
 
 /// Returns the model's last message.
 fn last_words(events: &[Event]) -> Option<&str> {
-    for event in events.iter().rev() {
-        if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = &event.kind
-            && let Some(words) = reply.content.as_deref().map(str::trim).filter(|it| !it.is_empty())
-        {
-            return Some(words);
-        }
-    }
-    None
+    events.iter().rev().find_map(|event| {
+        let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = &event.kind
+        else {
+            return None;
+        };
+        reply.content.as_deref().map(str::trim).filter(|it| !it.is_empty())
+    })
 }
 
 /// Returns who asked the last question.
 fn asker(events: &[Event]) -> Asker {
-    for event in events.iter().rev() {
-        if let EventKind::User(UserEvent::Asked(UserAsked { moved, .. })) = &event.kind {
-            return if moved.is_some() { Asker::Runtime } else { Asker::Model };
-        }
-    }
-    Asker::Model
+    let last = events.iter().rev().find_map(|event| {
+        let EventKind::User(UserEvent::Asked(UserAsked { moved, .. })) = &event.kind else {
+            return None;
+        };
+        Some(if moved.is_some() { Asker::Runtime } else { Asker::Model })
+    });
+    last.unwrap_or(Asker::Model)
 }

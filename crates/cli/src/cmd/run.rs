@@ -12,12 +12,12 @@ use crewagent_engine::store::{ImportError, Installed, Store};
 
 use super::package::is_path;
 use super::record::Recorder;
-use super::session::{self, Answers, Parting, Session, Voice};
-use crate::again::Again;
-use crate::args::{Bounds, Conversation, Run};
+use super::run_driver::{self, Answers, Farewell, RunDriver, RunOutput};
+use crate::args::{Bounds, ConversationOptions, Run};
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
-use crate::render::{self, Manner};
+use crate::render::{self, ReportOptions};
+use crate::resume_hint::ResumeHint;
 use crate::terminal::spinner::Spinner;
 use crate::{ask, interrupt, model, paint, terminal};
 
@@ -26,7 +26,7 @@ pub(crate) fn run(
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let again = Again::new(home.as_ref())
+    let resume_hint = ResumeHint::new(home.as_ref())
         .with_model(args.conversation.model.as_deref())
         .with_record(args.recording.record.as_ref());
     let store = Store::open(home.clone())?;
@@ -53,24 +53,24 @@ pub(crate) fn run(
     };
     let run = Runtime::new(&store, tool_servers(&store)).start(&plan)?;
     let control = Control::default();
-    let voice = voice(&args.conversation, &run, &*model, &control, &store, console)?;
+    let output = open_output(&args.conversation, &run, &*model, &control, &store, console)?;
     let answers = answers(&args.conversation);
-    let desk = session::desk(answers, &run, home)?;
+    let prompt = run_driver::open_prompt(answers, &run, home)?;
     let inputs = args.conversation.inputs.into();
-    let (id, parting) = (run.facts().run_id.clone(), Parting::Resume);
-    let session = Session {
+    let (id, farewell) = (run.facts().run_id.clone(), Farewell::Resume);
+    let driver = RunDriver {
         run,
         model,
         control,
         inputs,
         answers,
-        desk,
-        voice,
-        again: again.clone(),
-        parting,
+        prompt,
+        output,
+        resume_hint: resume_hint.clone(),
+        farewell,
     };
-    let played = session.play(console);
-    recorded(recorder, played, |recorder| recorder.write(&id, &store, &again, console))
+    let played = driver.drive_to_end(console);
+    recorded(recorder, played, |recorder| recorder.write(&id, &store, &resume_hint, console))
 }
 
 /// Combines the outcomes of the run and of its recording.
@@ -118,33 +118,33 @@ fn may_write(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Prints the header of a run and returns the view of its events. From here on Ctrl-C controls this run.
-pub(crate) fn voice(
-    conversation: &Conversation,
+pub(crate) fn open_output(
+    conversation: &ConversationOptions,
     run: &crewagent_engine::runtime::Run,
     model: &dyn Model,
     control: &Control,
     store: &Store,
     console: &mut Console,
-) -> anyhow::Result<Voice> {
+) -> anyhow::Result<RunOutput> {
     let is_live = !conversation.json && terminal::is_live();
     let spinner = if is_live { Spinner::start() } else { Spinner::default() };
     interrupt::watch(control.clone(), spinner.clone())?;
     if conversation.json {
-        return Ok(Voice::Json);
+        return Ok(RunOutput::Json);
     }
-    let package = session::package_of(run.facts(), store);
-    let names = session::names_of(run.facts(), package.as_deref());
+    let package = run_driver::package_of(run.facts(), store);
+    let names = run_driver::names_of(run.facts(), package.as_deref());
     let project = run.project_folder().display().to_string();
     console.text(&render::header::header(run.facts(), &names, &project));
-    Ok(Voice::Human(session::stage(run, names, spinner, store, model.name())))
+    Ok(RunOutput::Human(run_driver::live_view(run, names, spinner, store, model.name())))
 }
 
 /// Returns who answers after the inputs of the command line.
-pub(crate) fn answers(conversation: &Conversation) -> Answers {
+pub(crate) fn answers(conversation: &ConversationOptions) -> Answers {
     if conversation.json || conversation.no_input || !ask::is_possible() {
-        Answers::Nobody
+        Answers::None
     } else {
-        Answers::Person
+        Answers::User
     }
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn installed(
                     &shown,
                     &imported.findings,
                     &imported.sources,
-                    Manner::ASIDE,
+                    ReportOptions::ASIDE,
                     console,
                 );
             }
@@ -215,7 +215,7 @@ pub(crate) fn installed(
                 &shown,
                 &rejection.findings,
                 &rejection.sources,
-                Manner::ASIDE,
+                ReportOptions::ASIDE,
                 console,
             );
             console.error(paint::styled(paint::QUIET, "Nothing was run."));

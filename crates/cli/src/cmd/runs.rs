@@ -15,10 +15,10 @@ use crewagent_core::event::Phase;
 use crewagent_core::run::history::{Visit, named};
 use crewagent_engine::store::{Of, RunId, Status, Store};
 
-use crate::again::Again;
 use crate::args::{Runs, RunsCommand};
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
+use crate::resume_hint::ResumeHint;
 
 /// The name of the newest run.
 const LATEST: &str = "latest";
@@ -28,13 +28,13 @@ pub(crate) fn run(
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let again = Again::new(home.as_ref());
+    let resume_hint = ResumeHint::new(home.as_ref());
     let store = Store::open(home)?;
     match args.command.unwrap_or(RunsCommand::List(args.list)) {
         RunsCommand::List(args) => list::run(&args, &store, console),
-        RunsCommand::Show(args) => show::run(&args, &store, &again, console),
+        RunsCommand::Show(args) => show::run(&args, &store, &resume_hint, console),
         RunsCommand::Logs(args) => logs::run(&args, &store, console),
-        RunsCommand::Fork(args) => fork::run(&args, &store, &again, console),
+        RunsCommand::Fork(args) => fork::run(&args, &store, &resume_hint, console),
         RunsCommand::Revert(args) => revert::run(&args, &store, console),
         RunsCommand::Rm(args) => rm::run(&args, &store, console),
     }

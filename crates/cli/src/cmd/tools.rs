@@ -70,7 +70,7 @@ fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyho
     Ok(Outcome::Done)
 }
 
-fn said(verdict: Verdict) -> Cell {
+fn verdict_cell(verdict: Verdict) -> Cell {
     match verdict {
         Verdict::Allow => Cell::new(GOOD, "yes"),
         Verdict::Ask => Cell::new(WARNING, "asks first"),
@@ -80,13 +80,13 @@ fn said(verdict: Verdict) -> Cell {
 
 fn folder(rule: &FolderRule) -> Vec<Cell> {
     let pattern = Cell::new(NAME, &rule.pattern.to_string());
-    vec![pattern, said(rule.verdict), Cell::new(QUIET, name(rule.by))]
+    vec![pattern, verdict_cell(rule.verdict), Cell::new(QUIET, name(rule.by))]
 }
 
 fn row(tool: &Surveyed) -> Vec<Cell> {
     let verdict = match tool.state_only {
         true => Cell::new(WARNING, "for the state of the run"),
-        false => said(tool.verdict),
+        false => verdict_cell(tool.verdict),
     };
     let by = match &tool.rule {
         Some(rule) => format!("rule {}, {}", rule.pattern, name(tool.by)),

@@ -14,7 +14,7 @@ use crate::outcome::Outcome;
 use crate::paint::{self, QUIET};
 
 /// Time that a start that does not serve waits for the browser opener.
-const PATIENCE: Duration = Duration::from_secs(3);
+const OPENER_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(
     args: &Ui,
@@ -26,7 +26,7 @@ pub(crate) fn run(
             let words = "It is running already; this link opens its page.";
             let opening = show(&link, words, args, console);
             // Some openers run until the browser ends; these have found one.
-            let _ = opening.map(|opening| opening.recv_timeout(PATIENCE));
+            let _ = opening.map(|opening| opening.recv_timeout(OPENER_TIMEOUT));
             Ok(Outcome::Done)
         }
         Opened::Here(server) => {
@@ -58,13 +58,13 @@ fn show(link: &Link, words: &str, args: &Ui, console: &mut Console) -> Option<mp
     match browse(link) {
         Ok(opening) => Some(opening),
         Err(error) => {
-            told(&error, console);
+            report_failure(&error, console);
             None
         }
     }
 }
 
-fn told(why: &anyhow::Error, console: &mut Console) {
+fn report_failure(why: &anyhow::Error, console: &mut Console) {
     let why = paint::printable(&format!("{why:#}"));
     console.error(format_args!("No browser could be opened ({why}); open the link above in one."));
 }
@@ -92,7 +92,7 @@ fn browse(link: &Link) -> anyhow::Result<mpsc::Receiver<()>> {
             Err(error) => Some(error.into()),
         };
         if let Some(failure) = failure {
-            told(&failure, &mut Console::new());
+            report_failure(&failure, &mut Console::new());
         }
         let _ = sender.send(());
     })?;

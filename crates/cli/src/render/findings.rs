@@ -20,13 +20,13 @@ const LONGEST_LINE: usize = 20_000;
 
 /// The options of a report.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct ReportOptions {
     pub(crate) amount: Amount,
     pub(crate) stream: Stream,
     pub(crate) bar: Bar,
 }
 
-impl Manner {
+impl ReportOptions {
     /// A report beside the result of another command.
     pub(crate) const ASIDE: Self =
         Self { amount: Amount::Some, stream: Stream::Notes, bar: Bar::Errors };
@@ -56,7 +56,7 @@ pub(crate) fn findings(
     name: &str,
     findings: &Findings,
     sources: &Sources,
-    manner: Manner,
+    options: ReportOptions,
     console: &mut Console,
 ) {
     let renderer =
@@ -66,9 +66,9 @@ pub(crate) fn findings(
     for found in findings.iter() {
         let of_code = shown.entry(found.code).or_default();
         let fits = *of_code < SHOWN_PER_CODE && total < SHOWN_PER_PACKAGE;
-        if manner.amount == Amount::All || fits {
-            console.line_to(manner.stream, renderer.render(&[group(found, sources)]));
-            console.line_to(manner.stream, "");
+        if options.amount == Amount::All || fits {
+            console.line_to(options.stream, renderer.render(&[group(found, sources)]));
+            console.line_to(options.stream, "");
             *of_code += 1;
             total += 1;
         }
@@ -80,17 +80,23 @@ pub(crate) fn findings(
     for (code, more, count) in hidden {
         let counts = format!("{} more of {}", paint::grouped(more), paint::grouped(*count));
         console.line_to(
-            manner.stream,
+            options.stream,
             format_args!("… {} {}: {counts}", code.as_str(), code.summary()),
         );
     }
-    summary(name, findings, total, manner, console);
+    summary(name, findings, total, options, console);
 }
 
-fn summary(name: &str, findings: &Findings, shown: usize, manner: Manner, console: &mut Console) {
+fn summary(
+    name: &str,
+    findings: &Findings,
+    shown: usize,
+    options: ReportOptions,
+    console: &mut Console,
+) {
     let (errors, warnings) = (findings.count(Severity::Error), findings.count(Severity::Warning));
     let name = paint::styled(NAME, paint::printable(name));
-    let mut say = |text: String| console.line_to(manner.stream, text);
+    let mut say = |text: String| console.line_to(options.stream, text);
     if findings.is_empty() {
         return say(format!("{} {name}: no errors, no warnings", paint::styled(GOOD, "ok")));
     }
@@ -101,7 +107,7 @@ fn summary(name: &str, findings: &Findings, shown: usize, manner: Manner, consol
     if warnings > 0 {
         parts.push(paint::styled(WARNING, paint::counted(warnings, "warning")));
     }
-    let too_strict = errors == 0 && manner.bar == Bar::Warnings;
+    let too_strict = errors == 0 && options.bar == Bar::Warnings;
     let verdict = if errors > 0 || too_strict {
         paint::styled(ERROR, "invalid")
     } else {
@@ -110,7 +116,7 @@ fn summary(name: &str, findings: &Findings, shown: usize, manner: Manner, consol
     let reason = if too_strict { " (warnings count with `--strict`)" } else { "" };
     say(format!("{verdict} {name}: {}{reason}", parts.join(", ")));
     if shown < errors + warnings {
-        let advice = match manner.amount {
+        let advice = match options.amount {
             Amount::Some => {
                 "Fix these first, or see up to 10,000 of each severity with `--all` or `--format json`."
             }

@@ -6,8 +6,8 @@ use super::names::Names;
 use crate::paint::{self, NAME, QUIET};
 
 /// Formats the header of a run.
-pub(crate) fn header(facts: &RunRecord, names: &Names, project: &str) -> String {
-    let mut text = match facts.subject.package() {
+pub(crate) fn header(record: &RunRecord, names: &Names, project: &str) -> String {
+    let mut text = match record.subject.package() {
         Some(package) => {
             let title = paint::styled(NAME, paint::printable(&package.name));
             format!("{title} {}\n", paint::styled(QUIET, &package.version))
@@ -15,10 +15,10 @@ pub(crate) fn header(facts: &RunRecord, names: &Names, project: &str) -> String 
         None => String::new(),
     };
     let rows = [
-        ("workflow", workflow(facts, names)),
-        ("agent", names.agent(facts.subject.agent_id().unwrap_or_default())),
+        ("workflow", workflow(record, names)),
+        ("agent", names.agent(record.subject.agent_id().unwrap_or_default())),
         ("project", paint::printable(project)),
-        ("run", facts.run_id.to_string()),
+        ("run", record.run_id.to_string()),
     ];
     for (name, value) in rows {
         text.push_str(&format!("  {}  {value}\n", paint::styled(QUIET, paint::padded(name, 8))));
@@ -28,8 +28,8 @@ pub(crate) fn header(facts: &RunRecord, names: &Names, project: &str) -> String 
 }
 
 /// Formats the name, and the id where the user can type one.
-fn workflow(facts: &RunRecord, names: &Names) -> String {
-    let Some(workflow) = facts.subject.workflow() else { return String::new() };
+fn workflow(record: &RunRecord, names: &Names) -> String {
+    let Some(workflow) = record.subject.workflow() else { return String::new() };
     let id = paint::printable(workflow.reference());
     match (names.workflow(), &workflow.id) {
         (None, _) => id,

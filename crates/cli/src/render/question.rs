@@ -68,7 +68,7 @@ pub(crate) fn field(form: &Form, at: usize, width: Width) -> String {
         Unsaid::Is(value) if value.is_null() => "; Enter alone leaves it empty".to_owned(),
         Unsaid::Is(value) => format!("; Enter alone takes {}", plain(value)),
     };
-    lines.extend(quiet(&(wanted(field) + &blank), inner));
+    lines.extend(quiet(&(describe_values(field) + &blank), inner));
     barred(&lines)
 }
 
@@ -184,13 +184,13 @@ fn marks(is_numbered: bool) -> impl Iterator<Item = String> {
 }
 
 /// Says how an option can be named.
-fn called(is_numbered: bool) -> &'static str {
+fn naming(is_numbered: bool) -> &'static str {
     if is_numbered { "by number or name" } else { "by name" }
 }
 
 /// Describes the valid values of a field whose options are listed already.
-fn wanted(field: &Field) -> String {
-    let (count, called) = (field.how_many(), called(field.is_numbered()));
+fn describe_values(field: &Field) -> String {
+    let (count, called) = (field.how_many(), naming(field.is_numbered()));
     match &field.kind {
         FieldKind::One(_) => format!("{count} of them, {called}"),
         FieldKind::Several { .. } => {
@@ -225,10 +225,10 @@ fn how(question: &Question, asker: Asker) -> Option<String> {
             Some("o once, r for all of this rule in this run, d deny: and why".to_owned())
         }
         QuestionKind::Choice if question.multi => {
-            let called = called(question.is_numbered());
+            let called = naming(question.is_numbered());
             Some(format!("one or several, {called}, with commas between them"))
         }
-        QuestionKind::Choice => Some(format!("one of them, {}", called(question.is_numbered()))),
+        QuestionKind::Choice => Some(format!("one of them, {}", naming(question.is_numbered()))),
         QuestionKind::Form => question.schema.as_ref().map(|form| match form.fields() {
             [_] => "the value alone, or a JSON object".to_owned(),
             _ => "one after the other; with --input as lines such as `name: value`, or as a JSON object".to_owned(),

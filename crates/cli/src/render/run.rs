@@ -19,16 +19,16 @@ use crewagent_core::state::call::Caller;
 use crewagent_core::state::run_state::RunState;
 use crewagent_engine::source::bytes;
 
-use self::speech::{Form, Speech};
+use self::speech::{Speech, TextFormat};
 use super::flow::{Width, indented};
 use super::names::Names;
 use super::question::{self, Asker};
-use super::{served, summary, tool};
+use super::{summary, tool, tool_server};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
 /// The source of the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
+pub(crate) enum EventSource {
     /// They happen now; the driving command reports how the run ended.
     Live,
     /// They come from the record.
@@ -38,7 +38,7 @@ pub(crate) enum View {
 /// Formats events; keeps the state that decides what the next event prints.
 #[derive(Debug)]
 pub(crate) struct Screen {
-    view: View,
+    view: EventSource,
     width: Width,
     names: Names,
     position: Position,
@@ -56,15 +56,15 @@ pub(crate) struct Screen {
     subjects: BTreeMap<String, String>,
     echo: Echo,
     last: Last,
-    subject: Subject,
-    form: Form,
+    subject: JournalKind,
+    form: TextFormat,
 }
 
 /// The kind of journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Subject {
+enum JournalKind {
     Run,
-    Talk,
+    Conversation,
 }
 
 /// Controls whether the user's next message is printed.
@@ -86,7 +86,7 @@ enum Last {
 impl Screen {
     /// Creates a screen for a run in this state, with this agent.
     pub(crate) fn new(
-        view: View,
+        view: EventSource,
         width: Width,
         names: Names,
         run_state: RunState,
@@ -105,8 +105,8 @@ impl Screen {
             subjects: BTreeMap::new(),
             echo: Echo::On,
             last: Last::Nothing,
-            subject: Subject::Run,
-            form: Form::Plain,
+            subject: JournalKind::Run,
+            form: TextFormat::Plain,
         }
     }
 
@@ -123,7 +123,7 @@ impl Screen {
 
     /// Formats the model's Markdown; needs a terminal whose lines can be replaced.
     pub(crate) fn with_markdown(self) -> Self {
-        Self { form: Form::Markdown, ..self }
+        Self { form: TextFormat::Markdown, ..self }
     }
 
     pub(crate) fn resize(&mut self, width: Width) {
@@ -136,29 +136,25 @@ impl Screen {
     }
 
     /// Creates a screen for a conversation.
-    pub(crate) fn for_talk(view: View, width: Width, names: Names) -> Self {
+    pub(crate) fn for_conversation(view: EventSource, width: Width, names: Names) -> Self {
         let screen = Self::new(view, width, names, RunState::default(), "");
-        Self { subject: Subject::Talk, ..screen }
+        Self { subject: JournalKind::Conversation, ..screen }
     }
 
     /// Formats an event; the result may be empty.
     pub(crate) fn event(&mut self, event: &Event) -> String {
-        if let EventKind::Model(ModelEvent::Delta(AssistantDelta { turn, text, channel })) =
-            &event.kind
-        {
-            self.shown = Some(*turn);
-            return self.speak(*channel, text);
-        }
-        let mut out = if breaks(&event.kind) { self.break_off() } else { self.hush() };
+        let mut out = if matches!(event.kind, EventKind::Model(ModelEvent::Delta(_))) {
+            String::new()
+        } else if breaks(&event.kind) {
+            self.break_off()
+        } else {
+            self.end_text()
+        };
         self.position.take(&event.kind);
         match &event.kind {
             EventKind::Run(RunEvent::Started(_)) => {}
-            EventKind::Conversation(_) => self.session(&event.kind, &mut out),
-            EventKind::Frame(
-                FrameEvent::Entered(_) | FrameEvent::Left(_) | FrameEvent::Held(_),
-            ) => {
-                self.crossed(&event.kind, &mut out);
-            }
+            EventKind::Conversation(event) => self.conversation_event(event, &mut out),
+            EventKind::Frame(event) => self.frame_changed(event, &mut out),
             EventKind::Run(RunEvent::Resumed(_)) => self.resumed(event, &mut out),
             EventKind::User(UserEvent::Input(UserInput { text, .. })) => {
                 match std::mem::replace(&mut self.echo, Echo::On) {
@@ -171,7 +167,10 @@ impl Screen {
             })) => {
                 self.turn(node_id.as_deref(), agent_id.as_deref().unwrap_or_default(), &mut out);
             }
-            EventKind::Model(ModelEvent::Delta(_)) | EventKind::Frame(FrameEvent::Planned(_)) => {}
+            EventKind::Model(ModelEvent::Delta(AssistantDelta { turn, text, channel })) => {
+                self.shown = Some(*turn);
+                out.push_str(&self.speak(*channel, text));
+            }
             EventKind::Model(ModelEvent::Replied(AssistantMessage { turn, reply })) => {
                 self.message(*turn, reply, &mut out)
             }
@@ -193,8 +192,14 @@ impl Screen {
             EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { phase, reason, message })) => {
                 self.phase(*phase, *reason, message.as_deref(), &mut out);
             }
-            EventKind::Tool(ToolEvent::Listed(_) | ToolEvent::Logged(_)) => {
-                let text = served::lines(&event.kind, self.view);
+            EventKind::Tool(ToolEvent::Listed(listed)) => {
+                self.lines(&tool_server::listed(listed), &mut out);
+            }
+            EventKind::Tool(ToolEvent::Logged(logged)) => {
+                let text = match self.view {
+                    EventSource::Live => String::new(),
+                    EventSource::Record => tool_server::logged(logged),
+                };
                 self.lines(&text, &mut out);
             }
             EventKind::Model(ModelEvent::ContextCut(ContextCut { messages, bytes: size })) => {
@@ -223,12 +228,14 @@ impl Screen {
             EventKind::Run(RunEvent::Finished(RunFinished {
                 phase, reason, turns, usage, ..
             })) => {
-                if self.view == View::Record {
+                if self.view == EventSource::Record {
                     let spent = paint::styled(QUIET, summary::spent(*turns, usage, None));
                     let line = match self.subject {
-                        Subject::Run => format!("{}  {spent}\n", summary::verdict(*phase, *reason)),
+                        JournalKind::Run => {
+                            format!("{}  {spent}\n", summary::verdict(*phase, *reason))
+                        }
                         // A conversation never ends.
-                        Subject::Talk => format!("{spent}\n"),
+                        JournalKind::Conversation => format!("{spent}\n"),
                     };
                     self.block(&line, &mut out);
                 }
@@ -238,25 +245,30 @@ impl Screen {
     }
 
     /// Formats a frame change, or why it could not happen.
-    fn crossed(&mut self, kind: &EventKind, out: &mut String) {
-        if let EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, .. })) = kind {
-            let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
-            let call = paint::styled(QUIET, format_args!("(call {})", frame.call));
-            self.lines(&format!("  {} {name} {call}\n", paint::styled(ACCENT, "↳")), out);
-        } else if let EventKind::Frame(FrameEvent::Left(FrameLeft { frame, failed, .. })) = kind {
-            let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
-            let (mark, how) = match failed {
-                None => (paint::styled(GOOD, "↰"), "is complete"),
-                Some(_) => (paint::styled(ERROR, "↰"), "could not be completed"),
-            };
-            self.lines(&format!("  {mark} {name} {}\n", paint::styled(QUIET, how)), out);
-        } else if let EventKind::Frame(FrameEvent::Held(FrameHeld { message, .. })) = kind {
-            if self.held.as_ref() != Some(message) {
-                let text = self.notice(WARNING, "!", message);
-                self.lines(&text, out);
-                self.held = Some(message.clone());
+    fn frame_changed(&mut self, event: &FrameEvent, out: &mut String) {
+        match event {
+            FrameEvent::Planned(_) => return,
+            FrameEvent::Entered(FrameEntered { frame, .. }) => {
+                let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
+                let call = paint::styled(QUIET, format_args!("(call {})", frame.call));
+                self.lines(&format!("  {} {name} {call}\n", paint::styled(ACCENT, "↳")), out);
             }
-            return;
+            FrameEvent::Left(FrameLeft { frame, failed, .. }) => {
+                let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
+                let (mark, how) = match failed {
+                    None => (paint::styled(GOOD, "↰"), "is complete"),
+                    Some(_) => (paint::styled(ERROR, "↰"), "could not be completed"),
+                };
+                self.lines(&format!("  {mark} {name} {}\n", paint::styled(QUIET, how)), out);
+            }
+            FrameEvent::Held(FrameHeld { message, .. }) => {
+                if self.held.as_ref() != Some(message) {
+                    let text = self.notice(WARNING, "!", message);
+                    self.lines(&text, out);
+                    self.held = Some(message.clone());
+                }
+                return;
+            }
         }
         self.held = None;
         self.heading = None;
@@ -273,7 +285,7 @@ impl Screen {
 
     /// Formats a failure from the record; live, the driving command reports it.
     fn failed(&mut self, message: &str, partial: Option<&str>, out: &mut String) {
-        if self.view == View::Live {
+        if self.view == EventSource::Live {
             return;
         }
         self.cut_off(partial, out);
@@ -284,7 +296,7 @@ impl Screen {
     /// Formats a partial reply from the record; live, it was streamed.
     fn cut_off(&mut self, words: Option<&str>, out: &mut String) {
         if let Some(words) = words.filter(|words| !words.is_empty())
-            && self.view == View::Record
+            && self.view == EventSource::Record
         {
             out.push_str(&self.speak(Channel::Text, words.trim_end()));
             out.push_str(&self.break_off());
@@ -292,26 +304,26 @@ impl Screen {
     }
 
     /// Formats the events of a conversation besides messages. The driving command answers commands.
-    fn session(&mut self, kind: &EventKind, out: &mut String) {
-        if let EventKind::Conversation(ConversationEvent::Instructed(ModelInstructed {
-            subject,
-            ..
-        })) = kind
-        {
-            let line = format!("  · {}\n", paint::printable(subject));
-            self.lines(&paint::styled(QUIET, line), out);
-        } else if let EventKind::Conversation(ConversationEvent::CommandResolved(CommandResolved {
-            text,
-            ..
-        })) = kind
-            && self.view == View::Record
-        {
-            self.block(&user(text), out);
+    fn conversation_event(&mut self, event: &ConversationEvent, out: &mut String) {
+        match event {
+            ConversationEvent::Instructed(ModelInstructed { subject, .. }) => {
+                let line = format!("  · {}\n", paint::printable(subject));
+                self.lines(&paint::styled(QUIET, line), out);
+            }
+            ConversationEvent::CommandResolved(CommandResolved { text, .. })
+                if self.view == EventSource::Record =>
+            {
+                self.block(&user(text), out);
+            }
+            ConversationEvent::CommandResolved(_)
+            | ConversationEvent::Started(_)
+            | ConversationEvent::AgentChanged(_)
+            | ConversationEvent::RunChanged(_) => {}
         }
     }
 
     /// Ends the streaming text, if any.
-    pub(crate) fn hush(&mut self) -> String {
+    pub(crate) fn end_text(&mut self) -> String {
         match self.speech.take() {
             Some(mut speech) => {
                 let text = speech.finish();
@@ -330,7 +342,7 @@ impl Screen {
             Some(speech) => speech.push("…"),
             None => String::new(),
         };
-        more + &self.hush()
+        more + &self.end_text()
     }
 
     /// Formats a failed request: the part of its reply that was shown is void.
@@ -345,7 +357,7 @@ impl Screen {
     }
 
     /// Suppresses the user's next message, because they typed it at the terminal.
-    pub(crate) fn typed(&mut self) {
+    pub(crate) fn suppress_echo(&mut self) {
         self.echo = Echo::Off;
     }
 
@@ -365,7 +377,7 @@ impl Screen {
         }
         if let Some(words) = words {
             out.push_str(&self.speak(Channel::Text, words));
-            out.push_str(&self.hush());
+            out.push_str(&self.end_text());
         }
         if let Some(why) = why {
             let text = self.notice(WARNING, "!", why);
@@ -380,7 +392,7 @@ impl Screen {
     fn speak(&mut self, channel: Channel, text: &str) -> String {
         let mut out = String::new();
         if self.speech.as_ref().is_some_and(|speech| speech.channel() != channel) {
-            out.push_str(&self.hush());
+            out.push_str(&self.end_text());
         }
         let is_new = self.speech.is_none();
         let (width, form) = (self.width, self.form);
@@ -400,7 +412,7 @@ impl Screen {
         let words = reply.content.as_deref().unwrap_or_default().trim_end();
         if self.shown != Some(turn) && !words.is_empty() {
             out.push_str(&self.speak(Channel::Text, words));
-            out.push_str(&self.hush());
+            out.push_str(&self.end_text());
         }
         let trouble = match reply.finish {
             Finish::Stop => None,
@@ -420,8 +432,10 @@ impl Screen {
         }
         let mut line = match node {
             Some(node) => self.node_heading(node),
-            None if self.subject == Subject::Talk => return self.speaker(agent, out),
-            None => format!("{} {}complete", paint::styled(GOOD, "●"), self.way()),
+            None if self.subject == JournalKind::Conversation => {
+                return self.speaker(agent, out);
+            }
+            None => format!("{} {}complete", paint::styled(GOOD, "●"), self.frame_path()),
         };
         if self.agent != agent {
             line.push_str(&format!("  {}", paint::styled(ACCENT, self.names.agent(agent))));
@@ -465,13 +479,13 @@ impl Screen {
             "{} {}{}{}{title}",
             paint::styled(ACCENT, "●"),
             paint::styled(QUIET, place),
-            self.way(),
+            self.frame_path(),
             paint::styled(NAME, paint::printable(node))
         )
     }
 
     /// Returns the prefix of entered workflows.
-    fn way(&self) -> String {
+    fn frame_path(&self) -> String {
         let way: String =
             self.position.frames().map(|frame| format!("{} › ", frame.workflow_id)).collect();
         paint::styled(QUIET, paint::printable(&way))
@@ -497,7 +511,7 @@ impl Screen {
         if state.is_some() {
             self.heading = None;
         }
-        if self.view == View::Record {
+        if self.view == EventSource::Record {
             let time = paint::printable(&event.time);
             let line = format!("resumed {time}, process {epoch} of this run\n");
             self.block(&paint::styled(QUIET, line), out);
@@ -520,7 +534,7 @@ impl Screen {
             return;
         };
         let (style, mark) = match phase {
-            Phase::Failed if self.view == View::Live => return,
+            Phase::Failed if self.view == EventSource::Live => return,
             Phase::Failed => (ERROR, "✗"),
             Phase::Running | Phase::WaitingUser | Phase::Paused | Phase::Completed => {
                 (WARNING, "!")

@@ -10,12 +10,12 @@ use crate::paint;
 pub(crate) struct Cell {
     text: String,
     style: Style,
-    side: Side,
+    side: Alignment,
 }
 
 /// The alignment of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum Alignment {
     Left,
     Right,
 }
@@ -23,12 +23,12 @@ enum Side {
 impl Cell {
     /// Creates a cell of any text; unsafe characters are replaced.
     pub(crate) fn new(style: Style, text: &str) -> Self {
-        Self { text: paint::printable(text), style, side: Side::Left }
+        Self { text: paint::printable(text), style, side: Alignment::Left }
     }
 
     /// Creates a right-aligned cell for a number.
     pub(crate) fn right(style: Style, text: &str) -> Self {
-        Self { side: Side::Right, ..Self::new(style, text) }
+        Self { side: Alignment::Right, ..Self::new(style, text) }
     }
 }
 
@@ -36,7 +36,7 @@ impl Cell {
 pub(crate) fn table(heading: &[&str], rows: &[Vec<Cell>]) -> String {
     let title = |(column, text): (usize, &&str)| {
         let side =
-            rows.first().and_then(|row| row.get(column)).map_or(Side::Left, |cell| cell.side);
+            rows.first().and_then(|row| row.get(column)).map_or(Alignment::Left, |cell| cell.side);
         Cell { side, ..Cell::new(paint::QUIET, text) }
     };
     let title = heading.iter().enumerate().map(title).collect();
@@ -62,10 +62,10 @@ fn line(row: &[Cell], widths: &[usize]) -> String {
         let blanks = " ".repeat(width - cell.text.width());
         let text = paint::styled(cell.style, &cell.text);
         match cell.side {
-            Side::Right => line.extend([blanks, text]),
+            Alignment::Right => line.extend([blanks, text]),
             // The last column needs no padding.
-            Side::Left if at + 1 == row.len() => line.push_str(&text),
-            Side::Left => line.extend([text, blanks]),
+            Alignment::Left if at + 1 == row.len() => line.push_str(&text),
+            Alignment::Left => line.extend([text, blanks]),
         }
     }
     line.push('\n');

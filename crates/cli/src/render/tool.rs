@@ -36,9 +36,9 @@ pub(crate) fn line(tool: &str, subject: Option<&str>, answer: &Answer, width: Wi
             )
         }
         None => {
-            let fact = fact(&tool, subject.trim(), result.as_ref(), answer);
-            let fact = if fact.is_empty() { fact } else { format!("  {fact}") };
-            let rest = paint::styled(QUIET, format_args!("{subject}{fact}"));
+            let detail = detail(&tool, subject.trim(), result.as_ref(), answer);
+            let detail = if detail.is_empty() { detail } else { format!("  {detail}") };
+            let rest = paint::styled(QUIET, format_args!("{subject}{detail}"));
             format!("  {} {tool}{rest}\n", paint::styled(GOOD, "✓"))
         }
     }
@@ -68,7 +68,7 @@ fn reason(code: RefusalCode, result: Option<&Json>, subject: &str) -> String {
 }
 
 /// Summarizes the result in a few words.
-fn fact(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> String {
+fn detail(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> String {
     let Some(result) = result else { return bytes(answer.result.bytes()) };
     let number = |key: &str| result[key].as_u64();
     let count = |key: &str| result[key].as_array().map(Vec::len);
@@ -94,7 +94,7 @@ fn fact(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> St
             })
         }
         "fs.write" => number("bytesWritten").map(bytes),
-        served if served.starts_with("mcp.") => {
+        server_tool if server_tool.starts_with("mcp.") => {
             let size = number("bytes").unwrap_or_else(|| answer.result.bytes());
             let cut = if more.is_empty() { "" } else { ", shown in part" };
             Some(format!("{}{cut}", bytes(size)))

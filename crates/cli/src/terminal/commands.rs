@@ -6,52 +6,52 @@ use crate::paint::{self, NAME, QUIET};
 
 /// One row of the command table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Command<A> {
+pub(crate) struct PromptCommand<A> {
     /// Includes the slash.
     pub(crate) name: &'static str,
     /// The argument as `/help` shows it, such as `NUMBER`.
     pub(crate) takes: &'static str,
     pub(crate) help: &'static str,
-    pub(crate) act: A,
+    pub(crate) action: A,
 }
 
 /// The interpretation of one line of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meant<'w, A> {
+pub(crate) enum LineKind<'w, A> {
     /// A command and its argument.
     Command(A, &'w str),
     /// A line that looks like a command and is not in the table.
     Unknown(&'w str),
-    Words(&'w str),
+    Text(&'w str),
 }
 
 /// The commands available at a prompt.
 #[derive(Clone, Debug)]
 pub(crate) struct Commands<A> {
-    table: Vec<Command<A>>,
+    table: Vec<PromptCommand<A>>,
 }
 
 impl<A: Copy> Commands<A> {
-    pub(crate) fn new(table: impl IntoIterator<Item = Command<A>>) -> Self {
+    pub(crate) fn new(table: impl IntoIterator<Item = PromptCommand<A>>) -> Self {
         Self { table: table.into_iter().collect() }
     }
 
     /// Interprets a line. A leading blank turns a command into plain text.
-    pub(crate) fn meant<'w>(&self, words: &'w str) -> Meant<'w, A> {
+    pub(crate) fn parse<'w>(&self, words: &'w str) -> LineKind<'w, A> {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         if let Some(command) = self.table.iter().find(|command| command.name == first) {
             let rest = rest.trim();
             if rest.is_empty() || !command.takes.is_empty() {
-                return Meant::Command(command.act, rest);
+                return LineKind::Command(command.action, rest);
             }
         }
         let is_alike =
             |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase());
         match words.trim_end().strip_prefix('/') {
             Some(name) if is_alike(name) && !self.names().any(|it| it == first) => {
-                Meant::Unknown(words.trim_end())
+                LineKind::Unknown(words.trim_end())
             }
-            Some(_) | None => Meant::Words(words),
+            Some(_) | None => LineKind::Text(words),
         }
     }
 
@@ -62,7 +62,7 @@ impl<A: Copy> Commands<A> {
 
     /// Returns the text of `/help`.
     pub(crate) fn help(&self) -> String {
-        let call = |command: &Command<A>| format!("{} {}", command.name, command.takes);
+        let call = |command: &PromptCommand<A>| format!("{} {}", command.name, command.takes);
         let keys = KEYS.iter().map(|(key, help)| ((*key).to_owned(), *help));
         let rows: Vec<(String, &str)> =
             self.table.iter().map(|it| (call(it).trim_end().to_owned(), it.help)).collect();
@@ -94,28 +94,28 @@ const KEYS: [(&str, &str); 7] = [
 mod tests {
     use super::*;
 
-    fn check_meant(words: &str, expected: Meant<'_, u8>) {
-        let row = |name, takes, act| Command { name, takes, help: "…", act };
+    fn check_parse(words: &str, expected: LineKind<'_, u8>) {
+        let row = |name, takes, action| PromptCommand { name, takes, help: "…", action };
         let commands = Commands::new([row("/help", "", 1), row("/model", "NAME", 2)]);
-        assert_eq!(commands.meant(words), expected, "{words:?}");
+        assert_eq!(commands.parse(words), expected, "{words:?}");
     }
 
     #[test]
     fn a_command_is_told_from_words() {
-        check_meant("/help", Meant::Command(1, ""));
-        check_meant("/help ", Meant::Command(1, ""));
-        check_meant("/help me", Meant::Words("/help me"));
-        check_meant("/model a b", Meant::Command(2, "a b"));
-        check_meant("/hlep", Meant::Unknown("/hlep"));
-        check_meant(" /help", Meant::Words(" /help"));
-        check_meant("/etc/passwd", Meant::Words("/etc/passwd"));
-        check_meant("/ is a slash", Meant::Words("/ is a slash"));
-        check_meant("help", Meant::Words("help"));
+        check_parse("/help", LineKind::Command(1, ""));
+        check_parse("/help ", LineKind::Command(1, ""));
+        check_parse("/help me", LineKind::Text("/help me"));
+        check_parse("/model a b", LineKind::Command(2, "a b"));
+        check_parse("/hlep", LineKind::Unknown("/hlep"));
+        check_parse(" /help", LineKind::Text(" /help"));
+        check_parse("/etc/passwd", LineKind::Text("/etc/passwd"));
+        check_parse("/ is a slash", LineKind::Text("/ is a slash"));
+        check_parse("help", LineKind::Text("help"));
     }
 
     #[test]
     fn help_names_every_command_and_key() {
-        let row = |name, takes, act| Command { name, takes, help: "does it", act };
+        let row = |name, takes, action| PromptCommand { name, takes, help: "does it", action };
         let help = Commands::new([row("/model", "NAME", ())]).help();
         let help = anstream::adapter::strip_str(&help).to_string();
         assert!(help.contains("/model NAME") && help.contains("does it"), "{help}");

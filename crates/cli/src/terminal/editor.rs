@@ -19,7 +19,7 @@ use rustyline::{CompletionType, Config, Context, Helper};
 
 use self::history::{History, KEPT};
 use super::completion::Vocabulary;
-use crate::ask::Heard;
+use crate::ask::TypedInput;
 use crate::paint::{self, ACCENT, QUIET};
 
 /// Milliseconds that tell Esc alone from the beginning of another key.
@@ -28,6 +28,7 @@ const ESCAPE: u16 = 100;
 /// Returns the reason why an input is invalid.
 type Check = Box<dyn Fn(&str) -> Result<(), String>>;
 
+/// A line editor with history, several lines, completion and hints.
 pub(crate) struct Editor {
     line: rustyline::Editor<Assistant, MemHistory>,
     history: History,
@@ -64,7 +65,7 @@ impl Editor {
         &mut self,
         prompt: &str,
         check: impl Fn(&str) -> Result<(), String> + 'static,
-    ) -> anyhow::Result<Heard> {
+    ) -> anyhow::Result<TypedInput> {
         if let Some(assistant) = self.line.helper_mut() {
             assistant.check = Box::new(check);
         }
@@ -76,10 +77,10 @@ impl Editor {
                 self.line.history_mut().add(&words)?;
                 // A full disk must not lose the user's input.
                 let _ = self.history.add(&words);
-                Ok(Heard::Words(words))
+                Ok(TypedInput::Text(words))
             }
-            Err(ReadlineError::Eof) => Ok(Heard::Leave),
-            Err(ReadlineError::Interrupted) => Ok(Heard::Interrupt),
+            Err(ReadlineError::Eof) => Ok(TypedInput::Leave),
+            Err(ReadlineError::Interrupted) => Ok(TypedInput::Interrupt),
             Err(error) => Err(error).context("cannot ask in this terminal; answer with --input"),
         }
     }

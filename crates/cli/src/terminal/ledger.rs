@@ -22,18 +22,24 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn event(&mut self, event: &Event) {
-        if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = &event.kind {
-            self.asked.clone_from(&reply.tool_calls);
-        } else if let EventKind::Tool(ToolEvent::Finished(ToolFinished {
-            call_id,
-            tool,
-            answer,
-            ..
-        })) = &event.kind
-        {
-            let asked = self.asked.iter().find(|call| call.id == *call_id);
-            let arguments = asked.map(|call| call.arguments.clone());
-            self.last = Some((tool.clone(), arguments, answer.clone()));
+        match &event.kind {
+            EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) => {
+                self.asked.clone_from(&reply.tool_calls);
+            }
+            EventKind::Tool(ToolEvent::Finished(ToolFinished {
+                call_id, tool, answer, ..
+            })) => {
+                let asked = self.asked.iter().find(|call| call.id == *call_id);
+                let arguments = asked.map(|call| call.arguments.clone());
+                self.last = Some((tool.clone(), arguments, answer.clone()));
+            }
+            EventKind::Run(_)
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(_)
+            | EventKind::State(_)
+            | EventKind::Model(_)
+            | EventKind::Tool(_) => {}
         }
     }
 

@@ -13,9 +13,9 @@ const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// Interval between two frames.
 const TICK: Duration = Duration::from_millis(100);
 /// A shorter wait is not shown.
-const PATIENCE: Duration = Duration::from_millis(150);
+const SHOW_DELAY: Duration = Duration::from_millis(150);
 /// The delay in the middle of a line of text, where short pauses are normal.
-const SILENCE: Duration = Duration::from_secs(1);
+const SHOW_DELAY_IN_TEXT: Duration = Duration::from_secs(1);
 
 /// The status line. Clones share it; without a live terminal there is none.
 #[derive(Clone, Debug, Default)]
@@ -167,8 +167,9 @@ impl State {
 }
 
 fn draw(mut state: MutexGuard<'_, State>) {
-    let is_due =
-        |wait: &mut Wait| wait.since.elapsed() >= if wait.column == 0 { PATIENCE } else { SILENCE };
+    let is_due = |wait: &mut Wait| {
+        wait.since.elapsed() >= if wait.column == 0 { SHOW_DELAY } else { SHOW_DELAY_IN_TEXT }
+    };
     let Some(wait) = state.wait.take_if(is_due) else { return };
     let columns = paint::width();
     let text = state.text(&wait, columns);

@@ -35,23 +35,29 @@ impl Writes {
 
     /// Returns the changes of a call when it has finished.
     pub(crate) fn event(&mut self, event: &Event) -> Option<String> {
-        if let EventKind::Tool(ToolEvent::Started(ToolStarted {
-            call_id,
-            intent: Some(intent),
-            ..
-        })) = &event.kind
-        {
-            let ours = |file: &&FileIntent| file.path.starts_with("@project/");
-            let files = intent.files.iter().filter(ours).cloned().collect();
-            self.intents.insert(call_id.clone(), files);
+        match &event.kind {
+            EventKind::Tool(ToolEvent::Started(ToolStarted {
+                call_id,
+                intent: Some(intent),
+                ..
+            })) => {
+                let ours = |file: &&FileIntent| file.path.starts_with("@project/");
+                let files = intent.files.iter().filter(ours).cloned().collect();
+                self.intents.insert(call_id.clone(), files);
+                None
+            }
+            EventKind::Tool(ToolEvent::Finished(ToolFinished { call_id, answer, .. })) => {
+                let files = self.intents.remove(call_id)?;
+                answer.refused.is_none().then(|| self.changes(&files))
+            }
+            EventKind::Run(_)
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(_)
+            | EventKind::State(_)
+            | EventKind::Model(_)
+            | EventKind::Tool(_) => None,
         }
-        let EventKind::Tool(ToolEvent::Finished(ToolFinished { call_id, answer, .. })) =
-            &event.kind
-        else {
-            return None;
-        };
-        let files = self.intents.remove(call_id)?;
-        answer.refused.is_none().then(|| self.changes(&files))
     }
 
     fn changes(&self, files: &[FileIntent]) -> String {

@@ -18,7 +18,7 @@ const KEY: &str = "1-2-user-authentication";
 const PACKAGE: &str = "create-story-micro";
 
 /// The first golden run, with a store and a project of its own.
-struct Scene {
+struct CrashFixture {
     world: World,
     golden: PathBuf,
     model: String,
@@ -31,15 +31,15 @@ struct Picture {
     document: String,
 }
 
-impl Scene {
+impl CrashFixture {
     fn new() -> Self {
         let world = World::new();
         assert_eq!(world.run(&["package", "import", &example(PACKAGE)]).code, 0);
         let golden = repository().join("crates/engine/tests/golden/001-create-story-micro");
         let model = format!("scripted:{}", golden.join("scenario.yaml").display());
-        let scene = Self { world, golden, model };
-        scene.reset();
-        scene
+        let fixture = Self { world, golden, model };
+        fixture.reset();
+        fixture
     }
 
     fn reset(&self) {
@@ -126,9 +126,9 @@ fn collect(root: &Path, folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 }
 
 fn calm() -> Picture {
-    let scene = Scene::new();
-    assert_eq!(scene.world.run(&scene.start()).code, 0);
-    scene.picture()
+    let fixture = CrashFixture::new();
+    assert_eq!(fixture.world.run(&fixture.start()).code, 0);
+    fixture.picture()
 }
 
 fn is_full() -> bool {
@@ -136,11 +136,11 @@ fn is_full() -> bool {
 }
 
 /// Runs the binary and kills it after so many lines. Gives the lines.
-fn kill_after(scene: &Scene, lines: usize) -> Vec<Json> {
-    let mut child = scene
+fn kill_after(fixture: &CrashFixture, lines: usize) -> Vec<Json> {
+    let mut child = fixture
         .world
         .command()
-        .args(scene.start())
+        .args(fixture.start())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -154,8 +154,8 @@ fn kill_after(scene: &Scene, lines: usize) -> Vec<Json> {
 }
 
 /// Results that were told before the death are in the journal.
-fn check_kept(told: &[Json], journal: &[Json], case: &str) {
-    for event in told.iter().filter(|event| event.get("key").is_some()) {
+fn check_kept(events: &[Json], journal: &[Json], case: &str) {
+    for event in events.iter().filter(|event| event.get("key").is_some()) {
         let same = |record: &&Json| record["seq"] == event["seq"] && record["key"] == event["key"];
         assert!(journal.iter().any(|record| same(&record)), "{case}: {event} was told and is lost");
     }
@@ -164,7 +164,7 @@ fn check_kept(told: &[Json], journal: &[Json], case: &str) {
 #[test]
 fn a_killed_run_goes_on_where_it_was() {
     let calm = calm();
-    let scene = Scene::new();
+    let fixture = CrashFixture::new();
     let points = if is_full() { 200 } else { 40 };
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let mut died = 0;
@@ -174,12 +174,12 @@ fn a_killed_run_goes_on_where_it_was() {
         random ^= random << 17;
         let lines = 1 + usize::try_from(random % 400).unwrap();
         let case = format!("killed after {lines} lines");
-        scene.reset();
-        let told = kill_after(&scene, lines);
-        let journal = scene.journal();
+        fixture.reset();
+        let events = kill_after(&fixture, lines);
+        let journal = fixture.journal();
         died += usize::from(!journal.iter().any(|event| event["type"] == "run.finished"));
-        check_kept(&told, &journal, &case);
-        assert_eq!(scene.complete(&case), calm, "{case}");
+        check_kept(&events, &journal, &case);
+        assert_eq!(fixture.complete(&case), calm, "{case}");
     }
     assert!(died > points / 2, "only {died} of {points} were killed before their end");
     proven("B1", &format!("{died} kills; 0 failures"));
@@ -199,8 +199,8 @@ const CALLS: [(&str, usize, usize); 9] = [
 ];
 
 /// Runs the binary under strace, which kills it in the Nth call. Whether it did.
-fn kill_in(scene: &Scene, call: &str, n: usize) -> bool {
-    let log = scene.world.path("strace.log");
+fn kill_in(fixture: &CrashFixture, call: &str, n: usize) -> bool {
+    let log = fixture.world.path("strace.log");
     let _ = fs::remove_file(&log);
     let mut command = Command::new("strace");
     command
@@ -209,10 +209,10 @@ fn kill_in(scene: &Scene, call: &str, n: usize) -> bool {
         .args(["-e", &format!("trace={call}")])
         .args(["-e", &format!("inject={call}:signal=SIGKILL:when={n}")])
         .arg(env!("CARGO_BIN_EXE_crewagent"))
-        .args(scene.start())
+        .args(fixture.start())
         .env_clear()
-        .env("CREWAGENT_HOME", scene.world.path("store"))
-        .current_dir(scene.world.folder.path())
+        .env("CREWAGENT_HOME", fixture.world.path("store"))
+        .current_dir(fixture.world.folder.path())
         .stdin(Stdio::null());
     let ran = command.output().unwrap();
     let killed = fs::read_to_string(log).unwrap().contains("killed by SIGKILL");
@@ -231,18 +231,18 @@ fn a_run_that_dies_inside_a_system_call_goes_on_where_it_was() {
         CALLS.iter().map(|(call, few, all)| (*call, if is_full() { *all } else { *few })).collect();
     let (one, other) = all.split_at(all.len() / 2);
     let sweep = |calls: &[(&str, usize)]| -> usize {
-        let scene = Scene::new();
+        let fixture = CrashFixture::new();
         let mut deaths = 0;
         for (call, step) in calls {
             let mut killed = 0;
             for n in (1..).step_by(*step) {
-                scene.reset();
-                if !kill_in(&scene, call, n) {
+                fixture.reset();
+                if !kill_in(&fixture, call, n) {
                     break;
                 }
                 killed += 1;
                 let case = format!("killed in {call} number {n}");
-                assert_eq!(scene.complete(&case), calm, "{case}");
+                assert_eq!(fixture.complete(&case), calm, "{case}");
             }
             assert!(killed > 0, "nobody was killed in {call}");
             deaths += killed;
@@ -297,27 +297,27 @@ fn a_full_disk_is_said_and_survived() {
         println!("left out: this user may not make a mount namespace");
         return;
     }
-    let scene = Scene::new();
-    let seed = scene.world.path("seed");
-    copy_folder(&scene.world.path("store"), &seed.join("store"));
-    copy_folder(&scene.golden.join("project"), &seed.join("project"));
+    let fixture = CrashFixture::new();
+    let seed = fixture.world.path("seed");
+    copy_folder(&fixture.world.path("store"), &seed.join("store"));
+    copy_folder(&fixture.golden.join("project"), &seed.join("project"));
     for folder in ["disk", "out"] {
-        fs::create_dir(scene.world.path(folder)).unwrap();
+        fs::create_dir(fixture.world.path(folder)).unwrap();
     }
     let (mut filled, mut there) = (0, 0);
     for size in (140..420).step_by(if is_full() { 4 } else { 28 }) {
         let ran = Command::new("unshare")
             .args(["-rm", "sh", "-c", FULL_DISK])
             .env("SIZE", size.to_string())
-            .env("DISK", scene.world.path("disk"))
-            .env("OUT", scene.world.path("out"))
+            .env("DISK", fixture.world.path("disk"))
+            .env("OUT", fixture.world.path("out"))
             .env("SEED", &seed)
             .env("BIN", env!("CARGO_BIN_EXE_crewagent"))
             .env("PACKAGE", PACKAGE)
-            .env("MODEL", &scene.model)
+            .env("MODEL", &fixture.model)
             .env("KEY", KEY)
-            .env("EXPECTED", scene.golden.join("expected"))
-            .env("CREWAGENT_HOME", scene.world.path("disk/store"))
+            .env("EXPECTED", fixture.golden.join("expected"))
+            .env("CREWAGENT_HOME", fixture.world.path("disk/store"))
             .output()
             .unwrap();
         let out = String::from_utf8_lossy(&ran.stdout).into_owned();
@@ -325,7 +325,7 @@ fn a_full_disk_is_said_and_survived() {
         if last.starts_with("left out") {
             continue;
         }
-        let said = fs::read_to_string(scene.world.path("out/err")).unwrap();
+        let said = fs::read_to_string(fixture.world.path("out/err")).unwrap();
         assert!(last.ends_with("second 0"), "{size} KiB: {out}\n{said}");
         if !last.starts_with("first 0") {
             assert!(last.starts_with("first 1 "), "{size} KiB: {last}");

@@ -146,7 +146,7 @@ fn a_server_is_tried_out() {
 }
 
 /// A tiny package whose agent may use servers, and the server.
-fn stage() -> World {
+fn fixture() -> World {
     let world = World::with_tiny();
     let agents = world.path("tiny/agents.json");
     let text = fs::read_to_string(&agents).unwrap();
@@ -160,7 +160,7 @@ fn stage() -> World {
 
 #[test]
 fn a_run_uses_the_tools_of_a_server() {
-    let world = stage();
+    let world = fixture();
     // What a server logs comes beside its answer, and is told with a later call at the latest.
     let scenario = r#"{"scenario": "echo", "nodes": {"step-01-ask": [{"times": 8, "calls": [{"mcp.s.echo": {"text": "hello there"}}]}]}, "otherwise": {"say": "Done."}}"#;
     world.write("echo.yaml", scenario);
@@ -182,7 +182,7 @@ fn a_run_uses_the_tools_of_a_server() {
 
 #[test]
 fn a_process_that_is_killed_in_a_call_does_not_make_it_again() {
-    let world = stage();
+    let world = fixture();
     let notes = world.path("notes");
     let call = format!(r#"{{"mcp.s.hang": {{"file": {:?}}}}}"#, notes.to_str().unwrap());
     let scenario = format!(

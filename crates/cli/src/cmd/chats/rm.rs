@@ -34,7 +34,7 @@ pub(super) fn run(args: &ChatsRm, store: &Store, console: &mut Console) -> anyho
             runs => format!(" and {} that began there", paint::counted(runs, "run")),
         };
         let names: Vec<&str> = ids.iter().map(RunId::as_str).collect();
-        if !ask::agreed(&format!("Remove {what}{with} ({})?", names.join(", ")))? {
+        if !ask::confirm(&format!("Remove {what}{with} ({})?", names.join(", ")))? {
             console.line("Nothing was removed.");
             return Ok(Outcome::Cancelled);
         }

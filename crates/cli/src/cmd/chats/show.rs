@@ -8,24 +8,24 @@ use crewagent_core::package::Package;
 use crewagent_core::state::run_state::RunState;
 use crewagent_engine::store::{RunId, RunView, Store};
 
-use crate::again::Again;
 use crate::args::ChatsShow;
-use crate::cmd::session::{names_of, package_of};
+use crate::cmd::run_driver::{names_of, package_of};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET};
 use crate::render::names::Names;
-use crate::render::run::{Screen, View};
+use crate::render::run::{EventSource, Screen};
+use crate::resume_hint::ResumeHint;
 
 pub(super) fn run(
     args: &ChatsShow,
     store: &Store,
-    again: &Again,
+    resume_hint: &ResumeHint,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let id = super::find(&args.chat, store)?;
-    let talk = store.conversations().runs().look(&id)?;
-    let package = package_of(&talk.facts, store);
+    let conversation = store.conversations().runs().look(&id)?;
+    let package = package_of(&conversation.facts, store);
     let title = store.conversations().title(&id)?;
     if !args.json {
         let title = title.as_deref().map(paint::printable).unwrap_or_default();
@@ -34,10 +34,10 @@ pub(super) fn run(
     }
     let names = package.as_deref().map(Names::of_package).unwrap_or_default();
     let mut page = Page { store, package, is_json: args.json, shown: HashSet::new(), console };
-    let screen = Screen::for_talk(View::Record, paint::text_width(), names);
-    page.print(&talk, screen)?;
+    let screen = Screen::for_conversation(EventSource::Record, paint::text_width(), names);
+    page.print(&conversation, screen)?;
     if !args.json {
-        let words = format!("Go on with it: {}", again.command(&format!("chat {id}")));
+        let words = format!("Go on with it: {}", resume_hint.command(&format!("chat {id}")));
         console.error(paint::styled(QUIET, words));
     }
     Ok(Outcome::Done)
@@ -68,7 +68,7 @@ impl Page<'_> {
                 let names = names_of(&run.facts, self.package.as_deref());
                 let agent = run.facts.subject.agent_id().unwrap_or_default();
                 let (width, run_state) = (paint::text_width(), RunState::default());
-                self.print(&run, Screen::new(View::Record, width, names, run_state, agent))?;
+                self.print(&run, Screen::new(EventSource::Record, width, names, run_state, agent))?;
             }
         }
         Ok(())

@@ -19,7 +19,7 @@ use crate::shell;
 pub(super) fn run(args: McpAdd, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let enable = args.enable;
     let (mut servers, problems) = match &args.from {
-        Some(file) => taken_over(file)?,
+        Some(file) => read_servers(file)?,
         None => (vec![given(args)?], Vec::new()),
     };
     for problem in &problems {
@@ -31,7 +31,7 @@ pub(super) fn run(args: McpAdd, store: &Store, console: &mut Console) -> anyhow:
     }
     store.tool_servers().put(&servers).map_err(problem)?;
     for server in &servers {
-        told(server, store, console);
+        print_server(server, store, console);
     }
     next(&servers, enable, store, console);
     Ok(match servers.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn run(args: McpAdd, store: &Store, console: &mut Console) -> anyhow:
     })
 }
 
-fn taken_over(file: &Path) -> anyhow::Result<(Vec<ImportedServer>, Vec<String>)> {
+fn read_servers(file: &Path) -> anyhow::Result<(Vec<ImportedServer>, Vec<String>)> {
     let text = fs::read_to_string(file)
         .map_err(|error| Usage(format!("cannot read `{}`: {error}", file.display())))?;
     let read = import_servers(&text)
@@ -92,7 +92,7 @@ fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, Template>, Usa
     given.iter().map(pair).collect()
 }
 
-fn told(server: &ImportedServer, store: &Store, console: &mut Console) {
+fn print_server(server: &ImportedServer, store: &Store, console: &mut Console) {
     let is_new = !store.settings().mcp.servers.contains_key(&server.name);
     let renamed = match server.called == server.name.as_str() {
         true => String::new(),

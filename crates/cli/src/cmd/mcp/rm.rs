@@ -15,7 +15,7 @@ pub(super) fn run(args: &McpRm, store: &Store, console: &mut Console) -> anyhow:
     if !args.yes && ask::is_possible() {
         let what = paint::counted(names.len(), "MCP server");
         let question = format!("Remove {what} and their secrets ({})?", args.names.join(", "));
-        if !ask::agreed(&question)? {
+        if !ask::confirm(&question)? {
             console.line("Nothing was removed.");
             return Ok(Outcome::Cancelled);
         }

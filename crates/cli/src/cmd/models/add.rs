@@ -67,12 +67,12 @@ pub(super) fn run(
         store.secrets().put(&place, &name, &key).map_err(model::key_problem)?;
     }
     file.save()?;
-    let facts = format!("{} at {}", chosen.settings.model, chosen.base_url);
+    let details = format!("{} at {}", chosen.settings.model, chosen.base_url);
     console.line(format_args!(
         "{} {}: {}, profile {}",
         paint::styled(GOOD, if is_new { "added" } else { "changed" }),
         paint::styled(NAME, paint::printable(&name)),
-        paint::printable(&facts),
+        paint::printable(&details),
         paint::printable(&chosen.profile_name)
     ));
     match chosen.key(&store.secrets(), &Surroundings::of_process()) {

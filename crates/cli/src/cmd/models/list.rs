@@ -13,7 +13,7 @@ use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
 use crate::render::table::{Cell, table};
 
 /// A configured model.
-struct Row<'s> {
+struct ModelRow<'s> {
     name: &'s str,
     settings: &'s ModelSettings,
     chosen: Result<ChosenModel, String>,
@@ -29,7 +29,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let (settings, surroundings) = (store.settings(), Surroundings::of_process());
     let default = settings.model_name(None, &surroundings).ok();
-    let row = |(name, own)| -> Row<'_> {
+    let row = |(name, own)| -> ModelRow<'_> {
         let name: &String = name;
         let chosen = settings.model(name, "", &surroundings).map_err(|error| error.to_string());
         let key = chosen.clone().and_then(|chosen| {
@@ -37,9 +37,9 @@ pub(super) fn run(
             key.map(|found| found.source.words()).map_err(|error| error.to_string())
         });
         let is_default = default.as_ref().is_some_and(|(default, _)| default == name);
-        Row { name, settings: own, chosen, key, is_default }
+        ModelRow { name, settings: own, chosen, key, is_default }
     };
-    let rows: Vec<Row<'_>> = settings.models.iter().map(row).collect();
+    let rows: Vec<ModelRow<'_>> = settings.models.iter().map(row).collect();
     let default = default.map(|(name, origin)| (name, origin.trim()));
     if args.json {
         let models: Vec<Json> = rows.iter().map(as_json).collect();
@@ -51,7 +51,12 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-fn human(rows: &[Row<'_>], default: Option<(String, &str)>, store: &Store, console: &mut Console) {
+fn human(
+    rows: &[ModelRow<'_>],
+    default: Option<(String, &str)>,
+    store: &Store,
+    console: &mut Console,
+) {
     if rows.is_empty() {
         console.line("No models are set up. `crewagent models add` sets one up; `--model PROFILE/MODEL` needs no setting up.");
     } else {
@@ -82,7 +87,7 @@ fn human(rows: &[Row<'_>], default: Option<(String, &str)>, store: &Store, conso
     }
 }
 
-fn cells(row: &Row<'_>) -> Vec<Cell> {
+fn cells(row: &ModelRow<'_>) -> Vec<Cell> {
     let plain = Style::new();
     let chosen = row.chosen.as_ref().ok();
     let profile = chosen.map_or("", |chosen| chosen.profile_name.as_str());
@@ -103,7 +108,7 @@ fn cells(row: &Row<'_>) -> Vec<Cell> {
     ]
 }
 
-fn as_json(row: &Row<'_>) -> Json {
+fn as_json(row: &ModelRow<'_>) -> Json {
     let chosen = row.chosen.as_ref().ok();
     json!({
         "name": row.name,

@@ -67,7 +67,7 @@ pub(super) fn run(
     if args.json {
         console.line(paint::json(&report(&chosen, &probe, fate)));
     } else {
-        told(&chosen, &fresh, &probe, fate, path, console);
+        print_result(&chosen, &fresh, &probe, fate, path, console);
     }
     Ok(Outcome::Done)
 }
@@ -94,7 +94,7 @@ fn remember(
     if !args.yes && !args.json && ask::is_possible() {
         console.text(&table(chosen, changes));
         console.show();
-        if !ask::agreed("Remember this?")? {
+        if !ask::confirm("Remember this?")? {
             return Ok(Fate::Declined);
         }
     }
@@ -125,7 +125,7 @@ fn human(finding: &Finding, console: &mut Console) {
 }
 
 /// Describes the result.
-fn told(
+fn print_result(
     chosen: &ChosenModel,
     fresh: &ChosenModel,
     probe: &Probe,

@@ -29,7 +29,7 @@ pub(super) fn run(
         let what = paint::counted(args.names.len(), "model");
         let question =
             format!("Remove {what} and what is kept of their keys ({})?", args.names.join(", "));
-        if !ask::agreed(&question)? {
+        if !ask::confirm(&question)? {
             console.line("Nothing was removed.");
             return Ok(Outcome::Cancelled);
         }

@@ -62,11 +62,11 @@ pub(super) fn run(
 
 /// Names what is tested or measured.
 pub(super) fn heading(verb: &str, chosen: &ChosenModel, console: &mut Console) {
-    let facts = format!(
+    let details = format!(
         "{} ({} at {}, profile {})",
         chosen.name, chosen.settings.model, chosen.base_url, chosen.profile_name
     );
-    console.line(format_args!("{verb} {}\n", paint::styled(NAME, paint::printable(&facts))));
+    console.line(format_args!("{verb} {}\n", paint::styled(NAME, paint::printable(&details))));
     console.show();
 }
 

@@ -10,7 +10,7 @@ use crate::args::Import;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
-use crate::render::{self, Manner};
+use crate::render::{self, ReportOptions};
 
 pub(super) fn run(args: &Import, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
@@ -36,7 +36,7 @@ fn import(path: &Path, store: &Store, console: &mut Console) -> anyhow::Result<O
                 &shown,
                 &rejection.findings,
                 &rejection.sources,
-                Manner::ASIDE,
+                ReportOptions::ASIDE,
                 console,
             );
             console.error("Nothing was imported.");
@@ -66,7 +66,13 @@ pub(crate) fn announce(package: &Package, console: &mut Console) {
 
 fn report(shown: &str, imported: &Imported, console: &mut Console) {
     if !imported.findings.is_empty() {
-        render::findings(shown, &imported.findings, &imported.sources, Manner::ASIDE, console);
+        render::findings(
+            shown,
+            &imported.findings,
+            &imported.sources,
+            ReportOptions::ASIDE,
+            console,
+        );
     }
     let installed = &imported.installed;
     let name = paint::styled(

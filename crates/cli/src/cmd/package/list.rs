@@ -38,11 +38,11 @@ pub(super) fn run(args: &List, store: &Store, console: &mut Console) -> anyhow::
         let pad = " ".repeat(name_width - name.width());
         let version = format!("{:version_width$}", package.version.to_string());
         let date = package.imported.to_string().chars().take(10).collect::<String>();
-        let facts = format!("{}  {date}  {}", package.digest.short(), bytes(package.bytes));
+        let details = format!("{}  {date}  {}", package.digest.short(), bytes(package.bytes));
         console.line(format_args!(
             "{}{pad}  {version}  {}",
             paint::styled(NAME, name),
-            paint::styled(QUIET, facts)
+            paint::styled(QUIET, details)
         ));
     }
     for damaged in &listing.damaged {

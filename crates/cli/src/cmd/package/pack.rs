@@ -10,7 +10,7 @@ use crate::args::Pack;
 use crate::console::Console;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::{self, GOOD, NAME, QUIET};
-use crate::render::{self, Manner};
+use crate::render::{self, ReportOptions};
 
 pub(super) fn run(args: &Pack, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let shown = args.folder.display().to_string();
@@ -24,7 +24,13 @@ pub(super) fn run(args: &Pack, store: &Store, console: &mut Console) -> anyhow::
     match pack(&args.folder, output, &store.settings().import) {
         Ok(packed) => {
             if !packed.findings.is_empty() {
-                render::findings(&shown, &packed.findings, &packed.sources, Manner::ASIDE, console);
+                render::findings(
+                    &shown,
+                    &packed.findings,
+                    &packed.sources,
+                    ReportOptions::ASIDE,
+                    console,
+                );
             }
             let (from, to) = (bytes(packed.unpacked_bytes), bytes(packed.packed_bytes));
             let name = paint::styled(NAME, packed.path.display());
@@ -41,7 +47,7 @@ pub(super) fn run(args: &Pack, store: &Store, console: &mut Console) -> anyhow::
                 &shown,
                 &rejection.findings,
                 &rejection.sources,
-                Manner::ASIDE,
+                ReportOptions::ASIDE,
                 console,
             );
             Ok(Outcome::Invalid)

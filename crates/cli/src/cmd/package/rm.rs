@@ -35,7 +35,7 @@ pub(super) fn run(args: &Rm, store: &Store, console: &mut Console) -> anyhow::Re
         let question = format!(
             "Runs and conversations that cannot go on without it: {count}. Remove it nevertheless?"
         );
-        if !ask::agreed(&question)? {
+        if !ask::confirm(&question)? {
             console.line("Nothing was removed.");
             return Ok(Outcome::Cancelled);
         }

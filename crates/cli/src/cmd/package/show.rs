@@ -53,7 +53,7 @@ fn human(package: &Package, console: &mut Console) {
 fn show_workflow(workflow: &Workflow, is_default: bool, console: &mut Console) {
     let graph = &workflow.graph;
     let count = |kind: NodeKind| graph.nodes().iter().filter(|node| node.kind == kind).count();
-    let mut facts = vec![
+    let mut details = vec![
         paint::counted(graph.nodes().len(), "node"),
         paint::counted(graph.edges().len(), "edge"),
     ];
@@ -61,14 +61,14 @@ fn show_workflow(workflow: &Workflow, is_default: bool, console: &mut Console) {
         [(NodeKind::Decision, "decision"), (NodeKind::Subworkflow, "sub-workflow call")]
     {
         if count(kind) > 0 {
-            facts.push(paint::counted(count(kind), word));
+            details.push(paint::counted(count(kind), word));
         }
     }
     let id = workflow.id.as_ref().map(|id| format!("{id}  ")).unwrap_or_default();
     let default = if is_default { " (default)" } else { "" };
     let name = workflow.display_name.as_deref().unwrap_or(&workflow.front.workflow_type);
     console.line(format_args!("  {}{}{default}", paint::styled(NAME, id), paint::printable(name)));
-    console.line(format_args!("    {}", paint::styled(QUIET, facts.join(", "))));
+    console.line(format_args!("    {}", paint::styled(QUIET, details.join(", "))));
     for node in graph.nodes() {
         let title = node.title.as_deref().map(paint::printable).unwrap_or_default();
         let kind = if node.kind == NodeKind::Step {

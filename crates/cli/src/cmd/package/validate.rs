@@ -9,7 +9,7 @@ use crate::args::{ReportFormat, Validate};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR};
-use crate::render::{self, Amount, Bar, Manner};
+use crate::render::{self, Amount, Bar, ReportOptions};
 
 pub(super) fn run(
     args: &Validate,
@@ -60,10 +60,10 @@ fn human(
 ) {
     let amount = if args.all { Amount::All } else { Amount::Some };
     let bar = if args.strict { Bar::Warnings } else { Bar::Errors };
-    let manner = Manner { amount, bar, ..Manner::RESULT };
+    let options = ReportOptions { amount, bar, ..ReportOptions::RESULT };
     match inspected {
         Ok(inspected) => {
-            render::findings(reference, &inspected.findings, &inspected.sources, manner, console)
+            render::findings(reference, &inspected.findings, &inspected.sources, options, console)
         }
         Err(error) => {
             Outcome::of_error(error, console);

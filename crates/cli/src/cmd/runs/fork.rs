@@ -8,17 +8,17 @@ use crewagent_engine::tool_server::ToolServers;
 use serde_json::json;
 
 use super::revert;
-use crate::again::Again;
 use crate::args::RunsFork;
 use crate::console::{Console, Stream};
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::summary;
+use crate::resume_hint::ResumeHint;
 
 pub(super) fn run(
     args: &RunsFork,
     store: &Store,
-    again: &Again,
+    resume_hint: &ResumeHint,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let run = super::find(&args.run, store)?;
@@ -58,14 +58,14 @@ pub(super) fn run(
         paint::styled(NAME, &forked.id),
         paint::printable(&visit.node)
     ));
-    console.text(&told(&forked, args.files));
-    let next = summary::next("It waits. Go on with:", &[again.resume(forked.id.as_str())]);
+    console.text(&describe_copies(&forked, args.files));
+    let next = summary::next("It waits. Go on with:", &[resume_hint.resume(forked.id.as_str())]);
     console.text(&next);
     Ok(Outcome::Done)
 }
 
 /// Says what is copied, and what is not.
-fn told(forked: &Forked, with_files: bool) -> String {
+fn describe_copies(forked: &Forked, with_files: bool) -> String {
     let state = &forked.place.state;
     let copied = [
         paint::counted(forked.documents, "state document"),

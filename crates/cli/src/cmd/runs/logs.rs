@@ -4,12 +4,12 @@ use crewagent_core::state::run_state::RunState;
 use crewagent_engine::store::{RunView, Store};
 
 use crate::args::RunsLogs;
-use crate::cmd::session;
+use crate::cmd::run_driver;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, WARNING};
 use crate::render::header::header;
-use crate::render::run::{Screen, View};
+use crate::render::run::{EventSource, Screen};
 
 pub(super) fn run(
     args: &RunsLogs,
@@ -34,14 +34,14 @@ pub(super) fn run(
 
 fn human(view: &RunView, store: &Store, console: &mut Console) {
     let facts = &view.facts;
-    let package = session::package_of(facts, store);
-    let names = session::names_of(facts, package.as_deref());
+    let package = run_driver::package_of(facts, store);
+    let names = run_driver::names_of(facts, package.as_deref());
     let project = store.runs().project(facts).map(|project| project.path.display().to_string());
     let project = project.unwrap_or_else(|_| facts.project_id.to_string());
     console.text(&header(facts, &names, &project));
     let (width, run_state) = (paint::text_width(), RunState::default());
     let mut screen = Screen::new(
-        View::Record,
+        EventSource::Record,
         width,
         names,
         run_state,
@@ -50,5 +50,5 @@ fn human(view: &RunView, store: &Store, console: &mut Console) {
     for event in &view.recovered.events {
         console.text(&screen.event(event));
     }
-    console.text(&screen.hush());
+    console.text(&screen.end_text());
 }

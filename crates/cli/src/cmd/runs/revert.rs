@@ -76,7 +76,7 @@ pub(super) fn go_back(
     }
     if ask == Ask::Once && !ready.is_empty() && ask::is_possible() {
         let what = paint::counted(ready.len(), "file");
-        if !ask::agreed(&format!("Take back {what} of the project?"))? {
+        if !ask::confirm(&format!("Take back {what} of the project?"))? {
             console.line_to(to, "Nothing was changed.");
             return Ok(None);
         }

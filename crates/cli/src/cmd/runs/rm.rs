@@ -29,7 +29,7 @@ pub(super) fn run(args: &RunsRm, store: &Store, console: &mut Console) -> anyhow
         let names: Vec<&str> = ids.iter().map(RunId::as_str).collect();
         let what = paint::counted(ids.len(), "run");
         let question = format!("Remove {what} with journal and state ({})?", names.join(", "));
-        if !ask::agreed(&question)? {
+        if !ask::confirm(&question)? {
             console.line("Nothing was removed.");
             return Ok(Outcome::Cancelled);
         }

@@ -12,9 +12,8 @@ use serde_json::{Value as Json, json};
 use super::account::Account;
 use super::path::Path;
 use super::{phase, word};
-use crate::again::Again;
 use crate::args::RunsShow;
-use crate::cmd::session;
+use crate::cmd::run_driver;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
@@ -23,12 +22,13 @@ use crate::render::header::header;
 use crate::render::names::Names;
 use crate::render::question::{self, Asker};
 use crate::render::summary;
+use crate::resume_hint::ResumeHint;
 use crate::when::ago;
 
 pub(super) fn run(
     args: &RunsShow,
     store: &Store,
-    again: &Again,
+    resume_hint: &ResumeHint,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let id = super::find(&args.run, store)?;
@@ -36,12 +36,12 @@ pub(super) fn run(
     let summary = store.runs().summary(&id)?;
     let story = Story::of(&view.recovered.events);
     let project = store.runs().project(&view.facts).ok().map(|project| project.path);
-    let report = Report { view: &view, summary: &summary, story: &story, project, again };
+    let report = Report { view: &view, summary: &summary, story: &story, project, resume_hint };
     if args.json {
         console.line(paint::json(&report.json()));
     } else {
-        let package = session::package_of(&view.facts, store);
-        let names = session::names_of(&view.facts, package.as_deref());
+        let package = run_driver::package_of(&view.facts, store);
+        let names = run_driver::names_of(&view.facts, package.as_deref());
         console.text(&report.human(&names));
     }
     Ok(Outcome::Done)
@@ -77,7 +77,7 @@ struct Report<'r> {
     summary: &'r RunSummary,
     story: &'r Story,
     project: Option<PathBuf>,
-    again: &'r Again,
+    resume_hint: &'r ResumeHint,
 }
 
 impl Report<'_> {
@@ -179,24 +179,28 @@ impl Report<'_> {
         if let Some(reason) = self.summary.reason.filter(|_| self.waits())
             && let Some(words) = summary::room(reason, &self.story.history.settings.limits)
         {
-            return (words, vec![self.again.resume(id)]);
+            return (words, vec![self.resume_hint.resume(id)]);
         }
         let (words, commands) = match phase(self.summary.status) {
             Phase::Running => (
                 "It is at work. Watch what it has done with:",
-                vec![self.again.command(&format!("runs logs {id}"))],
+                vec![self.resume_hint.command(&format!("runs logs {id}"))],
             ),
-            Phase::Completed => {
-                ("To change something, say what:", vec![self.again.answer(id, "what to change")])
-            }
+            Phase::Completed => (
+                "To change something, say what:",
+                vec![self.resume_hint.answer(id, "what to change")],
+            ),
             Phase::WaitingUser => match self.story.history.question {
-                Some(_) => ("Go on with your answer:", vec![self.again.answer(id, "your answer")]),
-                None => {
-                    ("Go on by telling it what to do:", vec![self.again.answer(id, "your words")])
+                Some(_) => {
+                    ("Go on with your answer:", vec![self.resume_hint.answer(id, "your answer")])
                 }
+                None => (
+                    "Go on by telling it what to do:",
+                    vec![self.resume_hint.answer(id, "your words")],
+                ),
             },
             Phase::Paused | Phase::Failed => {
-                ("Nothing is lost. Go on with:", vec![self.again.resume(id)])
+                ("Nothing is lost. Go on with:", vec![self.resume_hint.resume(id)])
             }
         };
         (words.to_owned(), commands)

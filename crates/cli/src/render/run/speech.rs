@@ -8,7 +8,7 @@ use crate::terminal::markdown::Markdown;
 
 /// The treatment of the model's Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum TextFormat {
     Plain,
     Markdown,
 }
@@ -17,26 +17,26 @@ pub(super) enum Form {
 #[derive(Debug)]
 pub(super) struct Speech {
     channel: Channel,
-    words: Words,
+    renderer: Renderer,
 }
 
 #[derive(Debug)]
-enum Words {
+enum Renderer {
     Plain(Flow),
     /// Formatted, on a screen whose lines can be replaced.
-    Formed(Box<Markdown>),
+    Markdown(Box<Markdown>),
 }
 
 impl Speech {
-    pub(super) fn new(channel: Channel, form: Form, width: Width) -> Self {
-        let words = match (channel, form) {
-            (Channel::Thinking, _) => Words::Plain(Flow::new(width, "  ┊ ")),
-            (Channel::Text, Form::Plain) => Words::Plain(Flow::new(width, "  ")),
-            (Channel::Text, Form::Markdown) => {
-                Words::Formed(Box::new(Markdown::new(paint::window, "  ")))
+    pub(super) fn new(channel: Channel, form: TextFormat, width: Width) -> Self {
+        let renderer = match (channel, form) {
+            (Channel::Thinking, _) => Renderer::Plain(Flow::new(width, "  ┊ ")),
+            (Channel::Text, TextFormat::Plain) => Renderer::Plain(Flow::new(width, "  ")),
+            (Channel::Text, TextFormat::Markdown) => {
+                Renderer::Markdown(Box::new(Markdown::new(paint::window, "  ")))
             }
         };
-        Self { channel, words }
+        Self { channel, renderer }
     }
 
     pub(super) fn channel(&self) -> Channel {
@@ -45,27 +45,27 @@ impl Speech {
 
     /// Adds a piece and returns what to print.
     pub(super) fn push(&mut self, piece: &str) -> String {
-        let text = match &mut self.words {
-            Words::Plain(flow) => flow.push(piece),
-            Words::Formed(markdown) => markdown.push(piece),
+        let text = match &mut self.renderer {
+            Renderer::Plain(flow) => flow.push(piece),
+            Renderer::Markdown(markdown) => markdown.push(piece),
         };
         self.styled(text)
     }
 
     /// Ends the text and returns the rest to print.
     pub(super) fn finish(&mut self) -> String {
-        let text = match &mut self.words {
-            Words::Plain(flow) => flow.finish(),
-            Words::Formed(markdown) => markdown.finish(),
+        let text = match &mut self.renderer {
+            Renderer::Plain(flow) => flow.finish(),
+            Renderer::Markdown(markdown) => markdown.finish(),
         };
         self.styled(text)
     }
 
     /// Ends the preview, because something else was printed.
     pub(super) fn leave(&mut self) -> String {
-        match &mut self.words {
-            Words::Plain(_) => String::new(),
-            Words::Formed(markdown) => markdown.leave(),
+        match &mut self.renderer {
+            Renderer::Plain(_) => String::new(),
+            Renderer::Markdown(markdown) => markdown.leave(),
         }
     }
 

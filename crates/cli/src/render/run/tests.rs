@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::*;
 
-fn screen(view: View, width: Width) -> Screen {
+fn screen(view: EventSource, width: Width) -> Screen {
     let run_state = RunState { current_node_id: "one".into(), ..RunState::default() };
     Screen::new(view, width, Names::default(), run_state, "bob")
 }
@@ -22,15 +22,15 @@ fn event(kind: EventKind) -> Event {
     Event { seq: 1, part: None, time, run_id: None, key: None, kind }
 }
 
-fn lines(screen: &mut Screen, facts: impl IntoIterator<Item = EventKind>) -> String {
-    let mut text: String = facts.into_iter().map(|kind| screen.event(&event(kind))).collect();
-    text.push_str(&screen.hush());
+fn lines(screen: &mut Screen, events: impl IntoIterator<Item = EventKind>) -> String {
+    let mut text: String = events.into_iter().map(|kind| screen.event(&event(kind))).collect();
+    text.push_str(&screen.end_text());
     anstream::adapter::strip_str(&text).to_string()
 }
 
 #[track_caller]
-fn check_lines(facts: Vec<EventKind>, expected: &str) {
-    assert_eq!(lines(&mut screen(View::Live, Width::Columns(60)), facts), expected);
+fn check_lines(events: Vec<EventKind>, expected: &str) {
+    assert_eq!(lines(&mut screen(EventSource::Live, Width::Columns(60)), events), expected);
 }
 
 fn turn(node: Option<&str>, agent: &str) -> EventKind {
@@ -79,29 +79,29 @@ fn refused(refusal: &Refusal) -> Answer {
 
 #[test]
 fn words_are_shown_as_they_come_and_only_once() {
-    let facts = vec![
+    let events = vec![
         turn(Some("one"), "bob"),
         delta(Channel::Text, "Hel"),
         delta(Channel::Text, "lo."),
         reply("Hello."),
     ];
-    check_lines(facts, "● one\n  Hello.\n");
+    check_lines(events, "● one\n  Hello.\n");
     check_lines(vec![turn(Some("one"), "bob"), reply("Hello.\n")], "● one\n  Hello.\n");
 }
 
 #[test]
 fn thoughts_are_marked_even_without_colour() {
-    let facts = vec![delta(Channel::Thinking, "Hm, let me see."), delta(Channel::Text, "Yes.")];
-    check_lines(facts, "  ┊ Hm, let me see.\n  Yes.\n");
+    let events = vec![delta(Channel::Thinking, "Hm, let me see."), delta(Channel::Text, "Yes.")];
+    check_lines(events, "  ┊ Hm, let me see.\n  Yes.\n");
     let painted =
-        screen(View::Live, Width::Endless).event(&event(delta(Channel::Thinking, "Hm. ")));
+        screen(EventSource::Live, Width::Endless).event(&event(delta(Channel::Thinking, "Hm. ")));
     assert!(painted.contains("\u{1b}[2m"), "{painted:?}");
 }
 
 #[test]
 fn a_change_of_agent_is_named() {
-    let facts = vec![turn(Some("one"), "bob"), turn(Some("two"), "sam"), turn(None, "sam")];
-    check_lines(facts, "● one\n\n● two  sam\n\n● complete\n");
+    let events = vec![turn(Some("one"), "bob"), turn(Some("two"), "sam"), turn(None, "sam")];
+    check_lines(events, "● one\n\n● two  sam\n\n● complete\n");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_record_tells_resumes_and_failures() {
         message: "The way to the model was lost.".into(),
         partial: None,
     });
-    let text = lines(&mut screen(View::Record, Width::Endless), [failed, resumed]);
+    let text = lines(&mut screen(EventSource::Record, Width::Endless), [failed, resumed]);
     assert_eq!(
         text,
         "  ✗ The way to the model was lost.\n\nresumed 2026-11-15T08:30:15.000Z, process 2 of this run\n\n  ! the last line was torn\n"
@@ -264,7 +264,7 @@ fn retried(attempt: u32, wait_ms: u64, message: &str) -> EventKind {
 
 #[test]
 fn words_of_a_reply_that_failed_are_dropped_for_all_to_see() {
-    let facts = vec![
+    let events = vec![
         turn(Some("one"), "bob"),
         delta(Channel::Text, "Hello, I wo"),
         retried(1, 2_000, "The way to the model was lost."),
@@ -273,14 +273,14 @@ fn words_of_a_reply_that_failed_are_dropped_for_all_to_see() {
         reply("Hello."),
     ];
     check_lines(
-        facts,
+        events,
         "● one\n  Hello, I wo…\n  ! The way to the model was lost. What the model said above\n    is dropped. Trying again in 2.0 s (try 2).\n  ! HTTP 503. Trying again (try 3).\n  Hello.\n",
     );
     // The retried reply may arrive whole, and is shown all the same.
-    let facts =
+    let events =
         vec![delta(Channel::Thinking, "Hm"), retried(1, 12_000, "Busy."), reply("Good morning.")];
     check_lines(
-        facts,
+        events,
         "  ┊ Hm…\n  ! Busy. What the model said above is dropped. Trying again\n    in 12 s (try 2).\n  Good morning.\n",
     );
     let quiet = vec![turn(Some("one"), "bob"), retried(1, 500, "Busy."), reply("Hello.")];
@@ -296,11 +296,11 @@ fn what_came_before_a_failure_is_in_the_record() {
         partial: Some("Once upon a".into()),
     });
     let live = lines(
-        &mut screen(View::Live, Width::Endless),
+        &mut screen(EventSource::Live, Width::Endless),
         [delta(Channel::Text, "Once upon a"), failed.clone()],
     );
     assert_eq!(live, "  Once upon a…\n");
-    let record = lines(&mut screen(View::Record, Width::Endless), [failed]);
+    let record = lines(&mut screen(EventSource::Record, Width::Endless), [failed]);
     assert_eq!(record, "  Once upon a…\n  ✗ The way was lost.\n");
 }
 
@@ -309,8 +309,11 @@ fn what_came_before_a_stop_is_in_the_record() {
     let (turn, by) = (1, StoppedBy::User);
     let stopped = EventKind::from(ModelStopped { turn, by, partial: Some("Once upon a".into()) });
     let live = [delta(Channel::Text, "Once upon a"), stopped.clone()];
-    assert_eq!(lines(&mut screen(View::Live, Width::Endless), live), "  Once upon a…\n");
-    assert_eq!(lines(&mut screen(View::Record, Width::Endless), [stopped]), "  Once upon a…\n");
+    assert_eq!(lines(&mut screen(EventSource::Live, Width::Endless), live), "  Once upon a…\n");
+    assert_eq!(
+        lines(&mut screen(EventSource::Record, Width::Endless), [stopped]),
+        "  Once upon a…\n"
+    );
 }
 
 #[test]

@@ -23,13 +23,13 @@ pub(super) fn formatted(text: &str, margin: &str, columns: usize) -> Option<Stri
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let columns = columns.saturating_sub(margin.width());
-    let mut form = Form { columns, ..Form::default() };
+    let mut formatter = Formatter { columns, ..Formatter::default() };
     for event in Parser::new_ext(text, options) {
-        form.event(event);
+        formatter.event(event);
     }
-    form.flush();
+    formatter.flush();
     let line = |line: &String| format!("{margin}{line}").trim_end().to_owned() + "\n";
-    let lines: String = form.lines.iter().map(line).collect();
+    let lines: String = formatter.lines.iter().map(line).collect();
     (letters(&strip_str(&lines).to_string()) >= letters(text)).then_some(lines)
 }
 
@@ -39,7 +39,7 @@ fn letters(text: &str) -> usize {
 
 /// The state of the formatter.
 #[derive(Default)]
-struct Form {
+struct Formatter {
     columns: usize,
     lines: Vec<String>,
     /// The text of the current line.
@@ -62,7 +62,7 @@ struct Frame {
     rest: String,
 }
 
-impl Form {
+impl Formatter {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),

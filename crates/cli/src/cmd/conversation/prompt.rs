@@ -9,46 +9,46 @@ use crewagent_core::package::Package;
 use crewagent_engine::session::{COMMANDS, Session};
 use crewagent_engine::store::Store;
 
-use crate::cmd::session::{Answers, HISTORY};
-use crate::terminal::commands::{Command, Commands};
-use crate::terminal::desk::{Blank, Desk};
+use crate::cmd::run_driver::{Answers, HISTORY};
+use crate::terminal::commands::{Commands, PromptCommand};
+use crate::terminal::prompt::{Blank, Prompt};
 
 /// The action of a command at the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TalkCommand {
+pub(super) enum ConversationCommand {
     /// A command of the conversation, by name.
-    Session(&'static str),
+    Conversation(&'static str),
     /// Shows the last tool call in full.
     Last,
 }
 
 /// Opens the prompt of a conversation, if stdin and stdout are a terminal.
-pub(super) fn desk(
+pub(super) fn open_prompt(
     answers: Answers,
-    session: &Session<'_>,
+    conversation: &Session<'_>,
     home: Option<PathBuf>,
-) -> anyhow::Result<Option<Desk<TalkCommand>>> {
+) -> anyhow::Result<Option<Prompt<ConversationCommand>>> {
     let is_possible = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if answers == Answers::Nobody || !is_possible {
+    if answers == Answers::None || !is_possible {
         return Ok(None);
     }
     let history = home.map_or_else(Store::default_home, Ok)?.join(HISTORY);
-    let project = Some(session.talk().project_folder().to_owned());
-    let words = session.package().map(words).unwrap_or_default();
-    let desk = Desk::open(Commands::new(table()), Some(&history), words, project)?;
-    Ok(Some(desk.with(Blank::IsSaid)))
+    let project = Some(conversation.talk().project_folder().to_owned());
+    let words = conversation.package().map(words).unwrap_or_default();
+    let prompt = Prompt::open(Commands::new(table()), Some(&history), words, project)?;
+    Ok(Some(prompt.with(Blank::IsInput)))
 }
 
-fn table() -> impl Iterator<Item = Command<TalkCommand>> {
-    let last = Command {
+fn table() -> impl Iterator<Item = PromptCommand<ConversationCommand>> {
+    let last = PromptCommand {
         name: "/last",
         takes: "",
         help: "the last call of a tool, in full",
-        act: TalkCommand::Last,
+        action: ConversationCommand::Last,
     };
     let row = |(call, help): &(&'static str, &'static str)| {
         let (name, takes) = call.split_once(' ').unwrap_or((call, ""));
-        Command { name, takes, help, act: TalkCommand::Session(name) }
+        PromptCommand { name, takes, help, action: ConversationCommand::Conversation(name) }
     };
     COMMANDS.iter().map(row).chain([last])
 }

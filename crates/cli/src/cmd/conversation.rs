@@ -18,38 +18,38 @@ use crewagent_engine::session::{Guest, Mode, Reaction, Session, SessionError};
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{RunId, Runs, Store};
 
-use self::prompt::TalkCommand;
+use self::prompt::ConversationCommand;
 use super::run::answers;
-use super::session::{Answers, Purse, names_of, print_json};
-use crate::again::Again;
-use crate::args::Conversation;
+use super::run_driver::{Answers, CostWarning, names_of, print_json};
+use crate::args::ConversationOptions;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::render::names::Names;
-use crate::render::run::{Screen, View};
-use crate::terminal::desk::{Desk, Said};
+use crate::render::run::{EventSource, Screen};
+use crate::resume_hint::ResumeHint;
+use crate::terminal::live_view::LiveView;
+use crate::terminal::prompt::{Prompt, PromptInput};
 use crate::terminal::spinner::Spinner;
-use crate::terminal::stage::Stage;
 use crate::terminal::{self, Quiet};
 use crate::{ask, interrupt, paint};
 
 /// A conversation that one command drives.
-pub(crate) struct Talk<'s> {
-    session: Session<'s>,
+pub(crate) struct ConversationDriver<'s> {
+    conversation: Session<'s>,
     model: Box<dyn Model>,
     control: Control,
     inputs: VecDeque<String>,
     answers: Answers,
-    desk: Option<Desk<TalkCommand>>,
-    eyes: Eyes<'s>,
-    purse: Purse,
-    again: Again,
+    prompt: Option<Prompt<ConversationCommand>>,
+    output: ConversationOutput<'s>,
+    cost_warning: CostWarning,
+    resume_hint: ResumeHint,
     /// The outcome of the last request.
     outcome: Outcome,
 }
 
 /// The format of events.
-enum Eyes<'s> {
+enum ConversationOutput<'s> {
     Human(Box<Screens<'s>>),
     /// One JSON object a line.
     Json,
@@ -58,7 +58,7 @@ enum Eyes<'s> {
 /// A screen for the conversation, and one for each run.
 struct Screens<'s> {
     setting: Setting<'s>,
-    stages: HashMap<String, Stage>,
+    views: HashMap<String, LiveView>,
     /// The screen that printed last.
     last: String,
 }
@@ -74,20 +74,20 @@ struct Setting<'s> {
 }
 
 impl Screens<'_> {
-    fn of(&mut self, event: &Event) -> &mut Stage {
+    fn of(&mut self, event: &Event) -> &mut LiveView {
         let id = event.run_id.clone().unwrap_or_default();
         self.last.clone_from(&id);
-        self.stages.entry(id).or_insert_with_key(|id| self.setting.stage(id))
+        self.views.entry(id).or_insert_with_key(|id| self.setting.view(id))
     }
 
     /// Formats the last tool call in full.
     fn last_call(&self) -> String {
-        self.stages.get(&self.last).map(Stage::last_call).unwrap_or_default()
+        self.views.get(&self.last).map(LiveView::last_call).unwrap_or_default()
     }
 }
 
 impl Setting<'_> {
-    fn stage(&self, id: &str) -> Stage {
+    fn view(&self, id: &str) -> LiveView {
         let (store, package) = (self.store, self.package.as_ref());
         let look = |runs: Runs<'_>| runs.look(&RunId::parse(id).ok()?).ok();
         let (screen, blobs) = match look(store.runs()) {
@@ -95,78 +95,79 @@ impl Setting<'_> {
                 let names = names_of(&run.facts, package);
                 let agent = run.facts.subject.agent_id().unwrap_or_default();
                 let (width, run_state) = (paint::text_width(), RunState::default());
-                let screen = Screen::new(View::Live, width, names, run_state, agent)
+                let screen = Screen::new(EventSource::Live, width, names, run_state, agent)
                     .after(&run.recovered.events);
                 (screen, Some(run.blobs))
             }
             None => {
-                let talk = look(store.conversations().runs());
+                let conversation = look(store.conversations().runs());
                 let names = package.map(Names::of_package).unwrap_or_default();
-                let screen = Screen::for_talk(View::Live, paint::text_width(), names);
-                (screen, talk.map(|talk| talk.blobs))
+                let screen =
+                    Screen::for_conversation(EventSource::Live, paint::text_width(), names);
+                (screen, conversation.map(|conversation| conversation.blobs))
             }
         };
         match blobs.filter(|_| terminal::is_live()) {
             Some(blobs) => {
-                Stage::live(screen, self.spinner.clone(), &self.project, blobs, &self.model)
+                LiveView::live(screen, self.spinner.clone(), &self.project, blobs, &self.model)
             }
-            None => Stage::plain(screen),
+            None => LiveView::plain(screen),
         }
     }
 }
 
-/// The user at this terminal.
+/// Describes the user at this terminal.
 pub(crate) fn guest(store: &Store, settings: RunSettings) -> Guest {
     Guest { user_name: store.user_name(), surface: Surface::Ide, settings }
 }
 
-impl<'s> Talk<'s> {
+impl<'s> ConversationDriver<'s> {
     pub(crate) fn new(
-        session: Session<'s>,
+        conversation: Session<'s>,
         model: Box<dyn Model>,
-        conversation: &Conversation,
-        again: Again,
+        options: &ConversationOptions,
+        resume_hint: ResumeHint,
         store: &'s Store,
         home: Option<PathBuf>,
     ) -> anyhow::Result<Self> {
         let control = Control::default();
-        let is_live = !conversation.json && terminal::is_live();
+        let is_live = !options.json && terminal::is_live();
         let spinner = if is_live { Spinner::start() } else { Spinner::default() };
         interrupt::watch(control.clone(), spinner.clone())?;
-        let eyes = if conversation.json {
-            Eyes::Json
+        let output = if options.json {
+            ConversationOutput::Json
         } else {
             let setting = Setting {
                 store,
-                package: session.package().cloned(),
-                project: session.talk().project_folder().to_owned(),
+                package: conversation.package().cloned(),
+                project: conversation.talk().project_folder().to_owned(),
                 model: model.name().to_owned(),
                 spinner,
             };
-            let (stages, last) = (HashMap::new(), String::new());
-            Eyes::Human(Box::new(Screens { setting, stages, last }))
+            let (views, last) = (HashMap::new(), String::new());
+            ConversationOutput::Human(Box::new(Screens { setting, views, last }))
         };
-        let answers = answers(conversation);
-        let desk = prompt::desk(answers, &session, home)?;
-        let purse = Purse::of(session.talk().settings());
+        let answers = answers(options);
+        let prompt = prompt::open_prompt(answers, &conversation, home)?;
+        let cost_warning = CostWarning::of(conversation.talk().settings());
         Ok(Self {
-            session,
+            conversation,
             model,
             control,
-            inputs: conversation.inputs.clone().into(),
+            inputs: options.inputs.clone().into(),
             answers,
-            desk,
-            eyes,
-            purse,
-            again,
+            prompt,
+            output,
+            cost_warning,
+            resume_hint,
             outcome: Outcome::Done,
         })
     }
 
     /// Drives the conversation until there is no more input.
-    pub(crate) fn play(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
-        let id = self.session.talk().id().to_owned();
-        let is_mute = self.answers == Answers::Nobody && self.inputs.is_empty();
+    pub(crate) fn drive_to_end(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
+        let id = self.conversation.talk().id().to_owned();
+        let is_mute = self.answers == Answers::None && self.inputs.is_empty();
         self.open(console);
         self.greet(console);
         let mut has_work = true;
@@ -177,9 +178,9 @@ impl<'s> Talk<'s> {
                     Err(halt) => self.failed(halt.into(), console),
                 }
             }
-            let is_broken = self.session.is_broken();
+            let is_broken = self.conversation.is_broken();
             // Nothing is retried automatically, and a stopped conversation does not continue.
-            if self.answers == Answers::Nobody
+            if self.answers == Answers::None
                 && (is_broken || self.control.request() != ControlRequest::Run)
             {
                 break;
@@ -201,14 +202,15 @@ impl<'s> Talk<'s> {
                 }
             }
         }
-        let Self { session, mut eyes, control, outcome, again, .. } = self;
-        let is_kept = session.close(&mut |event| eyes.tell(event, &control, console))?;
+        let Self { conversation, mut output, control, outcome, resume_hint, .. } = self;
+        let is_kept =
+            conversation.close(&mut |event| output.show_event(event, &control, console))?;
         if !is_kept && is_mute {
             let words = "Nothing was said. Without a terminal, --input says something.";
             console.error(paint::styled(paint::QUIET, words));
         }
         if is_kept {
-            let words = format!("Go on with it: {}", again.command(&format!("chat {id}")));
+            let words = format!("Go on with it: {}", resume_hint.command(&format!("chat {id}")));
             console.error(paint::styled(paint::QUIET, words));
         }
         Ok(outcome)
@@ -218,37 +220,37 @@ impl<'s> Talk<'s> {
         if self.control.request() != ControlRequest::Run {
             self.control.renew();
         }
-        let Self { session, model, control, eyes, purse, .. } = self;
-        let _quiet = eyes.work();
-        session.drive(&**model, control, &mut |event| {
-            eyes.tell(event, control, console);
-            purse.look(event, console);
+        let Self { conversation, model, control, output, cost_warning, .. } = self;
+        let _quiet = output.hide_keys();
+        conversation.drive(&**model, control, &mut |event| {
+            output.show_event(event, control, console);
+            cost_warning.check(event, console);
         })
     }
 
     fn hear(&mut self, words: &str, console: &mut Console) -> Result<Reaction, SessionError> {
-        let Self { session, control, eyes, .. } = self;
-        session.hear(words, &mut |event| eyes.tell(event, control, console))
+        let Self { conversation, control, output, .. } = self;
+        conversation.hear(words, &mut |event| output.show_event(event, control, console))
     }
 
-    fn tell(&mut self, event: &Event, console: &mut Console) {
-        self.eyes.tell(event, &self.control, console);
+    fn show_event(&mut self, event: &Event, console: &mut Console) {
+        self.output.show_event(event, &self.control, console);
     }
 
     /// Opens the conversation again after a failure.
     fn mended(mut self, console: &mut Console) -> anyhow::Result<Self> {
-        self.session = self.session.mended()?;
+        self.conversation = self.conversation.mended()?;
         self.open(console);
         Ok(self)
     }
 
     /// Shows the events of opening the conversation.
     fn open(&mut self, console: &mut Console) {
-        let runs = [Some(self.session.talk()), self.session.run()];
+        let runs = [Some(self.conversation.talk()), self.conversation.run()];
         let opening: Vec<Event> =
             runs.into_iter().flatten().flat_map(|run| run.opening().to_vec()).collect();
-        opening.iter().for_each(|event| self.tell(event, console));
-        if let Some(trouble) = self.session.trouble() {
+        opening.iter().for_each(|event| self.show_event(event, console));
+        if let Some(trouble) = self.conversation.trouble() {
             let warning = paint::styled(paint::WARNING, "warning:");
             let trouble = paint::printable_lines(trouble);
             console.error(format_args!("{warning} {trouble}; the conversation goes on without it"));
@@ -259,7 +261,7 @@ impl<'s> Talk<'s> {
     fn outcome_of(&self, rest: &Rest) -> Outcome {
         let outcome = Outcome::of_rest(rest.phase, rest.reason);
         let waits = outcome == Outcome::Waiting && rest.question.is_none();
-        match self.session.mode() {
+        match self.conversation.mode() {
             Mode::Chat | Mode::Agent if waits => Outcome::Done,
             Mode::Run | Mode::Chat | Mode::Agent => outcome,
         }
@@ -270,55 +272,57 @@ impl<'s> Talk<'s> {
         if let Some(words) = self.inputs.pop_front() {
             return Ok(Some(words));
         }
-        if self.answers == Answers::Nobody || console.is_gone() {
+        if self.answers == Answers::None || console.is_gone() {
             return Ok(None);
         }
-        self.eyes.hush(console);
+        self.output.end_text(console);
         let words = self.ask(console)?;
         if words.is_some() {
-            let current = self.session.run().unwrap_or(self.session.talk());
-            self.eyes.typed(current.id());
+            let current = self.conversation.run().unwrap_or(self.conversation.talk());
+            self.output.suppress_echo(current.id());
         }
         Ok(words)
     }
 
     /// Asks the user; none when they leave.
     fn ask(&mut self, console: &mut Console) -> anyhow::Result<Option<String>> {
-        let question = self.session.rest().and_then(|rest| rest.question);
-        let Some(desk) = &mut self.desk else {
-            return Ok(match ask::words(question.as_ref())? {
-                ask::Heard::Words(words) => Some(words),
-                ask::Heard::Leave | ask::Heard::Interrupt => None,
+        let question = self.conversation.rest().and_then(|rest| rest.question);
+        let Some(prompt) = &mut self.prompt else {
+            return Ok(match ask::text(question.as_ref())? {
+                ask::TypedInput::Text(words) => Some(words),
+                ask::TypedInput::Leave | ask::TypedInput::Interrupt => None,
             });
         };
         loop {
-            return Ok(match desk.ask(question.as_ref(), console)? {
-                Said::Words(words) => Some(words),
-                Said::Command(TalkCommand::Session(name), rest) => Some(format!("{name} {rest}")),
-                Said::Command(TalkCommand::Last, _) => {
-                    console.text(&format!("\n{}\n", self.eyes.last_call()));
+            return Ok(match prompt.ask(question.as_ref(), console)? {
+                PromptInput::Text(words) => Some(words),
+                PromptInput::Command(ConversationCommand::Conversation(name), rest) => {
+                    Some(format!("{name} {rest}"))
+                }
+                PromptInput::Command(ConversationCommand::Last, _) => {
+                    console.text(&format!("\n{}\n", self.output.last_call()));
                     console.show();
                     continue;
                 }
-                Said::Leave | Said::Interrupt => None,
+                PromptInput::Leave | PromptInput::Interrupt => None,
             });
         }
     }
 
     /// Reports an error. Nothing is lost, and the conversation continues.
     fn failed(&mut self, error: anyhow::Error, console: &mut Console) {
-        self.eyes.hush(console);
+        self.output.end_text(console);
         self.outcome = Outcome::of_error(&error, console);
-        if self.answers == Answers::Person {
+        if self.answers == Answers::User {
             let words = "Nothing is lost. Press Enter to try again, or say something else.";
             console.error(paint::styled(paint::QUIET, words));
         }
     }
 }
 
-impl Eyes<'_> {
+impl ConversationOutput<'_> {
     /// Shows an event. Pauses the work when standard output is closed.
-    fn tell(&mut self, event: &Event, control: &Control, console: &mut Console) {
+    fn show_event(&mut self, event: &Event, control: &Control, console: &mut Console) {
         match self {
             Self::Human(screens) => screens.of(event).event(event, console),
             Self::Json => print_json(event, console),
@@ -330,9 +334,9 @@ impl Eyes<'_> {
     }
 
     /// Ends the current text before something is printed that is not an event.
-    fn hush(&mut self, console: &mut Console) {
+    fn end_text(&mut self, console: &mut Console) {
         if let Self::Human(screens) = self {
-            screens.stages.values_mut().for_each(|stage| stage.hush(console));
+            screens.views.values_mut().for_each(|view| view.end_text(console));
             console.line("");
         }
         console.show();
@@ -347,7 +351,7 @@ impl Eyes<'_> {
     }
 
     /// Hides typed keys during work.
-    fn work(&self) -> Option<Quiet> {
+    fn hide_keys(&self) -> Option<Quiet> {
         match self {
             Self::Human(_) => terminal::is_live().then(Quiet::begin),
             Self::Json => None,
@@ -355,11 +359,11 @@ impl Eyes<'_> {
     }
 
     /// Suppresses the user's next message, which is on the screen already.
-    fn typed(&mut self, id: &str) {
+    fn suppress_echo(&mut self, id: &str) {
         if let Self::Human(screens) = self
-            && let Some(stage) = screens.stages.get_mut(id)
+            && let Some(view) = screens.views.get_mut(id)
         {
-            stage.screen.typed();
+            view.screen.suppress_echo();
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::render::run::Screen;
 
 /// Shows the events of a run. Without a live terminal it is the screen alone.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct LiveView {
     pub(crate) screen: Screen,
     spinner: Spinner,
     ledger: Ledger,
@@ -35,7 +35,7 @@ struct Live {
     writes: Writes,
 }
 
-impl Stage {
+impl LiveView {
     /// Creates a view for a pipe or a file: every line is final.
     pub(crate) fn plain(screen: Screen) -> Self {
         let (spinner, ledger) = (Spinner::default(), Ledger::default());
@@ -88,17 +88,17 @@ impl Stage {
     }
 
     /// Ends the current text before something is printed that is not an event.
-    pub(crate) fn hush(&mut self, console: &mut Console) {
+    pub(crate) fn end_text(&mut self, console: &mut Console) {
         self.spinner.hide();
         if self.spinner.has_interjected() {
             console.text(&self.screen.leave());
         }
-        console.text(&self.screen.hush());
+        console.text(&self.screen.end_text());
         self.column = 0;
     }
 
     /// Hides typed keys until the guard is dropped, so that they do not mix with the output.
-    pub(crate) fn work(&self) -> Option<Quiet> {
+    pub(crate) fn hide_keys(&self) -> Option<Quiet> {
         self.live.is_some().then(Quiet::begin)
     }
 
@@ -108,7 +108,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for LiveView {
     fn drop(&mut self) {
         self.spinner.hide();
     }
@@ -117,21 +117,25 @@ impl Drop for Stage {
 impl Live {
     /// Returns the label of the wait that this event starts.
     fn waits_for(&self, event: &Event) -> Option<String> {
-        if let EventKind::Tool(ToolEvent::Started(ToolStarted { tool, subject, .. })) = &event.kind
-        {
-            let subject = subject.as_deref().unwrap_or_default();
-            return Some(paint::printable(format!("{tool} {subject}").trim_end()));
-        }
-        let is_asked = matches!(
-            event.kind,
+        match &event.kind {
+            EventKind::Tool(ToolEvent::Started(ToolStarted { tool, subject, .. })) => {
+                let subject = subject.as_deref().unwrap_or_default();
+                Some(paint::printable(format!("{tool} {subject}").trim_end()))
+            }
             EventKind::Model(
                 ModelEvent::TurnStarted(_)
-                    | ModelEvent::Delta(_)
-                    | ModelEvent::Retried(_)
-                    | ModelEvent::Overflowed(_)
-            )
-        );
-        is_asked.then(|| format!("model {}", self.model))
+                | ModelEvent::Delta(_)
+                | ModelEvent::Retried(_)
+                | ModelEvent::Overflowed(_),
+            ) => Some(format!("model {}", self.model)),
+            EventKind::Run(_)
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(_)
+            | EventKind::State(_)
+            | EventKind::Model(_)
+            | EventKind::Tool(_) => None,
+        }
     }
 }
 

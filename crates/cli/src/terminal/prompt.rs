@@ -6,19 +6,19 @@ use crewagent_core::question::form::{Field, Form};
 use crewagent_core::question::{Question, QuestionKind};
 use serde_json::{Map, Value as Json};
 
-use super::commands::{Commands, Meant};
+use super::commands::{Commands, LineKind};
 use super::completion::Vocabulary;
 use super::editor::Editor;
-use crate::ask::Heard;
+use crate::ask::TypedInput;
 use crate::console::Console;
 use crate::paint;
 use crate::render::question;
 
 /// The result of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said<A> {
+pub(crate) enum PromptInput<A> {
     /// Text for the run.
-    Words(String),
+    Text(String),
     /// A command and its argument.
     Command(A, String),
     /// The user leaves the run waiting.
@@ -27,7 +27,8 @@ pub(crate) enum Said<A> {
     Interrupt,
 }
 
-pub(crate) struct Desk<A> {
+/// A prompt with commands.
+pub(crate) struct Prompt<A> {
     editor: Editor,
     commands: Commands<A>,
     blank: Blank,
@@ -57,10 +58,10 @@ pub(crate) enum Blank {
     /// A slip; the prompt asks again.
     IsSlip,
     /// An input: shows the menu, or tries again.
-    IsSaid,
+    IsInput,
 }
 
-impl<A: Copy + 'static> Desk<A> {
+impl<A: Copy + 'static> Prompt<A> {
     /// Opens a prompt with this history file; it completes its commands, these words, and project paths.
     pub(crate) fn open(
         commands: Commands<A>,
@@ -85,15 +86,15 @@ impl<A: Copy + 'static> Desk<A> {
         &mut self,
         question: Option<&Question>,
         console: &mut Console,
-    ) -> anyhow::Result<Said<A>> {
+    ) -> anyhow::Result<PromptInput<A>> {
         match question.and_then(|question| question.schema.as_ref()) {
             Some(form) => self.fill_in(form, console),
-            None => self.ask_words(question),
+            None => self.ask_text(question),
         }
     }
 
     /// Asks for the fields of a form. After a command it continues at the same field.
-    fn fill_in(&mut self, form: &Form, console: &mut Console) -> anyhow::Result<Said<A>> {
+    fn fill_in(&mut self, form: &Form, console: &mut Console) -> anyhow::Result<PromptInput<A>> {
         let draft = self.draft.take().filter(|draft| draft.form == *form);
         let mut draft = draft.unwrap_or_else(|| Draft { form: form.clone(), answers: Vec::new() });
         while let Some(field) = form.fields().get(draft.answers.len()) {
@@ -101,39 +102,41 @@ impl<A: Copy + 'static> Desk<A> {
             console.line("");
             console.show();
             match self.ask_field(field)? {
-                Said::Words(words) => draft.answers.push(field.hear(&words).unwrap_or_default()),
-                Said::Command(act, rest) => {
-                    self.draft = Some(draft);
-                    return Ok(Said::Command(act, rest));
+                PromptInput::Text(words) => {
+                    draft.answers.push(field.hear(&words).unwrap_or_default())
                 }
-                left @ (Said::Leave | Said::Interrupt) => return Ok(left),
+                PromptInput::Command(action, rest) => {
+                    self.draft = Some(draft);
+                    return Ok(PromptInput::Command(action, rest));
+                }
+                left @ (PromptInput::Leave | PromptInput::Interrupt) => return Ok(left),
             }
             console.line("");
         }
-        Ok(Said::Words(draft.object().to_string()))
+        Ok(PromptInput::Text(draft.object().to_string()))
     }
 
-    fn ask_field(&mut self, field: &Field) -> anyhow::Result<Said<A>> {
+    fn ask_field(&mut self, field: &Field) -> anyhow::Result<PromptInput<A>> {
         let (commands, own) = (self.commands.clone(), field.clone());
-        let check = move |words: &str| match commands.meant(words) {
-            Meant::Command(..) => Ok(()),
-            Meant::Words(words) | Meant::Unknown(words) => own.hear(words).map(drop),
+        let check = move |words: &str| match commands.parse(words) {
+            LineKind::Command(..) => Ok(()),
+            LineKind::Text(words) | LineKind::Unknown(words) => own.hear(words).map(drop),
         };
-        let heard = self.editor.ask("Your answer:", check)?;
-        Ok(self.said(heard))
+        let input = self.editor.ask("Your answer:", check)?;
+        Ok(self.interpret(input))
     }
 
-    fn ask_words(&mut self, question: Option<&Question>) -> anyhow::Result<Said<A>> {
+    fn ask_text(&mut self, question: Option<&Question>) -> anyhow::Result<PromptInput<A>> {
         let prompt = if question.is_some() { "Your answer:" } else { "You:" };
         // Whether a confirmation needs a yes depends on the asker, so the run checks it.
         let own = question.filter(|question| question.kind != QuestionKind::Confirm).cloned();
         let (commands, blank) = (self.commands.clone(), self.blank);
-        let check = move |words: &str| match commands.meant(words) {
-            Meant::Command(..) => Ok(()),
-            Meant::Unknown(name) if own.is_none() => Err(format!(
+        let check = move |words: &str| match commands.parse(words) {
+            LineKind::Command(..) => Ok(()),
+            LineKind::Unknown(name) if own.is_none() => Err(format!(
                 "There is no command {name}; /help lists them. With a blank in front it is sent as words."
             )),
-            Meant::Words(words) | Meant::Unknown(words) => match &own {
+            LineKind::Text(words) | LineKind::Unknown(words) => match &own {
                 Some(question) => question.answer(words).map(drop),
                 None if words.trim().is_empty() && blank == Blank::IsSlip => {
                     Err("Write something, or leave with Ctrl-D.".to_owned())
@@ -141,18 +144,18 @@ impl<A: Copy + 'static> Desk<A> {
                 None => Ok(()),
             },
         };
-        let heard = self.editor.ask(prompt, check)?;
-        Ok(self.said(heard))
+        let input = self.editor.ask(prompt, check)?;
+        Ok(self.interpret(input))
     }
 
-    fn said(&self, heard: Heard) -> Said<A> {
-        match heard {
-            Heard::Words(words) => match self.commands.meant(&words) {
-                Meant::Command(act, rest) => Said::Command(act, rest.to_owned()),
-                Meant::Unknown(_) | Meant::Words(_) => Said::Words(words),
+    fn interpret(&self, input: TypedInput) -> PromptInput<A> {
+        match input {
+            TypedInput::Text(words) => match self.commands.parse(&words) {
+                LineKind::Command(action, rest) => PromptInput::Command(action, rest.to_owned()),
+                LineKind::Unknown(_) | LineKind::Text(_) => PromptInput::Text(words),
             },
-            Heard::Leave => Said::Leave,
-            Heard::Interrupt => Said::Interrupt,
+            TypedInput::Leave => PromptInput::Leave,
+            TypedInput::Interrupt => PromptInput::Interrupt,
         }
     }
 

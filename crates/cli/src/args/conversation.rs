@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::run::{Bounds, Conversation};
+use super::run::{Bounds, ConversationOptions};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Agent {
@@ -18,7 +18,7 @@ pub(crate) struct Agent {
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: ConversationOptions,
     #[command(flatten)]
     pub(crate) bounds: Bounds,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "DIR", conflicts_with = "chat")]
     pub(crate) project: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: ConversationOptions,
     #[command(flatten)]
     pub(crate) bounds: Bounds,
 }

@@ -6,13 +6,13 @@ use crate::shell;
 
 /// The options of this command line that the next one needs too.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Again {
+pub(crate) struct ResumeHint {
     home: Option<PathBuf>,
     model: Option<String>,
     record: Option<PathBuf>,
 }
 
-impl Again {
+impl ResumeHint {
     /// Creates a hint for this store. A home that the environment sets need not be typed.
     pub(crate) fn new(home: Option<&PathBuf>) -> Self {
         let known = std::env::var_os("CREWAGENT_HOME").map(PathBuf::from);

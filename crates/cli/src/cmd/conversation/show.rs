@@ -3,7 +3,7 @@
 use crewagent_core::package::agents::Agent;
 use crewagent_engine::session::{COMMANDS, Mode, Reaction};
 
-use super::{Eyes, Talk};
+use super::{ConversationDriver, ConversationOutput};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, NAME, QUIET};
@@ -11,20 +11,20 @@ use crate::render::{menu, summary};
 
 const NO_RUN: &str = "There is no run in this conversation to do that with.";
 
-impl Talk<'_> {
+impl ConversationDriver<'_> {
     /// Prints the header: the agent, and what can be asked.
     pub(super) fn greet(&self, console: &mut Console) {
-        if matches!(self.eyes, Eyes::Json) {
+        if matches!(self.output, ConversationOutput::Json) {
             return;
         }
-        let project = self.session.talk().project_folder().display().to_string();
-        match self.session.agent() {
-            Some(agent) => console.text(&menu::greeting(agent, &self.session.menu())),
+        let project = self.conversation.talk().project_folder().display().to_string();
+        match self.conversation.agent() {
+            Some(agent) => console.text(&menu::greeting(agent, &self.conversation.menu())),
             None => console.line(paint::styled(ACCENT, "Chat")),
         }
         let words = format!("\nProject {}. /help shows what works.", paint::printable(&project));
         console.line(paint::styled(QUIET, words));
-        if let Some(run) = self.session.run() {
+        if let Some(run) = self.conversation.run() {
             let words = format!("Your words go to the run {}; /menu leaves it.", run.id());
             console.line(paint::styled(QUIET, words));
         }
@@ -39,7 +39,7 @@ impl Talk<'_> {
             // The next message makes the choice; until then it stays open.
             self.outcome = Outcome::Waiting;
         }
-        if matches!(self.eyes, Eyes::Json) {
+        if matches!(self.output, ConversationOutput::Json) {
             if let Reaction::Refused { error } = reaction {
                 console.error(format_args!("error: {} {}", error.message, error.hint));
             } else if matches!(reaction, Reaction::NoRun) {
@@ -50,7 +50,7 @@ impl Talk<'_> {
         if matches!(reaction, Reaction::Work | Reaction::Nothing) {
             return;
         }
-        self.eyes.hush(console);
+        self.output.end_text(console);
         match reaction {
             Reaction::Work | Reaction::Nothing => {}
             Reaction::Started { run_id } => {
@@ -70,7 +70,7 @@ impl Talk<'_> {
                 "There is no agent here. `crewagent agent PACKAGE` talks to one of a package.",
             ),
             Reaction::Agents { .. } => {
-                let agents = self.session.package().map(|package| package.agents());
+                let agents = self.conversation.package().map(|package| package.agents());
                 console.text(&menu::agents(agents.unwrap_or_default()));
                 console.line(paint::styled(QUIET, "/agent NAME talks to one of them."));
             }
@@ -84,8 +84,8 @@ impl Talk<'_> {
                 console.line(paint::styled(QUIET, hint));
             }
             Reaction::Met { .. } => {
-                if let Some(agent) = self.session.agent() {
-                    console.text(&menu::greeting(agent, &self.session.menu()));
+                if let Some(agent) = self.conversation.agent() {
+                    console.text(&menu::greeting(agent, &self.conversation.menu()));
                 }
             }
             Reaction::Dismissed => console
@@ -103,7 +103,7 @@ impl Talk<'_> {
 
     /// Prints the help.
     fn help(&self) -> String {
-        let words = match self.session.mode() {
+        let words = match self.conversation.mode() {
             Mode::Chat => "What you type goes to the model, which can read and write the project.",
             Mode::Agent => {
                 "Type a number or a word of the menu to start something; anything else is talk."
@@ -111,8 +111,8 @@ impl Talk<'_> {
             Mode::Run => "What you type goes to the run, as an answer or as something to do.",
         };
         let mut text = format!("{words}\n\n");
-        if let Some(desk) = &self.desk {
-            return text + &desk.help();
+        if let Some(prompt) = &self.prompt {
+            return text + &prompt.help();
         }
         for (name, what) in COMMANDS {
             let name = paint::styled(NAME, paint::padded(name, 12));
@@ -124,15 +124,15 @@ impl Talk<'_> {
 
     /// Prints the position of everything, and the cost.
     fn status(&self) -> String {
-        let talk = self.session.talk();
-        let mut rows = vec![("conversation", talk.id().to_owned())];
+        let conversation = self.conversation.talk();
+        let mut rows = vec![("conversation", conversation.id().to_owned())];
         let agent =
-            self.session.agent().map(|agent: &Agent| crate::render::names::full_name(agent));
+            self.conversation.agent().map(|agent: &Agent| crate::render::names::full_name(agent));
         rows.push(("agent", agent.unwrap_or_else(|| "none".to_owned())));
-        rows.push(("project", talk.project_folder().display().to_string()));
-        let (turns, usage) = talk.spent();
+        rows.push(("project", conversation.project_folder().display().to_string()));
+        let (turns, usage) = conversation.spent();
         rows.push(("talk", summary::spent(turns, &usage, None)));
-        if let Some(run) = self.session.run() {
+        if let Some(run) = self.conversation.run() {
             let run_state = run.run_state();
             let place = match run_state.complete {
                 true => "complete".to_owned(),

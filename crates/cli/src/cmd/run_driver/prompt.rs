@@ -7,20 +7,20 @@ use crewagent_core::run::machine::Rest;
 use crewagent_engine::runtime::Run;
 use crewagent_engine::store::{RunPackage, Store};
 
-use super::{Answers, Next, Session, Voice};
-use crate::ask::{self, Heard};
+use super::{Answers, Next, RunDriver, RunOutput};
+use crate::ask::{self, TypedInput};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET};
 use crate::render::run::place_of;
 use crate::render::summary;
-use crate::terminal::commands::{Command, Commands};
-use crate::terminal::desk::{Desk, Said};
+use crate::terminal::commands::{Commands, PromptCommand};
+use crate::terminal::prompt::{Prompt, PromptInput};
 
 /// The history file in the store.
 pub(crate) const HISTORY: &str = "history";
 
-pub(crate) type RunDesk = Desk<RunCommand>;
+pub(crate) type RunPrompt = Prompt<RunCommand>;
 
 /// The action of a command of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) enum RunCommand {
     Stop,
 }
 
-const COMMANDS: [Command<RunCommand>; 5] = [
+const COMMANDS: [PromptCommand<RunCommand>; 5] = [
     row("/help", "what works now", RunCommand::Help),
     row("/status", "where the run is, and what it took", RunCommand::Status),
     row("/last", "the last call of a tool, in full", RunCommand::Last),
@@ -40,48 +40,52 @@ const COMMANDS: [Command<RunCommand>; 5] = [
     row("/stop", "the same, as Ctrl-C does it", RunCommand::Stop),
 ];
 
-const fn row(name: &'static str, help: &'static str, act: RunCommand) -> Command<RunCommand> {
-    Command { name, takes: "", help, act }
+const fn row(
+    name: &'static str,
+    help: &'static str,
+    action: RunCommand,
+) -> PromptCommand<RunCommand> {
+    PromptCommand { name, takes: "", help, action }
 }
 
 /// Opens the prompt of a run, if stdin and stdout are a terminal. The store keeps its history.
-pub(crate) fn desk(
+pub(crate) fn open_prompt(
     answers: Answers,
     run: &Run,
     home: Option<PathBuf>,
-) -> anyhow::Result<Option<RunDesk>> {
+) -> anyhow::Result<Option<RunPrompt>> {
     let is_possible = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if answers == Answers::Nobody || !is_possible {
+    if answers == Answers::None || !is_possible {
         return Ok(None);
     }
     let history = home.map_or_else(Store::default_home, Ok)?.join(HISTORY);
     let project = Some(run.project_folder().to_owned());
-    Desk::open(Commands::new(COMMANDS), Some(&history), Vec::new(), project).map(Some)
+    Prompt::open(Commands::new(COMMANDS), Some(&history), Vec::new(), project).map(Some)
 }
 
-impl Session {
+impl RunDriver {
     /// Asks the user for the next message to the run.
     pub(super) fn ask(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<Next> {
-        let Some(mut desk) = self.desk.take() else {
-            return Ok(match ask::words(rest.question.as_ref())? {
-                Heard::Words(words) => Next::Say(words),
-                Heard::Leave => Next::End,
-                Heard::Interrupt => Next::Interrupted,
+        let Some(mut prompt) = self.prompt.take() else {
+            return Ok(match ask::text(rest.question.as_ref())? {
+                TypedInput::Text(words) => Next::Say(words),
+                TypedInput::Leave => Next::End,
+                TypedInput::Interrupt => Next::Interrupted,
             });
         };
         let next = loop {
-            let command = match desk.ask(rest.question.as_ref(), console)? {
-                Said::Words(words) => break Next::Say(words),
-                Said::Leave => break Next::End,
-                Said::Interrupt => break Next::Interrupted,
-                Said::Command(command, _) => command,
+            let command = match prompt.ask(rest.question.as_ref(), console)? {
+                PromptInput::Text(words) => break Next::Say(words),
+                PromptInput::Leave => break Next::End,
+                PromptInput::Interrupt => break Next::Interrupted,
+                PromptInput::Command(command, _) => command,
             };
             let text = match command {
-                RunCommand::Help => desk.help(),
+                RunCommand::Help => prompt.help(),
                 RunCommand::Status => self.status(rest),
-                RunCommand::Last => match &self.voice {
-                    Voice::Human(stage) => stage.last_call(),
-                    Voice::Json => String::new(),
+                RunCommand::Last => match &self.output {
+                    RunOutput::Human(view) => view.last_call(),
+                    RunOutput::Json => String::new(),
                 },
                 RunCommand::Pause => break Next::End,
                 RunCommand::Stop => break Next::Interrupted,
@@ -89,13 +93,13 @@ impl Session {
             console.text(&format!("\n{text}\n"));
             console.show();
         };
-        self.desk = Some(desk);
+        self.prompt = Some(prompt);
         Ok(next)
     }
 
     /// Formats the position and usage of the run.
     fn status(&self, rest: &Rest) -> String {
-        let (run_state, facts) = (self.run.run_state(), self.run.facts());
+        let (run_state, record) = (self.run.run_state(), self.run.facts());
         let (turns, usage) = self.run.spent();
         let node = &run_state.current_node_id;
         let place = match run_state.complete {
@@ -110,7 +114,7 @@ impl Session {
         };
         let rows = [
             ("run", self.run.id().to_owned()),
-            ("package", facts.subject.package().map(RunPackage::reference).unwrap_or_default()),
+            ("package", record.subject.package().map(RunPackage::reference).unwrap_or_default()),
             ("state", format!("{:?}", Outcome::of_rest(rest.phase, rest.reason)).to_lowercase()),
             ("node", place),
             ("model", self.model.name().to_owned()),

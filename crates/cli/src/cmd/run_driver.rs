@@ -17,39 +17,39 @@ use crewagent_engine::runtime::Run;
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{RunRecord, Store};
 
-pub(crate) use self::prompt::{HISTORY, RunDesk, desk};
-use crate::again::Again;
+pub(crate) use self::prompt::{HISTORY, RunPrompt, open_prompt};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, WARNING};
 use crate::render::names::Names;
-use crate::render::run::{Screen, View};
-use crate::render::summary::{self, Ending};
+use crate::render::run::{EventSource, Screen};
+use crate::render::summary::{self, RunEnding};
+use crate::resume_hint::ResumeHint;
 use crate::terminal;
 use crate::terminal::Quiet;
+use crate::terminal::live_view::LiveView;
 use crate::terminal::spinner::Spinner;
-use crate::terminal::stage::Stage;
 
 /// The source of answers after the inputs of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
     /// The user at the terminal.
-    Person,
+    User,
     /// None: the run is left waiting.
-    Nobody,
+    None,
 }
 
 /// The format of events.
 #[derive(Debug)]
-pub(crate) enum Voice {
-    Human(Box<Stage>),
+pub(crate) enum RunOutput {
+    Human(Box<LiveView>),
     /// One JSON object a line.
     Json,
 }
 
 /// The suggestion at the end of a complete run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parting {
+pub(crate) enum Farewell {
     /// Continue the run.
     Resume,
     /// Look at the result, and create a package.
@@ -57,17 +57,17 @@ pub(crate) enum Parting {
 }
 
 /// A run that one command drives.
-pub(crate) struct Session {
+pub(crate) struct RunDriver {
     pub(crate) run: Run,
     pub(crate) model: Box<dyn Model>,
     pub(crate) control: Control,
     pub(crate) inputs: VecDeque<String>,
     pub(crate) answers: Answers,
     /// The prompt, if stdin and stdout are a terminal.
-    pub(crate) desk: Option<RunDesk>,
-    pub(crate) voice: Voice,
-    pub(crate) again: Again,
-    pub(crate) parting: Parting,
+    pub(crate) prompt: Option<RunPrompt>,
+    pub(crate) output: RunOutput,
+    pub(crate) resume_hint: ResumeHint,
+    pub(crate) farewell: Farewell,
 }
 
 /// The next step at a rest.
@@ -77,16 +77,16 @@ enum Next {
     Interrupted,
 }
 
-impl Session {
+impl RunDriver {
     /// Drives the run until there is no more input.
-    pub(crate) fn play(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
+    pub(crate) fn drive_to_end(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
         let began = Instant::now();
-        let mut purse = Purse::of(self.run.settings());
+        let mut cost_warning = CostWarning::of(self.run.settings());
         for event in self.run.opening() {
-            self.voice.tell(event, &self.control, console);
+            self.output.show_event(event, &self.control, console);
         }
         loop {
-            let rest = match self.drive(&mut purse, console) {
+            let rest = match self.drive(&mut cost_warning, console) {
                 Ok(rest) => rest,
                 Err(halt) => return Ok(self.halted(halt, console)),
             };
@@ -106,23 +106,27 @@ impl Session {
         }
     }
 
-    fn drive(&mut self, purse: &mut Purse, console: &mut Console) -> Result<Rest, Halt> {
-        let Self { run, model, control, voice, .. } = self;
-        let _quiet = voice.work();
+    fn drive(
+        &mut self,
+        cost_warning: &mut CostWarning,
+        console: &mut Console,
+    ) -> Result<Rest, Halt> {
+        let Self { run, model, control, output, .. } = self;
+        let _quiet = output.hide_keys();
         run.drive(&**model, control, &mut |event| {
-            voice.tell(event, control, console);
-            purse.look(event, console);
+            output.show_event(event, control, console);
+            cost_warning.check(event, console);
         })
     }
 
     fn say(&mut self, words: &str, console: &mut Console) -> Result<(), Halt> {
-        let Self { run, control, voice, .. } = self;
-        run.say(words, &mut |event| voice.tell(event, control, console))
+        let Self { run, control, output, .. } = self;
+        run.say(words, &mut |event| output.show_event(event, control, console))
     }
 
     fn finish(&mut self, rest: &Rest, console: &mut Console) -> Result<(), Halt> {
-        let Self { run, control, voice, .. } = self;
-        run.finish(rest, &mut |event| voice.tell(event, control, console))
+        let Self { run, control, output, .. } = self;
+        run.finish(rest, &mut |event| output.show_event(event, control, console))
     }
 
     /// Returns the next input, if the run accepts one and there is one.
@@ -146,13 +150,13 @@ impl Session {
         if let Some(words) = self.inputs.pop_front() {
             return Ok(Next::Say(words));
         }
-        if rest.phase == Phase::Completed || self.answers == Answers::Nobody {
+        if rest.phase == Phase::Completed || self.answers == Answers::None {
             return Ok(Next::End);
         }
-        self.voice.pause(console);
+        self.output.pause(console);
         let next = self.ask(rest, console)?;
-        if let (Next::Say(_), Voice::Human(stage)) = (&next, &mut self.voice) {
-            stage.screen.typed();
+        if let (Next::Say(_), RunOutput::Human(view)) = (&next, &mut self.output) {
+            view.screen.suppress_echo();
         }
         Ok(next)
     }
@@ -162,7 +166,7 @@ impl Session {
         let (turns, usage) = self.run.spent();
         let run_state = self.run.run_state();
         let next = self.advice(rest);
-        let ending = Ending {
+        let ending = RunEnding {
             phase: rest.phase,
             reason: rest.reason,
             node: Some(run_state.current_node_id.as_str()).filter(|_| !run_state.complete),
@@ -171,37 +175,37 @@ impl Session {
             artifacts: &self.run.artifacts(),
             next: (&next.0, next.1),
         };
-        match self.voice {
-            Voice::Human(_) => console.text(&summary::ending(&ending)),
-            Voice::Json => console.error(summary::next(ending.next.0, &ending.next.1).trim()),
+        match self.output {
+            RunOutput::Human(_) => console.text(&summary::ending(&ending)),
+            RunOutput::Json => console.error(summary::next(ending.next.0, &ending.next.1).trim()),
         }
     }
 
     /// Returns a hint and the commands for it.
     fn advice(&self, rest: &Rest) -> (String, Vec<String>) {
-        let (id, again) = (self.run.id(), &self.again);
+        let (id, resume_hint) = (self.run.id(), &self.resume_hint);
         if let Some(reason) = rest.reason.filter(|_| rest.phase == Phase::WaitingUser)
             && let Some(words) = summary::room(reason, &self.run.settings().limits)
         {
-            return (words, vec![again.resume(id)]);
+            return (words, vec![resume_hint.resume(id)]);
         }
         let (words, commands) = self.common_advice(rest);
         (words.to_owned(), commands)
     }
 
     fn common_advice(&self, rest: &Rest) -> (&'static str, Vec<String>) {
-        let (id, again) = (self.run.id(), &self.again);
+        let (id, resume_hint) = (self.run.id(), &self.resume_hint);
         match (rest.phase, rest.reason) {
-            (Phase::Completed, _) if self.parting == Parting::Tour => (
+            (Phase::Completed, _) if self.farewell == Farewell::Tour => (
                 "Look at what happened, or make a package of your own:",
                 vec![
-                    again.command(&format!("runs show {id}")),
-                    again.command(&format!("runs logs {id}")),
+                    resume_hint.command(&format!("runs show {id}")),
+                    resume_hint.command(&format!("runs logs {id}")),
                     "crewagent package new my-workflow".to_owned(),
                 ],
             ),
             (Phase::Completed, _) => {
-                ("To change something, say what:", vec![again.answer(id, "what to change")])
+                ("To change something, say what:", vec![resume_hint.answer(id, "what to change")])
             }
             (Phase::WaitingUser, Some(Reason::Question)) => {
                 let is_approval = |question: &Question| question.approval.is_some();
@@ -209,13 +213,13 @@ impl Session {
                     true => "once, run, or deny: why",
                     false => "your answer",
                 };
-                ("Go on with your answer:", vec![again.answer(id, answer)])
+                ("Go on with your answer:", vec![resume_hint.answer(id, answer)])
             }
             (Phase::WaitingUser, _) => {
-                ("Go on by telling it what to do:", vec![again.answer(id, "your words")])
+                ("Go on by telling it what to do:", vec![resume_hint.answer(id, "your words")])
             }
             (Phase::Running | Phase::Paused | Phase::Failed, _) => {
-                ("Nothing is lost. Go on with:", vec![again.resume(id)])
+                ("Nothing is lost. Go on with:", vec![resume_hint.resume(id)])
             }
         }
     }
@@ -230,7 +234,7 @@ impl Session {
         };
         // The disk may be the cause; then the end is shown and not stored.
         let _ = self.finish(&rest, console);
-        self.voice.pause(console);
+        self.output.pause(console);
         let outcome = Outcome::of_error(&halt.into(), console);
         let (words, commands) = self.advice(&rest);
         console.error(summary::next(&words, &commands).trim_end());
@@ -246,11 +250,11 @@ pub(crate) fn print_json(event: &Event, console: &mut Console) {
     }
 }
 
-impl Voice {
+impl RunOutput {
     /// Shows an event. Pauses the run when standard output is closed.
-    fn tell(&mut self, event: &Event, control: &Control, console: &mut Console) {
+    fn show_event(&mut self, event: &Event, control: &Control, console: &mut Console) {
         match self {
-            Self::Human(stage) => stage.event(event, console),
+            Self::Human(view) => view.event(event, console),
             Self::Json => print_json(event, console),
         }
         console.show();
@@ -261,24 +265,24 @@ impl Voice {
 
     /// Ends the current text before something is printed that is not an event.
     fn pause(&mut self, console: &mut Console) {
-        if let Self::Human(stage) = self {
-            stage.hush(console);
+        if let Self::Human(view) = self {
+            view.end_text(console);
             console.line("");
         }
         console.show();
     }
 
     /// Hides typed keys while the run works.
-    fn work(&self) -> Option<Quiet> {
+    fn hide_keys(&self) -> Option<Quiet> {
         match self {
-            Self::Human(stage) => stage.work(),
+            Self::Human(view) => view.hide_keys(),
             Self::Json => None,
         }
     }
 }
 
 /// Warns once that a cost limit cannot be enforced, because the model reports no price.
-pub(crate) struct Purse {
+pub(crate) struct CostWarning {
     watch: Watch,
 }
 
@@ -289,14 +293,14 @@ enum Watch {
     Off,
 }
 
-impl Purse {
+impl CostWarning {
     pub(crate) fn of(settings: &RunSettings) -> Self {
         let watch = if settings.limits.cost.is_some() { Watch::On } else { Watch::Off };
         Self { watch }
     }
 
     /// Prints the warning, once.
-    pub(crate) fn look(&mut self, event: &Event, console: &mut Console) {
+    pub(crate) fn check(&mut self, event: &Event, console: &mut Console) {
         let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = &event.kind
         else {
             return;
@@ -312,14 +316,14 @@ impl Purse {
 }
 
 /// Returns the package of a run, if it is still in the store and valid.
-pub(crate) fn package_of(facts: &RunRecord, store: &Store) -> Option<Arc<Package>> {
-    let installed = store.runs().package(facts).ok()??;
+pub(crate) fn package_of(record: &RunRecord, store: &Store) -> Option<Arc<Package>> {
+    let installed = store.runs().package(record).ok()??;
     store.packages().load(&installed).ok()
 }
 
 /// Returns the display names of a run, as far as its package has them.
-pub(crate) fn names_of(facts: &RunRecord, package: Option<&Package>) -> Names {
-    let document = facts.subject.workflow().map(|workflow| workflow.document.as_str());
+pub(crate) fn names_of(record: &RunRecord, package: Option<&Package>) -> Names {
+    let document = record.subject.workflow().map(|workflow| workflow.document.as_str());
     let workflow = package.and_then(|package| {
         let mut workflows = package.workflows().iter();
         workflows.find(|workflow| Some(workflow.document_path.as_str()) == document)
@@ -331,20 +335,20 @@ pub(crate) fn names_of(facts: &RunRecord, package: Option<&Package>) -> Names {
 }
 
 /// Creates the view of a driven run: live if standard output is a terminal.
-pub(crate) fn stage(
+pub(crate) fn live_view(
     run: &Run,
     names: Names,
     spinner: Spinner,
     store: &Store,
     model: &str,
-) -> Box<Stage> {
+) -> Box<LiveView> {
     let run_state = run.run_state().clone();
     let agent = run.facts().subject.agent_id().unwrap_or_default();
-    let screen =
-        Screen::new(View::Live, paint::text_width(), names, run_state, agent).inside(run.callers());
+    let screen = Screen::new(EventSource::Live, paint::text_width(), names, run_state, agent)
+        .inside(run.callers());
     let view = terminal::is_live().then(|| store.runs().look(&run.facts().run_id));
     Box::new(match view {
-        Some(Ok(view)) => Stage::live(screen, spinner, run.project_folder(), view.blobs, model),
-        Some(Err(_)) | None => Stage::plain(screen),
+        Some(Ok(view)) => LiveView::live(screen, spinner, run.project_folder(), view.blobs, model),
+        Some(Err(_)) | None => LiveView::plain(screen),
     })
 }

@@ -3,8 +3,8 @@
 
 use crewagent_testkit::pty::Terminal;
 
+use crate::conversation::sessions;
 use crate::support::World;
-use crate::talk::sessions;
 use crate::terminal::{ended, prompt, start};
 
 /// A model that says these replies one after the other.
@@ -20,14 +20,14 @@ fn front_desk() -> World {
     world(&std::fs::read_to_string(scenario).unwrap())
 }
 
-fn talk(world: &World, command: &[&str]) -> Terminal {
+fn converse(world: &World, command: &[&str]) -> Terminal {
     let model = ["--model", "scripted:scenario.yaml"];
     start(world, &[command, &model[..]].concat())
 }
 
 fn agent(world: &World) -> Terminal {
     let package = sessions().join("package");
-    talk(world, &["agent", package.to_str().unwrap(), "--project", "project"])
+    converse(world, &["agent", package.to_str().unwrap(), "--project", "project"])
 }
 
 /// Types a line when it is asked for. It is sent when it stands on the screen, so that the next prompt is another one.
@@ -82,7 +82,7 @@ const SLOW: &str = "scenario: slow\npace: { characters: 2, milliseconds: 20 }\nc
 #[test]
 fn ctrl_c_pauses_the_work_and_the_conversation_goes_on() {
     let world = world(SLOW);
-    let mut terminal = talk(&world, &["chat", "--project", "project"]);
+    let mut terminal = converse(&world, &["chat", "--project", "project"]);
     terminal.wait_for("You:").unwrap();
     say(&mut terminal, "What is here?");
     terminal.wait_for("Begin").unwrap();
@@ -106,7 +106,7 @@ fn ctrl_c_pauses_the_work_and_the_conversation_goes_on() {
 fn a_failed_model_is_asked_again_with_enter() {
     let world =
         world("scenario: fails once\nchat:\n  - fault: { fail: rate, message: \"overloaded\" }\n");
-    let mut terminal = talk(&world, &["chat", "--project", "project"]);
+    let mut terminal = converse(&world, &["chat", "--project", "project"]);
     terminal.wait_for("You:").unwrap();
     say(&mut terminal, "Hello?");
     terminal.wait_for("Press Enter to try again").unwrap();
@@ -123,7 +123,7 @@ fn a_failed_model_is_asked_again_with_enter() {
     assert_eq!(code, 5, "{said}");
     // Somebody else goes on where it was left.
     world.write("scenario.yaml", "scenario: works\nchat:\n  - say: \"Here I am.\"\n");
-    let mut terminal = talk(&world, &["chat", "latest"]);
+    let mut terminal = converse(&world, &["chat", "latest"]);
     terminal.wait_for("Here I am.").unwrap();
     prompt(&mut terminal);
     terminal.press("\u{4}").unwrap();
