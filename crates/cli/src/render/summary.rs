@@ -11,7 +11,7 @@ use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
 /// The end of a run, or of the part that one process drove.
 #[derive(Debug)]
-pub(crate) struct Ending<'e> {
+pub(crate) struct RunEnding<'e> {
     pub(crate) phase: Phase,
     pub(crate) reason: Option<Reason>,
     /// The current node; none when the workflow is complete.
@@ -27,7 +27,7 @@ pub(crate) struct Ending<'e> {
 }
 
 /// Formats an ending.
-pub(crate) fn ending(ending: &Ending<'_>) -> String {
+pub(crate) fn ending(ending: &RunEnding<'_>) -> String {
     let verdict = verdict(ending.phase, ending.reason);
     let place = ending.node.map(|node| format!(" at {}", paint::printable(node)));
     let place = paint::styled(NAME, place.unwrap_or_default());

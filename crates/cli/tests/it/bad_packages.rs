@@ -1,4 +1,4 @@
-//! One broken package for every diagnostic code; what the author reads about it is a snapshot beside it.
+//! One broken package for every diagnostic code; the report that the author reads is a snapshot beside it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,7 +32,7 @@ fn every_code_has_a_broken_package_and_a_report_that_names_it() {
     assert_eq!(missing, Vec::<&str>::new(), "codes without a broken package");
 }
 
-/// Validates a copy of the case, with what `case.toml` asks for.
+/// Validates a copy of the case with the options of `case.toml`.
 fn validate(folder: &Path) -> Ran {
     let world = World::new();
     let case = case(folder);
@@ -66,7 +66,7 @@ fn case(folder: &Path) -> toml::Table {
         .unwrap_or_default()
 }
 
-/// Takes every permission from a file.
+/// Removes every permission of a file.
 #[cfg(unix)]
 fn make_unreadable(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;

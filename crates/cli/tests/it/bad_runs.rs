@@ -1,4 +1,5 @@
-//! Bad input at the command line and from the model: one clear sentence, the right exit code, a run that can go on.
+//! Bad input at the command line and from the model: one clear sentence, the right exit code, a run that can be
+//! resumed.
 
 use crate::support::{World, example};
 
@@ -72,7 +73,7 @@ fn a_bad_value_on_the_command_line_is_bad_usage() {
     }
 }
 
-/// A model that does something silly first and then says that it is sorry.
+/// Checks that a run continues after the model made a mistake and apologized.
 fn check_goes_on(call: &str, code: &str) {
     let world = World::with_tiny();
     world.write(

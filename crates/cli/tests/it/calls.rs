@@ -1,10 +1,10 @@
-//! Workflows that call workflows, as people see them.
+//! Subworkflows in the output of the commands.
 
 use serde_json::{Value as Json, json};
 
 use crate::support::{World, copy_folder, example, repository};
 
-/// nested-review with the scenario and the project of a golden run.
+/// The package nested-review with the scenario and the project of a golden run.
 struct Nested {
     world: World,
     scenario: String,
@@ -50,7 +50,7 @@ fn a_run_shows_which_workflow_is_active_and_where_it_failed() {
 ";
     assert!(shown.contains(path), "{shown}");
 
-    // Whoever comes back is told why it waits.
+    // A resumed run says why it waits.
     let ran = nested.run(&["resume", "--no-input"], &[]);
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(
@@ -59,7 +59,7 @@ fn a_run_shows_which_workflow_is_active_and_where_it_failed() {
         ran.out
     );
 
-    // The second call is another branch of the tree, and the run goes on behind it.
+    // The second call is another branch of the tree, and the run continues behind it.
     let ran = nested.run(&["resume"], &["Take docs/notes.md instead."]);
     assert_eq!(ran.code, 3, "{ran:?}");
     let shown = nested.world.run(&["runs", "show"]).out;

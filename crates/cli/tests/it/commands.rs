@@ -1,4 +1,4 @@
-//! Each command as a user types it, with what it prints and how it exits.
+//! Each command as a user types it, with its output and exit code.
 
 use std::process::Stdio;
 

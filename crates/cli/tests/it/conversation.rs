@@ -1,4 +1,4 @@
-//! `crewagent agent`, `chat` and `chats`, as a person or a program uses them.
+//! `crewagent agent`, `chat` and `chats`, as users and programs call them.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::support::{Ran, World, repository};
 
-/// The package and the scenarios of the golden sessions.
+/// Returns the folder with the package and the scenarios of the golden sessions.
 pub(crate) fn sessions() -> PathBuf {
     repository().join("crates/engine/tests/sessions")
 }
@@ -37,12 +37,12 @@ impl ConversationFixture {
         self.run(&["agent", package, "porter", "--project", "project"], inputs)
     }
 
-    /// What a command prints as JSON.
+    /// Returns the JSON output of a command.
     fn json(&self, args: &[&str]) -> Json {
         serde_json::from_str(&self.world.run(args).out).unwrap()
     }
 
-    /// The only conversation.
+    /// Returns the id of the only conversation.
     fn chat(&self) -> String {
         let listed = self.json(&["chats", "list", "--all", "--json"]);
         listed["conversations"][0]["id"].as_str().unwrap().to_owned()
@@ -62,7 +62,7 @@ fn agents_are_listed_when_none_is_named() {
         fixture.run(&["agent", package.to_str().unwrap(), "--project", "project"], &["rooms"]);
     assert_eq!(asked.code, 2, "{asked:?}");
     assert!(asked.err.contains("name one of the agents: porter, cook"), "{}", asked.err);
-    // Nothing was begun.
+    // No conversation was started.
     assert_eq!(fixture.json(&["chats", "--all", "--json"])["conversations"], serde_json::json!([]));
 }
 
@@ -148,7 +148,7 @@ fn a_conversation_goes_on_in_another_process() {
     let fixture = ConversationFixture::new();
     fixture.agent(&["rooms", "check-in"]);
     let chat = fixture.chat();
-    // The run was left at its first node; words go to it. `rooms` took the first reply of the conversation.
+    // The run was left at its first node, so messages go to it. `rooms` took the first reply of the conversation.
     let ran = fixture.run(&["chat", &chat[chat.len() - 5..]], &["/menu", "rules"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.contains("Your words go to the run"), "{}", ran.out);
@@ -234,7 +234,7 @@ fn a_model_that_fails_leaves_a_conversation_that_goes_on() {
     ]);
     assert_eq!(failed.code, 5, "{failed:?}");
     assert!(failed.err.contains("has no reply left"), "{}", failed.err);
-    // The request is made again, and what was asked for is answered.
+    // The request is repeated, and the message is answered.
     let ran = fixture.run(&["chat", &fixture.chat()], &[]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.contains("Rooms 12 and 14 are free."), "{}", ran.out);

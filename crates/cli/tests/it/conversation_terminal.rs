@@ -1,4 +1,4 @@
-//! Conversations with the person at the terminal.
+//! Conversations at a terminal.
 #![cfg(unix)]
 
 use crewagent_testkit::pty::Terminal;
@@ -7,7 +7,7 @@ use crate::conversation::sessions;
 use crate::support::World;
 use crate::terminal::{ended, prompt, start};
 
-/// A model that says these replies one after the other.
+/// Writes a model that gives these replies one after the other.
 fn world(scenario: &str) -> World {
     let world = World::new();
     std::fs::create_dir(world.path("project")).unwrap();
@@ -30,7 +30,7 @@ fn agent(world: &World) -> Terminal {
     converse(world, &["agent", package.to_str().unwrap(), "--project", "project"])
 }
 
-/// Types a line when it is asked for. It is sent when it stands on the screen, so that the next prompt is another one.
+/// Types a line at the prompt and sends it once it is on the screen, so that the next prompt is a new one.
 fn say(terminal: &mut Terminal, words: &str) {
     prompt(terminal);
     terminal.press(words).unwrap();
@@ -88,7 +88,7 @@ fn ctrl_c_pauses_the_work_and_the_conversation_goes_on() {
     terminal.wait_for("Begin").unwrap();
     terminal.press("\u{3}").unwrap();
     terminal.wait_for("Pausing after the call in hand").unwrap();
-    // The whole reply came; its call waits.
+    // The whole reply arrived; its call waits.
     terminal.wait_for("lot to say.").unwrap();
     terminal.wait_until("a prompt", |screen| screen.text().matches("You:").count() == 2).unwrap();
     assert!(!terminal.screen.text().contains("empty"), "{:?}", terminal.screen);
@@ -121,7 +121,7 @@ fn a_failed_model_is_asked_again_with_enter() {
     terminal.press("\u{4}").unwrap();
     let (code, said) = ended(terminal);
     assert_eq!(code, 5, "{said}");
-    // Somebody else goes on where it was left.
+    // Another process continues the conversation.
     world.write("scenario.yaml", "scenario: works\nchat:\n  - say: \"Here I am.\"\n");
     let mut terminal = converse(&world, &["chat", "latest"]);
     terminal.wait_for("Here I am.").unwrap();

@@ -1,5 +1,5 @@
-//! The real binary, killed for real: after a line of its output, in the middle of a system call, and on a disk that is
-//! full. An independent check of what the engine's proofs show. See docs/reliability.md.
+//! Kills the real binary: after a line of its output, in the middle of a system call, and on a full disk. An
+//! independent check of the engine's proofs. See docs/reliability.md.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout, reason = "what is left out is said")]
 
@@ -17,14 +17,14 @@ use crate::support::{Ran, World, copy_folder, example, repository};
 const KEY: &str = "1-2-user-authentication";
 const PACKAGE: &str = "create-story-micro";
 
-/// The first golden run, with a store and a project of its own.
+/// The first golden run, with its own store and project.
 struct CrashFixture {
     world: World,
     golden: PathBuf,
     model: String,
 }
 
-/// What a run leaves behind, without ids and times.
+/// The result of a run, without ids and times.
 #[derive(Debug, PartialEq)]
 struct Picture {
     project: BTreeMap<PathBuf, Vec<u8>>,
@@ -56,7 +56,7 @@ impl CrashFixture {
         run.into_iter().chain(how).collect()
     }
 
-    /// Takes the run over until it is complete. A run that is not there yet is started.
+    /// Resumes the run until it is complete. Starts it if there is none yet.
     fn complete(&self, case: &str) -> Picture {
         let mut input = Vec::new();
         for _ in 0..4 {
@@ -78,7 +78,7 @@ impl CrashFixture {
         panic!("{case}: the run does not come to its end")
     }
 
-    /// The folder of the only run.
+    /// Returns the folder of the only run.
     fn run_folder(&self) -> Option<PathBuf> {
         let projects = fs::read_dir(self.world.path("store/projects")).ok()?;
         let runs =
@@ -109,7 +109,8 @@ impl CrashFixture {
     }
 }
 
-/// `resume latest` finds nothing unfinished when the process died after its last word.
+/// Returns true if the run was complete: `resume latest` finds no unfinished run when the process died after its last
+/// line.
 fn is_complete(ran: &Ran) -> bool {
     ran.err.contains("there is no unfinished run")
 }
@@ -135,7 +136,7 @@ fn is_full() -> bool {
     std::env::var("PROOF_SCALE").as_deref() == Ok("full")
 }
 
-/// Runs the binary and kills it after so many lines. Gives the lines.
+/// Runs the binary, kills it after this many lines, and returns them.
 fn kill_after(fixture: &CrashFixture, lines: usize) -> Vec<Json> {
     let mut child = fixture
         .world
@@ -153,7 +154,7 @@ fn kill_after(fixture: &CrashFixture, lines: usize) -> Vec<Json> {
     seen
 }
 
-/// Results that were told before the death are in the journal.
+/// Checks that results printed before the kill are in the journal.
 fn check_kept(events: &[Json], journal: &[Json], case: &str) {
     for event in events.iter().filter(|event| event.get("key").is_some()) {
         let same = |record: &&Json| record["seq"] == event["seq"] && record["key"] == event["key"];
@@ -185,7 +186,7 @@ fn a_killed_run_goes_on_where_it_was() {
     proven("B1", &format!("{died} kills; 0 failures"));
 }
 
-/// System calls, and how far apart the calls are in which the process is killed.
+/// System calls, with the distance between the calls in which the process is killed.
 const CALLS: [(&str, usize, usize); 9] = [
     ("fdatasync", 7, 1),
     ("fsync", 9, 1),
@@ -198,7 +199,7 @@ const CALLS: [(&str, usize, usize); 9] = [
     ("ftruncate", 1, 1),
 ];
 
-/// Runs the binary under strace, which kills it in the Nth call. Whether it did.
+/// Runs the binary under strace, which kills it in the Nth call. Returns true if it did.
 fn kill_in(fixture: &CrashFixture, call: &str, n: usize) -> bool {
     let log = fixture.world.path("strace.log");
     let _ = fs::remove_file(&log);
@@ -267,7 +268,7 @@ fn strace_works() -> Result<(), String> {
     }
 }
 
-/// Plays on a disk of a few kilobytes, gives it room, and takes the run over. The last line has both exit codes.
+/// Runs on a disk of a few kilobytes, enlarges it, and resumes. The last line has both exit codes.
 const FULL_DISK: &str = r#"
 set -u
 mount -t tmpfs -o size="$SIZE"k tmpfs "$DISK" || { echo "left out: no tmpfs"; exit 0; }

@@ -1,4 +1,4 @@
-//! The demo: the golden path, visible, offline, and quick.
+//! The demo: offline and quick, and every artifact it names exists.
 
 use std::path::PathBuf;
 

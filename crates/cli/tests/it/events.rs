@@ -1,4 +1,4 @@
-//! `--json`: one event a line, as the published schema says.
+//! `--json`: one event a line, valid by the published schema.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
@@ -13,7 +13,7 @@ fn schema() -> jsonschema::Validator {
     jsonschema::validator_for(&schema).unwrap()
 }
 
-/// Every line as an event that the schema allows.
+/// Parses every line as an event and validates it.
 fn events(text: &str) -> Vec<Json> {
     let schema = schema();
     let event = |line: &str| {
@@ -124,7 +124,7 @@ fn events_come_as_they_happen() {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
-    // The model never ends its reply; a piece of it arrives all the same.
+    // The model never ends its reply; its deltas arrive all the same.
     while !line.contains("assistant.delta") {
         line.clear();
         assert!(lines.read_line(&mut line).unwrap() > 0, "no piece came");

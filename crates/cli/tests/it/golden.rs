@@ -1,4 +1,4 @@
-//! The golden runs of the engine, once more through the front door.
+//! The golden runs of the engine, through the command line.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn every_golden_run_ends_the_same_way_on_the_command_line() {
         }
         let text = std::fs::read_to_string(folder.join("run.yaml")).unwrap();
         let plan = yaml::parse(&text).unwrap().to_json();
-        // Hostile set-ups are built by the engine's own test.
+        // The engine's own test builds the hostile set-ups.
         if plan.get("links").is_none() {
             play(&folder, &plan);
             played += 1;
@@ -27,7 +27,7 @@ fn every_golden_run_ends_the_same_way_on_the_command_line() {
     assert!(played >= 7, "{played} golden runs");
 }
 
-/// Plays a golden run and compares the project it leaves.
+/// Runs a golden run and compares the resulting project.
 fn play(folder: &Path, plan: &Json) {
     let world = World::new();
     copy_folder(&folder.join("project"), &world.path("project"));
@@ -68,7 +68,7 @@ fn play(folder: &Path, plan: &Json) {
     assert!(differs.status.success(), "{}", String::from_utf8_lossy(&differs.stdout));
 }
 
-/// The plan as a command line.
+/// Returns the plan as a command line.
 fn flags(folder: &Path, plan: &Json) -> Vec<String> {
     let package = match plan["package"].as_str().unwrap() {
         "." => folder.join("package").to_str().unwrap().to_owned(),
@@ -97,7 +97,7 @@ fn flags(folder: &Path, plan: &Json) -> Vec<String> {
     args
 }
 
-/// What the user says, by process.
+/// Returns the user's inputs, by process.
 fn shares(plan: &Json) -> Vec<Vec<String>> {
     let words = |input: &Json| input.as_str().unwrap().to_owned();
     let all: Vec<String> = plan["inputs"].as_array().into_iter().flatten().map(words).collect();

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::support::World;
 
-/// A run whose model never answers.
+/// Starts a run whose model never answers.
 fn hanging(world: &World) -> Child {
     world.write("hang.yaml", "scenario: hang\notherwise: { say: Wait., fault: { hang: true } }\n");
     let mut child = world

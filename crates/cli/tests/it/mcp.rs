@@ -1,4 +1,4 @@
-//! `crewagent mcp`, and runs of the real binary with a server.
+//! `crewagent mcp`, and runs with a tool server.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,19 +10,20 @@ use serde_json::Value as Json;
 
 use crate::support::{Ran, World};
 
-/// The server that the tests start: this program, with a variable set. Without it there is nothing to do.
+/// The tool server of these tests: this program, with a variable set. Without it there is nothing to do.
 #[test]
 fn play() {
-    if let Ok(manner) = std::env::var(BEHAVIOUR) {
-        serve(&manner);
+    if let Ok(behaviour) = std::env::var(BEHAVIOUR) {
+        serve(&behaviour);
     }
 }
 
 /// Adds the server of these tests.
-fn add(world: &World, name: &str, manner: &str) -> Ran {
+fn add(world: &World, name: &str, behaviour: &str) -> Ran {
     let program = std::env::current_exe().unwrap();
-    let manner = format!("{BEHAVIOUR}={manner}");
-    let words = ["mcp", "add", name, "--enable", "--env", &manner, "--", program.to_str().unwrap()];
+    let behaviour = format!("{BEHAVIOUR}={behaviour}");
+    let words =
+        ["mcp", "add", name, "--enable", "--env", &behaviour, "--", program.to_str().unwrap()];
     let plays = ["--exact", "mcp::play", "--nocapture", "--test-threads", "1"];
     world.run(&[&words[..], &plays].concat())
 }
@@ -145,7 +146,7 @@ fn a_server_is_tried_out() {
     assert_eq!((&report["ok"], &report["failed"]), (&false.into(), &"handshake".into()));
 }
 
-/// A tiny package whose agent may use servers, and the server.
+/// Creates a package whose agent may use tool servers, with the server.
 fn fixture() -> World {
     let world = World::with_tiny();
     let agents = world.path("tiny/agents.json");
@@ -161,7 +162,7 @@ fn fixture() -> World {
 #[test]
 fn a_run_uses_the_tools_of_a_server() {
     let world = fixture();
-    // What a server logs comes beside its answer, and is told with a later call at the latest.
+    // A server's log line may arrive after its answer, and is shown with a later call at the latest.
     let scenario = r#"{"scenario": "echo", "nodes": {"step-01-ask": [{"times": 8, "calls": [{"mcp.s.echo": {"text": "hello there"}}]}]}, "otherwise": {"say": "Done."}}"#;
     world.write("echo.yaml", scenario);
     let ran = world.run_tiny("echo.yaml", &["--no-input"]);

@@ -1,4 +1,4 @@
-//! `models`: set up, chosen, tried out and measured, against a server on this machine.
+//! `models`: add, use, test and probe, against a local server.
 
 mod server;
 
@@ -9,7 +9,7 @@ use crate::support::{Ran, World, repository};
 
 const KEY: &str = "sk-very-secret-1234";
 
-/// A world with a model `a` at this server.
+/// Creates a fixture with a model `a` at this server.
 fn with_model(server: &Server, more: &str) -> World {
     let world = World::new();
     let text = format!("[models.a]\nmodel = \"m1\"\nbase-url = \"{}\"\n{more}", server.url());
@@ -45,7 +45,7 @@ fn piped(world: &World, input: &str, args: &[&str]) -> Ran {
     }
 }
 
-/// The step that `models test` fails at, if it fails, and its message with the advice.
+/// Returns the step that `models test` fails at, and its message with the advice.
 fn tested(world: &World, args: &[&str]) -> (Option<String>, String) {
     let ran = world.run(&[&["models", "test", "--json"], args].concat());
     let report: Json = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));

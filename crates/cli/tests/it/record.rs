@@ -1,4 +1,4 @@
-//! `--record`: a run becomes a scenario that plays the same.
+//! `--record`: a recorded run becomes a scenario that replays the same.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ fn text(world: &World) -> String {
     std::fs::read_to_string(world.path("again.yaml")).unwrap()
 }
 
-/// The project after a run of the recording on a fresh copy.
+/// Returns the project after a run of the recording on a fresh copy.
 fn played(world: &World, more: &[&str]) -> Ran {
     let _ = std::fs::remove_dir_all(world.path("project"));
     std::fs::create_dir(world.path("project")).unwrap();
@@ -48,7 +48,7 @@ fn a_run_becomes_a_scenario_that_plays_the_same() {
     assert_eq!(words(&again.out), words(&ran.out));
 }
 
-/// The day is in the title.
+/// Returns the filters, with one for the day in the title.
 fn recorded_filters() -> Vec<(&'static str, &'static str)> {
     let mut filters = FILTERS.to_vec();
     filters.push((r"recorded \d{4}-\d\d-\d\d", "recorded [DAY]"));
@@ -129,7 +129,7 @@ fn a_run_that_goes_on_is_recorded_from_its_beginning() {
     assert!(text(&world).contains("ui.ask_user") && !text(&world).contains("--input"));
     let next = "--model scripted:tiny.yaml --record again.yaml --input \"your answer\"";
     assert!(waiting.out.contains(next), "{}", waiting.out);
-    // Nobody touched the file, so the same run may go on with it.
+    // The file is unchanged, so the same run may replace it.
     let resume = ["resume", "--model", "scripted:tiny.yaml", "--input", "a flyer", "--record"];
     let done = world.run(&[&resume[..], &["again.yaml"]].concat());
     assert_eq!(done.code, 0, "{done:?}");

@@ -1,4 +1,4 @@
-//! `runs` and `projects`: what is kept of runs.
+//! `runs` and `projects`: what the store keeps of runs.
 
 use serde_json::Value as Json;
 

@@ -1,4 +1,4 @@
-//! `run` and `resume`, as a user and as a script types them.
+//! `run` and `resume`, as users and scripts call them.
 
 use crate::support::{FILTERS, World};
 
@@ -158,7 +158,7 @@ fn a_limit_on_money_stops_the_run_and_says_which_it_was() {
     let advice = "The limit is $0.05 for one input. Go on with the same again, or with another one (--max-cost AMOUNT):";
     assert!(ran.out.contains(advice), "{}", ran.out);
     assert!(world.run(&["runs", "show"]).out.contains(advice));
-    // The same allowance again, then a larger one.
+    // The same limit again, then a larger one.
     let more = world.run(&["resume", "--model", "scripted:dear.yaml"]);
     assert_eq!(more.code, 4, "{more:?}");
     assert!(more.out.contains("6 turns"), "{}", more.out);
@@ -236,7 +236,7 @@ fn a_run_goes_on_with_the_model_that_it_asked_for() {
     assert_eq!(world.run(&set).code, 0);
     world.run_tiny("tiny.yaml", &[]);
     let id = world.run_id();
-    // Its scenario is gone, and the one for all is not taken instead.
+    // Its scenario is gone, and the default model does not replace it.
     std::fs::rename(world.path("tiny.yaml"), world.path("moved.yaml")).unwrap();
     let gone = world.run(&["resume", &id, "--input", "a flyer"]);
     assert_eq!(gone.code, 2);
@@ -244,7 +244,7 @@ fn a_run_goes_on_with_the_model_that_it_asked_for() {
     std::fs::rename(world.path("moved.yaml"), world.path("tiny.yaml")).unwrap();
     let ran = world.run(&["resume", &id, "--input", "a flyer"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    // Another one that is named is the one of the run from there on.
+    // A model named on the command line stays the model of the run.
     let other = ["resume", &id, "--input", "Who?", "--model", "scripted:other.yaml"];
     for asked in [&other[..], &other[..4]] {
         let ran = world.run(asked);
@@ -297,7 +297,7 @@ fn words_of_a_model_cannot_steer_the_terminal() {
     assert!(ran.out.contains("a\u{fffd}[31m"), "{}", ran.out);
 }
 
-/// A model that asks for a form and then says what it got.
+/// A model that asks for a form and then repeats the answer.
 pub(crate) const FORM: &str = r#"scenario: form
 nodes:
   step-01-ask:
@@ -365,7 +365,7 @@ fn a_write_is_allowed_or_denied_in_another_process() {
     };
     let unclear = answer("go ahead");
     assert!(unclear.out.contains("Please answer once, run, or deny"), "{unclear:?}");
-    // What was shown is not what would happen now, so it is shown again.
+    // The shown change is outdated, so it is shown again.
     world.write("project/plan.md", "# Plan\nnine\n");
     let again = answer("once");
     assert!(again.out.contains(r#""kind":"approval""#), "{again:?}");

@@ -1,16 +1,16 @@
-//! Runs the binary in a world of its own: a scratch home, no colour, no environment from outside.
+//! Runs the binary in isolation: a scratch home, no colour, no inherited environment.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A scratch folder with a store in it.
+/// A scratch folder with a store.
 pub(crate) struct World {
     pub(crate) folder: TempDir,
 }
 
-/// What a command printed and how it ended.
+/// The output and exit code of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) out: String,
@@ -50,7 +50,7 @@ impl World {
         self.ran(output)
     }
 
-    /// Runs `crewagent` as a user whom permissions stop, even when the tests run as root.
+    /// Runs `crewagent` as an unprivileged user, even when the tests run as root.
     #[cfg(unix)]
     pub(crate) fn run_without_privileges(&self, args: &[&str]) -> Ran {
         use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -61,8 +61,8 @@ impl World {
         }
         let binary = self.path("crewagent");
         if !binary.exists() {
-            // By another process: were the file open for writing here, a test that forks at this moment would keep it
-            // open, and it could not be executed.
+            // A child copies the file: if it were open for writing here, a concurrent fork would inherit it, and it
+            // could not be executed.
             let copied =
                 Command::new("cp").arg(env!("CARGO_BIN_EXE_crewagent")).arg(&binary).status();
             assert!(copied.unwrap().success());
@@ -90,7 +90,7 @@ impl World {
     fn ran(&self, output: Output) -> Ran {
         let text = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).unwrap();
-            // Both spellings: where the temporary folder is itself behind a link.
+            // Replaces both spellings, because the temporary folder may be behind a link.
             let real = self.folder.path().canonicalize().unwrap();
             text.replace(real.to_str().unwrap(), "[WORLD]")
                 .replace(self.folder.path().to_str().unwrap(), "[WORLD]")
@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    /// A project with nothing in it, a package with three nodes, and the model that walks through them: it asks first.
+    /// Creates an empty project, a package with three nodes, and a model that completes them; it asks first.
     pub(crate) fn with_tiny() -> Self {
         let world = Self::new();
         assert_eq!(world.run(&["package", "new", "tiny", "-y"]).code, 0);
@@ -118,7 +118,7 @@ impl World {
         self.run(&[&start, more].concat())
     }
 
-    /// The id of the only run of the store.
+    /// Returns the id of the only run of the store.
     pub(crate) fn run_id(&self) -> String {
         let ran = self.run(&["runs", "list", "--all", "--json"]);
         let listed: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
@@ -126,7 +126,7 @@ impl World {
         listed["runs"][0]["runId"].as_str().unwrap().to_owned()
     }
 
-    /// Everything below the store, with contents, to show that nothing changed.
+    /// Returns every file of the store with its content, to show that nothing changed.
     pub(crate) fn store_listing(&self) -> Vec<(String, Vec<u8>)> {
         let mut found = Vec::new();
         collect(&self.path("store"), "", &mut found);
@@ -149,7 +149,7 @@ fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
-/// What differs from run to run.
+/// Patterns of the parts that differ from run to run.
 pub(crate) const FILTERS: [(&str, &str); 6] = [
     (r"\d{8}-\d{6}-[a-z0-9]{5}", "[RUN]"),
     (r"[a-z]+-[a-z0-9]{5}(?P<gap>  )", "[PROJECT]$gap"),
@@ -159,7 +159,7 @@ pub(crate) const FILTERS: [(&str, &str); 6] = [
     (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[WHEN]"),
 ];
 
-/// Walks through `crewagent package new`'s linear package.
+/// A scenario for the linear package of `crewagent package new`.
 const TINY: &str = include_str!("tiny.yaml");
 
 pub(crate) fn repository() -> PathBuf {

@@ -1,4 +1,4 @@
-//! The person at the terminal: a real one, as far as the program can tell.
+//! Prompts and output on a pseudoterminal.
 #![cfg(unix)]
 
 use crewagent_testkit::pty::{self, Terminal};
@@ -8,7 +8,7 @@ use crate::support::World;
 const ROWS: u16 = 50;
 const COLUMNS: u16 = 60;
 
-/// The test that every terminal below begins as.
+/// The test that every terminal below starts as a child.
 #[test]
 fn host() {
     pty::become_program_if_asked();
@@ -24,13 +24,13 @@ fn start_in(world: &World, args: &[&str], rows: u16, columns: u16) -> Terminal {
     Terminal::start(&command, &["--exact", "terminal::host"], rows, columns).unwrap()
 }
 
-/// Until something can be typed. What comes before, between two prompts, may be lost: the terminal has it then.
+/// Waits until the prompt accepts input. Keys typed before it may be lost.
 pub(crate) fn prompt(terminal: &mut Terminal) {
     let is_asked = |text: &str| text.ends_with("You:") || text.ends_with("Your answer:");
     terminal.wait_until("a prompt", |screen| is_asked(screen.text().trim_end())).unwrap();
 }
 
-/// How it ended, and all that it showed.
+/// Returns the exit code and the whole output.
 pub(crate) fn ended(terminal: Terminal) -> (i32, String) {
     let (code, said) = terminal.end().unwrap();
     (code.unwrap_or(-1), said)
@@ -38,7 +38,7 @@ pub(crate) fn ended(terminal: Terminal) -> (i32, String) {
 
 const RUN: [&str; 6] = ["run", "tiny", "--project", "project", "--model", "scripted:tiny.yaml"];
 
-/// The same with a model that plays this scenario.
+/// Returns the command line with this model.
 fn run_of(model: &str) -> [&str; 6] {
     ["run", "tiny", "--project", "project", "--model", model]
 }
@@ -106,7 +106,7 @@ fn what_was_typed_before_comes_back() {
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("\u{1b}[A").unwrap();
     terminal.wait_for("Your answer: 一张传单 🏃").unwrap();
-    // The cursor stands behind wide letters: 2 columns each.
+    // The cursor stands behind wide letters of 2 columns each.
     assert_eq!(terminal.screen.cursor().1, 13 + 4 * 2 + 1 + 2);
     terminal.press("!\r").unwrap();
     assert_eq!(ended(terminal).0, 0);
@@ -151,7 +151,7 @@ fn paths_of_the_project_are_completed() {
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("see @pro\t").unwrap();
     terminal.wait_for("see @project/").unwrap();
-    // The only folder stands there in grey before it is taken.
+    // The only folder is shown as a hint before it is completed.
     terminal.press("no").unwrap();
     terminal.wait_for("see @project/notes/").unwrap();
     terminal.press("\tt\t\r").unwrap();
@@ -245,7 +245,7 @@ fn text_follows_the_window() {
     assert_eq!(ended(terminal).0, 3);
 }
 
-/// A run whose model says a few words and then nothing more.
+/// Starts a run whose model says a few words and then stalls.
 fn hanging(world: &World) -> Terminal {
     world.write("hang.yaml", "scenario: hang\notherwise: { say: Wait., fault: { hang: true } }\n");
     let mut terminal = start(world, &run_of("scripted:hang.yaml"));
@@ -265,7 +265,7 @@ fn ctrl_c_twice_stops_a_model_that_hangs() {
     let (code, said) = ended(terminal);
     assert_eq!(code, 130, "{said}");
     assert!(said.contains("Stopped") && said.contains("crewagent resume"), "{said}");
-    // What was waited for is gone, and nothing was written over.
+    // The status line is gone, and nothing was overwritten.
     assert!(!said.contains("Ctrl-C pauses") && !said.contains("^C"), "{said}");
     assert!(said.contains("Pausing after the call in hand. Press"), "{said}");
 }
@@ -455,7 +455,7 @@ fn a_form_is_filled_in_field_by_field() {
     terminal.wait_for("`age` must be at least 18; you wrote 12.").unwrap();
     terminal.press("\u{3}").unwrap();
     prompt(&mut terminal);
-    // A command in between does not lose what was filled in.
+    // A command in between keeps the filled fields.
     terminal.press("/status\r").unwrap();
     terminal.wait_for("  spent ").unwrap();
     prompt(&mut terminal);
