@@ -1,16 +1,15 @@
 //! Formats the events of a run as lines, live or from the record.
 
+mod event;
 mod speech;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crewagent_core::event::{
-    Answer, AssistantDelta, AssistantMessage, Channel, CommandResolved, ContextCut,
-    ConversationEvent, Event, EventKind, Finish, FrameEntered, FrameEvent, FrameHeld, FrameLeft,
-    ModelEvent, ModelInstructed, ModelOverflowed, ModelRetried, ModelStopped, Phase, PhaseChanged,
-    Reason, Reply, RunEvent, RunFailed, RunFinished, RunResumed, StateChange, StateEvent,
-    ToolEvent, ToolFinished, ToolStarted, TurnStarted, UserAsked, UserEvent, UserInput,
+    Answer, Channel, CommandResolved, ConversationEvent, Event, EventKind, Finish, FrameEntered,
+    FrameEvent, FrameHeld, FrameLeft, ModelEvent, ModelInstructed, Phase, Reason, Reply, RunEvent,
+    RunResumed, StateChange, StateEvent, UserAsked, UserEvent, UserInput,
 };
 use crewagent_core::payload::Payload;
 use crewagent_core::question::Question;
@@ -23,7 +22,7 @@ use self::speech::{Speech, TextFormat};
 use super::flow::{Width, indented};
 use super::names::Names;
 use super::question::{self, Asker};
-use super::{summary, tool, tool_server};
+use super::{summary, tool};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
 /// The source of the events.
@@ -152,94 +151,22 @@ impl Screen {
         };
         self.position.take(&event.kind);
         match &event.kind {
-            EventKind::Run(RunEvent::Started(_)) => {}
+            EventKind::Run(run) => self.run_event(event, run, &mut out),
             EventKind::Conversation(event) => self.conversation_event(event, &mut out),
-            EventKind::Frame(event) => self.frame_changed(event, &mut out),
-            EventKind::Run(RunEvent::Resumed(_)) => self.resumed(event, &mut out),
             EventKind::User(UserEvent::Input(UserInput { text, .. })) => {
                 match std::mem::replace(&mut self.echo, Echo::On) {
                     Echo::On => self.block(&user(text), &mut out),
                     Echo::Off => self.last = Last::Block,
                 }
             }
-            EventKind::Model(ModelEvent::TurnStarted(TurnStarted {
-                node_id, agent_id, ..
-            })) => {
-                self.turn(node_id.as_deref(), agent_id.as_deref().unwrap_or_default(), &mut out);
-            }
-            EventKind::Model(ModelEvent::Delta(AssistantDelta { turn, text, channel })) => {
-                self.shown = Some(*turn);
-                out.push_str(&self.speak(*channel, text));
-            }
-            EventKind::Model(ModelEvent::Replied(AssistantMessage { turn, reply })) => {
-                self.message(*turn, reply, &mut out)
-            }
-            EventKind::Tool(ToolEvent::Started(ToolStarted { call_id, subject, .. })) => {
-                if let Some(subject) = subject {
-                    self.subjects.insert(call_id.clone(), subject.clone());
-                }
-            }
-            EventKind::Tool(ToolEvent::Finished(ToolFinished {
-                call_id, tool, answer, ..
-            })) => {
-                self.answered(call_id, tool, answer, &mut out);
-            }
-            EventKind::State(StateEvent::Changed(change)) => self.changed(change, &mut out),
             EventKind::User(UserEvent::Asked(UserAsked { question, moved, .. })) => {
                 let asker = if moved.is_some() { Asker::Runtime } else { Asker::Model };
                 self.block(&question::question(question, asker, self.width), &mut out);
             }
-            EventKind::Run(RunEvent::PhaseChanged(PhaseChanged { phase, reason, message })) => {
-                self.phase(*phase, *reason, message.as_deref(), &mut out);
-            }
-            EventKind::Tool(ToolEvent::Listed(listed)) => {
-                self.lines(&tool_server::listed(listed), &mut out);
-            }
-            EventKind::Tool(ToolEvent::Logged(logged)) => {
-                let text = match self.view {
-                    EventSource::Live => String::new(),
-                    EventSource::Record => tool_server::logged(logged),
-                };
-                self.lines(&text, &mut out);
-            }
-            EventKind::Model(ModelEvent::ContextCut(ContextCut { messages, bytes: size })) => {
-                let what = paint::counted(*messages, "message");
-                let line = format!("  · {what} ({}) left the model's context\n", bytes(*size));
-                self.lines(&paint::styled(QUIET, line), &mut out);
-            }
-            EventKind::Model(ModelEvent::Retried(ModelRetried {
-                turn,
-                attempt,
-                wait_ms,
-                message,
-            })) => {
-                let next = next_try(*attempt, *wait_ms);
-                self.void(*turn, message, &next, &mut out);
-            }
-            EventKind::Model(ModelEvent::Stopped(ModelStopped { partial, .. })) => {
-                self.cut_off(partial.as_deref(), &mut out)
-            }
-            EventKind::Model(ModelEvent::Overflowed(ModelOverflowed { turn, message })) => {
-                self.void(*turn, message, "", &mut out)
-            }
-            EventKind::Run(RunEvent::Failed(RunFailed { message, partial })) => {
-                self.failed(message, partial.as_deref(), &mut out);
-            }
-            EventKind::Run(RunEvent::Finished(RunFinished {
-                phase, reason, turns, usage, ..
-            })) => {
-                if self.view == EventSource::Record {
-                    let spent = paint::styled(QUIET, summary::spent(*turns, usage, None));
-                    let line = match self.subject {
-                        JournalKind::Run => {
-                            format!("{}  {spent}\n", summary::verdict(*phase, *reason))
-                        }
-                        // A conversation never ends.
-                        JournalKind::Conversation => format!("{spent}\n"),
-                    };
-                    self.block(&line, &mut out);
-                }
-            }
+            EventKind::Frame(event) => self.frame_changed(event, &mut out),
+            EventKind::State(StateEvent::Changed(change)) => self.changed(change, &mut out),
+            EventKind::Model(model) => self.model_event(model, &mut out),
+            EventKind::Tool(tool) => self.tool_event(tool, &mut out),
         }
         out
     }

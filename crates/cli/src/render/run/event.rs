@@ -1,0 +1,91 @@
+//! Formats the events of one group: of the run, of the model, of its tools.
+
+use crewagent_core::event::{
+    AssistantDelta, AssistantMessage, ContextCut, Event, ModelEvent, ModelOverflowed, ModelRetried,
+    ModelStopped, PhaseChanged, RunEvent, RunFailed, RunFinished, ToolEvent, ToolFinished,
+    ToolStarted, TurnStarted,
+};
+use crewagent_engine::source::bytes;
+
+use super::super::{summary, tool_server};
+use super::{EventSource, JournalKind, Screen, next_try};
+use crate::paint::{self, QUIET};
+
+impl Screen {
+    pub(super) fn run_event(&mut self, event: &Event, run: &RunEvent, out: &mut String) {
+        match run {
+            RunEvent::Started(_) => {}
+            RunEvent::Resumed(_) => self.resumed(event, out),
+            RunEvent::PhaseChanged(PhaseChanged { phase, reason, message }) => {
+                self.phase(*phase, *reason, message.as_deref(), out);
+            }
+            RunEvent::Failed(RunFailed { message, partial }) => {
+                self.failed(message, partial.as_deref(), out);
+            }
+            RunEvent::Finished(RunFinished { phase, reason, turns, usage, .. }) => {
+                if self.view == EventSource::Record {
+                    let spent = paint::styled(QUIET, summary::spent(*turns, usage, None));
+                    let line = match self.subject {
+                        JournalKind::Run => {
+                            format!("{}  {spent}\n", summary::verdict(*phase, *reason))
+                        }
+                        // A conversation never ends.
+                        JournalKind::Conversation => format!("{spent}\n"),
+                    };
+                    self.block(&line, out);
+                }
+            }
+        }
+    }
+
+    pub(super) fn model_event(&mut self, model: &ModelEvent, out: &mut String) {
+        match model {
+            ModelEvent::TurnStarted(TurnStarted { node_id, agent_id, .. }) => {
+                self.turn(node_id.as_deref(), agent_id.as_deref().unwrap_or_default(), out);
+            }
+            ModelEvent::Delta(AssistantDelta { turn, text, channel }) => {
+                self.shown = Some(*turn);
+                out.push_str(&self.speak(*channel, text));
+            }
+            ModelEvent::Replied(AssistantMessage { turn, reply }) => {
+                self.message(*turn, reply, out);
+            }
+            ModelEvent::ContextCut(ContextCut { messages, bytes: size }) => {
+                let what = paint::counted(*messages, "message");
+                let line = format!("  · {what} ({}) left the model's context\n", bytes(*size));
+                self.lines(&paint::styled(QUIET, line), out);
+            }
+            ModelEvent::Retried(ModelRetried { turn, attempt, wait_ms, message }) => {
+                let next = next_try(*attempt, *wait_ms);
+                self.void(*turn, message, &next, out);
+            }
+            ModelEvent::Stopped(ModelStopped { partial, .. }) => {
+                self.cut_off(partial.as_deref(), out);
+            }
+            ModelEvent::Overflowed(ModelOverflowed { turn, message }) => {
+                self.void(*turn, message, "", out);
+            }
+        }
+    }
+
+    pub(super) fn tool_event(&mut self, tool: &ToolEvent, out: &mut String) {
+        match tool {
+            ToolEvent::Started(ToolStarted { call_id, subject, .. }) => {
+                if let Some(subject) = subject {
+                    self.subjects.insert(call_id.clone(), subject.clone());
+                }
+            }
+            ToolEvent::Finished(ToolFinished { call_id, tool, answer, .. }) => {
+                self.answered(call_id, tool, answer, out);
+            }
+            ToolEvent::Listed(listed) => self.lines(&tool_server::listed(listed), out),
+            ToolEvent::Logged(logged) => {
+                let text = match self.view {
+                    EventSource::Live => String::new(),
+                    EventSource::Record => tool_server::logged(logged),
+                };
+                self.lines(&text, out);
+            }
+        }
+    }
+}
