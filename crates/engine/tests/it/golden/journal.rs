@@ -36,6 +36,10 @@ fn line(event: &Event) -> String {
     empty(json.pointer_mut("/intent/answer/result"), "");
     empty(json.get_mut("data"), "");
     empty(json.get_mut("tools"), "");
+    if json["type"] == "session.run" {
+        // The id of a run that the conversation started is random.
+        empty(json.get_mut("id"), "STARTED");
+    }
     for call in json.get_mut("toolCalls").and_then(Json::as_array_mut).into_iter().flatten() {
         empty(call.pointer_mut("/function/arguments"), "{}");
     }
