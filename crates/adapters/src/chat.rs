@@ -1,7 +1,7 @@
-//! Models over the network: anything that speaks chat completions.
+//! Models over the network: any server of chat completions.
 //!
-//! What a request looks like and what an answer means is `crewagent_dialect`; here is the way there and back: one
-//! pool of connections, four clocks, and another try where that may help.
+//! `crewagent_dialect` writes requests and reads answers; this module sends them: one pool of connections, four
+//! timeouts, and retries where they may help.
 
 mod checkup;
 mod client;
@@ -39,30 +39,30 @@ use crewagent_engine::model::{
     Again, Endpoint, Memo, Model, ModelError, ModelErrorKind, Progress, Request,
 };
 
-/// About this many bytes are a token, as with most models.
+/// Estimated bytes per token, as with most models.
 const TOKEN_BYTES: u64 = 4;
 
-/// A model that is reached over the network.
+/// Model that is reached over the network.
 #[derive(Debug)]
 pub struct Chat {
     endpoint: Arc<Endpoint>,
     client: Client,
     http: reqwest::Client,
     url: reqwest::Url,
-    /// Who speaks: `profile/model`.
+    /// Our name of the model: `profile/model`.
     source: String,
-    /// How requests are made, with what was learned from refusals.
+    /// Options of requests, with what was learned from refusals.
     manner: Mutex<Arc<Manner>>,
 }
 
-/// What is kept between two requests of one run.
+/// State kept between two requests of one run.
 #[derive(Default)]
 struct Desk {
     body: Body,
     names: Option<Wording>,
 }
 
-/// The names of one list of tools.
+/// Names of one list of tools.
 struct Wording {
     tools: Arc<[ToolSpec]>,
     manner: Arc<Manner>,
@@ -70,7 +70,7 @@ struct Wording {
 }
 
 impl Chat {
-    /// A model at an endpoint. Nothing is sent yet.
+    /// Creates a model at an endpoint. No request is sent yet.
     pub fn new(endpoint: Endpoint, client: &Client) -> Result<Self, ModelError> {
         let unfit = |why: String| {
             let name = &endpoint.name;
@@ -89,7 +89,7 @@ impl Chat {
         })
     }
 
-    /// What it takes to reach it.
+    /// Returns the endpoint.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
@@ -98,7 +98,7 @@ impl Chat {
         self.manner.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// One request on its way.
+    /// Prepares one request.
     fn exchange(&self, request: &Request, manner: &Arc<Manner>, desk: &mut Desk) -> Exchange {
         let names = desk.names_for(request, manner);
         let options = Options {
@@ -122,7 +122,7 @@ impl Chat {
         }
     }
 
-    /// Lets the threads of the client do it, and listens.
+    /// Runs the request on the client's threads, and forwards its progress.
     fn attempt(
         &self,
         exchange: Exchange,
@@ -147,7 +147,7 @@ impl Chat {
         Err(Fault { said, ..Fault::new(FaultKind::CutOff) }.into())
     }
 
-    /// How long to wait before the next try, if there is one.
+    /// Returns the wait before the next attempt, if there is one.
     fn wait(&self, failure: &Failure, tries: u32) -> Option<Duration> {
         let patience = &self.endpoint.patience;
         if tries > failure.retries(patience.retries) {
@@ -170,7 +170,7 @@ impl Chat {
         })
     }
 
-    /// A whole reply, with what it cost.
+    /// Completes a reply with its cost.
     fn settle(
         &self,
         mut reply: Reply,

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// The async runtime of this process, started when it is first needed.
+/// Returns the async runtime of this process, started on first use.
 pub(crate) fn runtime() -> io::Result<&'static Runtime> {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     if let Some(runtime) = RUNTIME.get() {
@@ -19,11 +19,11 @@ pub(crate) fn runtime() -> io::Result<&'static Runtime> {
         .enable_io()
         .enable_time()
         .build()?;
-    // Somebody else may have been faster; then theirs counts.
+    // Another thread may have been faster; then its runtime counts.
     Ok(RUNTIME.get_or_init(|| fresh))
 }
 
-/// Does work and waits for it. Not to be called from the thread of the runtime.
+/// Runs work and waits for it. Must not be called from the thread of the runtime.
 pub(crate) fn block_on<R>(work: impl Future<Output = R>) -> io::Result<R> {
     Ok(runtime()?.block_on(work))
 }

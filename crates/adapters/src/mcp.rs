@@ -35,13 +35,13 @@ use crewagent_engine::tool_server::{
     About, Layer, Logs, Offer, Order, ServerFault, ToolResult, ToolServer, ToolServers,
 };
 
-/// Time until a server has said which tools it has, when nothing is set.
+/// Default time limit until a server has listed its tools.
 const STARTUP: Duration = Duration::from_secs(30);
-/// Time to tell a server that its answer is not wanted any more.
+/// Time limit to tell a server that a request is cancelled.
 const FAREWELL: Duration = Duration::from_millis(100);
-/// Time to find out why a server went away.
+/// Time limit to find the reason of a server's exit.
 const EPITAPH: Duration = Duration::from_millis(1500);
-/// Time for a server to end, once it is told to.
+/// Time limit for a server to exit, once it is told to.
 const CLOSING: Duration = Duration::from_secs(3);
 
 /// Returns the servers that are set up and enabled. None is started yet.
@@ -55,14 +55,14 @@ pub fn tool_servers(store: &Store) -> ToolServers {
     ToolServers::new(servers.collect(), most)
 }
 
-/// A server that is reached by the Model Context Protocol.
+/// Server that is reached by the Model Context Protocol.
 pub struct McpServer {
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
     supervisor: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the calls of a server and the task that watches over it have in common.
+/// State shared by the calls of a server and its supervisor task.
 struct Shared {
     name: ServerName,
     settings: ServerSettings,
@@ -70,43 +70,44 @@ struct Shared {
     logs: Logs,
     veil: Veil,
     state: watch::Sender<State>,
-    /// Somebody wants to use the server.
+    /// A caller needs the server.
     wanted: Notify,
-    /// The server says that its tools are others now.
+    /// The server reports that its tools changed.
     changed: Notify,
 }
 
-/// How a server is.
+/// State of a server.
 #[derive(Clone, Default)]
 struct State {
     phase: Phase,
-    /// What it offered when it could be asked last.
+    /// Last known offer.
     offer: Option<Arc<Offer>>,
 }
 
 #[derive(Clone, Default)]
 enum Phase {
-    /// Nobody has wanted it yet.
+    /// No caller has needed it yet.
     #[default]
     Asleep,
-    /// It is being started.
     Starting,
-    /// It can be called.
     Ready(Line),
-    /// It does not run, and is not tried again before a time.
-    Down { fault: ServerFault, until: Instant },
+    /// It does not run, and is not started again before this time.
+    Down {
+        fault: ServerFault,
+        until: Instant,
+    },
 }
 
-/// A connection that can be used.
+/// Usable connection.
 #[derive(Clone)]
 struct Line {
     peer: Peer<RoleClient>,
-    /// Something went wrong on it, though it looks alive.
+    /// A request failed on it, though it looks alive.
     suspect: Arc<Notify>,
 }
 
 impl McpServer {
-    /// A server that is not started yet.
+    /// Creates a server that is not started yet.
     pub fn new(name: ServerName, settings: ServerSettings, secrets: Secrets) -> Self {
         let shared = Shared {
             name,
@@ -122,7 +123,7 @@ impl McpServer {
         Self { shared: Arc::new(shared), stop, supervisor }
     }
 
-    /// Waits until it can be called.
+    /// Waits until the server can be called.
     async fn ready(&self, deadline: &Deadline) -> Result<Line, ServerFault> {
         let mut state = self.shared.state.subscribe();
         loop {
@@ -141,7 +142,7 @@ impl McpServer {
         }
     }
 
-    /// Sends one request and waits for its answer, or tells the server that nobody wants it any more.
+    /// Sends one request and waits for its answer, or cancels it.
     async fn request(
         &self,
         line: &Line,
@@ -171,7 +172,7 @@ impl McpServer {
         }
     }
 
-    /// What an error of the SDK means.
+    /// Translates an error of the SDK.
     async fn failed(&self, line: &Line, error: &ServiceError) -> ServerFault {
         if let ServiceError::McpError(error) = error {
             let message = self.shared.veil.over(&error.message);
@@ -181,7 +182,7 @@ impl McpServer {
         if !matches!(error, ServiceError::TransportClosed) {
             return ServerFault::Lost(self.shared.veil.over(&connect::causes(error)));
         }
-        // Whoever watches over it knows more in a moment.
+        // The supervisor knows more in a moment.
         let mut state = self.shared.state.subscribe();
         let is_down = |state: &State| matches!(state.phase, Phase::Down { .. });
         let down = tokio::time::timeout(EPITAPH, state.wait_for(is_down)).await;
@@ -271,11 +272,11 @@ impl ToolServer for McpServer {
 }
 
 impl Drop for McpServer {
-    /// The server and everything it started end here.
+    /// Ends the server and all processes it started.
     fn drop(&mut self) {
         self.stop.send_replace(true);
         let supervisor = self.supervisor.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        // A thread that serves others does not wait; the task ends the server all the same.
+        // A thread of the runtime must not wait; the task ends the server all the same.
         let may_wait = tokio::runtime::Handle::try_current().is_err();
         if let Some(supervisor) = supervisor.filter(|_| may_wait) {
             let _ = io::block_on(async { tokio::time::timeout(CLOSING, supervisor).await });
@@ -289,17 +290,17 @@ impl fmt::Debug for McpServer {
     }
 }
 
-/// A server without tools.
+/// Returns the offer of a server without tools.
 fn none(fault: ServerFault) -> Offer {
     Offer { listed: Err(fault), resources: Vec::new(), about: About::default() }
 }
 
-/// The time for a call is over, or the user stopped the run.
+/// Returns the fault of a call that timed out or was cancelled by the user.
 fn over(deadline: &Deadline) -> ServerFault {
     if deadline.is_late() { ServerFault::TimedOut } else { ServerFault::Stopped }
 }
 
-/// The time for a call is over before the server was ready for it.
+/// Returns the fault of a call that timed out before the server was ready.
 fn unstarted(deadline: &Deadline) -> ServerFault {
     let message = match deadline.is_late() {
         true => "it was not ready in time",

@@ -1,4 +1,4 @@
-//! The model that a name means: a scenario, a recorded run, or one that is set up.
+//! The model behind a name: a scenario, a recorded run, or a configured one.
 
 use std::path::Path;
 
@@ -14,39 +14,31 @@ use crewagent_engine::store::{
 use crewagent_scenario::replay::Replay;
 use crewagent_scenario::scripted::{ScenarioError, Scripted};
 
-/// What a name means.
+/// Meaning of a model name.
 #[derive(Debug)]
 pub enum NamedModel {
-    /// Answers from a scenario file.
     Scripted(String),
-    /// Answers as a recorded run was answered.
     Replay(String),
-    /// Answers over the network.
     Chat(Box<ChosenModel>),
 }
 
-/// Why a model is not ready to answer.
+/// Reason why a model is not ready.
 #[derive(Debug, Error)]
 pub enum NamedError {
-    /// There is no such model.
     #[error(transparent)]
     Unknown(#[from] UnknownModel),
-    /// Its scenario cannot be used.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// Its run cannot be read.
     #[error("the model `replay` answers from a run that is in the store: {0}")]
     Replay(#[from] RunError),
-    /// Its key is not there.
     #[error(transparent)]
     Key(#[from] SecretError),
-    /// The way to it cannot be opened.
     #[error(transparent)]
     Client(#[from] ModelError),
 }
 
 impl NamedModel {
-    /// What this name means, or the environment, or the settings.
+    /// Resolves this name, or that of the environment, or of the settings.
     pub fn of(name: Option<&str>, store: &Store) -> Result<Self, UnknownModel> {
         let (settings, surroundings) = (store.settings(), Surroundings::of_process());
         let (name, origin) = settings.model_name(name, &surroundings)?;
@@ -57,7 +49,7 @@ impl NamedModel {
         })
     }
 
-    /// Gets it ready. The client is only asked for when something goes over the network.
+    /// Opens the model. The client is only created for a model over the network.
     pub fn open(
         &self,
         store: &Store,
@@ -75,7 +67,7 @@ impl NamedModel {
     }
 }
 
-/// Checks for the doctor which model is chosen and whether its key is there. Nothing is sent.
+/// Checks for the doctor which model is chosen and that its key is present. No request is sent.
 pub fn check(store: &Store) -> Check {
     const NAME: &str = "model";
     let chosen = match NamedModel::of(None, store) {

@@ -1,4 +1,4 @@
-//! Tries out a model step by step, so that the step that fails can be named.
+//! Connection test of a model, step by step, so that the failing step can be named.
 
 pub(super) mod ask;
 pub(super) mod models;
@@ -18,47 +18,36 @@ use self::models::Listed;
 use super::client::Client;
 use super::failure::{Failure, Layer, Timer};
 
-/// What can be asked of a model that is tried out: whatever takes longer is no use for a run.
+/// Time limit of an answer: a slower model is no use for a run.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// For a look at the name of a host, and for each of its addresses.
+/// Time limit of a name lookup, and of a connection to each address.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// One step on the way to a model.
+/// Step of a connection test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// Which one.
     pub name: StepName,
-    /// How it went.
     pub status: StepStatus,
-    /// What was found.
     pub message: String,
-    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
 
-/// The steps, in their order.
+/// Steps in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepName {
-    /// The base URL can be one.
     Url,
     /// The name of the host has an address.
     Dns,
-    /// Somebody listens there.
+    /// The host accepts a connection.
     Tcp,
-    /// The connection can be made secure.
     Tls,
-    /// There are chat completions.
     Endpoint,
-    /// The key is taken.
     Key,
-    /// The model answers.
     Model,
-    /// It answers piece by piece.
     Streaming,
-    /// It calls tools.
     Tools,
 }
 
@@ -75,7 +64,7 @@ impl StepName {
         Self::Tools,
     ];
 
-    /// What people call it.
+    /// Returns the word for users.
     pub fn word(self) -> &'static str {
         match self {
             Self::Url => "url",
@@ -91,19 +80,16 @@ impl StepName {
     }
 }
 
-/// How a step went.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepStatus {
-    /// It works.
     Ok,
-    /// It does not.
     Failed,
-    /// It was not looked at.
     Skipped,
 }
 
-/// Tries out a model. Each step is told as it is done. `no_key` says why there is no key where one is needed.
+/// Tests a model. Each step is reported as it is done. `no_key` is the reason why a required key is missing.
 pub fn checkup(
     endpoint: &Endpoint,
     no_key: Option<&str>,
@@ -115,7 +101,7 @@ pub fn checkup(
     patience.first_byte = patience.first_byte.min(PATIENCE);
     patience.idle = patience.idle.min(PATIENCE);
     let mut course = Course { steps: Vec::new(), tell };
-    // The error is only the way out of a row of steps; what failed is told.
+    // The error only leaves the sequence of steps; the failure itself is reported.
     let _ = course.walk(&endpoint, no_key, client)?;
     course.skip_the_rest();
     Ok(course.steps)
@@ -126,7 +112,7 @@ struct Course<'t> {
     tell: &'t mut dyn FnMut(&Step),
 }
 
-/// A step has failed, so the others are pointless.
+/// Failure of a step, which makes the others pointless.
 struct Stopped;
 
 type Walk = Result<(), Stopped>;
@@ -189,7 +175,7 @@ impl Course<'_> {
         }
     }
 
-    /// The name of the host and the connection.
+    /// Tests the name of the host and the connection.
     fn way(&mut self, url: &reqwest::Url, endpoint: &Endpoint) -> Walk {
         if let Some(proxy) = reach::proxy(url) {
             let words = format!("the way goes through the proxy in {proxy}");
@@ -227,12 +213,12 @@ impl Course<'_> {
         }
     }
 
-    /// Whether the connection is secure, or needs not be.
+    /// Tests that the connection is secure, or need not be.
     fn secure(&mut self, url: &reqwest::Url, endpoint: &Endpoint, listed: &Listed) -> Walk {
         if let Listed::Failed(failure) = listed
             && let Some(name) = broken_way(failure)
         {
-            // Somebody listens, so what fails now is what comes next.
+            // The host accepts connections, so a failure belongs to the next step.
             let name =
                 name.max(if url.scheme() == "https" { StepName::Tls } else { StepName::Endpoint });
             return self.fail(name, &failure.words(endpoint), Some(way_advice(name)));
@@ -247,7 +233,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// The first question was answered.
+    /// Reports the answer to the first question.
     fn answered(&mut self, endpoint: &Endpoint, reply: &Reply, took: Duration) -> Walk {
         self.ok(StepName::Endpoint, "chat completions are there");
         self.ok(
@@ -272,7 +258,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// How the first answer came.
+    /// Reports the streaming of the first answer.
     fn streamed(&mut self, reply: Option<&Reply>, streams: bool, asked: &Asked) {
         let counts = reply.is_some_and(|reply| reply.usage.tokens() > 0);
         let usage = if counts { "with usage" } else { "without usage: it is estimated" };
@@ -286,7 +272,7 @@ impl Course<'_> {
         self.ok(StepName::Streaming, &remarked(&manner, asked));
     }
 
-    /// The first question was not answered: whose fault is it?
+    /// Finds the step that is to blame for a failed first question.
     fn refused(&mut self, endpoint: &Endpoint, failure: &Failure, listed: &Listed) -> Walk {
         let name = blamed(failure);
         let words = failure.words(endpoint);
@@ -306,7 +292,7 @@ impl Course<'_> {
         self.fail(name, &words, Some(&advice).filter(|it| !it.is_empty()).map(String::as_str))
     }
 
-    /// The second question was answered.
+    /// Reports the answer to the second question.
     fn called(&mut self, reply: &Reply, asked: &Asked) -> Walk {
         let words = reply.content.as_deref().unwrap_or_default();
         let advice = "runs need a model that calls tools: choose another one";
@@ -356,7 +342,7 @@ impl Course<'_> {
     }
 
     fn fail(&mut self, name: StepName, message: &str, advice: Option<&str>) -> Walk {
-        // What was fine a moment ago stays so: the next step has failed.
+        // Steps that passed stay passed: the next step has failed.
         let name = self.open().next().map_or(name, |next| name.max(next));
         self.push(name, StepStatus::Failed, message, advice);
         Err(Stopped)
@@ -375,14 +361,14 @@ impl Course<'_> {
         }
     }
 
-    /// The steps that are still to be done.
+    /// Returns the remaining steps.
     fn open(&self) -> impl Iterator<Item = StepName> + use<> {
         let done = self.steps.last().map(|step| step.name);
         StepName::ALL.into_iter().filter(move |name| done.is_none_or(|done| *name > done))
     }
 }
 
-/// With what had to be different from the profile.
+/// Appends the deviations from the profile.
 fn remarked(message: &str, asked: &Asked) -> String {
     if asked.lessons.is_empty() {
         return message.to_owned();
@@ -390,7 +376,7 @@ fn remarked(message: &str, asked: &Asked) -> String {
     format!("{message}. {} `crewagent models probe` remembers that", asked.lessons.join(" "))
 }
 
-/// The step at which the way to the server broke.
+/// Returns the step at which the connection broke.
 fn broken_way(failure: &Failure) -> Option<StepName> {
     match failure {
         Failure::Unreachable { layer, .. } => Some(match layer {
@@ -406,7 +392,7 @@ fn broken_way(failure: &Failure) -> Option<StepName> {
     }
 }
 
-/// The step that a failure belongs to.
+/// Returns the step that a failure belongs to.
 fn blamed(failure: &Failure) -> StepName {
     match failure {
         Failure::Fault(fault) => match fault.kind {

@@ -11,10 +11,10 @@ use crate::io;
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::model::{ModelError, ModelErrorKind};
 
-/// An idle connection is kept this long.
+/// Lifetime of an idle connection.
 const IDLE_CONNECTION: Duration = Duration::from_secs(90);
 
-/// A pool of connections. Copies share it; a process needs one.
+/// Pool of connections. Copies share it; a process needs one.
 #[derive(Clone, Debug)]
 pub struct Client(Arc<Shared>);
 
@@ -24,25 +24,25 @@ struct Shared {
     pools: Mutex<Vec<(Way, reqwest::Client)>>,
 }
 
-/// What a pool of connections is made for.
+/// Key of a pool of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
-    /// Whether it may use TLS. Reading the certificates of the system takes longer than all else at the start.
+    /// True if it may use TLS. Reading the certificates of the system takes longer than the rest of the start.
     is_secure: bool,
-    /// Whether the host is this machine, which no proxy reaches.
+    /// True if the host is this machine, which no proxy reaches.
     is_local: bool,
     connect: Duration,
 }
 
 impl Client {
-    /// A pool without a connection. Nothing is sent yet.
+    /// Creates a pool without a connection. No request is sent yet.
     pub fn new() -> Result<Self, ModelError> {
         let runtime = io::runtime()
             .map_err(|error| failed(&format!("no thread could be started: {error}")))?;
         Ok(Self(Arc::new(Shared { runtime, pools: Mutex::new(Vec::new()) })))
     }
 
-    /// The pool for an endpoint.
+    /// Returns the pool for an endpoint.
     pub(super) fn pool(&self, endpoint: &Endpoint) -> Result<reqwest::Client, ModelError> {
         let way = Way::to(&endpoint.base_url, endpoint.patience.connect);
         let mut pools = self.0.pools.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -59,7 +59,7 @@ impl Client {
         self.0.runtime.spawn(work);
     }
 
-    /// Does work and waits for it. Not to be called from the threads of the client.
+    /// Runs work and waits for it. Must not be called from the threads of the client.
     pub fn block_on<R>(&self, work: impl Future<Output = R>) -> R {
         self.0.runtime.block_on(work)
     }
@@ -83,7 +83,7 @@ impl Way {
         install_provider();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("crewagent/", env!("CARGO_PKG_VERSION")))
-            // A redirected POST becomes a GET, and the key goes to somebody else.
+            // A redirected POST becomes a GET, and would send the key to another host.
             .redirect(redirect::Policy::none())
             .connect_timeout(self.connect)
             .pool_idle_timeout(IDLE_CONNECTION)
@@ -99,16 +99,16 @@ impl Way {
     }
 }
 
-/// Connections to one address, for those who are no model.
+/// Returns connections to one address, for clients other than models.
 pub(crate) fn connections(url: &str, connect: Duration) -> Result<reqwest::Client, ModelError> {
     Way::to(url, connect).pool()
 }
 
-/// The TLS library has no cryptography of its own.
+/// Installs cryptography, because the TLS library has none of its own.
 fn install_provider() {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| {
-        // Somebody else may have been faster, which is as well.
+        // Another thread may have installed it first, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
 }

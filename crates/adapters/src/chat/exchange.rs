@@ -24,13 +24,13 @@ use super::failure::{Failure, Timer};
 use super::meter::{Broken, Meter, Metered};
 use super::speaker::Speaker;
 
-/// As much of an answer that is no reply is read.
+/// Maximum number of bytes read of an answer that is no reply.
 const COMPLAINT: usize = 64 << 10;
 
-/// Whether something comes is looked at for the first time after this.
+/// Delay before the first check for progress.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 
-/// Everything that a request needs on its way.
+/// Parts of a request on its way.
 pub(super) struct Exchange {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) http: reqwest::Client,
@@ -41,7 +41,7 @@ pub(super) struct Exchange {
     pub(super) is_streamed: bool,
 }
 
-/// A failure, and the words that came before it.
+/// Failure, and the text received before it.
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) failure: Failure,
@@ -61,7 +61,7 @@ impl From<Fault> for Failed {
 }
 
 impl Exchange {
-    /// Sends the request and reads the answer, unless it is to end before.
+    /// Sends the request and reads the answer, unless it is cancelled before.
     pub(super) async fn run(
         self,
         speaker: &mut Speaker,
@@ -171,7 +171,7 @@ impl Exchange {
     }
 }
 
-/// What broke a stream of events.
+/// Returns the failure that broke a stream of events.
 fn broken(error: &sse_stream::Error) -> Failure {
     let mut fault = Fault::new(FaultKind::Malformed);
     if let sse_stream::Error::Body(body) = error {
@@ -191,7 +191,7 @@ fn broken(error: &sse_stream::Error) -> Failure {
     Failure::Fault(fault)
 }
 
-/// The clocks of an answer.
+/// Timeouts of an answer.
 struct Watch {
     meter: Meter,
     first_byte: Instant,
@@ -200,7 +200,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// When to look again, or which time is over.
+    /// Returns the time of the next check, or the timeout that expired.
     fn next_look(&self, now: Instant) -> Result<Instant, Timer> {
         let (timer, over) = match self.meter.last() {
             None => (Timer::FirstByte, self.first_byte),
@@ -215,7 +215,7 @@ impl Watch {
         }
     }
 
-    /// The whole body, up to a limit.
+    /// Reads the whole body, up to a limit.
     async fn collect(
         &self,
         mut bytes: impl Stream<Item = Result<Bytes, Broken>> + Unpin,
@@ -250,7 +250,7 @@ impl Watch {
     }
 }
 
-/// What an answer begins with.
+/// Head of an answer.
 struct Head {
     status: u16,
     content_type: Option<String>,
@@ -275,7 +275,7 @@ impl Head {
         (200..300).contains(&self.status)
     }
 
-    /// Whether events follow. A server that says nothing of the type of its answer may mean events as well.
+    /// Returns true if events follow. A server that omits the type of its answer may send events as well.
     fn is_stream(&self) -> bool {
         let kind = self.content_type.as_deref().unwrap_or("text/event-stream");
         !kind.contains("json") && !kind.contains("html")
@@ -292,7 +292,7 @@ impl Head {
         fault
     }
 
-    /// A body that cannot be read may be a complaint.
+    /// Replaces the fault of an unreadable body by the error message in it, if there is one.
     fn explain(&self, fault: Fault, body: &[u8]) -> Fault {
         if fault.kind == FaultKind::Malformed {
             return self.fault(body);

@@ -1,4 +1,4 @@
-//! Why a request failed, and whether to try it again.
+//! Failures of a request, and the decision to retry.
 
 use std::error::Error;
 use std::io;
@@ -10,33 +10,31 @@ use secrecy::ExposeSecret as _;
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::model::{ModelError, ModelErrorKind};
 
-/// Why there is no reply.
+/// Reason why there is no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The server answered, and that is no reply.
+    /// The server's answer is no reply.
     Fault(Fault),
-    /// The server was not reached, or the way to it broke before it answered.
-    Unreachable { layer: Layer, why: String },
-    /// Nothing came in time.
+    /// The server was not reached, or the connection broke before it answered.
+    Unreachable {
+        layer: Layer,
+        why: String,
+    },
     Silent(Timer),
-    /// The user stopped it.
     Cancelled,
 }
 
-/// Where on the way to a server something failed.
+/// Layer at which a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
-    /// The name of the host.
+    /// Lookup of the host's name.
     Dns,
-    /// The connection.
     Tcp,
-    /// Its encryption.
     Tls,
-    /// What is sent over it.
     Http,
 }
 
-/// What was waited for.
+/// Event that was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     Connect,
@@ -46,7 +44,7 @@ pub(super) enum Timer {
 }
 
 impl Failure {
-    /// What a request that was not answered says.
+    /// Classifies the error of a request without an answer.
     pub(super) fn of_request(error: &reqwest::Error) -> Self {
         if error.is_timeout() {
             return Self::Silent(Timer::Connect);
@@ -54,7 +52,7 @@ impl Failure {
         Self::Unreachable { layer: Layer::of(error), why: causes(error) }
     }
 
-    /// How often it is worth another try, if `most` are allowed.
+    /// Returns the number of useful retries, if `most` are allowed.
     pub(super) fn retries(&self, most: u32) -> u32 {
         match self {
             Self::Fault(fault) => fault.retries(most),
@@ -69,7 +67,7 @@ impl Failure {
         }
     }
 
-    /// How long the provider wants us to wait.
+    /// Returns the wait that the provider asks for.
     pub(super) fn asked_wait(&self) -> Option<Duration> {
         match self {
             Self::Fault(fault) => fault.retry_after,
@@ -77,7 +75,7 @@ impl Failure {
         }
     }
 
-    /// What happened, in a sentence.
+    /// Describes the failure in a sentence.
     pub(super) fn words(&self, endpoint: &Endpoint) -> String {
         let who = format!("`{}` ({})", endpoint.name, address(endpoint));
         let patience = &endpoint.patience;
@@ -113,7 +111,7 @@ impl Failure {
         }
     }
 
-    /// What to do about it.
+    /// Returns advice for the user.
     fn advice(&self, endpoint: &Endpoint) -> String {
         match self {
             Self::Fault(fault) => fault.advice().to_owned(),
@@ -145,7 +143,7 @@ impl Failure {
         }
     }
 
-    /// The error of the port.
+    /// Converts to the error of the port.
     pub(super) fn into_error(self, endpoint: &Endpoint, tries: u32, partial: String) -> ModelError {
         let mut message = self.words(endpoint);
         if tries > 1 {
@@ -204,7 +202,7 @@ fn what(kind: FaultKind) -> &'static str {
     }
 }
 
-/// The model and its host, for messages.
+/// Returns the model and its host, for messages.
 fn address(endpoint: &Endpoint) -> String {
     let url = reqwest::Url::parse(&endpoint.base_url).ok();
     let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or("an unknown host");
@@ -213,7 +211,7 @@ fn address(endpoint: &Endpoint) -> String {
     format!("{} at {host}{port}", endpoint.model)
 }
 
-/// Some providers repeat the key in their complaint about it.
+/// Removes the key, which some providers repeat in their error messages.
 fn scrubbed(text: &str, endpoint: &Endpoint) -> String {
     let headers = endpoint.headers.iter().map(|(_, value)| value);
     let mut text = text.to_owned();
@@ -226,7 +224,7 @@ fn scrubbed(text: &str, endpoint: &Endpoint) -> String {
 }
 
 impl Layer {
-    /// Where a request failed that was not answered.
+    /// Returns the layer at which a request without an answer failed.
     pub(super) fn of(error: &reqwest::Error) -> Self {
         let mut next: Option<&(dyn Error + 'static)> = error.source();
         while let Some(cause) = next {
@@ -248,7 +246,7 @@ impl Layer {
     }
 }
 
-/// What the libraries say, from the outermost cause that says something to the innermost.
+/// Describes the libraries' errors, from the outermost informative cause to the innermost.
 pub(super) fn causes(error: &reqwest::Error) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut next: Option<&(dyn Error + 'static)> = error.source();

@@ -1,4 +1,4 @@
-//! What a refusal teaches: a server that names the one field it does not take is asked again without it.
+//! Learning from refusals: a server that names the one field it does not accept is asked again without it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crewagent_engine::model::Endpoint;
 
 use super::failure::Failure;
 
-/// How requests are made.
+/// Options of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Manner {
     pub(super) profile: Arc<Profile>,
@@ -17,14 +17,14 @@ pub(super) struct Manner {
 }
 
 impl Manner {
-    /// As the profile says.
+    /// Returns the options of the profile.
     pub(super) fn of(endpoint: &Endpoint) -> Self {
         let profile = endpoint.profile.for_model(&endpoint.model).into_owned();
         Self { streams: profile.stream, sends_temperature: true, profile: Arc::new(profile) }
     }
 
-    /// A manner that may do better, and what is different, in words. Every lesson takes something away, so there is an
-    /// end to it.
+    /// Returns options that may work better, with a description of the change. Every change removes something, so
+    /// learning ends.
     pub(super) fn learn(&self, failure: &Failure) -> Option<(Self, String)> {
         let Failure::Fault(fault) = failure else { return None };
         if fault.kind == FaultKind::NoStreaming && self.streams {

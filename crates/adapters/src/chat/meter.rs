@@ -11,13 +11,13 @@ use futures_util::Stream;
 use thiserror::Error;
 use tokio::time::Instant;
 
-/// The longest event.
+/// Maximum size of an event, in bytes.
 const EVENT: usize = 16 << 20;
 
-/// The longest answer, with everything that surrounds its words.
+/// Maximum size of an answer, in bytes, with everything around its text.
 const ANSWER: usize = 64 << 20;
 
-/// How much has come, and when.
+/// Counter of received bytes, with the time of the last ones.
 #[derive(Clone, Debug)]
 pub(super) struct Meter(Arc<Counts>);
 
@@ -26,12 +26,12 @@ struct Counts {
     begun: Instant,
     answer: AtomicUsize,
     event: AtomicUsize,
-    /// When the last bytes came, in milliseconds since the beginning.
+    /// Time of the last bytes, in milliseconds since the start.
     last: AtomicU64,
 }
 
 impl Meter {
-    /// Nothing has come yet.
+    /// Creates a counter at zero.
     pub(super) fn new(begun: Instant) -> Self {
         Self(Arc::new(Counts {
             begun,
@@ -41,19 +41,19 @@ impl Meter {
         }))
     }
 
-    /// When the last bytes came, if any did.
+    /// Returns the time of the last bytes, if any arrived.
     pub(super) fn last(&self) -> Option<Instant> {
         let counts = &*self.0;
         let last = counts.begun + Duration::from_millis(counts.last.load(Ordering::Relaxed));
         (counts.answer.load(Ordering::Relaxed) > 0).then_some(last)
     }
 
-    /// An event is complete.
+    /// Notes that an event is complete.
     pub(super) fn event(&self) {
         self.0.event.store(0, Ordering::Relaxed);
     }
 
-    /// Takes note of bytes, unless they are too many.
+    /// Counts bytes, or fails if they are too many.
     pub(super) fn take(&self, bytes: usize) -> Result<(), Broken> {
         let now = u64::try_from(self.0.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.0.last.store(now, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl Meter {
     }
 }
 
-/// Why no more bytes come.
+/// Reason why no more bytes arrive.
 #[derive(Debug, Error)]
 pub(super) enum Broken {
     #[error("the answer is too long")]
@@ -73,7 +73,7 @@ pub(super) enum Broken {
     Lost(String),
 }
 
-/// The body of an answer, with a blank line at its end: the last event counts even if the server forgot it.
+/// Body of an answer with a blank line appended, so that the last event counts even if the server forgot it.
 pub(super) struct Metered<S> {
     inner: Option<S>,
     meter: Meter,

@@ -1,4 +1,4 @@
-//! Measures how a server wants to be spoken to, with a handful of small requests.
+//! Measures the dialect of a server, with a handful of small requests.
 
 mod lab;
 
@@ -10,27 +10,24 @@ use super::client::Client;
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::model::ModelError;
 
-/// What was measured.
+/// Result of the measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Probe {
-    /// One line each.
     pub findings: Vec<Finding>,
-    /// The fields in which the server differs from the profile.
+    /// Fields in which the server differs from the profile.
     pub changes: Map<String, Json>,
 }
 
-/// One thing that was measured.
+/// Single measurement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What.
     pub name: &'static str,
-    /// Whether the server does it; nothing when that could not be told.
+    /// True if the server supports it; none if that is unknown.
     pub found: Option<bool>,
-    /// What was found.
     pub message: String,
 }
 
-/// Measures a server. Each finding is told as it is made. A model that does not answer at all is an error.
+/// Measures a server. Each finding is reported as it is made. A model that does not answer at all is an error.
 pub fn probe(
     endpoint: &Endpoint,
     client: &Client,

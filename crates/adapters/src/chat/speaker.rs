@@ -1,5 +1,4 @@
-//! What is told while an answer comes. Words are gathered for the blink of an eye, because listeners are slower than
-//! models.
+//! Progress while an answer arrives. Text is batched for a few milliseconds, because readers are slower than models.
 
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -11,17 +10,17 @@ use tokio::time::Instant;
 
 use super::exchange::Failed;
 
-/// Words are held back no longer than this.
+/// Maximum delay of text.
 const BLINK: Duration = Duration::from_millis(25);
 
-/// What goes to whoever waits for the answer.
+/// Message to the caller that waits for the answer.
 #[derive(Debug)]
 pub(super) enum Told {
     Progress(Progress),
     Ended(Result<Reply, Failed>),
 }
 
-/// Gathers words.
+/// Batches text.
 #[derive(Debug)]
 pub(super) struct Speaker {
     listener: Sender<Told>,
@@ -35,7 +34,7 @@ impl Speaker {
         Self { listener, channel: Channel::Text, text: String::new(), last: None }
     }
 
-    /// Takes a piece; it is told soon.
+    /// Adds a piece; it is sent soon.
     pub(super) fn say(&mut self, piece: Piece<'_>, now: Instant) {
         if self.channel != piece.channel {
             self.flush(now);
@@ -45,30 +44,30 @@ impl Speaker {
         self.flush_due(now);
     }
 
-    /// When the words that are held back are due, if there are any.
+    /// Returns the time at which delayed text is due, if there is any.
     pub(super) fn due(&self) -> Option<Instant> {
         (!self.text.is_empty()).then(|| self.last.map_or_else(Instant::now, |last| last + BLINK))
     }
 
-    /// Tells what was held back.
+    /// Sends the delayed text.
     pub(super) fn flush(&mut self, now: Instant) {
         if !self.text.is_empty() {
             let text = std::mem::take(&mut self.text);
             let words = Progress::Words(Delta { channel: self.channel, text });
-            // Nobody listens only when the one who waited is gone, and then nobody misses it.
+            // Sending fails only if the caller is gone, and then the text is not needed.
             let _ = self.listener.send(Told::Progress(words));
             self.last = Some(now);
         }
     }
 
-    /// Tells what was held back for long enough.
+    /// Sends text that was delayed for long enough.
     pub(super) fn flush_due(&mut self, now: Instant) {
         if self.last.is_none_or(|last| last + BLINK <= now) {
             self.flush(now);
         }
     }
 
-    /// The last word.
+    /// Sends the result.
     pub(super) fn end(mut self, result: Result<Reply, Failed>) {
         self.flush(Instant::now());
         let _ = self.listener.send(Told::Ended(result));

@@ -1,4 +1,4 @@
-//! Tries out a server step by step, so that the step that fails can be named.
+//! Connection test of a server, step by step, so that the failing step can be named.
 
 use std::sync::Arc;
 
@@ -11,36 +11,34 @@ use crewagent_engine::cancel::Deadline;
 use crewagent_engine::store::{Secrets, ServerSettings};
 use crewagent_engine::tool_server::{Layer, LogLine, Offer, ServerFault, ToolServer as _};
 
-/// What came of trying out a server.
+/// Result of a connection test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkup {
-    /// The steps, in their order.
     pub steps: Vec<CheckStep>,
-    /// What it offers, or why it offers nothing.
+    /// Offer of the server, or the reason why there is none.
     pub offer: Arc<Offer>,
-    /// The last that it logged.
+    /// Last lines of its log.
     pub log: Vec<LogLine>,
 }
 
-/// One step on the way to the tools of a server.
+/// Step of a connection test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckStep {
-    /// Which one.
     pub layer: Layer,
-    /// How it went.
     pub status: StepStatus,
-    /// What it brought, or why it failed.
+    /// Result of the step, or the reason of its failure.
     pub message: String,
 }
 
 impl Checkup {
-    /// The step that failed.
+    /// Returns the step that failed.
     pub fn failed(&self) -> Option<&CheckStep> {
         self.steps.iter().find(|step| step.status == StepStatus::Failed)
     }
 }
 
-/// Starts a server, asks it what it has, and ends it. It may take as long as its own settings say, and not past the deadline.
+/// Starts a server, lists its offer, and ends it. The time limit is that of its own settings, but not past the
+/// deadline.
 pub fn checkup(
     name: ServerName,
     settings: ServerSettings,
@@ -76,7 +74,7 @@ fn steps(offer: &Offer) -> Vec<CheckStep> {
     Layer::ALL.map(step).to_vec()
 }
 
-/// What a step that worked brought.
+/// Describes the result of a step that passed.
 fn brought(layer: Layer, offer: &Offer) -> String {
     let counted = |count: usize, what: &str| match count {
         1 => format!("1 {what}"),

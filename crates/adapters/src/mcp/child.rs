@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::Shared;
 
-/// What every server gets: what programs need to find themselves, and nothing else.
+/// Variables that every server gets: those that programs need to run, and no others.
 const PASSED_ON: &[&str] = &[
     "PATH",
     "HOME",
@@ -47,20 +47,20 @@ const PASSED_ON: &[&str] = &[
     "USERPROFILE",
 ];
 
-/// Time for a server to end by itself when its input ends.
+/// Time limit for a server to exit by itself when its input ends.
 const POLITE: Duration = Duration::from_millis(300);
-/// Time for the system to end it.
+/// Time limit for the system to end it.
 const REAP: Duration = Duration::from_secs(1);
-/// The longest line that is read from its standard error.
+/// Maximum length of a line from its standard error.
 const STDERR_LINE: u64 = 16 << 10;
 
-/// A server that runs. It ends with the value, and everything it started with it.
+/// Running server. It ends with the value, together with all processes it started.
 pub(super) struct Child {
     process: Box<dyn ChildWrapper>,
     is_over: bool,
 }
 
-/// What is started.
+/// Program to start.
 pub(super) struct Program<'p> {
     pub(super) command: &'p str,
     pub(super) args: Vec<SecretString>,
@@ -68,7 +68,7 @@ pub(super) struct Program<'p> {
     pub(super) cwd: Option<&'p Path>,
 }
 
-/// Starts a server. What it writes to its standard error goes to its log.
+/// Starts a server. Its standard error is written to its log.
 pub(super) fn start(
     program: Program<'_>,
     shared: &Arc<Shared>,
@@ -78,7 +78,7 @@ pub(super) fn start(
     command.env_clear();
     command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.envs(program.env.iter().map(|(name, value)| (name, value.expose_secret())));
-    // Not where we are: that is often a project, whose files could then decide what the server runs.
+    // The current folder is often a project, whose files could then decide what the server runs.
     match (program.cwd, std::env::home_dir()) {
         (Some(cwd), _) => command.current_dir(cwd),
         (None, Some(home)) => command.current_dir(home),
@@ -102,10 +102,10 @@ pub(super) fn start(
 }
 
 impl Child {
-    /// Ends the server and everything it started. Gives how it ended, if it did so by itself.
+    /// Ends the server and all processes it started. Returns its exit status, if it exited by itself.
     pub(super) async fn end(mut self) -> Option<ExitStatus> {
         let status = timeout(POLITE, self.process.wait()).await.ok().and_then(Result::ok);
-        // Its children may be there still, even if it is not.
+        // Its children may still run, even if it does not.
         let _ = self.process.start_kill();
         self.is_over = true;
         let _ = timeout(REAP, self.process.wait()).await;
@@ -121,7 +121,7 @@ impl Drop for Child {
     }
 }
 
-/// Puts what a server writes to its standard error into its log, line by line.
+/// Writes a server's standard error to its log, line by line.
 async fn overhear(stderr: ChildStderr, shared: Arc<Shared>) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! The way to a server: settings, start, handshake, list.
+//! The connection to a server: settings, start, handshake, list.
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
@@ -32,21 +32,21 @@ use crate::chat::connections;
 use crewagent_engine::store::{KeySource, ServerWay, Surroundings, Template, stored_name};
 use crewagent_engine::tool_server::{About, Layer, Offer, ServerFault};
 
-/// Time for a connection over HTTP.
+/// Time limit of a connection over HTTP.
 const CONNECT: Duration = Duration::from_secs(10);
-/// Pages of a list that are asked for. One that has more has no end.
+/// Maximum number of pages of a list; a longer list is taken as endless.
 const MOST_PAGES: usize = 32;
 
-/// A connection to a server.
+/// Connection to a server.
 pub(super) struct Link {
     pub(super) peer: Peer<RoleClient>,
-    /// Ends when the connection does.
+    /// Completes when the connection ends.
     pub(super) ended: Pin<Box<dyn Future<Output = ()> + Send>>,
     pub(super) child: Option<Child>,
     pub(super) reason: Reason,
 }
 
-/// How far a start has come, for whoever has to say where it stopped.
+/// Progress of a start, to report where it stopped.
 #[derive(Default)]
 pub(super) struct Progress(AtomicU8);
 
@@ -61,7 +61,7 @@ impl Progress {
     }
 }
 
-/// Starts a server and asks it what it has.
+/// Starts a server and lists its offer.
 pub(super) async fn open(shared: &Arc<Shared>) -> Result<(Link, Offer), ServerFault> {
     let set = shared.settings.startup_timeout;
     let limit = set.map_or(STARTUP, |limit| Duration::from_secs(limit.seconds()));
@@ -100,11 +100,10 @@ pub(super) async fn open(shared: &Arc<Shared>) -> Result<(Link, Offer), ServerFa
     }
 }
 
-/// Why there is no connection.
+/// Reason why there is no connection.
 enum Failure {
-    /// It speaks a version of the protocol that has no handshake.
+    /// The server uses a version of the protocol without a handshake.
     NoHandshake,
-    /// In words.
     Said(String),
 }
 
@@ -124,7 +123,7 @@ impl Failure {
     }
 }
 
-/// What a server is reached with, every reference filled in.
+/// Parameters of the connection, with every reference filled in.
 enum Means<'s> {
     Child(Program<'s>),
     Http { url: SecretString, headers: HashMap<HeaderName, HeaderValue> },
@@ -189,7 +188,7 @@ async fn link(
     }
 }
 
-/// What a failed handshake means. `told` is what is known from elsewhere.
+/// Translates a failed handshake. `told` is the reason known from elsewhere.
 fn refused(error: ClientInitializeError, told: Option<String>) -> Failure {
     if let ClientInitializeError::JsonRpcError(error) = &error
         && matches!(
@@ -220,7 +219,7 @@ impl Link {
         Self { peer, ended, child, reason }
     }
 
-    /// Ends the connection and the server. Gives why it ended by itself, if it did.
+    /// Ends the connection and the server. Returns the reason, if it ended by itself.
     pub(super) async fn close(self) -> Option<String> {
         let Self { peer, ended, child, reason } = self;
         // The end of the connection is the end of the server's input.
@@ -234,7 +233,7 @@ impl Link {
     }
 }
 
-/// Everything that a server offers, page by page.
+/// Lists everything that a server offers, page by page.
 pub(super) async fn offer(shared: &Shared, peer: &Peer<RoleClient>) -> Result<Offer, ServiceError> {
     let info = peer.peer_info();
     let capabilities = info.as_ref().map(|info| info.capabilities.clone()).unwrap_or_default();
@@ -277,8 +276,8 @@ pub(super) async fn offer(shared: &Shared, peer: &Peer<RoleClient>) -> Result<Of
     Ok(Offer { listed: Ok(listed), resources, about: about.unwrap_or_default() })
 }
 
-/// One page of tools, and where the next one begins. The library takes a list as a whole or not at all; here a tool that is
-/// not described as it should be costs itself alone.
+/// Lists one page of tools, with the cursor of the next one. The library accepts a list as a whole or not at all; here
+/// only the malformed tool is lost.
 async fn some_tools(
     peer: &Peer<RoleClient>,
     page: Option<PaginatedRequestParams>,
@@ -314,7 +313,7 @@ fn page(cursor: Option<String>) -> Option<PaginatedRequestParams> {
     Some(PaginatedRequestParams::default().with_cursor(cursor))
 }
 
-/// Fills in what the settings refer to: keys that are stored for the server, else variables.
+/// Resolver of references in the settings: keys stored for the server, else variables.
 struct Filler<'s> {
     shared: &'s Shared,
     surroundings: Surroundings<'static>,
@@ -355,7 +354,7 @@ fn http_headers(
     headers.iter().map(header).collect()
 }
 
-/// An error with everything that led to it, in one line.
+/// Describes an error with all its causes, in one line.
 pub(super) fn causes(error: &dyn Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! What a server tells on its own: logs, and that its tools have changed. It gets nothing it asks for.
+//! Notifications of a server: logs, and changes of its tools. Its requests are refused.
 
 #![expect(deprecated, reason = "the protocol will drop logging, and servers use it today")]
 
@@ -12,7 +12,7 @@ use rmcp::service::{NotificationContext, RoleClient};
 
 use super::Shared;
 
-/// Listens to one server.
+/// Receiver of one server's notifications.
 pub(super) struct Listener(pub(super) Arc<Shared>);
 
 impl ClientHandler for Listener {

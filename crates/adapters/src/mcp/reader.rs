@@ -1,4 +1,4 @@
-//! What comes from a server, with a limit: a line without an end, or a flood without an answer, ends the connection.
+//! Bounded input from a server: a line without an end, or a flood without an answer, ends the connection.
 
 use std::io;
 use std::pin::Pin;
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// The longest message.
+/// Maximum size of a message, in bytes.
 const LINE: usize = 16 << 20;
-/// What a server may write within [`WINDOW`].
+/// Maximum number of bytes that a server may write within [`WINDOW`].
 const FLOOD: usize = 64 << 20;
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// Why a connection ended, told by whoever knows.
+/// Reason why a connection ended, set by the task that knows it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reason(Arc<Mutex<Option<String>>>);
 
@@ -28,7 +28,7 @@ impl Reason {
     }
 }
 
-/// A reader that counts.
+/// Reader with limits.
 pub(super) struct Bounded<R> {
     inner: R,
     reason: Reason,
@@ -41,7 +41,7 @@ impl<R> Bounded<R> {
         Self { inner, reason, line: 0, window: (Instant::now(), 0) }
     }
 
-    /// Why no more is read, if these bytes are too much.
+    /// Counts bytes. Returns the reason to stop if they are too many.
     fn count(&mut self, bytes: &[u8]) -> Option<String> {
         let (began, read) = &mut self.window;
         if began.elapsed() > WINDOW {

@@ -1,4 +1,4 @@
-//! Results of servers, read leniently: what is not known to us is left out, not an error.
+//! Results of servers, read leniently: unknown parts are left out and are no error.
 
 use rmcp::model::ServerResult;
 use serde_json::Value as Json;
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::veil::Veil;
 use crewagent_engine::tool_server::{Part, ToolResult};
 
-/// What a call of a tool, or the reading of a resource, gave.
+/// Returns the result of a tool call, or of reading a resource.
 pub(super) fn output(result: &ServerResult, veil: &Veil) -> ToolResult {
     let result = serde_json::to_value(result).unwrap_or_default();
     let items = ["content", "contents"].into_iter().filter_map(|key| result[key].as_array());
@@ -40,7 +40,7 @@ fn part(item: &Json, veil: &Veil) -> Option<Part> {
     }
 }
 
-/// The size of what is written as base64.
+/// Returns the decoded size of base64 data.
 fn decoded_size(data: &str) -> u64 {
     let digits = data.trim_end_matches('=').len() as u64;
     digits * 3 / 4

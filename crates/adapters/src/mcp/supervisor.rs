@@ -1,4 +1,4 @@
-//! The task that watches over one server.
+//! The task that supervises one server.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,12 +10,12 @@ use super::connect::{self, Link};
 use super::{Line, Phase, STARTUP, Shared};
 use crewagent_engine::tool_server::{Layer, Offer, ServerFault};
 
-/// The longest time before a server that fails is tried again.
+/// Maximum wait before a failed server is started again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// A server that ran this long has done well, whatever came before.
+/// Running time after which earlier failures are forgotten.
 const STEADY: Duration = Duration::from_secs(60);
 
-/// Starts the server when it is wanted, and again when it went away, until it is told to stop.
+/// Starts the server when it is needed, and again after it exited, until it is told to stop.
 pub(super) async fn supervise(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
     let mut strikes = 0;
     loop {
@@ -60,7 +60,7 @@ pub(super) async fn supervise(shared: Arc<Shared>, mut stop: watch::Receiver<boo
             return;
         }
         shared.logs.push("error", &shared.veil.over(&why));
-        // The first time it is started again at once.
+        // The first restart is immediate.
         strikes = if began.elapsed() > STEADY { 0 } else { strikes };
         let fault =
             ServerFault::Unavailable { layer: Layer::Start, message: shared.veil.over(&why) };
@@ -85,7 +85,7 @@ async fn attend(link: &mut Link, line: &Line, shared: &Arc<Shared>) {
     }
 }
 
-/// A new offer counts if it is another one.
+/// Stores a new offer if it differs.
 fn take(shared: &Shared, offer: Offer) {
     shared.state.send_if_modified(|state| {
         let is_new = state.offer.as_deref() != Some(&offer);
@@ -105,7 +105,7 @@ fn down(shared: &Shared, fault: ServerFault, strikes: u32) {
     enter(shared, Phase::Down { fault, until });
 }
 
-/// How long a server is left alone that failed this often in a row.
+/// Returns the wait before a restart after this many failures in a row.
 fn wait(strikes: u32) -> Duration {
     match strikes {
         0 => Duration::ZERO,

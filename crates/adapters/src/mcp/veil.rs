@@ -1,18 +1,18 @@
-//! Hides secrets in what a server says: they came from us, and belong in no journal.
+//! Masks secrets in a server's output: they came from us, and belong in no journal.
 
 use std::sync::{Mutex, PoisonError};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// What is shorter is no secret, and hiding it would make a riddle of ordinary words.
+/// Minimum length of a masked secret; masking shorter ones would garble ordinary text.
 const SHORTEST: usize = 6;
 
-/// The secrets of one server.
+/// Secrets of one server.
 #[derive(Debug, Default)]
 pub(super) struct Veil(Mutex<Vec<SecretString>>);
 
 impl Veil {
-    /// Hides this from now on.
+    /// Masks this secret from now on.
     pub(super) fn add(&self, secret: &SecretString) {
         let mut secrets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (text, is_known) = (secret.expose_secret(), |known: &SecretString| {
@@ -23,7 +23,7 @@ impl Veil {
         }
     }
 
-    /// The text without secrets.
+    /// Returns the text without secrets.
     pub(super) fn over(&self, text: &str) -> String {
         let secrets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let hide =

@@ -1,4 +1,4 @@
-//! One small question to a model, asked as a run would ask it.
+//! One small question to a model, asked as in a run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,13 +20,13 @@ use crate::chat::failure::Failure;
 use crate::chat::lesson::Manner;
 use crate::chat::{Chat, Desk};
 
-/// A provider that wants us to wait longer is not waited for.
+/// Longest wait that a provider may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// The tool that models are asked to call. Its name has a dot, as those of runs have.
+/// Tool that models are asked to call. Its name has a dot, like those of runs.
 pub(in crate::chat) const TOOL: &str = "test.note";
 
-/// What is asked.
+/// Question to a model.
 #[derive(Clone, Debug)]
 pub(in crate::chat) struct Question {
     pub(in crate::chat) messages: Vec<Message>,
@@ -35,26 +35,26 @@ pub(in crate::chat) struct Question {
     pub(in crate::chat) room: u64,
 }
 
-/// What came of it.
+/// Result of a question.
 #[derive(Debug)]
 pub(in crate::chat) struct Asked {
     pub(in crate::chat) reply: Result<Reply, Failure>,
-    /// How it was asked in the end.
+    /// Request options that worked.
     pub(in crate::chat) manner: Arc<Manner>,
-    /// What had to be different.
+    /// Deviations from the profile.
     pub(in crate::chat) lessons: Vec<String>,
     tools: Vec<String>,
 }
 
 impl Asked {
-    /// Whether a tool of this name was offered.
+    /// Returns true if a tool of this name was offered.
     pub(in crate::chat) fn is_known(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool == name)
     }
 }
 
 impl Question {
-    /// For a word or two.
+    /// Returns a question for a word or two.
     pub(in crate::chat) fn words() -> Self {
         let messages = vec![
             system("You are being tried out. Do exactly what you are asked, and nothing else."),
@@ -63,12 +63,12 @@ impl Question {
         Self { messages, tools: Vec::new(), room: 1024 }
     }
 
-    /// For one call of a tool.
+    /// Returns a question for one call of a tool.
     pub(in crate::chat) fn one_call() -> Self {
         Self::calls("Call the tool for notes once, with the text blue. Do not answer in words.")
     }
 
-    /// For calls of a tool.
+    /// Returns a question for calls of a tool.
     pub(in crate::chat) fn calls(words: &str) -> Self {
         let messages = vec![
             system("You are being tried out. Do exactly what you are asked, and nothing else."),
@@ -102,7 +102,7 @@ fn chat(endpoint: &Endpoint, client: &Client, question: &Question) -> Result<Cha
     Chat::new(endpoint, client)
 }
 
-/// Whether an answer comes as a stream where one is asked for. A server may say nothing and send it as a whole.
+/// Returns true if an answer is streamed on request. A server may silently send it as a whole.
 pub(in crate::chat) fn streams(endpoint: &Endpoint, client: &Client) -> Result<bool, ModelError> {
     let question = Question::words();
     let chat = chat(endpoint, client, &question)?;
@@ -124,7 +124,7 @@ pub(in crate::chat) fn streams(endpoint: &Endpoint, client: &Client) -> Result<b
         request = request.header(name, value.expose_secret());
     }
     let patience = endpoint.patience.first_byte;
-    // How the answer begins is enough; the rest of it is not waited for.
+    // The beginning of the answer is enough, so the rest is not read.
     let answer = client.block_on(async { tokio::time::timeout(patience, request.send()).await });
     let Ok(Ok(answer)) = answer else { return Ok(true) };
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -139,7 +139,7 @@ pub(in crate::chat) fn user(words: &str) -> Message {
     Message::User { content: words.into() }
 }
 
-/// The profile as the question was asked in the end.
+/// Returns the profile with which the question was answered.
 pub(in crate::chat) fn learned(asked: &Asked) -> Profile {
     let mut profile = (*asked.manner.profile).clone();
     profile.stream = asked.manner.streams;
@@ -147,7 +147,7 @@ pub(in crate::chat) fn learned(asked: &Asked) -> Profile {
     profile
 }
 
-/// The field in which a model told its thoughts.
+/// Returns the field in which a model sent its thoughts.
 pub(in crate::chat) fn thoughts(reply: &Reply) -> Option<&'static str> {
     const FIELDS: [&str; 4] =
         ["reasoning_content", "reasoning", "reasoning_text", "reasoning_details"];
@@ -158,7 +158,7 @@ pub(in crate::chat) fn thoughts(reply: &Reply) -> Option<&'static str> {
     })
 }
 
-/// Asks, learns from refusals, and tries once more what may pass.
+/// Asks, learns from refusals, and retries once if that may help.
 pub(in crate::chat) fn ask(
     endpoint: &Endpoint,
     client: &Client,
@@ -185,7 +185,7 @@ pub(in crate::chat) fn ask(
         if tries > failure.retries(1) || wait > LONGEST_WAIT {
             return Ok(Asked { reply: Err(failure), manner, lessons, tools });
         }
-        // Nobody can cancel it.
+        // This wait cannot be cancelled.
         let _ = chat.pause(wait, &until);
     }
 }

@@ -1,4 +1,4 @@
-//! The models that a server says it has.
+//! The models that a server lists.
 
 use std::time::Duration;
 
@@ -14,25 +14,24 @@ use serde_json::Value as Json;
 use crate::chat::client::Client;
 use crate::chat::failure::{Failure, Layer, Timer, causes};
 
-/// For the whole list.
+/// Time limit of the whole list.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// More is no list of models.
+/// Maximum size of the list, in bytes.
 const MOST: usize = 8 << 20;
-/// So many names are shown.
+/// Maximum number of names that are shown.
 const SHOWN: usize = 5;
 
-/// What the server said when it was asked for its models.
+/// Result of listing the models.
 #[derive(Debug)]
 pub(in crate::chat) enum Listed {
-    /// These.
     Models(Vec<Json>),
-    /// It has no list, or does not show it.
+    /// The server has no list, or does not show it.
     Nothing,
-    /// It was not reached.
+    /// The server was not reached.
     Failed(Failure),
 }
 
-/// Asks for the list.
+/// Requests the list.
 pub(in crate::chat) fn list(endpoint: &Endpoint, client: &Client) -> Result<Listed, ModelError> {
     let Ok(url) = address(&endpoint.base_url, "models") else { return Ok(Listed::Nothing) };
     let mut request = client.pool(endpoint)?.get(url).header(ACCEPT, "application/json");
@@ -55,7 +54,7 @@ pub(in crate::chat) fn list(endpoint: &Endpoint, client: &Client) -> Result<List
     })
 }
 
-/// The body of an answer that is one.
+/// Returns the body of a successful answer.
 async fn body(request: reqwest::RequestBuilder) -> Result<Option<Bytes>, Failure> {
     let mut response = request.send().await.map_err(|error| Failure::of_request(&error))?;
     if !response.status().is_success() {
@@ -73,7 +72,7 @@ async fn body(request: reqwest::RequestBuilder) -> Result<Option<Bytes>, Failure
     Ok(Some(body.freeze()))
 }
 
-/// `{"data": […]}`, `{"models": […]}` or a bare list.
+/// Parses `{"data": […]}`, `{"models": […]}` or a bare list.
 fn read(body: &[u8]) -> Listed {
     let Ok(value) = serde_json::from_slice::<Json>(body) else { return Listed::Nothing };
     let list = [value.get("data"), value.get("models"), Some(&value)];
@@ -82,7 +81,7 @@ fn read(body: &[u8]) -> Listed {
 }
 
 impl Listed {
-    /// What to do about a model that is not there.
+    /// Returns advice about a missing model.
     pub(in crate::chat) fn advice(&self, wanted: &str) -> String {
         let mut names = self.names();
         if names.is_empty() {
@@ -92,7 +91,7 @@ impl Listed {
         format!("the server has {}", joined_up_to(names, SHOWN))
     }
 
-    /// The size of the window of a model, if the server tells it.
+    /// Returns the size of a model's window, if the server reports it.
     pub(in crate::chat) fn window(&self, model: &str) -> Option<u64> {
         const FIELDS: [&str; 8] = [
             "/context_length",
@@ -120,7 +119,7 @@ impl Listed {
 
 fn name(model: &Json) -> Option<&str> {
     let name = model.get("id").or_else(|| model.get("name")).and_then(Json::as_str)?;
-    // Gemini writes `models/…` and takes both.
+    // Gemini writes `models/…` and accepts both.
     Some(name.strip_prefix("models/").unwrap_or(name))
 }
 

@@ -1,13 +1,13 @@
-//! The way to a host, below HTTP.
+//! The connection to a host, below HTTP.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// So many addresses of a host are tried.
+/// Maximum number of addresses of a host that are tried.
 const TRIED: usize = 4;
 
-/// The variable that holds a proxy for this URL.
+/// Returns the variable that holds a proxy for this URL.
 pub(super) fn proxy(url: &reqwest::Url) -> Option<&'static str> {
     const SECURE: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
     const PLAIN: [&str; 4] = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
@@ -18,12 +18,12 @@ pub(super) fn proxy(url: &reqwest::Url) -> Option<&'static str> {
     names.into_iter().find(|name| std::env::var(name).is_ok_and(|value| !value.trim().is_empty()))
 }
 
-/// Whether the host is this machine.
+/// Returns true if the host is this machine.
 pub(super) fn is_local(url: &reqwest::Url) -> bool {
     url.host_str() == Some("localhost") || address(url).is_some_and(|address| address.is_loopback())
 }
 
-/// Whether the host is a number and not a name.
+/// Returns true if the host is an IP address and not a name.
 pub(super) fn is_address(url: &reqwest::Url) -> bool {
     address(url).is_some()
 }
@@ -32,14 +32,14 @@ fn address(url: &reqwest::Url) -> Option<IpAddr> {
     url.host_str()?.trim_matches(['[', ']']).parse().ok()
 }
 
-/// The addresses of the host.
+/// Looks up the addresses of the host.
 pub(super) fn look_up(url: &reqwest::Url, patience: Duration) -> Result<Vec<SocketAddr>, String> {
     let port = url.port_or_known_default().unwrap_or(443);
     if let Some(address) = address(url) {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
     let host = url.host_str().unwrap_or_default().to_owned();
-    // The system offers no time limit. A thread that is left behind ends by itself.
+    // The system offers no timeout. A thread that is left behind ends by itself.
     let (sender, answer) = mpsc::channel();
     std::thread::spawn(move || {
         let found = (host.as_str(), port).to_socket_addrs();
@@ -55,7 +55,7 @@ pub(super) fn look_up(url: &reqwest::Url, patience: Duration) -> Result<Vec<Sock
     }
 }
 
-/// A host and its addresses, for people.
+/// Describes a host and its addresses.
 pub(super) fn named(host: &str, addresses: &[SocketAddr]) -> String {
     let first = addresses.first().map(|address| address.ip().to_string()).unwrap_or_default();
     match addresses.len() {
@@ -64,7 +64,7 @@ pub(super) fn named(host: &str, addresses: &[SocketAddr]) -> String {
     }
 }
 
-/// The first address that takes a connection, and how long that took.
+/// Returns the first address that accepts a connection, with its latency.
 pub(super) fn connect(
     addresses: &[SocketAddr],
     patience: Duration,

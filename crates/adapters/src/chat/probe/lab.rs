@@ -1,4 +1,4 @@
-//! The experiments. Each is a question as a run would ask it; what is refused is asked in another way.
+//! The experiments. Each is a question as in a run; a refused one is asked in another way.
 
 use crewagent_core::event::{Finish, Reply};
 use crewagent_core::message::{Message, ToolCall};
@@ -18,7 +18,7 @@ use crate::chat::checkup::models;
 use crate::chat::client::Client;
 use crate::chat::failure::Failure;
 
-/// Room for the reply that shows whether a limit is kept.
+/// Token limit of the reply that shows if the limit is respected.
 const LITTLE_ROOM: u64 = 16;
 
 pub(super) struct Lab<'l> {
@@ -28,7 +28,7 @@ pub(super) struct Lab<'l> {
     tell: &'l mut dyn FnMut(&Finding),
 }
 
-/// Something that may help where a request is refused.
+/// Change of the profile that may help after a refusal.
 type Change = fn(&mut Profile);
 
 type Done = Result<(), ModelError>;
@@ -42,7 +42,7 @@ impl<'l> Lab<'l> {
         Self { endpoint, client, findings: Vec::new(), tell }
     }
 
-    /// What was measured, against the profile that it began with.
+    /// Returns the measurements, compared with the original profile.
     pub(super) fn done(self, before: &Profile) -> Probe {
         let fields = |profile: &Profile| match serde_json::to_value(profile) {
             Ok(Json::Object(fields)) => fields,
@@ -60,7 +60,7 @@ impl<'l> Lab<'l> {
         Probe { findings: self.findings, changes }
     }
 
-    /// A few words: does it stream, and does it count?
+    /// Measures streaming and token counts with a few words.
     pub(super) fn words(&mut self) -> Done {
         let asked = self.ask(Question::words())?;
         let reply = match asked.reply {
@@ -87,7 +87,7 @@ impl<'l> Lab<'l> {
         Ok(())
     }
 
-    /// Is the limit of the reply kept, and under which name?
+    /// Measures if the limit of the reply is respected, and under which name.
     pub(super) fn room(&mut self) -> Done {
         let question = || Question {
             messages: vec![user(
@@ -104,7 +104,7 @@ impl<'l> Lab<'l> {
             self.found("reply limit", None, "could not be measured");
             return Ok(());
         };
-        // Now, because a refusal may have taught another name.
+        // A refusal may have taught another name by now.
         let field = self.endpoint.profile.output_limit;
         if is_kept(&reply) && field != OutputLimit::None {
             self.found("reply limit", Some(true), &format!("{} is kept", limit_name(field)));
@@ -126,7 +126,7 @@ impl<'l> Lab<'l> {
         Ok(())
     }
 
-    /// Does it call a tool? Gives the reply that does.
+    /// Measures calls of a tool, and returns the reply with the call.
     pub(super) fn one_call(&mut self) -> Result<Option<Reply>, ModelError> {
         let asked = self.ask(Question::one_call())?;
         let reply = match &asked.reply {
@@ -147,7 +147,7 @@ impl<'l> Lab<'l> {
         Ok(Some(reply.clone()).filter(|_| called))
     }
 
-    /// Are names with dots taken, and do they come back?
+    /// Measures if names with dots are accepted and come back.
     pub(super) fn dotted_names(&mut self) -> Done {
         const NAME: &str = "dotted names";
         if self.endpoint.profile.names == NameForm::Dotted {
@@ -162,7 +162,7 @@ impl<'l> Lab<'l> {
         Ok(())
     }
 
-    /// Does it call two tools at once?
+    /// Measures two calls at once.
     pub(super) fn two_calls(&mut self) -> Done {
         const NAME: &str = "parallel calls";
         let words = "Call the tool for notes two times in one reply: once with the text red and once with the text green. Do not answer in words.";
@@ -179,7 +179,7 @@ impl<'l> Lab<'l> {
         Ok(())
     }
 
-    /// Is a conversation with calls taken back as we send it?
+    /// Measures if a conversation with calls is accepted as we send it.
     pub(super) fn history(&mut self, called: Option<Reply>) -> Done {
         const NAME: &str = "history";
         let question = self.conversation(called);
@@ -244,7 +244,7 @@ impl<'l> Lab<'l> {
         question
     }
 
-    /// May the runtime speak in the middle?
+    /// Measures system messages in the middle.
     pub(super) fn system_in_the_middle(&mut self) -> Done {
         const NAME: &str = "system messages";
         let mut question = Question::words();
@@ -275,7 +275,7 @@ impl<'l> Lab<'l> {
         Ok(())
     }
 
-    /// How large is the window, if the server tells?
+    /// Measures the window, if the server reports it.
     pub(super) fn window(&mut self) -> Done {
         const NAME: &str = "window";
         match models::list(&self.endpoint, self.client)?.window(&self.endpoint.model) {
@@ -294,7 +294,7 @@ impl<'l> Lab<'l> {
         self.findings.push(finding);
     }
 
-    /// Asks, and keeps what was learned if there is an answer.
+    /// Asks, and keeps the learned options if there is an answer.
     fn ask(&mut self, question: Question) -> Result<Asked, ModelError> {
         let asked = ask(&self.endpoint, self.client, question)?;
         if asked.reply.is_ok() {
@@ -309,7 +309,7 @@ impl<'l> Lab<'l> {
         ask(&endpoint, self.client, question)
     }
 
-    /// Keeps a change if the answer to it is good.
+    /// Keeps a change if its answer is good.
     fn adopt_if(
         &mut self,
         change: Change,
@@ -325,7 +325,7 @@ impl<'l> Lab<'l> {
     }
 }
 
-/// Whether the server did not like the request, as opposed to the hour or the way.
+/// Returns true if the server refused the request itself, as opposed to a temporary or network failure.
 fn is_refusal(failure: &Failure) -> bool {
     match failure {
         Failure::Fault(fault) => match fault.kind {
