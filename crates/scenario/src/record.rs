@@ -1,7 +1,7 @@
-//! Records a run as a scenario: one good run becomes a test that the scripted model plays.
+//! Records a run as a scenario: one good run becomes a test for the scripted model.
 //!
-//! The scenario says what the model said, by node and in order. Before it is given out it is read back: what the
-//! reader finds must be what was to be written.
+//! The scenario holds the model's replies, by node and in order. It is read back before it is returned: the parsed
+//! value must equal the written one.
 
 mod reply;
 mod tape;
@@ -23,25 +23,24 @@ use self::tape::{Start, Tape};
 use self::write::{Layout, Node, Texts};
 use crate::scripted::Scripted;
 
-/// Finds the text of a payload.
+/// Function that finds the text of a payload.
 type Words<'w> = dyn Fn(&Payload) -> Result<Arc<str>, RecordError> + 'w;
 
-/// Why a run cannot be recorded as a scenario.
+/// Reason why a run cannot be recorded as a scenario.
 #[derive(Debug, Error)]
 pub enum RecordError {
-    /// There is nothing to record.
     #[error("the model has not replied yet, so there is nothing to record")]
     Nothing,
-    /// A text of the run is not there.
+    /// A text of the run is missing.
     #[error("a text of the run is missing: the blob {0}")]
     Lost(Digest),
-    /// What was written cannot be read as a scenario.
+    /// The written text cannot be read as a scenario.
     #[error("the run does not fit into a scenario: {0}")]
     Unfit(String),
 }
 
-/// The scenario of a run, as text: from all its events, in their order, however often it was resumed. `blobs` finds the
-/// texts that are not in the events themselves.
+/// Returns the scenario of a run as text: from all its events, in their order, however often it was resumed. `blobs`
+/// finds the texts that are not in the events themselves.
 pub fn scenario(
     title: &str,
     events: &[Event],
@@ -65,7 +64,7 @@ pub fn scenario(
     check(&quoted, &root).map(|()| quoted)
 }
 
-/// What the file says.
+/// Returns the contents of the file.
 fn root(title: &str, tape: &Tape, words: &Words<'_>) -> Result<Node, RecordError> {
     let scribe = Scribe { words, passing: &tape.passing };
     let mut nodes = Vec::new();
@@ -86,7 +85,7 @@ fn root(title: &str, tape: &Tape, words: &Words<'_>) -> Result<Node, RecordError
     Ok(Node::Map(entries, Layout::Open))
 }
 
-/// Whether a reader finds what was to be written, and the scripted model takes it.
+/// Checks that the text reads back as written, and that the scripted model accepts it.
 fn check(text: &str, root: &Node) -> Result<(), RecordError> {
     let unfit = |error: String| RecordError::Unfit(error);
     Scripted::parse("the recording", text).map_err(|error| unfit(error.to_string()))?;
@@ -99,7 +98,7 @@ fn check(text: &str, root: &Node) -> Result<(), RecordError> {
     Err(unfit("it reads back differently; this is a mistake of CrewAgent".to_owned()))
 }
 
-/// What stands above it: where it is from, and how to play it.
+/// Returns the comment at the top: the origin, and the command that plays it.
 fn head(tape: &Tape, words: &Words<'_>) -> Result<Vec<String>, RecordError> {
     let mut lines = Vec::new();
     if let Some(start) = &tape.start {
@@ -135,7 +134,7 @@ fn command(start: &Start) -> String {
     format!("crewagent run {package} --workflow {workflow} --agent {agent} --model scripted:FILE")
 }
 
-/// What the run had that others do not have by themselves.
+/// Returns the settings of the run that differ from the defaults.
 fn settings(settings: &RunSettings) -> Vec<String> {
     let (limits, usual) = (&settings.limits, RunSettings::default().limits);
     let mut flags = Vec::new();
@@ -152,7 +151,7 @@ fn settings(settings: &RunSettings) -> Vec<String> {
     flags
 }
 
-/// A value as `--var` takes it: a text as it is, unless that would be read as something else.
+/// Returns a value for `--var`: a text unchanged, unless it would be parsed as another type.
 fn variable(value: &Json) -> String {
     match value {
         Json::String(text) if serde_json::from_str::<Json>(text).is_err() => text.clone(),
@@ -165,7 +164,7 @@ fn variable(value: &Json) -> String {
     }
 }
 
-/// A text as one word of a shell, in one line.
+/// Quotes a text as one word of a shell, in one line.
 fn shell(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

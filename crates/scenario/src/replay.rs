@@ -19,23 +19,23 @@ use crewagent_core::payload::Payload;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::{Delta, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
 
-/// Finds a text by its digest.
+/// Function that finds a text by its digest.
 type Blobs = Box<dyn Fn(Digest) -> Option<Arc<str>> + Send + Sync>;
 
-/// A model that answers as a recorded run was answered.
+/// Model that answers as in a recorded run.
 pub struct Replay {
     recording: Recording,
     blobs: Blobs,
 }
 
-/// What a journal says about requests and their answers.
+/// Requests and answers of a journal.
 #[derive(Debug, Default)]
 struct Recording {
-    /// By the number of the turn.
+    /// Turns by their number.
     turns: BTreeMap<u64, Turn>,
-    /// What tools answered, in order.
+    /// Answers of tools, in order.
     answers: Vec<ToolAnswer>,
-    /// What the user said.
+    /// Inputs of the user.
     inputs: Vec<Payload>,
 }
 
@@ -43,7 +43,7 @@ struct Recording {
 struct Turn {
     request: Option<RequestFacts>,
     reply: Option<Reply>,
-    /// What went wrong instead of a reply.
+    /// Failure in place of a reply.
     failure: Option<String>,
 }
 
@@ -55,7 +55,7 @@ struct ToolAnswer {
 }
 
 impl Replay {
-    /// Takes the answers from the events of one run, in their order. The run may have been resumed any number of times.
+    /// Reads the answers from the events of one run, in their order. The run may have been resumed any number of times.
     /// `blobs` finds the texts that are not in the events themselves.
     pub fn from_events(
         events: impl IntoIterator<Item = Event>,
@@ -68,7 +68,7 @@ impl Replay {
         Self { recording, blobs: Box::new(blobs) }
     }
 
-    /// How many turns were answered.
+    /// Returns the number of answered turns.
     pub fn turns(&self) -> usize {
         self.recording.turns.values().filter(|turn| turn.reply.is_some()).count()
     }
@@ -89,7 +89,7 @@ impl Replay {
         Ok((request, reply))
     }
 
-    /// The reply with all its texts at hand.
+    /// Returns the reply with all its texts loaded.
     fn whole(&self, reply: &Reply) -> Result<Reply, ModelError> {
         let mut reply = reply.clone();
         for call in &mut reply.tool_calls {
@@ -146,7 +146,7 @@ impl Recording {
         }
     }
 
-    /// Notes why the last request has no reply, if it has none.
+    /// Records why the last request has no reply, if it has none.
     fn fail(&mut self, message: String) {
         if let Some(turn) = self.turns.values_mut().next_back()
             && turn.reply.is_none()

@@ -1,5 +1,5 @@
-//! A sample inside the program: a package, a small project, and what the scripted model says about them. It needs no
-//! key, no network, and no file from anywhere.
+//! A sample inside the program: a package, a small project, and the scripted model's replies. It needs no key, no
+//! network, and no other file.
 
 macro_rules! example {
     ($path:literal) => {
@@ -13,13 +13,13 @@ macro_rules! golden {
     };
 }
 
-/// What the model says.
+/// Replies of the model.
 pub const SCENARIO: &str = golden!("scenario.yaml");
 
-/// What the user answers.
+/// Answer of the user.
 pub const ANSWER: &str = "1-2-user-authentication";
 
-/// The package: `spec/examples/create-story-micro`, as it is published.
+/// Returns the package `spec/examples/create-story-micro`, as published.
 pub fn package() -> Vec<(String, String)> {
     owned(&[
         example!("agents.json"),
@@ -36,7 +36,7 @@ pub fn package() -> Vec<(String, String)> {
     ])
 }
 
-/// The project before the run.
+/// Returns the project before the run.
 pub fn project() -> Vec<(String, String)> {
     owned(&[
         ("README.md", golden!("project/README.md")),

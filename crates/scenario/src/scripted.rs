@@ -1,7 +1,7 @@
 //! The scripted model: a scenario file answers, by node, turn and user input. For demos, tests and documents.
 //!
-//! It keeps nothing between two requests: what it answers follows from the request and the file alone, so it goes on
-//! rightly after a crash and can serve any number of runs. The file's shape is described in `docs/scenarios.md`.
+//! It keeps no state between two requests: its answer depends on the request and the file alone, so it resumes
+//! correctly after a crash and can serve any number of runs. The file's shape is described in `docs/scenarios.md`.
 
 mod error;
 mod pace;
@@ -29,13 +29,13 @@ use crewagent_engine::model::{Memo, Model, ModelError, ModelErrorKind, Place, Pr
 pub use self::error::{Problem, ScenarioError};
 pub use self::pace::Pace;
 
-/// A scenario may have this many bytes.
+/// Maximum size of a scenario, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// What stands for a node where a workflow that was called is complete and has not returned.
+/// Placeholder for a node after a called workflow is complete and before it returns.
 pub(crate) const COMPLETE: &str = "complete";
 
-/// A model that answers from a scenario.
+/// Model that answers from a scenario.
 #[derive(Debug)]
 pub struct Scripted {
     file: String,
@@ -54,7 +54,7 @@ impl Scripted {
         Self::parse(&name, &text)
     }
 
-    /// Reads a scenario. The name is what mistakes are reported under.
+    /// Parses a scenario. Mistakes are reported under this name.
     pub fn parse(name: &str, text: &str) -> Result<Self, ScenarioError> {
         let wrong = |problems| ScenarioError::Wrong { name: name.to_owned(), problems };
         if text.len() as u64 > MAX_BYTES {
@@ -65,19 +65,19 @@ impl Scripted {
         Ok(Self { file: name.to_owned(), scenario, pace: None })
     }
 
-    /// The same model, speaking at this pace wherever the scenario names none.
+    /// Sets the pace of replies for which the scenario gives none.
     #[must_use]
     pub fn paced(mut self, pace: Pace) -> Self {
         self.pace = Some(pace);
         self
     }
 
-    /// What the scenario is about, in its own words.
+    /// Returns the title of the scenario.
     pub fn title(&self) -> &str {
         &self.scenario.title
     }
 
-    /// The reply that the scenario has for this place.
+    /// Returns the scenario's reply for this position.
     fn line(&self, view: &View<'_>) -> Result<&Line, ModelError> {
         let place = view.place();
         let turns = match &place.node_id {
@@ -95,7 +95,7 @@ impl Scripted {
         }
     }
 
-    /// What it says at a node: for this very call, for this workflow, or for any node of that name.
+    /// Returns the turns at a node: for this very call, for this workflow, or for any node of that name.
     fn at_node(&self, place: &Place, node: &str) -> &[Turn] {
         let nodes = &self.scenario.nodes;
         let of_workflow = place.workflow.as_ref().and_then(|workflow| {
@@ -164,7 +164,7 @@ impl Model for Scripted {
     }
 }
 
-/// The turn that answers the n-th request, counted from 1.
+/// Returns the turn that answers the n-th request, counted from 1.
 fn at(turns: &[Turn], number: u64) -> Option<&Turn> {
     let mut last = 0_u64;
     turns.iter().find(|turn| {

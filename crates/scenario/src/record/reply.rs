@@ -14,28 +14,28 @@ use super::tape::{Passing, Taken, is_empty};
 use super::write::{Item, Layout, Node};
 use super::{RecordError, Words};
 
-/// Arguments with more values, or deeper ones, are written as JSON.
+/// Maximum number of values of arguments in YAML; more, or deeper ones, are written as JSON.
 const MOST_VALUES: usize = 2_000;
 const MOST_DEPTH: usize = 16;
-/// No key of a map in YAML may be much longer.
+/// Maximum length of a key in YAML.
 const LONGEST_KEY: usize = 500;
-/// A letter that stands in a row for so many bytes is written as a template.
+/// Number of repetitions of a letter from which a template is written.
 const LONG_ROW: usize = 256;
-/// Calls alike that one entry may stand for.
+/// Maximum number of equal calls in one entry.
 const MOST_ALIKE: usize = 10_000;
-/// How much of the user's words a comment repeats.
+/// Maximum number of characters of the user's input in a comment.
 const QUOTED: usize = 100;
-/// Under these names providers send what a model thinks.
+/// Names of the fields that carry thoughts.
 const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
 
-/// Turns replies into lines.
+/// Converter of replies to lines.
 pub(super) struct Scribe<'s> {
     pub(super) words: &'s Words<'s>,
     pub(super) passing: &'s Passing,
 }
 
 impl Scribe<'_> {
-    /// The line, with comments for whoever reads or edits it.
+    /// Returns the line, with comments for the reader.
     pub(super) fn line(&self, taken: &Taken) -> Result<Item, RecordError> {
         let reply = &taken.reply;
         let mut arguments = Arguments { scribe: self, taken, notes: Vec::new(), answers: None };
@@ -76,7 +76,7 @@ impl Scribe<'_> {
         Ok(Item { notes, node: Node::Map(entries, Layout::Open) })
     }
 
-    /// What happened before the reply.
+    /// Describes the events before the reply.
     fn before(&self, taken: &Taken) -> Result<Vec<String>, RecordError> {
         let mut notes = Vec::new();
         if let Some(visit) = taken.visit.filter(|visit| *visit > 1) {
@@ -89,7 +89,7 @@ impl Scribe<'_> {
         Ok(notes)
     }
 
-    /// Whether a text holds something that only this run has.
+    /// Returns true if a text holds a value that only this run has.
     fn is_passing(&self, text: &str) -> bool {
         let run_id = &self.passing.run_id;
         !run_id.is_empty() && text.contains(run_id.as_str())
@@ -97,12 +97,12 @@ impl Scribe<'_> {
     }
 }
 
-/// The arguments of the calls of one reply.
+/// Arguments of the calls of one reply.
 struct Arguments<'a> {
     scribe: &'a Scribe<'a>,
     taken: &'a Taken,
     notes: Vec<String>,
-    /// What a template can reach: each answer and the name it goes by. Read when it is first needed.
+    /// Answers that a template can reach, with their names. Parsed on first use.
     answers: Option<Vec<(String, Json)>>,
 }
 
@@ -150,7 +150,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// A text; what differs from run to run is taken from an answer where that has it.
+    /// Renders a text; values that differ from run to run are taken from an answer that has them.
     fn text(&mut self, text: &str) -> String {
         let is_digest = is_digest(text);
         if is_digest || self.scribe.is_passing(text) {
@@ -169,7 +169,7 @@ impl Arguments<'_> {
         template(text)
     }
 
-    /// The template of the answer that has this value.
+    /// Returns the template of the answer that has this value.
     fn found(&mut self, text: &str) -> Option<String> {
         if self.answers.is_none() {
             self.answers = Some(self.reachable());
@@ -195,14 +195,14 @@ impl Arguments<'_> {
     }
 }
 
-/// How the calls of the reply before must be answered for this one to fit.
+/// Returns the answers that the calls of the previous reply need for this one to fit.
 fn expected(taken: &Taken) -> Option<Node> {
     let answers = taken.answers.as_ref()?;
     let verdicts: Vec<String> = answers
         .iter()
         .map(|answer| match answer.refused {
             None => "ok".to_owned(),
-            // How long something takes is another matter in another run.
+            // Durations differ from run to run.
             Some(RefusalCode::Timeout) => "any".to_owned(),
             Some(code) => match serde_json::to_value(code) {
                 Ok(Json::String(code)) => code,
@@ -242,11 +242,11 @@ fn usage(usage: &Usage) -> Node {
     Node::Map(entries, Layout::Fit)
 }
 
-/// Arguments that a map in YAML can say: an object, no key twice, not too large.
+/// Parses arguments that YAML can express: an object, no key twice, not too large.
 fn object(text: &str) -> Option<Tree> {
     let tree = json::parse(text).ok()?;
     let is_small = tree.count() <= MOST_VALUES && fits(&tree, MOST_DEPTH);
-    // A byte order mark is no part of the object, and not every reader skips it.
+    // A byte order mark is not part of the object, and not every reader skips it.
     let is_object = tree.as_map().is_some() && !text.starts_with('\u{feff}');
     (is_small && is_object).then_some(tree)
 }
@@ -267,7 +267,7 @@ fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Where a text stands in an answer, as a template can say it.
+/// Returns the path of a text in an answer, as a template writes it.
 fn path_to(answer: &Json, text: &str) -> Option<Vec<String>> {
     match answer {
         Json::Null | Json::Bool(_) | Json::Number(_) => None,
@@ -289,10 +289,10 @@ fn step(name: String, mut path: Vec<String>) -> Vec<String> {
     path
 }
 
-/// A text such that its template gives it back.
+/// Escapes a text so that its template gives it back.
 fn template(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    // Whether the last letter is one brace, which would join those of a template.
+    // True if the last letter is one brace, which would join those of a template.
     let mut is_brace = false;
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {

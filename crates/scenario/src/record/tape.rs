@@ -1,4 +1,4 @@
-//! The events of a run as a tape: who said what, in the order in which a scenario counts.
+//! The events of a run as a tape: inputs and replies, in the order in which a scenario counts.
 
 use std::collections::BTreeSet;
 
@@ -14,23 +14,23 @@ use crewagent_core::state::run_state::RunState;
 
 use crate::scripted::COMPLETE;
 
-/// What a run was, and everything that was said in it.
+/// Contents of a run.
 #[derive(Debug, Default)]
 pub(super) struct Tape {
     pub(super) start: Option<Start>,
-    /// What it ran with at the end.
+    /// Settings at the end.
     pub(super) settings: RunSettings,
-    /// The replies by node, the nodes in the order of their first visit; those after completion have no node.
+    /// Replies by node, the nodes in the order of their first visit; those after completion have no node.
     pub(super) nodes: Vec<(Option<String>, Vec<Taken>)>,
     pub(super) inputs: Vec<Payload>,
-    /// What a reader must know before playing it again.
+    /// Notes for the reader who plays it again.
     pub(super) notes: Vec<String>,
-    /// What the runtime made up: another run has other ones.
+    /// Values that the runtime generated, which differ in another run.
     pub(super) passing: Passing,
     hand: Hand,
 }
 
-/// How a run began.
+/// Start of a run.
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) run_id: String,
@@ -40,17 +40,17 @@ pub(super) struct Start {
     pub(super) state: RunState,
 }
 
-/// A reply, and what the model had before it.
+/// Reply with the messages before it.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) reply: Reply,
-    /// Which visit of the node this is, if it is the first reply of one.
+    /// Number of the visit, if this is its first reply.
     pub(super) visit: Option<usize>,
-    /// What the user said since the reply before.
+    /// Input of the user since the previous reply.
     pub(super) said: Vec<Payload>,
-    /// The answers to the calls of the reply before, if they are all in the request.
+    /// Answers to the calls of the previous reply, if they are all in the request.
     pub(super) answers: Option<Vec<Answer>>,
-    /// The last answer of a tool that is in the request for certain.
+    /// Last answer of a tool that is certainly in the request.
     pub(super) last: Option<Payload>,
 }
 
@@ -62,21 +62,21 @@ pub(super) struct Passing {
     pub(super) times: BTreeSet<String>,
 }
 
-/// What is in hand while the events are gone through.
+/// State of the walk over the events.
 #[derive(Debug, Default)]
 struct Hand {
-    /// The place of the request that is open, and its number.
+    /// Node of the open request, and its number.
     open: Option<(u64, Option<String>)>,
-    /// The place of the last reply.
+    /// Node of the last reply.
     place: Option<Option<String>>,
     visits: Vec<Option<String>>,
     position: Position,
     said: Vec<Payload>,
-    /// Calls of the last reply that had words or calls.
+    /// Number of calls of the last reply that was not empty.
     calls: usize,
     answers: Vec<Answer>,
     last: Option<Payload>,
-    /// Whether the model still has in view what was said since its last reply.
+    /// Messages since the model's last reply that are still in its context.
     view: View,
     failure: Option<String>,
 }
@@ -89,7 +89,7 @@ enum View {
 }
 
 impl Tape {
-    /// Goes through the events of a run, in their order.
+    /// Reads the events of a run, in their order.
     pub(super) fn of(events: &[Event]) -> Self {
         let mut tape = Self::default();
         for event in events {
@@ -271,20 +271,20 @@ impl Tape {
 }
 
 impl Hand {
-    /// What was said before is no longer in view, or nobody can tell.
+    /// Forgets earlier messages, because they are no longer in the context, or may not be.
     fn forget(&mut self) {
         self.view = View::Cut;
         self.last = None;
     }
 }
 
-/// Whether a reply says and does nothing.
+/// Returns true if a reply has no text and no calls.
 pub(super) fn is_empty(reply: &Reply) -> bool {
     let has_words = reply.content.as_ref().is_some_and(|text| !text.trim().is_empty());
     reply.tool_calls.is_empty() && !has_words
 }
 
-/// A time of an event as documents have it.
+/// Returns the time of an event as documents write it.
 fn to_the_second(time: &str) -> String {
     match time.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z"),

@@ -1,22 +1,21 @@
-//! Writes YAML for people: short values in one line, long texts as blocks, everything else in quotes.
+//! Writes readable YAML: short values in one line, long texts as blocks, everything else in quotes.
 //!
-//! It never guesses: a text stands in a block only after the block was read back.
+//! It never guesses: a text is written as a block only after the block was read back.
 
 use crewagent_core::syntax::yaml;
 use crewagent_core::text::is_unsafe_char;
 use serde_json::{Map, Value as Json};
 
-/// The longest line, if its text can be broken.
+/// Maximum width of a line, if its text can be broken.
 const WIDTH: usize = 120;
-/// A text of one line that ends in a line break stays in one line up to this length.
+/// Maximum length of a text in one line that ends in a line break.
 const SHORT: usize = 60;
-/// Words that some readers of YAML take for something else than text.
+/// Words that some readers of YAML take for another type than text.
 const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
 
-/// A value, with what is needed to lay it out.
+/// Value with its layout.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    /// A text.
     Text(String),
     /// Null, a boolean or a number.
     Bare(Json),
@@ -24,23 +23,23 @@ pub(super) enum Node {
     Map(Vec<(String, Node)>, Layout),
 }
 
-/// Whether a collection may stand in one line.
+/// Layout of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// It does if it fits.
+    /// One line if it fits.
     Fit,
-    /// One line an entry.
+    /// One line per entry.
     Open,
 }
 
-/// A value in a list, with comments before it.
+/// Value in a list, with comments before it.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) notes: Vec<String>,
     pub(super) node: Node,
 }
 
-/// How long texts are written.
+/// Form of long texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texts {
     Blocks,
@@ -54,17 +53,17 @@ impl From<Node> for Item {
 }
 
 impl Node {
-    /// A whole number.
+    /// Returns a whole number.
     pub(super) fn number(number: u64) -> Self {
         Self::Bare(number.into())
     }
 
-    /// A word or a sentence.
+    /// Returns a word or a sentence.
     pub(super) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// What a reader must find.
+    /// Returns the value that a reader must find.
     pub(super) fn to_json(&self) -> Json {
         match self {
             Self::Text(text) => text.clone().into(),
@@ -81,7 +80,7 @@ impl Node {
         matches!(self, Self::List(_, Layout::Open) | Self::Map(_, Layout::Open))
     }
 
-    /// Whether it is a collection with nothing in it, which can only stand in one line.
+    /// Returns true for an empty collection, which can only be written in one line.
     fn is_empty(&self) -> bool {
         match self {
             Self::List(items, _) => items.is_empty(),
@@ -90,7 +89,7 @@ impl Node {
         }
     }
 
-    /// The value in one line, if it can stand in one.
+    /// Returns the value in one line, if it fits in one.
     fn line(&self) -> Option<String> {
         match self {
             Self::Text(text) if is_long(text) => None,
@@ -115,7 +114,7 @@ impl Node {
     }
 }
 
-/// The document: comments, then the entries of one map.
+/// Writes the document: comments, then the entries of one map.
 pub(super) fn document(head: &[String], root: &Node, texts: Texts) -> String {
     let mut writer = Writer { out: String::new(), texts };
     writer.notes(head, 0);
@@ -141,7 +140,7 @@ impl Writer {
 
     fn entries(&mut self, entries: &[(String, Node)], indent: usize) {
         for (at, (key, node)) in entries.iter().enumerate() {
-            // The nodes stand apart. A text that ends in blank lines would take one more for its own.
+            // A blank line separates the nodes. A text that ends in blank lines would take it as its own.
             if at > 0 && indent <= 2 && node.is_open() && !self.out.ends_with("\n\n") {
                 self.out.push('\n');
             }
@@ -158,7 +157,7 @@ impl Writer {
         }
     }
 
-    /// A value behind its key or dash.
+    /// Writes a value after its key or dash.
     fn value(&mut self, lead: &str, node: &Node, indent: usize) {
         let fits = |line: &String| columns(lead) + 1 + columns(line) <= WIDTH || node.is_empty();
         if let Some(line) = node.line().filter(fits) {
@@ -177,7 +176,7 @@ impl Writer {
                 self.items(items, indent + 2);
             }
             Node::Map(entries, _) if lead.ends_with('-') => {
-                // The first key stands behind the dash.
+                // The first key follows the dash.
                 let from = self.out.len();
                 self.entries(entries, indent + 2);
                 self.out.replace_range(from..from + indent + 2, &format!("{lead} "));
@@ -190,7 +189,7 @@ impl Writer {
     }
 }
 
-/// A text in one line: bare where nobody can take it for something else, else in quotes.
+/// Writes a text in one line: bare if it is unambiguous, else in quotes.
 fn scalar(text: &str) -> String {
     let is_inner = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -221,7 +220,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// A long text as a block, if it reads back as the same text.
+/// Returns a long text as a block, if it reads back as the same text.
 fn block(text: &str, indent: usize) -> Option<String> {
     if !text.chars().all(|c| c == '\n' || c == '\t' || is_printable(c)) {
         return None;
@@ -234,7 +233,7 @@ fn block(text: &str, indent: usize) -> Option<String> {
     is_same.then_some(written)
 }
 
-/// Line by line, as it is.
+/// Writes a text line by line, unchanged.
 fn literal(text: &str, indent: usize) -> String {
     let lines = text.strip_suffix('\n').unwrap_or(text);
     let chomp = match (text.ends_with('\n'), lines.ends_with('\n')) {
@@ -242,7 +241,7 @@ fn literal(text: &str, indent: usize) -> String {
         (true, false) => "",
         (true, true) => "+",
     };
-    // A first line that is indented would be taken for the indentation of all.
+    // An indented first line would be taken for the indentation of all.
     let step = if text.starts_with([' ', '\t', '\n']) { "2" } else { "" };
     let mut out = format!("|{step}{chomp}\n");
     for line in lines.split('\n') {
@@ -254,7 +253,7 @@ fn literal(text: &str, indent: usize) -> String {
     out
 }
 
-/// One long line, broken between words.
+/// Writes one long line, broken between words.
 fn folded(text: &str, indent: usize) -> Option<String> {
     if text.starts_with([' ', '\t']) || text.ends_with([' ', '\t']) {
         return None;
@@ -263,7 +262,7 @@ fn folded(text: &str, indent: usize) -> Option<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut is_open = false;
     for word in text.split(' ') {
-        // Several blanks in a row stay where they are.
+        // Several blanks in a row stay together.
         let is_apart = !word.is_empty() && !word.starts_with('\t') && !is_open;
         is_open = word.is_empty() || word.ends_with('\t');
         match lines.last_mut() {
@@ -282,7 +281,7 @@ fn folded(text: &str, indent: usize) -> Option<String> {
     Some(format!(">-\n{lines}"))
 }
 
-/// Whether a text is better read over several lines.
+/// Returns true if a text is more readable over several lines.
 fn is_long(text: &str) -> bool {
     match text.strip_suffix('\n') {
         Some(line) => line.contains('\n') || line.is_empty() || columns(line) > SHORT,
@@ -290,12 +289,12 @@ fn is_long(text: &str) -> bool {
     }
 }
 
-/// Whether everybody sees the character for what it is, and every reader of YAML takes it.
+/// Returns true if the character is visible and every reader of YAML accepts it.
 fn is_printable(c: char) -> bool {
     !is_unsafe_char(c) && c != '\u{fffe}' && c != '\u{ffff}'
 }
 
-/// A text for a comment: one line that can steer nobody.
+/// Returns a text for a comment: one line without control characters.
 fn harmless(text: &str) -> String {
     text.chars().map(|c| if is_printable(c) { c } else { '\u{fffd}' }).collect()
 }

@@ -1,4 +1,4 @@
-//! Says in which message, and in which line of it, a request differs from the recorded one.
+//! Finds the message, and the line of it, in which a request differs from the recorded one.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use serde_json::{Map, Value as Json};
 use super::lines::difference;
 use super::{Blobs, Recording};
 
-/// Characters of a line that are shown.
+/// Maximum number of characters shown of a line.
 const LINE_CHARS: usize = 120;
 
-/// The first difference that a person can do something with. The journal keeps what the runtime wrote for a request
-/// and what models and tools answered, so those are compared; the request itself is not kept.
+/// Returns the first difference that helps the user. The journal keeps the runtime's messages of a request and the
+/// answers of models and tools, so those are compared; the request itself is not kept.
 pub(super) fn explain(
     recording: &Recording,
     recorded: &RequestFacts,
@@ -43,7 +43,7 @@ struct Compared<'c> {
 }
 
 impl Compared<'_> {
-    /// A message that the runtime wrote then and writes differently now.
+    /// Finds a message that the runtime now writes differently.
     fn runtime_message(&self) -> Option<String> {
         let mut from = 0;
         for old in &self.recorded.added {
@@ -69,7 +69,7 @@ impl Compared<'_> {
         None
     }
 
-    /// A tool that answered something else.
+    /// Finds a tool with another answer.
     fn tool_answer(&self) -> Option<String> {
         self.request.messages.iter().find_map(|message| {
             let Message::Tool { tool_call_id, content } = &**message else { return None };
@@ -93,7 +93,7 @@ impl Compared<'_> {
         })
     }
 
-    /// Words of a model that no recorded reply has.
+    /// Finds text of a model that no recorded reply has.
     fn model_words(&self) -> Option<String> {
         let replies = || self.recording.turns.values().filter_map(|turn| turn.reply.as_ref());
         let new = self.request.messages.iter().find(|message| match &***message {
@@ -108,8 +108,8 @@ impl Compared<'_> {
         Some(format!("{} is not a recorded reply:\n{}", capital(&self.numbered(new)), head(new)))
     }
 
-    /// A message of the runtime that no recorded request has had so far. An answer to a question stands in later
-    /// requests as words of the user, which are recorded as such.
+    /// Finds a message of the runtime that no recorded request has had so far. An answer to a question is in later
+    /// requests as input of the user, which is recorded as such.
     fn new_message(&self) -> Option<String> {
         let turns = self.recording.turns.range(..=self.request.place.turn);
         let known: Vec<&Message> = turns
@@ -129,7 +129,7 @@ impl Compared<'_> {
         Some(format!("{} was not there:\n{}", capital(&self.numbered(new)), head(new)))
     }
 
-    /// What is left to say when every message is known.
+    /// Describes the sizes, if every message is known.
     fn sizes(&self) -> String {
         let bytes: u64 = self.request.messages.iter().map(|message| message.bytes()).sum();
         format!(
@@ -154,8 +154,8 @@ impl Compared<'_> {
     }
 }
 
-/// How two answers differ. They are JSON objects on one line, so the key that tells most is compared by itself: a text
-/// of several lines rather than its digest.
+/// Describes the difference of two answers. They are JSON objects on one line, so the most informative key is compared
+/// by itself: a text of several lines rather than its digest.
 fn of_answers(old: &str, new: &str) -> String {
     let object = |text: &str| serde_json::from_str::<Map<String, Json>>(text).ok();
     let (Some(before), Some(after)) = (object(old), object(new)) else {
@@ -190,7 +190,7 @@ fn described(message: &Message) -> String {
     }
 }
 
-/// The first line of a message that the runtime writes, which names it; the call that a tool answers.
+/// Returns the first line of a runtime message, which names it, or the call that a tool answers.
 fn title(message: &Message) -> &str {
     match message {
         Message::System { content } | Message::User { content } => {
@@ -218,7 +218,7 @@ fn text(message: &Message) -> Option<&str> {
     }
 }
 
-/// The beginning of a message.
+/// Returns the beginning of a message.
 fn head(message: &Message) -> String {
     let lines = text(message).unwrap_or_default().lines().take(5);
     lines.map(|line| format!("  {}", cut(line, LINE_CHARS))).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! The lines in which two texts differ, with what stands before them.
+//! The lines in which two texts differ, with the lines before them.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ const SHOWN: usize = 5;
 /// Characters shown of a line.
 const WIDTH: usize = 160;
 
-/// Where and how the texts differ: `-` is the first one, `+` the second.
+/// Describes the difference of the texts: `-` is the first one, `+` the second.
 pub(super) fn difference(old: &str, new: &str) -> String {
     let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let same = before.iter().zip(&after).take_while(|(one, two)| one == two).count();
@@ -32,7 +32,7 @@ pub(super) fn difference(old: &str, new: &str) -> String {
     text
 }
 
-/// Where the lines that differ end in each text.
+/// Returns the end of the differing lines in each text.
 fn unequal_ends(before: &[&str], after: &[&str], same: usize) -> (usize, usize) {
     let most = before.len().min(after.len()) - same;
     let pairs = before.iter().rev().zip(after.iter().rev());
@@ -49,7 +49,7 @@ fn block(text: &mut String, mark: char, lines: &[&str], from: usize) {
     }
 }
 
-/// A line, cut to what a screen can show, around the character from which it matters.
+/// Appends a line, cut for a screen, around the first differing character.
 fn push(text: &mut String, mark: char, line: &str, from: usize) {
     let start = from.saturating_sub(WIDTH / 4);
     let start = if line.chars().count() <= WIDTH { 0 } else { start };
@@ -59,7 +59,7 @@ fn push(text: &mut String, mark: char, line: &str, from: usize) {
     let _ = write!(text, "\n  {mark} {head}{cut}{tail}");
 }
 
-/// The number of characters that two lines begin with alike.
+/// Returns the number of equal characters at the start of two lines.
 fn first_differing(one: &str, two: &str) -> usize {
     one.chars().zip(two.chars()).take_while(|(a, b)| a == b).count()
 }

@@ -1,37 +1,30 @@
-//! What can be wrong with a scenario file.
+//! Errors of a scenario file.
 
 use std::fmt;
 use std::io;
 
 use thiserror::Error;
 
-/// A scenario that cannot be used.
+/// Reason why a scenario cannot be used.
 #[derive(Debug, Error)]
 pub enum ScenarioError {
-    /// The file cannot be read.
     #[error("cannot read the scenario {name}: {source}")]
-    Unreadable {
-        /// The file.
-        name: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file says something that a scenario cannot say. All mistakes are named, one a line.
+    Unreadable { name: String, source: io::Error },
+    /// The file is no valid scenario. All mistakes are named, one per line.
     #[error("{}", listed(name, problems))]
     Wrong {
-        /// The file.
         name: String,
-        /// The mistakes, in the order of the file.
+        /// Mistakes in the order of the file.
         problems: Vec<Problem>,
     },
 }
 
-/// A mistake and its place.
+/// Mistake and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong, and what to do.
+    /// Mistake, and advice.
     pub message: String,
 }
 

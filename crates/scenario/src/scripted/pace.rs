@@ -1,4 +1,4 @@
-//! How a reply is told: in pieces, at once or at the speed of speech.
+//! The delivery of a reply: in pieces, at once or at the speed of speech.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use crewagent_core::event::Channel;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::{Delta, ModelError, ModelErrorKind, Progress};
 
-/// The longest time without a look at the deadline.
+/// Maximum time between two checks of the deadline.
 const NAP: Duration = Duration::from_millis(5);
 
-/// How fast a scripted model speaks.
+/// Speed of a scripted model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Characters in one piece, at least 1.
     pub characters: usize,
-    /// The time after each piece.
+    /// Delay after each piece.
     pub delay: Duration,
 }
 
-/// Tells a reply piece by piece, until it is to end.
+/// Sender of a reply, piece by piece, until the deadline.
 pub(super) struct Teller<'t> {
     pub(super) tell: &'t mut dyn FnMut(Progress),
     pub(super) until: &'t Deadline,
@@ -27,7 +27,7 @@ pub(super) struct Teller<'t> {
 }
 
 impl Teller<'_> {
-    /// Tells a text. Without a pace every word is a piece and nobody waits.
+    /// Sends a text. Without a pace every word is a piece and there is no delay.
     pub(super) fn speak(&mut self, channel: Channel, text: &str) -> Result<(), ModelError> {
         let mut rest = text;
         loop {
@@ -48,7 +48,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Waits until it is to end.
+    /// Waits until the deadline.
     pub(super) fn hang(&self) -> ModelError {
         while !self.until.is_over() {
             std::thread::sleep(NAP);
@@ -70,7 +70,7 @@ fn cancelled() -> ModelError {
     ModelError::new(ModelErrorKind::Cancelled, "The reply was cancelled.")
 }
 
-/// Where a word and the blanks after it end.
+/// Returns the end of a word and the blanks after it.
 fn end_of_word(text: &str) -> usize {
     let blank = text.find(char::is_whitespace).unwrap_or(text.len());
     let after = text.get(blank..).unwrap_or_default();

@@ -19,10 +19,10 @@ use super::when::When;
 const FILE: [&str; 6] = ["scenario", "pace", "nodes", "complete", "chat", "otherwise"];
 const LINE: [&str; 7] = ["say", "think", "calls", "finish", "usage", "fault", "pace"];
 
-/// The scenario, or everything that is wrong with it.
+/// Parses the scenario, or returns all its mistakes.
 pub(super) fn scenario(text: &str) -> Result<Scenario, Vec<Problem>> {
     let mut reading = Reading::new(text);
-    // Everything that JSON can say YAML can, but a text in JSON gets clearer messages from a reader of JSON.
+    // YAML includes JSON, but a JSON parser gives clearer messages for a JSON text.
     let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
     let parsed = if is_json { json::parse(text) } else { yaml::parse(text) };
     let tree = match parsed {
@@ -73,7 +73,7 @@ fn turns(reading: &mut Reading<'_>, tree: &Tree, what: &str) -> Vec<Turn> {
     items.iter().filter_map(|item| turn(reading, item)).collect()
 }
 
-/// A reply, or `any` with alternatives for one; `times` says how many requests it answers.
+/// Reads a reply, or `any` with alternatives for one; `times` is the number of requests it answers.
 fn turn(reading: &mut Reading<'_>, tree: &Tree) -> Option<Turn> {
     let mut times = 1;
     if let Some(entry) = tree.get("times") {
@@ -176,7 +176,7 @@ fn usage(reading: &mut Reading<'_>, tree: &Tree) -> Option<Usage> {
     Some(usage)
 }
 
-/// The kinds of failure, and what each says unless the scenario has its own words.
+/// Kinds of failure, each with its default message.
 const FAILURES: [(&str, (ModelErrorKind, &str)); 6] = [
     ("auth", (ModelErrorKind::Auth, "The model refused the key.")),
     ("rate", (ModelErrorKind::Rate, "The model has had too many requests.")),

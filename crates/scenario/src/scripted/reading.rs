@@ -1,4 +1,4 @@
-//! Reads values out of a tree and notes every mistake with its line. A reader that returns `None` has noted one.
+//! Reads values out of a tree and records every mistake with its line. A reader that returns `None` has recorded one.
 
 use crewagent_core::syntax::{Entry, Tree, Value};
 use crewagent_core::text::{LineIndex, Span};
@@ -7,7 +7,7 @@ use crewagent_core::wording::{nearest, ticked};
 use super::error::Problem;
 use super::template::Template;
 
-/// A file that is being read.
+/// File that is being read.
 pub(super) struct Reading<'t> {
     text: &'t str,
     lines: LineIndex,
@@ -19,7 +19,7 @@ impl<'t> Reading<'t> {
         Self { text, lines: LineIndex::new(text), problems: Vec::new() }
     }
 
-    /// The value, if nothing was wrong.
+    /// Returns the value, if there were no mistakes.
     pub(super) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<Problem>> {
         self.problems.sort_by_key(|problem| problem.line);
         match value {
@@ -41,7 +41,7 @@ impl<'t> Reading<'t> {
         self.wrong(tree.span, format!("{what} must be {wanted}, but this is {}", tree.kind()))
     }
 
-    /// The entries of a map whose keys are known. Others are noted, and left out by the caller.
+    /// Returns the entries of a map with known keys. Others are recorded as mistakes, and left out by the caller.
     pub(super) fn map<'v>(
         &mut self,
         tree: &'v Tree,
@@ -63,7 +63,7 @@ impl<'t> Reading<'t> {
         Some(entries)
     }
 
-    /// The entries of a map with any keys.
+    /// Returns the entries of a map with any keys.
     pub(super) fn any_map<'v>(&mut self, tree: &'v Tree, what: &str) -> Option<&'v [Entry]> {
         match tree.as_map() {
             Some(entries) => Some(entries),
@@ -106,7 +106,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// A number of repetitions.
+    /// Reads a number of repetitions.
     pub(super) fn times(&mut self, tree: &Tree, what: &str) -> Option<u64> {
         const MOST: u64 = 10_000;
         match self.number(tree, what)? {
@@ -115,7 +115,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// One of a few words.
+    /// Reads one of a few words.
     pub(super) fn word<T: Copy>(
         &mut self,
         tree: &Tree,

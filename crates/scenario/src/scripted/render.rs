@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::scenario::{Arguments, Call, Line, Shape};
 use super::view::View;
 
-/// The reply, or which template could not be filled.
+/// Returns the reply, or the template that could not be filled.
 pub(super) fn reply(line: &Line, view: &View<'_>, request: &Request) -> Result<Reply, String> {
     let content = line.say.as_ref().map(|say| say.text(view)).transpose()?;
     let mut extra = Map::new();
@@ -55,7 +55,7 @@ fn fill(shape: &Shape, view: &View<'_>) -> Result<Json, String> {
     }
 }
 
-/// About four bytes a token, as with most models.
+/// Estimates the usage at about four bytes per token, as with most models.
 fn estimate(request: &Request, reply: &Reply) -> Usage {
     let sent: u64 = request.messages.iter().map(|message| message.bytes()).sum();
     let answer = Message::Assistant {

@@ -1,4 +1,4 @@
-//! What a scenario file says, as values.
+//! The contents of a scenario file, as values.
 
 use std::collections::BTreeMap;
 
@@ -11,75 +11,75 @@ use super::pace::Pace;
 use super::template::Template;
 use super::when::When;
 
-/// A whole file.
+/// Whole file.
 #[derive(Debug, Default)]
 pub(super) struct Scenario {
     pub(super) title: String,
-    /// How fast the model speaks, unless a reply says otherwise.
+    /// Pace of the model, unless a reply has its own.
     pub(super) pace: Option<Pace>,
-    /// What it says at each node, over all visits.
+    /// Turns at each node, over all visits.
     pub(super) nodes: BTreeMap<String, Vec<Turn>>,
-    /// What it says after completion.
+    /// Turns after completion.
     pub(super) complete: Vec<Turn>,
-    /// What it says in a conversation, outside of any workflow.
+    /// Turns in a conversation, outside of any workflow.
     pub(super) chat: Vec<Turn>,
-    /// What it says when nothing is left.
+    /// Reply when no turn is left.
     pub(super) otherwise: Option<Line>,
 }
 
-/// The answer to one request, or to several in a row.
+/// Answer to one request, or to several in a row.
 #[derive(Debug)]
 pub(super) struct Turn {
-    /// Where it stands in the file.
+    /// Line in the file.
     pub(super) line: usize,
-    /// How many requests it answers.
+    /// Number of requests it answers.
     pub(super) times: u64,
-    /// The first one that fits is given.
+    /// Alternatives; the first that fits is used.
     pub(super) choices: Vec<Choice>,
 }
 
-/// A reply and when it fits.
+/// Reply with its condition.
 #[derive(Debug)]
 pub(super) struct Choice {
     pub(super) when: When,
     pub(super) line: Line,
 }
 
-/// One reply.
+/// Single reply.
 #[derive(Debug, Default)]
 pub(super) struct Line {
-    /// Where it stands in the file.
+    /// Line in the file.
     pub(super) line: usize,
     pub(super) say: Option<Template>,
     pub(super) think: Option<Template>,
     pub(super) calls: Vec<Call>,
     pub(super) finish: Finish,
-    /// What it costs; an estimate when absent.
+    /// Usage; an estimate if absent.
     pub(super) usage: Option<Usage>,
     pub(super) fault: Option<Fault>,
     pub(super) pace: Option<Pace>,
 }
 
-/// One call, or several alike.
+/// One call, or several equal ones.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) tool: String,
     pub(super) arguments: Arguments,
-    /// The call's id, where the scenario wants its own.
+    /// Id of the call, if the scenario sets it.
     pub(super) id: Option<String>,
     pub(super) times: u64,
 }
 
-/// The arguments of a call.
+/// Arguments of a call.
 #[derive(Debug)]
 pub(super) enum Arguments {
-    /// A value, sent as JSON.
+    /// Value, sent as JSON.
     Value(Shape),
-    /// A text, sent as it is.
+    /// Text, sent unchanged.
     Raw(Template),
 }
 
-/// A JSON value with templates in its strings.
+/// JSON value with templates in its strings.
 #[derive(Debug)]
 pub(super) enum Shape {
     Text(Template),
@@ -88,11 +88,13 @@ pub(super) enum Shape {
     Map(Vec<(String, Shape)>),
 }
 
-/// What goes wrong instead of a reply.
+/// Failure in place of a reply.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The model fails.
-    Fail { kind: ModelErrorKind, message: String },
-    /// Nothing comes until the user gives up.
+    Fail {
+        kind: ModelErrorKind,
+        message: String,
+    },
+    /// No reply arrives until the request is cancelled.
     Hang,
 }

@@ -1,16 +1,16 @@
-//! Texts with holes: `{{input}}`, `{{variables.storyKey}}`, `{{last.sha256}}` and the like.
+//! Texts with placeholders: `{{input}}`, `{{variables.storyKey}}`, `{{last.sha256}}` and the like.
 
 use serde_json::Value as Json;
 
 use super::view::View;
 
-/// One `{{repeat:…}}` may make this many bytes.
+/// Maximum size of one `{{repeat:…}}`, in bytes.
 const MAX_REPEATED: usize = 64 << 20;
 
-/// What may stand in a hole.
+/// Known placeholders.
 pub(super) const KNOWN: &str = "{{input}}, {{turn}}, {{node}}, {{nodeTurn}}, {{n}}, {{variables.NAME}}, {{last.PATH}}, {{answers.N.PATH}}, {{repeat:TEXT:TIMES}}, {{braces}}";
 
-/// A text that is filled in for each reply.
+/// Text that is filled in for each reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Template(Vec<Piece>);
 
@@ -22,28 +22,28 @@ enum Piece {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Hole {
-    /// What the user said last.
+    /// Last input of the user.
     Input,
     Turn,
     Node,
     NodeTurn,
-    /// Which of several calls alike this is.
+    /// Number of this call among several equal ones.
     Number,
     Variable(Vec<String>),
-    /// A place in the last answer of a tool.
+    /// Path in the last answer of a tool.
     Last(Vec<String>),
-    /// A place in the answers to the last reply's calls.
+    /// Path in the answers to the last reply's calls.
     Answers(Vec<String>),
     Repeat {
         text: String,
         times: usize,
     },
-    /// Two opening braces, which no template can say otherwise.
+    /// Two opening braces, which no template can express otherwise.
     Braces,
 }
 
 impl Template {
-    /// Reads a text. An unknown hole is named.
+    /// Parses a text. The error names an unknown placeholder.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -63,7 +63,7 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    /// The text with its holes filled, or which one could not be.
+    /// Returns the text with its placeholders filled, or names the one that could not be.
     pub(super) fn text(&self, view: &View<'_>) -> Result<String, String> {
         let mut text = String::new();
         for piece in &self.0 {
@@ -78,7 +78,7 @@ impl Template {
         Ok(text)
     }
 
-    /// The same as a JSON value: a string, or, when the whole text is one hole, what is found there.
+    /// Returns the text as a JSON value: a string, or, if the whole text is one placeholder, its value.
     pub(super) fn value(&self, view: &View<'_>) -> Result<Json, String> {
         match self.0.as_slice() {
             [Piece::Hole(hole)] => hole.value(view),
@@ -127,12 +127,12 @@ impl Hole {
     }
 }
 
-/// A value inside a longer text.
+/// Renders a value inside a longer text.
 fn words(value: Json) -> String {
     if let Json::String(text) = value { text } else { value.to_string() }
 }
 
-/// The value at a path of keys and list indices.
+/// Returns the value at a path of keys and list indices.
 fn find(value: &Json, path: &[String]) -> Option<Json> {
     let mut here = value;
     for part in path {

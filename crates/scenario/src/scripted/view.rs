@@ -1,4 +1,4 @@
-//! What a scenario can see of a request.
+//! The parts of a request that a scenario can see.
 
 use std::cell::Cell;
 
@@ -7,17 +7,17 @@ use serde_json::Value as Json;
 
 use crewagent_engine::model::{Place, Request};
 
-/// The request through the eyes of a scenario.
+/// Request as a scenario sees it.
 pub(super) struct View<'r> {
     place: &'r Place,
     last_message: &'r str,
-    /// Everything that was said since the model's last reply; a process that takes over adds to it.
+    /// Messages since the model's last reply; a process that resumes the run adds to them.
     news: Vec<&'r str>,
-    /// The last answer of a tool in the request, whoever spoke since.
+    /// Last answer of a tool in the request, even if other messages follow it.
     last: Option<Json>,
-    /// The answers to the calls of the model's last reply, in the order of the request.
+    /// Answers to the calls of the model's last reply, in the order of the request.
     answers: Vec<Json>,
-    /// Which of several calls alike is being written, from 1.
+    /// Number of the current call among several equal ones, from 1.
     number: Cell<u64>,
 }
 
@@ -57,12 +57,12 @@ impl<'r> View<'r> {
         self.place
     }
 
-    /// What the user said last, without blanks around it.
+    /// Returns the user's last input, without blanks around it.
     pub(super) fn input(&self) -> Option<&'r str> {
         self.place.input.as_deref().map(str::trim)
     }
 
-    /// Which of several calls alike is being written, from 1.
+    /// Returns the number of the current call among several equal ones, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number.get()
     }
@@ -75,7 +75,7 @@ impl<'r> View<'r> {
         self.last_message
     }
 
-    /// Whether this was said since the model's last reply.
+    /// Returns true if this text came since the model's last reply.
     pub(super) fn is_news(&self, words: &str) -> bool {
         self.news.iter().any(|text| text.contains(words))
     }
@@ -89,7 +89,7 @@ impl<'r> View<'r> {
     }
 }
 
-/// `ok`, or the code of a refusal; what else it is, if it is neither.
+/// Returns `ok`, the code of a refusal, or a name for any other answer.
 pub(super) fn verdict(answer: &Json) -> &str {
     match (answer.get("ok"), answer.pointer("/error/code")) {
         (Some(Json::Bool(true)), _) => "ok",

@@ -1,4 +1,4 @@
-//! When a reply fits: conditions on the request, each of which can say why it does not hold.
+//! Conditions of a reply on the request; each can explain why it does not hold.
 
 use std::fmt;
 
@@ -9,34 +9,34 @@ use serde_json::{Map, Value as Json};
 
 use super::view::{View, verdict};
 
-/// Characters of a value that a message shows.
+/// Maximum number of characters of a value in a message.
 const VALUE_CHARS: usize = 300;
 
-/// What must hold for a reply to be given. Nothing set: it always fits.
+/// Conditions of a reply. Without any, it always fits.
 #[derive(Debug, Default)]
 pub(super) struct When {
     pub(super) input: Option<Pattern>,
     pub(super) turn: Option<u64>,
     pub(super) node_turn: Option<u64>,
     pub(super) variables: Map<String, Json>,
-    /// The last answer of a tool is a refusal with one of these codes.
+    /// Refusal codes, one of which the last answer of a tool must have.
     pub(super) refused: Option<Vec<String>>,
-    /// How the calls of the last reply were answered.
+    /// Expected answers to the calls of the last reply.
     pub(super) answers: Option<Answers>,
-    /// A text in the last message.
+    /// Text in the last message.
     pub(super) contains: Option<String>,
 }
 
-/// What answers are expected: `ok`, a code, or several that are all fine.
+/// Expected answers: `ok`, a code, or several alternatives.
 #[derive(Debug)]
 pub(super) enum Answers {
     /// Every call was answered like this.
     Each(Vec<String>),
-    /// One entry a call, in order.
+    /// One entry per call, in order.
     Listed(Vec<Vec<String>>),
 }
 
-/// A regular expression and how it was written.
+/// Regular expression with its source.
 pub(super) struct Pattern {
     text: String,
     matcher: RegexMatcher,
@@ -61,7 +61,7 @@ impl fmt::Debug for Pattern {
 }
 
 impl When {
-    /// Why the reply does not fit; nothing when it does.
+    /// Returns the reason why the reply does not fit; none if it does.
     pub(super) fn mismatch(&self, view: &View<'_>) -> Option<String> {
         self.of_place(view)
             .or_else(|| self.of_input(view))

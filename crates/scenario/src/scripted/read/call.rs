@@ -56,7 +56,7 @@ fn empty() -> Arguments {
     Arguments::Value(Shape::Plain(Json::Object(Map::new())))
 }
 
-/// The arguments as a JSON value; nothing at all is an empty object.
+/// Reads the arguments as a JSON value; absent ones are an empty object.
 fn arguments(reading: &mut Reading<'_>, tree: &Tree) -> Option<Shape> {
     match tree.value {
         Value::Null => Some(Shape::Plain(Json::Object(Map::new()))),

@@ -37,7 +37,7 @@ pub(super) fn when(reading: &mut Reading<'_>, tree: &Tree) -> Option<When> {
     Some(when)
 }
 
-/// One verdict for every answer, or a list with one entry an answer.
+/// Reads one verdict for every answer, or a list with one entry per answer.
 fn answers(reading: &mut Reading<'_>, tree: &Tree) -> Option<Answers> {
     const ALSO: [&str; 2] = ["ok", "any"];
     if tree.as_list().is_none() {
@@ -48,7 +48,7 @@ fn answers(reading: &mut Reading<'_>, tree: &Tree) -> Option<Answers> {
     each.collect::<Option<_>>().map(Answers::Listed)
 }
 
-/// A code, or several of which any will do.
+/// Reads a code, or several alternatives.
 fn verdicts(
     reading: &mut Reading<'_>,
     tree: &Tree,
