@@ -1,4 +1,4 @@
-//! Rules about moves: along one open edge, with books that agree.
+//! Rules about moves: along one open edge, with records that agree.
 
 use super::*;
 use crate::state::fixture::{self, Drawn, drawn, end, step};

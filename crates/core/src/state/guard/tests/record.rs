@@ -1,4 +1,4 @@
-//! The books that the runtime keeps when the model leaves them out, and the bytes that it leaves alone.
+//! Records that the runtime adds when the model leaves them out, and the bytes that it leaves alone.
 
 use super::*;
 use crate::state::fixture::{self, drawn, end, step};
@@ -175,7 +175,7 @@ fn books_that_cannot_be_kept_are_refused() {
     }
 }
 
-/// A frame that is left over from before somebody moved the run by hand.
+/// Returns a stale frame, left over after the user moved the run by hand.
 #[test]
 fn a_call_that_is_over_goes_with_the_next_move() {
     let mut run = branch();
