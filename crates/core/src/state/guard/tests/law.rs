@@ -1,5 +1,5 @@
-//! The law of the guard: whatever a model tries, on whatever graph, an accepted change is a legal step of a walk with
-//! its books kept, and a refused one says how to go on.
+//! The law of the guard: whatever a model tries, on whatever graph, an accepted change is a legal step of a walk that
+//! is recorded, and a refusal says how to continue.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

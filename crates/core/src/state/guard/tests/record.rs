@@ -175,7 +175,7 @@ fn books_that_cannot_be_kept_are_refused() {
     }
 }
 
-/// Returns a stale frame, left over after the user moved the run by hand.
+/// The frame is stale: it is left over after the user moved the run by hand.
 #[test]
 fn a_call_that_is_over_goes_with_the_next_move() {
     let mut run = branch();
