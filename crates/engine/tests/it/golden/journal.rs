@@ -13,8 +13,25 @@ pub(crate) fn check(name: &str, events: &[Event]) {
     let run_id = events.iter().find_map(|event| event.run_id.clone()).unwrap_or_default();
     let whole = events.iter().filter(|event| event.part.is_none());
     let lines: String = whole.map(|event| line(event) + "\n").collect();
-    let lines = if run_id.is_empty() { lines } else { lines.replace(&run_id, "RUN") };
+    let mut lines = if run_id.is_empty() { lines } else { lines.replace(&run_id, "RUN") };
+    for (at, id) in started_runs(events).iter().enumerate() {
+        lines = lines.replace(id.as_str(), &format!("STARTED-{}", at + 1));
+    }
     compare_text(&folder().join(format!("{name}.jsonl")), &mask_digests(&lines));
+}
+
+/// Returns the runs that a conversation started. Their ids are random.
+fn started_runs(events: &[Event]) -> Vec<String> {
+    let mut ids = Vec::new();
+    for event in events {
+        let json = serde_json::to_value(event).unwrap();
+        if let (Some("session.run"), Some(id)) = (json["type"].as_str(), json["id"].as_str())
+            && !ids.iter().any(|known| known == id)
+        {
+            ids.push(id.to_owned());
+        }
+    }
+    ids
 }
 
 fn folder() -> PathBuf {
@@ -36,10 +53,6 @@ fn line(event: &Event) -> String {
     empty(json.pointer_mut("/intent/answer/result"), "");
     empty(json.get_mut("data"), "");
     empty(json.get_mut("tools"), "");
-    if json["type"] == "session.run" {
-        // The id of a run that the conversation started is random.
-        empty(json.get_mut("id"), "STARTED");
-    }
     for call in json.get_mut("toolCalls").and_then(Json::as_array_mut).into_iter().flatten() {
         empty(call.pointer_mut("/function/arguments"), "{}");
     }
