@@ -52,7 +52,7 @@ describe('a message that is no answer', () => {
 });
 
 describe('a message that is sent while the model is at work', () => {
-  it('is held by a question it was not written for, outlives a reload, and goes out once that is answered', withRun([{ say: words(300), pace: slow, calls: [choice] }, { say: 'I took it.' }, { say: 'I heard you.' }], async ({ tab, field, send, said, queue }) => {
+  it('is held by a question it was not written for, outlives a reload, and goes out once that is answered', withRun([{ say: words(900), pace: slow, calls: [choice] }, { say: 'I took it.' }, { say: 'I heard you.' }], async ({ tab, field, send, said, queue }) => {
     await said('w3 ').waitFor();
     await send('Mind the colours');
     await queue.getByText('on hold: there is a question').waitFor();

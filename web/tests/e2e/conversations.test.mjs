@@ -195,7 +195,7 @@ describe('messages that wait while another screen is open', () => {
   /** Returns true if the page may be left without a question. */
   const canLeave = (tab) => tab.evaluate(() => window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
 
-  it('are sent all the same, and the page is not left silently before', withShop({ nodes: { 'step-01-intake': [{ say: words(300), pace: slow }, { say: 'I heard you.' }] } }, async ({ tab, openRun, send, row, rail, events }) => {
+  it('are sent all the same, and the page is not left silently before', withShop({ nodes: { 'step-01-intake': [{ say: words(1200), pace: slow }, { say: 'I heard you.' }] } }, async ({ tab, openRun, send, row, rail, events }) => {
     const run = await openRun();
     await row('w3 ').waitFor();
     assert.equal(await canLeave(tab), true);
