@@ -6,37 +6,24 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why a new package was not written.
+/// Reasons why a new package was not written.
 #[derive(Debug, Error)]
 pub enum NewError {
-    /// The folder has something in it that a new package could destroy.
+    /// The folder holds files that a new package could overwrite.
     #[error("`{}` already has files in it; choose a folder that is new or empty", path.display())]
-    NotEmpty {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The folder is a file.
+    NotEmpty { path: PathBuf },
     #[error("`{}` is a file; choose a folder that is new or empty", path.display())]
-    NotAFolder {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// The disk failed.
+    NotAFolder { path: PathBuf },
     #[error("`{}` cannot be written: {error}", path.display())]
-    Io {
-        /// What was written.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
-/// Checks that a new package may go into `folder`, before anybody is asked anything.
+/// Checks that a new package may go into `folder`, before the user answers any question.
 pub fn check_folder(folder: &Path) -> Result<(), NewError> {
     let path = || folder.to_owned();
     match fs::read_dir(folder) {
         Ok(mut entries) => {
-            // An empty repository is a good place to start.
+            // A new repository counts as empty.
             let occupied =
                 entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != ".git"));
             if occupied { Err(NewError::NotEmpty { path: path() }) } else { Ok(()) }
@@ -49,7 +36,7 @@ pub fn check_folder(folder: &Path) -> Result<(), NewError> {
     }
 }
 
-/// Writes the files. Existing files are never overwritten.
+/// Writes the files, and never overwrites an existing one.
 pub fn write(folder: &Path, files: &[(String, String)]) -> Result<(), NewError> {
     check_folder(folder)?;
     for (name, text) in files {

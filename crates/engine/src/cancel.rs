@@ -43,10 +43,10 @@ impl Cancel {
     }
 }
 
-/// The time limit of a call, and the flag that may end it earlier.
+/// A time limit for a call, and the flag that may end it earlier.
 #[derive(Clone, Debug, Default)]
 pub struct Deadline {
-    /// None is never.
+    /// None means that there is no limit.
     end: Option<Instant>,
     cancel: Cancel,
 }

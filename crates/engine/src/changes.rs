@@ -1,7 +1,7 @@
-//! What a run changed in its project, and the way back: a whole file, one hunk of it, or all that a step wrote.
+//! Changes of a run to its project, and how the user reverts them: a whole file, one hunk, or all that a step wrote.
 //!
-//! Nothing here is part of a run: the user changes their own files, and no journal tells. Every write says what it
-//! expects to find, so that a view that is out of date changes nothing.
+//! Reverting is not part of a run: the user changes their own files, and no journal records it. Every write names the
+//! digest that it expects, so that an outdated view changes nothing.
 
 mod back;
 mod hunks;
@@ -21,7 +21,7 @@ use crate::mounts::{Before, FileContent, MountError, Mounts};
 use crate::store::{ProjectError, RunError, RunId, Store};
 use crate::tools::KEPT;
 
-/// In front of the paths of a project.
+/// Prefix of the paths of a project.
 const PROJECT: &str = "@project/";
 
 /// The changes that a run made to its project.
@@ -33,51 +33,44 @@ pub struct Changes {
     blobs: Blobs,
 }
 
-/// One change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The event that announced it.
+    /// Event that announced the change.
     pub seq: u64,
-    /// The call that made it.
     pub call_id: String,
-    /// The node that the run was at.
+    /// Node that the run was at.
     pub node_id: Option<String>,
-    /// When.
     pub time: String,
-    /// The digest before; none when there was no file.
+    /// Digest before; none if the file did not exist.
     pub before: Option<Digest>,
-    /// The digest after; none when the file was removed.
+    /// Digest after; none if the file was removed.
     pub after: Option<Digest>,
 }
 
-/// Why something cannot be shown or taken back.
+/// Reasons why a change cannot be shown or reverted.
 #[derive(Debug, Error)]
 pub enum ChangesError {
-    /// The run did not change this file, or not by this event.
+    /// The run did not change this file, or not with this event.
     #[error("this run did not change `{0}`")]
     Unchanged(String),
-    /// The run did not come to a node by this event.
+    /// No visit of a node starts at this event.
     #[error("this run did not come to a node by event {0}")]
     NoVisit(u64),
-    /// The file cannot be compared line by line.
     #[error("`{0}` cannot be compared line by line: it is no text, or too long")]
     NotText(String),
-    /// The file is not what the reader saw.
+    /// The file has changed since the user looked at it.
     #[error("`{0}` has changed since you looked at it")]
     Stale(String),
-    /// The project does not allow it.
+    /// The guard of the mounts refuses the write.
     #[error("{}", .0.message)]
     Refused(Box<Refusal>),
-    /// The run cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The project cannot be used.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// What a file held is not kept.
+    /// The earlier content of a file is not stored.
     #[error(transparent)]
     Blob(#[from] BlobError),
-    /// The disk failed.
     #[error(transparent)]
     Mount(#[from] MountError),
 }
@@ -89,7 +82,7 @@ impl From<Refusal> for ChangesError {
 }
 
 impl Changes {
-    /// The changes of a run. Nobody needs to own it.
+    /// Reads the changes of a run. The caller need not own it.
     pub fn of(store: &Store, id: &RunId) -> Result<Self, ChangesError> {
         let view = store.runs().look(id)?;
         let project = store.runs().project(&view.facts)?;
@@ -102,23 +95,23 @@ impl Changes {
         })
     }
 
-    /// The files, each with its changes in their order.
+    /// Returns the changed files, each with its changes in order.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[Change])> {
         self.files.iter().map(|(path, changes)| (path.as_str(), changes.as_slice()))
     }
 
-    /// The nodes that the run came to.
+    /// Returns the visits of the run.
     pub fn visits(&self) -> &[Visit] {
         &self.visits
     }
 
-    /// The changes of one file.
+    /// Returns the changes of one file.
     pub fn file(&self, path: &str) -> Result<&[Change], ChangesError> {
         let found = self.files.get(path).map(Vec::as_slice);
         found.ok_or_else(|| ChangesError::Unchanged(path.to_owned()))
     }
 
-    /// The change that an event announced; or the first and the last.
+    /// Returns the change that an event announced twice, or without `seq` the first and the last change.
     pub fn span(&self, path: &str, seq: Option<u64>) -> Result<(&Change, &Change), ChangesError> {
         let changes = self.file(path)?;
         let found = match seq {
@@ -128,13 +121,13 @@ impl Changes {
         found.ok_or_else(|| ChangesError::Unchanged(path.to_owned()))
     }
 
-    /// The digest of a file now; none when it is gone.
+    /// Returns the current digest of a file; none if it is gone.
     pub fn now(&self, path: &str) -> Result<Option<Digest>, ChangesError> {
         Ok(self.mounts.read(&place(path)?, 0)?.ok().map(|content| content.sha256))
     }
 
-    /// What a file held when it had this digest: as it is now, or as a later change found it. None when that is longer
-    /// than `limit`, or kept nowhere.
+    /// Returns the content that had this digest: the current file, or a version that a later change stored. Returns
+    /// none if it is longer than `limit` or stored nowhere.
     pub fn image(
         &self,
         path: &str,
@@ -156,8 +149,8 @@ impl Changes {
         Ok(bytes.filter(|bytes| bytes.len() <= limit))
     }
 
-    /// Makes a file as it was before the run, or before one of its changes. It must have this digest now; none when it
-    /// must be gone.
+    /// Restores a file to its content before the run, or before one of its changes. Its current digest must be `now`;
+    /// none means that it must be gone.
     pub fn revert(
         &self,
         path: &str,
@@ -168,7 +161,7 @@ impl Changes {
         self.put_back(path, before, now)
     }
 
-    /// Gives a file the content of this digest, or takes it away.
+    /// Gives a file the content with this digest, or removes it.
     fn put_back(
         &self,
         path: &str,
@@ -186,7 +179,7 @@ impl Changes {
         }
     }
 
-    /// Writes a file that must have this digest now, or be gone; whole or not at all.
+    /// Writes a file atomically. Its current digest must be `now`; none means that it must be gone.
     fn write(&self, path: &str, bytes: &[u8], now: Option<Digest>) -> Result<(), ChangesError> {
         let target = WritablePath::new(place(path)?)?;
         if let Some(now) = now {
@@ -200,7 +193,7 @@ impl Changes {
         }
     }
 
-    /// What a file holds is kept, so that the work of the run can still be seen when it was taken back.
+    /// Stores the current content, so that the work of the run can still be shown after a revert.
     fn keep(&self, target: &WritablePath, now: Digest) -> Result<(), ChangesError> {
         let old = self.mounts.target(target, KEPT)??.old;
         let is_it = |old: &FileContent| old.is_whole() && old.sha256 == now;
@@ -211,7 +204,6 @@ impl Changes {
     }
 }
 
-/// A place in the project.
 fn place(path: &str) -> Result<VPath, ChangesError> {
     VPath::new(Mount::Project, path).ok_or_else(|| ChangesError::Unchanged(path.to_owned()))
 }

@@ -12,7 +12,7 @@ pub struct Control {
     cancel: Cancel,
 }
 
-/// What the user asked of a live run.
+/// Request of the user to a live run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlRequest {
     /// Continue.

@@ -1,4 +1,4 @@
-//! Looks at everything a run depends on, and says what to do where something is wrong.
+//! Checks everything that a run depends on, and advises what to do about problems.
 
 use std::path::{Path, PathBuf};
 
@@ -8,56 +8,50 @@ use crate::runtime_version;
 use crate::source::bytes;
 use crate::store::{Of, ServerState, Settings, Status, Store, StoreError};
 
-/// Less free space than this will soon be a problem.
+/// Free bytes below which the check warns.
 const LITTLE_SPACE: u64 = 512 << 20;
-/// With less than this a run cannot be kept.
+/// Free bytes below which no run can be stored.
 const NO_SPACE: u64 = 16 << 20;
-/// How many things of one kind are named.
+/// Number of items of one kind that a message names.
 const NAMED: usize = 5;
 
-/// What one look found.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was looked at.
     pub name: &'static str,
-    /// How it is.
     pub status: Health,
-    /// What was found.
     pub message: String,
-    /// What to do about it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<String>,
 }
 
-/// How something is.
+/// Severity of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
-    /// As it should be.
     Ok,
-    /// It works, and could be better.
+    /// Usable, but could be better.
     Warn,
-    /// It does not work.
     Fail,
 }
 
 impl Check {
-    /// It is as it should be.
+    /// Returns a check that passed.
     pub fn ok(name: &'static str, message: impl Into<String>) -> Self {
         Self { name, status: Health::Ok, message: message.into(), advice: Vec::new() }
     }
 
-    /// It could be better.
+    /// Returns a check that passed with a warning.
     pub fn warn(name: &'static str, message: impl Into<String>) -> Self {
         Self { status: Health::Warn, ..Self::ok(name, message) }
     }
 
-    /// It does not work.
+    /// Returns a check that failed.
     pub fn fail(name: &'static str, message: impl Into<String>) -> Self {
         Self { status: Health::Fail, ..Self::ok(name, message) }
     }
 
-    /// With what to do about it.
+    /// Adds advice.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice.push(advice.into());
@@ -65,7 +59,7 @@ impl Check {
     }
 }
 
-/// Runs all checks, and that of the model, which only the caller can do. Nothing is sent, and nothing is changed.
+/// Runs all checks, and the caller's check of the model. Sends nothing and changes nothing.
 pub fn checks(
     home: Option<PathBuf>,
     model: impl FnOnce(&Store) -> Check,
@@ -76,7 +70,7 @@ pub fn checks(
         store(&folder),
         settings(&folder),
     ];
-    // Without settings that can be used there is no store to look into.
+    // Without valid settings there is no store to open.
     if let Ok(store) = Store::open(home) {
         checks.extend([model(&store), servers(&store), packages(&store)]);
         checks.extend([projects(&store), runs(&store)]);
@@ -87,7 +81,7 @@ pub fn checks(
 fn store(home: &Path) -> Check {
     const NAME: &str = "store";
     let shown = home.display();
-    // A store that is not there yet will be made where it can be.
+    // A store that does not exist yet will be created, so check its nearest existing parent.
     let existing = home.ancestors().find(|folder| folder.exists()).unwrap_or(home);
     let place = if existing == home { String::new() } else { " (not made yet)".to_owned() };
     if let Err(error) = tempfile::tempfile_in(existing) {
@@ -129,7 +123,7 @@ fn settings(home: &Path) -> Check {
     }
 }
 
-/// Which MCP servers are on, and whether what they refer to is set. None is started.
+/// Reports the enabled MCP servers and the variables they lack. Starts none of them.
 fn servers(store: &Store) -> Check {
     const NAME: &str = "mcp";
     let (settings, known) = (&store.settings().mcp.servers, store.tool_servers());
@@ -251,7 +245,7 @@ fn runs(store: &Store) -> Check {
     check
 }
 
-/// The first few, and how many there are beside them.
+/// Returns the first few, and the number of the others.
 fn some_of(all: &[String]) -> Vec<String> {
     let mut some: Vec<String> = all.iter().take(NAMED).cloned().collect();
     if all.len() > NAMED {
@@ -260,7 +254,7 @@ fn some_of(all: &[String]) -> Vec<String> {
     some
 }
 
-/// `1 run`, `2 runs`.
+/// Formats a count, such as `1 run` or `2 runs`.
 fn counted(count: usize, what: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {what}{ending}")

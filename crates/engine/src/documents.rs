@@ -1,7 +1,7 @@
-//! The state documents of a run: its own, and one for each call of a workflow.
+//! State documents of a run: its own, and one for each frame.
 //!
-//! Entering a call and leaving it are each decided by one write, that of the caller's document. Both are planned first,
-//! so that they can be recorded, and both may be carried out again after a crash at any point.
+//! One write, that of the caller's document, decides whether a frame is entered or left. Both changes are planned
+//! first, so that they can be recorded, and both can be repeated after a crash at any point.
 
 use std::sync::Arc;
 
@@ -23,59 +23,58 @@ use crate::blobs::{BlobError, Blobs};
 use crate::mounts::{Before, MountError, Mounts};
 use crate::tools::{change_of, with_project};
 
-/// More is no state document of ours.
+/// Limit in bytes; the runtime never writes a longer state document.
 const MAX_DOCUMENT: usize = 16 << 20;
-/// Calls that are looked for when nothing else says how many there were.
+/// Number of frames that are counted if only their folders tell how many there were.
 const MOST_CALLS: usize = 100_000;
 
-/// The documents, reached through the mounts of the run.
+/// Access to the state documents through the mounts of the run.
 #[derive(Clone, Copy)]
 pub(crate) struct Documents<'m>(pub(crate) &'m Mounts);
 
-/// Where a run stands by its documents alone.
+/// Position of a run by its documents alone.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// What the documents say.
     pub(crate) place: Position,
-    /// The digest of the active one; a conversation has none.
+    /// Digest of the active document; a conversation has none.
     pub(crate) sha256: Option<Digest>,
 }
 
-/// A call that is to be made or left.
+/// A frame to enter or to leave.
 #[derive(Clone, Copy)]
 pub(crate) struct Crossing<'c> {
     pub(crate) frame: &'c Frame,
-    /// What the caller's package says about the call.
+    /// Declaration of the call in the caller's package.
     pub(crate) call: &'c Call,
-    /// The caller, and the call that it is itself.
+    /// The calling workflow, and its own frame.
     pub(crate) caller: &'c Workflow,
     pub(crate) caller_call: Option<u64>,
     pub(crate) child: &'c Workflow,
-    /// Files that were created since the last change of the active document.
+    /// Files created since the last change of the active document.
     pub(crate) created: &'c [ProjectPath],
-    /// The time, as RFC 3339.
+    /// Current time, as RFC 3339.
     pub(crate) now: &'c str,
 }
 
-/// Which way it goes.
+/// Kind of a frame change.
 #[derive(Clone, Copy)]
 pub(crate) enum Way<'w> {
-    /// Into the child, whose agent this is.
+    /// Enter the child; this is its agent.
     Enter(&'w AgentId),
-    /// Back, with what the child gives; and what happens when something that the calling node declares is missing.
+    /// Return the child's results; the rule says what happens if an output of the calling node is missing.
     Leave(MissingRule),
-    /// Back to the calling node.
+    /// Return to the calling node without results.
     GiveUp,
 }
 
-/// What will be written.
+/// The writes of a frame change, and its result.
 pub(crate) struct Plan {
     writes: Vec<Write>,
     crossed: Crossed,
 }
 
 impl Plan {
-    /// The same for the record.
+    /// Returns the writes as intents for the record.
     pub(crate) fn files(&self) -> Vec<FileIntent> {
         self.writes.iter().map(Write::intent).collect()
     }
@@ -97,35 +96,27 @@ impl Write {
     }
 }
 
-/// What came of it.
+/// Result of a frame change.
 #[derive(Debug)]
 pub(crate) enum Crossed {
-    /// The child is active, and stands here.
+    /// The child is active, in this state.
     Entered(RunState),
-    /// The caller is active again.
     Left(StateChange),
 }
 
-/// Why a document cannot be used.
+/// Reasons why a state document cannot be used.
 #[derive(Debug, Error)]
 pub enum NoDocument {
-    /// It is not there, or is no text.
+    /// It does not exist, or is not text.
     #[error("the state document of the run cannot be used: {0}")]
     Unusable(String),
-    /// It cannot be read as a state document.
     #[error("the state document `{path}` is damaged: {why}")]
-    Damaged {
-        /// Which one.
-        path: VPath,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The disk failed.
+    Damaged { path: VPath, why: String },
     #[error(transparent)]
     Mount(#[from] MountError),
 }
 
-/// Why a call is neither made nor left: the run waits for the user, or the disk failed.
+/// Reasons why a frame is neither entered nor left: the run must wait for the user, or the disk failed.
 #[derive(Debug)]
 pub(crate) enum Stuck {
     Held(String),
@@ -169,14 +160,14 @@ impl From<Refusal> for Stuck {
 }
 
 impl Documents<'_> {
-    /// Follows the calls from the run's own document to the active one.
+    /// Follows the frames from the run's own document to the active one.
     pub(crate) fn find(self, package: &Package, own: &Workflow) -> Result<Found, NoDocument> {
         let mut found = follow(package, own, |call| self.read(call))?;
         found.place.calls = self.highest()?;
         Ok(found)
     }
 
-    /// Works out what is written when a call is made or left. Nothing is touched.
+    /// Plans the writes of a frame change. Touches nothing.
     pub(crate) fn plan(self, crossing: &Crossing<'_>, way: Way<'_>) -> Result<Plan, Stuck> {
         let Crossing { frame, call, caller, caller_call, child, created, now } = *crossing;
         let before = self.read(caller_call)?;
@@ -206,15 +197,15 @@ impl Documents<'_> {
                 (after, Crossed::Left(change))
             }
         };
-        // This one makes the call, or ends it, so it comes last.
+        // This write enters or leaves the frame, so it comes last.
         let before = Some(Digest::of(before.text().as_bytes()));
         writes.push(Write { call: caller_call, before, text: after.text().clone() });
         Ok(Plan { writes, crossed })
     }
 
-    /// Writes what was planned, as far as it is not written. `intended` is what was recorded of the plan, and the time
-    /// of the crossing is that of the plan, so that the same comes out. What the documents held before is kept first, so
-    /// that the run can be forked there.
+    /// Writes the planned documents that are not written yet. `intended` is the recorded plan, and `crossing` carries
+    /// the time of the plan, so that the result is the same. Stores the old documents first, so that the run can be
+    /// forked there.
     pub(crate) fn carry_out(
         self,
         crossing: &Crossing<'_>,
@@ -245,7 +236,7 @@ impl Documents<'_> {
         for write in &plan.writes {
             let after = Digest::of(write.text.as_bytes());
             if write.before == Some(after) {
-                // Written by a process that may have died before it was sure.
+                // Another process wrote it, and may have died before it was durable.
                 self.flush(write.call)?;
                 continue;
             }
@@ -256,7 +247,7 @@ impl Documents<'_> {
         Ok(plan.crossed)
     }
 
-    /// The caller's document with what the child gives back, as the guard lets it pass.
+    /// Returns the caller's document with the results of the child, after the guard's check.
     fn returned(
         self,
         crossing: &Crossing<'_>,
@@ -284,7 +275,7 @@ impl Documents<'_> {
         Ok((transition.into_document(), change))
     }
 
-    /// Everything was written, by a process that died before it could say so.
+    /// Returns the result of a frame change that another process wrote completely before it died.
     fn settled(self, crossing: &Crossing<'_>, way: Way<'_>) -> Result<Crossed, Stuck> {
         let Crossing { frame, caller, caller_call, child, .. } = *crossing;
         let after = self.read(caller_call)?;
@@ -317,7 +308,7 @@ impl Documents<'_> {
         document(call, text)
     }
 
-    /// What a document holds now, if it is there.
+    /// Returns the current digest of a document, if it exists.
     fn digest(self, call: Option<u64>) -> Result<Option<Digest>, Stuck> {
         let target = self.0.target(&WritablePath::state_document(call), 0)??;
         Ok(target.old.map(|old| old.sha256))
@@ -327,12 +318,12 @@ impl Documents<'_> {
         Ok(self.0.flush(&WritablePath::state_document(call))??)
     }
 
-    /// The highest number that a call has had, by the folders that are there.
+    /// Returns the highest number that a frame has had, by the existing folders.
     fn highest(self) -> Result<u64, MountError> {
         let Some(folder) = VPath::new(Mount::State, CALLS) else { return Ok(0) };
         let listing = match self.0.list(&folder, 1, MOST_CALLS)? {
             Ok(listing) => listing,
-            // There was no call.
+            // The folder does not exist before the first frame.
             Err(_) => return Ok(0),
         };
         let numbers =
@@ -341,7 +332,7 @@ impl Documents<'_> {
     }
 }
 
-/// Follows the calls from the run's own document to the active one. How many calls there were is not known from that.
+/// Follows the frames from the run's own document to the active one. The number of frames so far stays unknown.
 pub(crate) fn follow(
     package: &Package,
     own: &Workflow,
@@ -352,7 +343,7 @@ pub(crate) fn follow(
     loop {
         let document = read(callers.last().map(|caller| caller.frame.call))?;
         let state = RunState::of(&document, &workflow.graph);
-        // A frame counts only once, or documents that were changed by hand could lead in a circle.
+        // Each frame has a higher number than its caller, or documents that were edited by hand could form a cycle.
         let is_new = |frame: &Frame| callers.iter().all(|caller| caller.frame.call < frame.call);
         let open = document.open_call(workflow).filter(is_new);
         let child = open.and_then(|frame| Some((package.workflow(&frame.workflow_id)?, frame)));
@@ -366,7 +357,7 @@ pub(crate) fn follow(
     }
 }
 
-/// A text as the state document of a call.
+/// Parses the state document of a frame.
 pub(crate) fn document(call: Option<u64>, text: String) -> Result<StateDocument, NoDocument> {
     StateDocument::read(text).map_err(|error| NoDocument::Damaged {
         path: VPath::state_document(call),
@@ -381,7 +372,7 @@ fn elsewhere(frame: &Frame) -> Stuck {
     ))
 }
 
-/// Somebody else wrote in between, and the run may still stand where it stood.
+/// Returns the error for a write from outside of the run that may have left its node the same.
 fn changed(frame: &Frame) -> Stuck {
     Stuck::Held(format!(
         "The state of the workflow that calls `{}` was changed outside of the run at this moment. Say that it shall go on, and it is tried again.",
@@ -389,7 +380,7 @@ fn changed(frame: &Frame) -> Stuck {
     ))
 }
 
-/// An error as a sentence.
+/// Formats an error as a sentence.
 fn sentence(error: &str) -> String {
     let mut letters = error.chars();
     let first = letters.next().map(char::to_uppercase).into_iter().flatten();

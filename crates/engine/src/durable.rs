@@ -1,4 +1,4 @@
-//! What makes a write survive a power cut, on each platform.
+//! Makes writes survive a power cut, on each platform.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,7 +16,7 @@ pub(crate) struct Flush {
 }
 
 impl Flush {
-    /// Whether each file must be flushed when it is written, because there is no flush for all at once.
+    /// True if each file must be flushed when it is written, because the platform cannot flush all at once.
     pub(crate) const EACH_FILE: bool = cfg!(not(target_os = "linux"));
 
     pub(crate) fn new(folder: &Path) -> io::Result<Self> {
@@ -49,14 +49,14 @@ fn sync_folders(folder: &Path) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Takes away every right to write, from a file or a folder alone.
+/// Removes write permission from one file or folder.
 pub(crate) fn make_read_only(path: &Path) -> io::Result<()> {
     let mut permissions = fs::metadata(path)?.permissions();
     permissions.set_readonly(true);
     fs::set_permissions(path, permissions)
 }
 
-/// Removes a folder with all that is in it, also what is read-only.
+/// Removes a folder and everything in it, including read-only files.
 pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Ok(()) => Ok(()),

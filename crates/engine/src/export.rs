@@ -1,5 +1,5 @@
-//! A run as one file, for somebody who shall look at it: what it was, what happened, and with what. Keys and the
-//! folders of the user are taken out.
+//! Exports a run as one file for another person: what it is, what happened, and in which environment. Keys and folders
+//! of the user are redacted.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,34 +15,30 @@ use crate::pack::Writer;
 use crate::runtime_version;
 use crate::store::{RunError, RunId, SecretError, Store, Surroundings};
 
-/// Long texts are left out when they are more than this together.
+/// Long texts are left out beyond this total, in bytes.
 const MAX_TEXTS: u64 = 64 << 20;
-/// What is shorter in a variable is no key.
+/// Shorter values of variables are not treated as keys.
 const SHORTEST_KEY: usize = 8;
-/// Bytes of the journal that are read at a time.
+/// Bytes of the journal read at a time.
 const PIECE: usize = 1 << 20;
 
-/// Why there is no such file.
+/// Reasons why a run cannot be exported.
 #[derive(Debug, Error)]
 pub enum ExportError {
-    /// The run cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Its journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// What must not be in the file is not known.
+    /// The keys to redact cannot be read.
     #[error("nothing was exported, because not all keys that must be taken out can be read: {0}")]
     Keys(#[from] SecretError),
-    /// The file cannot be written.
     #[error("the file cannot be written: {0}")]
     Write(#[from] io::Error),
-    /// The run is larger than such a file can be.
     #[error("the run is too large for one file")]
     TooLarge,
 }
 
-/// Writes a run as a ZIP archive.
+/// Exports a run as a ZIP archive.
 pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     let view = store.runs().look(id)?;
     let redact = Redaction::of(store, &view.recovered.events, &Surroundings::of_process())?;
@@ -76,7 +72,7 @@ pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     for name in view.blobs.names().map_err(RunError::from)? {
         let size = view.blobs.size(name).map_err(RunError::from)?;
         let Some(left) = size.and_then(|size| room.checked_sub(size)) else { continue };
-        // What is not text may hold anything, and is left out.
+        // A blob that is not text may hold anything, so it is left out.
         let Ok(text) = view.blobs.text(name) else { continue };
         room = left;
         add(&format!("blobs/{name}"), &text)?;
@@ -85,12 +81,12 @@ pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     Ok(bytes)
 }
 
-/// What is taken out of every text.
+/// Replacements applied to every text.
 struct Redaction {
     words: Vec<(String, Cow<'static, str>)>,
 }
 
-/// The files of scripted models that a run asked for.
+/// Returns the script files of the models that a run was started or resumed with.
 fn scripts(events: &[Event]) -> impl Iterator<Item = &str> {
     let settings = events.iter().filter_map(|event| {
         if let EventKind::Run(RunEvent::Started(RunStarted { settings, .. }))
@@ -105,7 +101,7 @@ fn scripts(events: &[Event]) -> impl Iterator<Item = &str> {
     settings.filter_map(|settings| script(settings.model.as_deref()?))
 }
 
-/// The file that answers, where a model is scripted.
+/// Returns the script file of a scripted model.
 fn script(model: &str) -> Option<&str> {
     model.strip_prefix("scripted:")
 }
@@ -119,11 +115,11 @@ impl Redaction {
         let settings = store.settings();
         let mut words: Vec<(String, Cow<'static, str>)> = Vec::new();
         let mut hide = |word: String| words.push((word, "***".into()));
-        // Also keys of models that are not set up, and secrets of servers.
+        // All stored secrets: those of servers, and also keys of models that are not set up.
         let kept = store.secrets().all()?;
         kept.iter().for_each(|key| hide(key.expose_secret().to_owned()));
         let set = settings.key_variables().into_iter().filter_map(|name| surroundings.get(&name));
-        // Where no key is needed, people set a word such as `none`, which may stand anywhere.
+        // Where no key is needed, users set a word such as `none`, which may occur anywhere.
         set.filter(|key| key.len() >= SHORTEST_KEY).for_each(&mut hide);
         for server in settings.mcp.servers.values() {
             let open = server.way.open_secrets().into_iter().map(str::to_owned);
@@ -133,7 +129,7 @@ impl Redaction {
             let chosen = settings.model(name, "", surroundings);
             let found = chosen.ok().map(|it| it.key(&store.secrets(), surroundings));
             match found {
-                // Without a key there is nothing to hide.
+                // A model without a key has nothing to redact.
                 None | Some(Err(SecretError::Missing { .. })) => {}
                 Some(found) => {
                     found?.key.iter().for_each(|key| hide(key.expose_secret().to_owned()));
@@ -142,7 +138,7 @@ impl Redaction {
             let headers = settings.models.get(name).map(|own| own.headers.values());
             headers.into_iter().flatten().cloned().for_each(&mut hide);
         }
-        // A scripted model is named by its file. That file may be anywhere; its name says which one it was.
+        // A scripted model is named by its file, which may be anywhere; keep only the file name.
         let own = settings.run.model.as_deref().and_then(script);
         for file in own.into_iter().chain(scripts(events)) {
             let named = Path::new(file).file_name().filter(|name| name.len() < file.len());
@@ -157,14 +153,14 @@ impl Redaction {
         let home = std::env::home_dir().map(|home| home.display().to_string());
         words.extend(home.filter(|home| home.len() > 1).map(|home| (home, "~".into())));
         words.retain(|(word, _)| !word.trim().is_empty());
-        // The longest first: a project is in the folder of the user.
+        // Longest first, because a project may lie in the user's home folder.
         words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
         Ok(Self { words })
     }
 
     fn text(&self, text: &str) -> String {
         self.words.iter().fold(text.to_owned(), |text, (word, instead)| {
-            // As it stands, and as JSON writes it.
+            // Replace the plain text, and the text as JSON escapes it.
             let quoted = json!(word).to_string();
             let inner = quoted.trim_matches('"');
             let text = text.replace(word, instead);

@@ -19,52 +19,48 @@ use crate::store::{NewRun, RunError, RunId, RunRecord};
 
 /// A place where durable runs live.
 pub trait Host {
-    /// The log of its runs.
     type Log: StepLog;
 
     /// Creates a run, whole or not at all. This process owns it until the log is dropped.
     fn create(&self, new: NewRun) -> Result<Opened<Self::Log>, HostError>;
 
-    /// Takes a run that no process owns, and repairs what the last one left.
+    /// Opens a run that no process owns, and repairs what the last owner left.
     fn open(&self, id: &RunId) -> Result<Opened<Self::Log>, HostError>;
 }
 
 /// A run that this process owns.
 #[derive(Debug)]
 pub struct Opened<L> {
-    /// What the run is.
     pub record: RunRecord,
-    /// Its log, which replays nothing yet.
+    /// Log of the run, which replays nothing yet.
     pub log: L,
-    /// Its events so far.
+    /// Events of the run so far.
     pub events: Vec<Event>,
-    /// What was repaired, for the user.
+    /// Repairs, described for the user.
     pub notes: Vec<String>,
-    /// Its files.
     pub files: RunFiles,
 }
 
 /// The files of a run.
 #[derive(Debug)]
 pub struct RunFiles {
-    /// What its tools see.
+    /// Files that its tools see.
     pub mounts: Mounts,
-    /// Its long texts.
+    /// Long texts of the run.
     pub blobs: Blobs,
-    /// The user's folder.
+    /// Folder of the user.
     pub project: PathBuf,
 }
 
-/// Why a host cannot create or open a run.
+/// Reasons why a host cannot create or open a run.
 #[derive(Debug, Error)]
 pub enum HostError {
-    /// The store failed, or another process has the run.
+    /// The store failed, or another process owns the run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A mount cannot be opened.
     #[error(transparent)]
     Mounts(#[from] OpenError),
-    /// Another host failed.
+    /// A host other than the store failed.
     #[error(transparent)]
     Other(Box<dyn Error + Send + Sync>),
 }

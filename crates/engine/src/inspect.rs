@@ -1,4 +1,4 @@
-//! A package as it lies somewhere: through the gate, then through every check.
+//! Opens a package at any path through the gate and runs every check.
 
 use std::path::Path;
 
@@ -8,25 +8,23 @@ use crewagent_core::package::{Checked, Package, check};
 use crate::runtime_version;
 use crate::source::{Limits, Opened, Source, SourceError};
 
-/// What is known about a package after looking at all of it.
+/// Results of inspecting a whole package.
 #[derive(Debug)]
 pub struct Inspected {
-    /// Its files, unless the gate refused the container.
+    /// Files of the package, unless the gate refused the container.
     pub source: Option<Source>,
-    /// The package, unless an error was found.
     pub package: Option<Package>,
-    /// Everything that was found.
     pub findings: Findings,
-    /// The texts that the findings point into.
+    /// Texts that the findings point into.
     pub sources: Sources,
 }
 
-/// Why a package was turned away.
+/// A package that was refused.
 #[derive(Debug)]
 pub struct Rejection {
-    /// Everything that was found; at least one is an error.
+    /// All findings; at least one is an error.
     pub findings: Findings,
-    /// The texts that the findings point into.
+    /// Texts that the findings point into.
     pub sources: Sources,
 }
 
@@ -46,7 +44,8 @@ pub fn inspect(path: &Path, limits: &Limits) -> Result<Inspected, SourceError> {
     Ok(examine(source))
 }
 
-/// Checks what has passed the gate. A file that no other file mentions must be readable too: it is part of the package.
+/// Checks a source that has passed the gate. A file that no other file mentions must be readable too, because it is
+/// part of the package.
 pub(crate) fn examine(source: Source) -> Inspected {
     let Checked { mut package, mut findings, sources } = check(&source, &runtime_version());
     for (path, reason) in source.unreadable() {
@@ -69,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    /// Root may read everything, so a file that is gone stands for one that may not be read.
+    /// Uses removed files, because root may read every file that exists.
     #[test]
     fn every_file_must_be_readable_and_is_named_once() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,8 @@
-//! The world around the rules of `crewagent-core`: packages on disk, and the store that keeps them.
+//! Everything around the pure rules of `crewagent-core`: packages on disk, the store, tools, journals, and the runtime
+//! that drives runs.
 //!
-//! A package comes in through [`source::Source`], is checked whole by [`inspect::inspect`], is written by
-//! [`pack::pack`], and lives in a [`store::Store`].
+//! A package is opened by [`source::Source`], checked whole by [`inspect::inspect`], written by [`pack::pack`] and
+//! installed in a [`store::Store`].
 
 pub mod author;
 pub mod blobs;
@@ -30,7 +31,7 @@ pub mod tool_server;
 pub mod tools;
 pub mod workers;
 
-/// The version of this runtime, which a package may have an opinion about.
+/// Returns the version of this runtime, which a package may restrict.
 pub fn runtime_version() -> semver::Version {
     semver::Version::parse(env!("CARGO_PKG_VERSION"))
         .unwrap_or_else(|_| semver::Version::new(0, 0, 0))

@@ -1,4 +1,4 @@
-//! The model, behind one small port: a request goes in, a whole and valid reply comes out.
+//! The port to models: a request goes in, a complete and valid reply comes out.
 
 mod endpoint;
 
@@ -17,12 +17,13 @@ use crate::cancel::Deadline;
 
 pub use self::endpoint::{Endpoint, Patience};
 
-/// Something that answers requests. Many runs may use one at the same time.
+/// A model that answers requests. Many runs may share one.
 pub trait Model: Send + Sync {
-    /// What people call it.
+    /// Returns the name that users know.
     fn name(&self) -> &str;
 
-    /// Answers a request, unless it is to end before. Pieces of the reply are told as they come; only the whole reply counts.
+    /// Answers a request unless the deadline passes first. Reports pieces of the reply through `tell` as they arrive;
+    /// only the complete reply counts.
     fn reply(
         &self,
         request: &Request,
@@ -32,12 +33,12 @@ pub trait Model: Send + Sync {
     ) -> Result<Reply, ModelError>;
 }
 
-/// What a model keeps between the requests of one run, only to be faster. It may be lost at any time.
+/// Cache of a model between the requests of one run. It may be lost at any time.
 #[derive(Default)]
 pub struct Memo(Option<Box<dyn Any + Send>>);
 
 impl Memo {
-    /// What was kept, or a fresh one if that is of another kind.
+    /// Returns the cached value, or a fresh one if its type differs.
     pub fn of<T: Any + Send + Default>(&mut self) -> &mut T {
         if !self.0.as_ref().is_some_and(|kept| kept.is::<T>()) {
             self.0 = Some(Box::new(T::default()));
@@ -47,107 +48,100 @@ impl Memo {
     }
 }
 
-/// What the model is asked.
+/// A request to the model.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The messages; every payload is inline.
+    /// Messages, with every payload inline.
     pub messages: Arc<Vec<Arc<Message>>>,
-    /// The tools it may call.
+    /// Tools that the model may call.
     pub tools: Arc<[ToolSpec]>,
-    /// Where the run is; not sent.
+    /// Position of the run; not sent.
     pub place: Place,
-    /// A digest over messages and tools, as hexadecimal digits.
+    /// Digest of messages and tools, in hexadecimal.
     pub sha256: String,
 }
 
-/// Where a run is when it asks. Models that answer from a file go by it.
+/// Position of a run when it sends a request. Models that answer from a file select replies by it.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// The number of the request in the run, from 1.
+    /// Number of the request in the run, from 1.
     pub turn: u64,
-    /// Whether this is a conversation, without a workflow.
+    /// True in a conversation, which has no workflow.
     pub is_talk: bool,
-    /// The call of a workflow; none in the run's own.
+    /// Frame; none in the run's own workflow.
     pub call: Option<u64>,
-    /// The workflow that is active, where it has an id.
+    /// Active workflow, if it has an id.
     pub workflow: Option<WorkflowId>,
-    /// The node; none after completion, and in a conversation.
+    /// Current node; none after completion and in a conversation.
     pub node_id: Option<String>,
-    /// The number of the request at this node, over all visits of this call, from 1.
+    /// Number of the request at this node, over all visits in this frame, from 1.
     pub node_turn: u64,
-    /// What the user said last.
+    /// Last message of the user.
     pub input: Option<Arc<str>>,
-    /// The variables of the workflow.
+    /// Variables of the workflow.
     pub variables: Map<String, Json>,
 }
 
-/// What is told while a request is answered.
+/// A report while a request is being answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// A piece of the reply.
     Words(Delta),
-    /// It failed and is tried again. What was told before is void.
+    /// An attempt failed and is retried; the deltas so far are void.
     Again(Again),
 }
 
-/// Another try.
+/// A retry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Again {
-    /// How often it was tried, from 1.
+    /// Number of attempts so far, from 1.
     pub attempt: u32,
-    /// How long we wait before the next try.
+    /// Time until the next attempt.
     pub wait: Duration,
-    /// What went wrong.
     pub why: String,
 }
 
 /// A piece of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delta {
-    /// Whom the words are for.
     pub channel: Channel,
-    /// The words.
     pub text: String,
 }
 
-/// Why there is no reply.
+/// Reasons why there is no reply.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct ModelError {
-    /// Which kind.
     pub kind: ModelErrorKind,
     /// What happened, and what to do about it.
     pub message: String,
-    /// The words that came before it failed.
+    /// Text that arrived before the failure.
     pub partial: Option<String>,
 }
 
 impl ModelError {
-    /// A failure without a word of the reply.
+    /// Returns an error without a partial reply.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), partial: None }
     }
 }
 
-/// The kinds of failure that call for different answers.
+/// Kinds of failure that need different reactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelErrorKind {
-    /// The user stopped it.
+    /// The user cancelled it.
     Cancelled,
-    /// The key is missing or wrong.
     Auth,
     /// Too many requests, or no credit.
     Rate,
-    /// The request does not fit the model's window.
+    /// The request does not fit the context window.
     Window,
-    /// No answer in time.
     Timeout,
-    /// The way to the model failed, or it did.
+    /// The connection or the provider failed.
     Network,
-    /// The provider refuses the request as it is.
+    /// The provider rejects the request as it is.
     Rejected,
-    /// The answer makes no sense.
+    /// The reply cannot be understood.
     Malformed,
-    /// A model that answers from a file has no answer for this request, or another request was expected.
+    /// A model that answers from a file has no reply for this request, or expected another one.
     Script,
 }

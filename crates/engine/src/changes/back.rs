@@ -1,5 +1,5 @@
-//! The way back from a step: every file that it wrote becomes what it was before. What somebody else has changed since
-//! stays as it is.
+//! Reverts a step: every file that it wrote gets its earlier content. Files that were changed outside of the run since
+//! stay as they are.
 
 use crewagent_core::integrity::Digest;
 use schemars::JsonSchema;
@@ -7,27 +7,26 @@ use serde::Serialize;
 
 use super::{Change, Changes, ChangesError};
 
-/// What is taken back.
+/// Range of events whose changes are reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// What the run wrote at one visit of a node, known by the event that led there.
+    /// One visit of a node, named by the event that led there.
     Step(u64),
-    /// What it wrote from there on.
+    /// That visit and everything after it.
     Onward(u64),
 }
 
-/// A file on the way back.
+/// A file in the plan of a revert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backward {
-    /// The file, from the root of the project.
+    /// Path from the root of the project.
     pub path: String,
-    /// What it becomes; none when it is taken away.
+    /// Digest to restore; none removes the file.
     pub target: Option<Digest>,
-    /// Its digest now; none when it is gone.
+    /// Current digest; none if the file is gone.
     pub now: Option<Digest>,
-    /// What can be done.
     pub prospect: Prospect,
-    /// The nodes that wrote it later. What they wrote is taken back with it.
+    /// Nodes that wrote the file later; the revert discards their changes too.
     pub later: Vec<String>,
 }
 
@@ -46,17 +45,16 @@ pub enum Prospect {
     Lost,
 }
 
-/// What became of a file.
+/// Result of the revert for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is as it was.
     Reverted,
-    /// It was left alone; the words say why.
+    /// The file was left alone, for this reason.
     Left(String),
 }
 
 impl Changes {
-    /// What would be taken back. Nothing is changed.
+    /// Plans a revert without changing anything.
     pub fn way_back(&self, scope: Scope) -> Result<Vec<Backward>, ChangesError> {
         let (from, to) = self.bounds(scope)?;
         let mut files = Vec::new();
@@ -68,7 +66,7 @@ impl Changes {
         Ok(files)
     }
 
-    /// Takes back what was agreed to: these files, if they still have these digests. All others are left alone.
+    /// Reverts the files that the user agreed to, if they still have these digests. All others are left alone.
     pub fn go_back(
         &self,
         scope: Scope,
@@ -98,7 +96,7 @@ impl Changes {
         Ok(outcomes)
     }
 
-    /// The first event of a scope, and the first behind it.
+    /// Returns the first event of a scope, and the first one after it.
     fn bounds(&self, scope: Scope) -> Result<(u64, u64), ChangesError> {
         let (Scope::Step(seq) | Scope::Onward(seq)) = scope;
         let at = self.visits().iter().position(|visit| visit.seq == seq);
@@ -121,7 +119,7 @@ impl Changes {
         let later = changes[first..].iter().filter(|change| change.seq >= to);
         let mut nodes: Vec<String> = later.filter_map(|change| change.node_id.clone()).collect();
         nodes.dedup();
-        // The run itself made it so, with its last change as a rule.
+        // The current content is the run's own, usually from its last change.
         let is_known = changes[first..].iter().any(|one| one.after == now);
         let prospect = match (now, target) {
             _ if now == target => Prospect::Done,

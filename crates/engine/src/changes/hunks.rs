@@ -1,4 +1,4 @@
-//! The hunks of a file that a run changed: what differs between the file as it was before the run and as it is now.
+//! Hunks of a changed file: the differences between its content before the run and now.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use similar::{ChangeTag, DiffOp, TextDiff};
 
 use super::{Changes, ChangesError, place};
 
-/// A longer file is not compared.
+/// Limit in bytes; longer files are not compared.
 const MOST_COMPARED: usize = 1 << 20;
-/// Lines that are shown around what differs.
+/// Lines of context around a difference.
 const AROUND: usize = 3;
-/// Finding the shortest difference is not worth more.
+/// Time after which the diff settles for one that is not the shortest.
 const TIME: Duration = Duration::from_millis(500);
 
 /// What differs in a file.
@@ -86,7 +86,7 @@ pub enum HunkSide {
     Now,
 }
 
-/// Both texts of a file.
+/// The texts of a file before the run and now.
 struct Texts {
     before: String,
     now: String,
@@ -94,7 +94,7 @@ struct Texts {
 }
 
 impl Changes {
-    /// What differs between a file before the run and now, whoever changed it.
+    /// Returns the differences between a file before the run and now, including changes from outside of the run.
     pub fn hunks(&self, path: &str) -> Result<Hunks, ChangesError> {
         let (first, last) = self.span(path, None)?;
         let Texts { before, now, sha256 } = self.texts(path)?;
@@ -103,7 +103,7 @@ impl Changes {
         Ok(Hunks { now: sha256, created, is_current, hunks })
     }
 
-    /// Takes one hunk back. The file must have this digest now, and the hunk must be one of its hunks.
+    /// Reverts one hunk. The file must have this digest now, and the hunk must be one of its hunks.
     pub fn revert_hunk(
         &self,
         path: &str,
@@ -117,7 +117,7 @@ impl Changes {
         }
         let before = self.span(path, None)?.0.before;
         if before.is_none() && all.len() == 1 {
-            // Nothing of a file that the run made is left.
+            // The only hunk of a file that the run created is the whole file.
             return self.put_back(path, None, Some(now));
         }
         self.write(path, without(&texts, hunk).as_bytes(), Some(now))
@@ -163,9 +163,9 @@ fn range(ops: &[DiffOp]) -> Option<HunkRange> {
     Some(HunkRange { old_start, old_lines, new_start, new_lines })
 }
 
-/// The text now, with the lines before in the place of a hunk. Ends of lines are those of the lines.
+/// Returns the current text with one hunk replaced by its old lines, which keep their line endings.
 fn without(texts: &Texts, hunk: HunkRange) -> String {
-    // The same lines that the comparison sees: a carriage return ends one, too.
+    // Split lines as the diff does: a carriage return ends one, too.
     let diff = TextDiff::configure().timeout(Duration::ZERO).diff_lines(&texts.before, &texts.now);
     let (old, new) = (diff.old_slices(), diff.new_slices());
     let HunkRange { old_start, old_lines, new_start, new_lines } = hunk;

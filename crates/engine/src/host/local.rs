@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::step_log::JournalLog;
 use crate::store::{NewRun, RunFolder, RunId, Runs};
 
-/// Runs of the store.
+/// The store as a host.
 #[derive(Debug)]
 pub struct LocalHost<'s> {
     runs: Runs<'s>,
@@ -13,7 +13,7 @@ pub struct LocalHost<'s> {
 }
 
 impl<'s> LocalHost<'s> {
-    /// Returns the host of these runs. Their events are dated by this clock.
+    /// Returns the host of these runs. The clock dates their events.
     pub fn new(runs: Runs<'s>, clock: Clock) -> Self {
         Self { runs, clock }
     }

@@ -1,4 +1,4 @@
-//! What it takes to reach a model.
+//! Everything needed to reach a model.
 
 use std::time::Duration;
 
@@ -6,49 +6,44 @@ use crewagent_dialect::prices::Price;
 use crewagent_dialect::profile::Profile;
 use secrecy::SecretString;
 
-/// A model somewhere, and how to speak to it.
+/// A model of a provider, and how to send requests to it.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// What the user calls it.
+    /// Name that the user gave it.
     pub name: String,
-    /// Where it is: with or without `/v1` at the end.
+    /// With or without `/v1` at the end.
     pub base_url: String,
-    /// What the provider calls it.
+    /// Name that the provider gave it.
     pub model: String,
-    /// The name of the profile.
     pub profile_name: String,
-    /// How the provider wants to be spoken to.
     pub profile: Profile,
-    /// Sent as a bearer token, and never written anywhere.
+    /// Sent as a bearer token and never written anywhere.
     pub key: Option<SecretString>,
-    /// Headers that a gateway wants.
+    /// Headers that a gateway requires.
     pub headers: Vec<(String, SecretString)>,
-    /// The longest reply, in tokens.
+    /// Limit of a reply in tokens.
     pub max_output: Option<u64>,
-    /// How freely it chooses its words.
     pub temperature: Option<f64>,
-    /// The size of its window, in tokens.
+    /// Context window in tokens.
     pub window: Option<u64>,
-    /// What its tokens cost.
     pub price: Option<Price>,
-    /// How long we wait, and how often we try.
     pub patience: Patience,
 }
 
-/// How long we wait for a model, and how often we try.
+/// Timeouts and retries of requests to a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// For a connection.
+    /// Time to connect.
     pub connect: Duration,
-    /// For the first byte of an answer. Some servers queue requests for minutes.
+    /// Time until the first byte of a reply. Some servers queue requests for minutes.
     pub first_byte: Duration,
-    /// Between two bytes of it.
+    /// Time between two bytes of a reply.
     pub idle: Duration,
-    /// For the whole of it.
+    /// Time for the whole reply.
     pub call: Duration,
-    /// Further tries after a failure that may pass.
+    /// Retries after a transient failure.
     pub retries: u32,
-    /// The longest wait before another try; a provider that wants more is taken at its word and the request fails.
+    /// Longest wait before a retry; if the provider asks for more, the request fails.
     pub longest_wait: Duration,
 }
 
