@@ -1,4 +1,4 @@
-//! The blobs of a run: long texts, each under the digest of its bytes.
+//! Blobs of a run: long texts, stored under the digest of their bytes.
 
 use std::sync::Arc;
 
@@ -8,44 +8,41 @@ use thiserror::Error;
 
 use crate::disk::{DiskError, Folder};
 
-/// No blob is larger; a reply, an argument or an answer of this size is not real.
+/// Largest blob that is read; no reply, argument or answer is that long.
 const MAX_BLOB: u64 = 1 << 30;
 
-/// The blobs of a run.
+/// Blob storage of a run.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     folder: Folder,
 }
 
-/// Why a blob cannot be kept or had.
+/// Error of writing or reading a blob.
 #[derive(Debug, Error)]
 pub enum BlobError {
-    /// It is not there.
     #[error("the blob {0} of this run is missing")]
     Missing(Digest),
-    /// Its bytes are not those that were kept.
+    /// Its bytes no longer have its digest.
     #[error("the blob {0} of this run is damaged: its content has another digest")]
     Damaged(Digest),
-    /// It was to be text, and is not.
     #[error("the blob {0} of this run is not text")]
     NotText(Digest),
-    /// The disk failed.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
 impl Blobs {
-    /// The blobs in a folder, which is created with the first one.
+    /// Stores blobs in `folder`, which is created with the first blob.
     pub fn new(folder: Folder) -> Self {
         Self { folder }
     }
 
-    /// Keeps bytes; they are durable when this returns.
+    /// Stores bytes durably and returns their digest.
     pub fn put(&self, bytes: &[u8]) -> Result<Digest, BlobError> {
         let digest = Digest::of(bytes);
         let name = digest.to_string();
         if self.folder.size_of(&name)? == Some(bytes.len() as u64) {
-            // Its bytes were flushed before it got its name, but the process may have died before the name was.
+            // Bytes are flushed before the rename, but the process may have died before it flushed the folder.
             self.folder.sync()?;
             return Ok(digest);
         }
@@ -54,7 +51,7 @@ impl Blobs {
         Ok(digest)
     }
 
-    /// The bytes of a blob, as they were kept.
+    /// Reads a blob and verifies its digest.
     pub fn get(&self, digest: Digest) -> Result<Vec<u8>, BlobError> {
         let bytes = match self.folder.read(&digest.to_string(), MAX_BLOB) {
             Ok(bytes) => bytes,
@@ -64,18 +61,18 @@ impl Blobs {
         if Digest::of(&bytes) == digest { Ok(bytes) } else { Err(BlobError::Damaged(digest)) }
     }
 
-    /// How many bytes a blob has, without reading them; none when it is not there.
+    /// Returns the size of a blob without reading it; `None` if it is missing.
     pub fn size(&self, digest: Digest) -> Result<Option<u64>, DiskError> {
         self.folder.size_of(&digest.to_string())
     }
 
-    /// The text of a blob.
+    /// Reads a blob as text.
     pub fn text(&self, digest: Digest) -> Result<Arc<str>, BlobError> {
         let text = String::from_utf8(self.get(digest)?).map_err(|_| BlobError::NotText(digest))?;
         Ok(text.into())
     }
 
-    /// The text of a payload, wherever it is.
+    /// Returns the text of a payload, inline or from its blob.
     pub fn resolve(&self, payload: &Payload) -> Result<Arc<str>, BlobError> {
         match payload {
             Payload::Inline(text) => Ok(text.clone()),
@@ -83,7 +80,7 @@ impl Blobs {
         }
     }
 
-    /// The same payload, kept as a blob if it is longer than `limit`.
+    /// Replaces an inline payload longer than `limit` with a blob.
     pub fn keep(&self, payload: &mut Payload, limit: usize) -> Result<(), BlobError> {
         let Payload::Inline(text) = payload else { return Ok(()) };
         if text.len() > limit {
@@ -93,12 +90,12 @@ impl Blobs {
         Ok(())
     }
 
-    /// The names of all of them.
+    /// Lists the digests of all blobs.
     pub fn names(&self) -> Result<Vec<Digest>, DiskError> {
         Ok(self.folder.names()?.iter().filter_map(|name| Digest::parse(name)).collect())
     }
 
-    /// Where they are.
+    /// Returns the folder that holds the blobs.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }

@@ -1,4 +1,4 @@
-//! The clock, as a port: tests bring their own.
+//! Clock port, so that tests can supply their own time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
 
-/// Tells the time.
+/// Source of the current time.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Clock {
-    /// The system's clock.
+    /// Returns the system clock.
     pub fn system() -> Self {
         Self(Arc::new(Timestamp::now))
     }
 
-    /// A clock that starts here and moves by so many milliseconds each time it is looked at.
+    /// Returns a clock that starts at `start` and advances by `milliseconds` on every read.
     pub fn stepping(start: Timestamp, milliseconds: i64) -> Self {
         let next = AtomicI64::new(start.as_millisecond());
         Self(Arc::new(move || {
@@ -25,7 +25,7 @@ impl Clock {
         }))
     }
 
-    /// The time, in whole milliseconds: what is recorded is what was seen.
+    /// Returns the current time, cut to whole milliseconds so that a recorded time equals the one that was used.
     pub fn now(&self) -> Timestamp {
         let now = (self.0)();
         Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
@@ -38,12 +38,12 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// A time as events have it: to the millisecond, always of the same length.
+/// Formats a time for events: milliseconds, always the same length.
 pub(crate) fn for_events(time: Timestamp) -> String {
     format!("{time:.3}")
 }
 
-/// A time as documents have it: to the second.
+/// Formats a time for documents: whole seconds.
 pub(crate) fn for_people(time: Timestamp) -> String {
     format!("{time:.0}")
 }

@@ -1,6 +1,6 @@
-//! The disk: every file operation of a run passes here, so that a test can count, record, refuse or cut short each one.
+//! Disk port: all file operations of a run pass through it, so that tests can count, record, fail or cut short each.
 //!
-//! Without a probe, which is always so outside of tests, an operation costs nothing more than itself.
+//! Only tests install a hook; without one an operation has no overhead.
 
 mod error;
 mod folder;
@@ -16,94 +16,84 @@ pub use self::folder::Folder;
 pub(crate) use self::error::{is_exhausted, kind_of};
 pub(crate) use self::folder::Opening;
 
-/// The way to the disk.
+/// Handle through which file operations run.
 #[derive(Clone, Default)]
 pub struct Disk {
     probe: Option<Arc<dyn Probe>>,
 }
 
-/// Somebody who is asked before each operation.
+/// Test hook that decides about each operation before it runs.
 pub trait Probe: Send + Sync {
-    /// What shall become of the operation.
+    /// Decides about an operation.
     fn before(&self, op: &Op<'_>) -> Verdict;
 }
 
-/// What shall become of an operation.
+/// Decision about one operation.
 #[derive(Debug)]
 pub enum Verdict {
-    /// It is done.
     Proceed,
-    /// It is not done, and fails with this error.
+    /// Skips the operation and returns this error.
     Fail(io::Error),
-    /// Only the first bytes of a write are written, then it fails. Other operations just fail.
+    /// Writes only the first `bytes` of a write, then returns `error`. Other operations only fail.
     Short {
-        /// How many.
         bytes: usize,
-        /// The error.
         error: io::Error,
     },
-    /// It is done, and fails with this error all the same: nobody hears of it.
+    /// Performs the operation, then returns an error (lost acknowledgement).
     Late(io::Error),
 }
 
-/// An operation that is about to be done.
+/// File operation that is about to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op<'a> {
-    /// The file or folder: a mount path such as `@project/a.md`, or its path from the root of the store. Never a
-    /// real path.
+    /// File or folder: a mount path such as `@project/a.md`, or a path relative to the store root. Never a real path.
     pub file: &'a str,
-    /// What is done to it.
     pub deed: Deed<'a>,
 }
 
-/// What is done to a file or a folder.
+/// Kind of a file operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed<'a> {
-    /// Looking at what it is: kind, size, times.
+    /// Reads metadata: kind, size, times.
     Look,
-    /// Reading the names in a folder.
+    /// Reads the names in a folder.
     List,
-    /// Opening what exists.
+    /// Opens an existing file or folder.
     Open,
-    /// Reading a piece.
+    /// Reads a chunk.
     Read,
-    /// Creating a file, or emptying the one that is there.
+    /// Creates or truncates a file.
     Create,
-    /// Adding bytes to the end of a file.
+    /// Appends bytes to a file.
     Write {
-        /// The bytes.
         bytes: &'a [u8],
     },
-    /// Setting owner and rights of a file.
+    /// Sets owner and mode of a file.
     SetRights,
-    /// Flushing a file with all that is known about it.
+    /// Flushes data and metadata of a file (fsync).
     SyncFile,
-    /// Flushing the bytes and the size of a file.
+    /// Flushes data and size of a file (fdatasync).
     SyncData,
-    /// Giving it another name; what has that name is replaced.
+    /// Renames, replacing whatever has the new name.
     Rename {
-        /// The name, of the same kind as [`Op::file`].
+        /// New name, in the same form as [`Op::file`].
         to: &'a str,
     },
-    /// Flushing the names in a folder.
+    /// Flushes the entries of a folder.
     SyncFolder,
-    /// Creating a folder.
     CreateFolder,
-    /// Removing a file.
     RemoveFile,
-    /// Removing a folder: below a mount an empty one, in the store with all that is in it.
+    /// Removes a folder: below a mount an empty one, in the store recursively.
     RemoveFolder,
-    /// Cutting a file off.
     Truncate {
-        /// How many bytes stay.
+        /// New size in bytes.
         len: u64,
     },
-    /// Taking a lock on a file.
     Lock,
 }
 
 impl Deed<'_> {
-    /// Whether something on the disk is different afterwards.
+    /// Returns true if the operation modifies the disk.
     pub fn changes(&self) -> bool {
         match self {
             Self::Look | Self::List | Self::Open | Self::Read | Self::Lock => false,
@@ -123,17 +113,17 @@ impl Deed<'_> {
 }
 
 impl Disk {
-    /// The real disk.
+    /// Returns the disk without a hook.
     pub fn real() -> Self {
         Self { probe: None }
     }
 
-    /// The real disk, with somebody who is asked before each operation.
+    /// Returns the disk with a hook that decides about each operation.
     pub fn probed(probe: Arc<dyn Probe>) -> Self {
         Self { probe: Some(probe) }
     }
 
-    /// Does an operation, unless the probe is against it.
+    /// Runs an operation, unless the hook vetoes it.
     pub(crate) fn run<T>(
         &self,
         file: impl fmt::Display,
@@ -147,7 +137,7 @@ impl Disk {
         }
     }
 
-    /// Adds bytes to the end of a file.
+    /// Appends bytes to a file.
     pub(crate) fn write_all(
         &self,
         target: &mut impl Write,
@@ -165,7 +155,7 @@ impl Disk {
         }
     }
 
-    /// Reads as much as there is and fits. An interruption is no error.
+    /// Reads up to a full buffer with one system call, retried when it is interrupted.
     pub(crate) fn read(
         &self,
         source: &mut impl Read,
@@ -182,17 +172,16 @@ impl Disk {
         })
     }
 
-    /// Flushes a file with all that is known about it.
+    /// Flushes data and metadata of a file.
     pub(crate) fn sync_file(&self, target: &File, file: impl fmt::Display) -> io::Result<()> {
         self.run(file, Deed::SyncFile, || target.sync_all())
     }
 
-    /// Flushes the bytes and the size of a file.
+    /// Flushes data and size of a file.
     pub(crate) fn sync_data(&self, target: &File, file: impl fmt::Display) -> io::Result<()> {
         self.run(file, Deed::SyncData, || target.sync_data())
     }
 
-    /// Cuts a file off.
     pub(crate) fn truncate(
         &self,
         target: &File,
@@ -202,7 +191,7 @@ impl Disk {
         self.run(file, Deed::Truncate { len }, || target.set_len(len))
     }
 
-    /// Gives a file or a folder another name.
+    /// Renames a file or folder.
     pub(crate) fn rename(
         &self,
         from: impl fmt::Display,

@@ -1,4 +1,4 @@
-//! The journal of a run: one event a line, flushed before anything depends on it, repaired when it is opened.
+//! Journal of a run: one event a line, flushed before anything depends on it, repaired when it is opened.
 
 mod payloads;
 mod reader;
@@ -19,78 +19,67 @@ use self::scan::Scan;
 use crate::blobs::{BlobError, Blobs};
 use crate::disk::{DiskError, Folder, Opening};
 
-/// The name of the journal in its folder.
+/// File name of the journal.
 pub const JOURNAL: &str = "execution.jsonl";
-/// Longer texts are kept as blobs.
+/// Size in bytes above which a text is stored as a blob.
 pub const INLINE_LIMIT: usize = 32 * 1024;
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const CHUNK: usize = 256 * 1024;
 
-/// An open journal. Whoever has it is the only one who writes it.
+/// Open journal. Its owner is the only writer of the file.
 #[derive(Debug)]
 pub struct Journal {
     folder: Folder,
     blobs: Blobs,
     handle: Handle,
-    /// The size of what is flushed.
+    /// Size of the flushed part.
     flushed: u64,
-    /// What is behind it, written and not yet flushed. Kept, because after a failed flush nobody knows what became of it.
+    /// Bytes written and not yet flushed, kept because a failed flush leaves their fate on the disk unknown.
     pending: Vec<u8>,
-    /// Whether the last record still needs its line end.
+    /// Tells if the last record still needs its newline.
     end: LineEnd,
-    /// The number of the last event.
+    /// Number of the last event.
     last: u64,
 }
 
 #[derive(Debug)]
 enum Handle {
-    /// The file is as long as what counts.
+    /// The file ends after the last valid record.
     Ready(File),
-    /// Something may be behind what counts.
+    /// The file may have bytes after the last valid record.
     Dirty(File),
-    /// A flush failed; what the system says about this file through the old handle is not to be believed.
+    /// A flush failed, so the state that the system reports through the old handle cannot be trusted.
     Lost,
 }
 
-/// What a journal held when it was opened.
+/// Content of a journal when it was opened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recovered {
-    /// The events.
     pub events: Vec<Event>,
-    /// What was wrong, in words.
+    /// Repairs and damage, as messages.
     pub notes: Vec<String>,
 }
 
-/// Why the journal cannot be read or written.
+/// Error of reading or writing a journal.
 #[derive(Debug, Error)]
 pub enum JournalError {
-    /// The disk failed.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// A long text cannot be kept.
+    /// A long text cannot be stored as a blob.
     #[error(transparent)]
     Blob(#[from] BlobError),
-    /// A record would be too long to be read again.
+    /// A record exceeds the size that can be read back.
     #[error("a record of {bytes} bytes is too long for the journal, which takes {MAX_RECORD}")]
-    TooLong {
-        /// Its size.
-        bytes: usize,
-    },
-    /// An event is not the next one, or does not belong into a journal.
+    TooLong { bytes: usize },
+    /// An event has the wrong number, or is a delta, which a journal never holds.
     #[error("the journal expects event {expected}, not {found}")]
-    Order {
-        /// The number of the next event.
-        expected: u64,
-        /// The number that came.
-        found: u64,
-    },
-    /// An event cannot be written as JSON.
+    Order { expected: u64, found: u64 },
     #[error("an event cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
 impl JournalError {
-    /// The error of the disk, if that is what it is.
+    /// Returns the underlying disk error, if any.
     pub fn disk(&self) -> Option<&DiskError> {
         match self {
             Self::Disk(error) | Self::Blob(BlobError::Disk(error)) => Some(error),
@@ -103,7 +92,7 @@ impl JournalError {
 }
 
 impl Journal {
-    /// Writes the first events of a journal into a folder that has none, durably but for the name in the folder.
+    /// Writes the first events into a folder without a journal. The name is durable once the folder is flushed.
     pub(crate) fn create(
         folder: &Folder,
         blobs: &Blobs,
@@ -115,7 +104,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Opens the journal in a folder and repairs it. One that is missing is begun anew.
+    /// Opens the journal in a folder and repairs it. A missing journal is created.
     pub fn open(folder: Folder, blobs: Blobs) -> Result<(Self, Recovered), JournalError> {
         let mut file = match folder.open(JOURNAL, Opening::Change) {
             Ok(file) => file,
@@ -150,7 +139,7 @@ impl Journal {
         Ok((journal, Recovered { events: Vec::new(), notes }))
     }
 
-    /// What a journal holds, for one who only looks. Nothing is repaired; a record that is being written is left out.
+    /// Reads a journal without repairing it. A record that is being written is left out.
     pub fn read(folder: &Folder) -> Result<Recovered, JournalError> {
         let mut file = folder.open(JOURNAL, Opening::Read)?;
         let judged = judge(folder, &mut file)?;
@@ -164,18 +153,18 @@ impl Journal {
         Ok(Recovered { events: judged.events, notes })
     }
 
-    /// The number of the last event; 0 when there is none.
+    /// Returns the number of the last event; 0 if there is none.
     pub fn last_seq(&self) -> u64 {
         self.last
     }
 
-    /// The event as the journal keeps it: its long texts are blobs.
+    /// Moves the long texts of an event into blobs, as the journal stores it.
     pub fn settle(&self, mut event: Event) -> Result<Event, BlobError> {
         payloads::each(&mut event, |payload| self.blobs.keep(payload, INLINE_LIMIT))?;
         Ok(event)
     }
 
-    /// Adds events, with one write and one flush. After an error none of them counts.
+    /// Appends events with one write and one flush. After an error none of them counts.
     pub fn append(&mut self, events: &[Event]) -> Result<(), JournalError> {
         let (length, end, last) = (self.pending.len(), self.end, self.last);
         self.write(events)?;
@@ -185,7 +174,7 @@ impl Journal {
         })
     }
 
-    /// Adds events, with one write. They outlive this process, but a power cut may take them until
+    /// Appends events with one write. They survive the end of this process; surviving a power cut takes
     /// [`Journal::sync`]. After an error none of them counts.
     pub fn write(&mut self, events: &[Event]) -> Result<(), JournalError> {
         if events.is_empty() {
@@ -215,7 +204,7 @@ impl Journal {
         }
         let file = self.repaired()?;
         let flushed = self.folder.disk().sync_data(&file, self.folder.label_of(JOURNAL));
-        // On failure the file is closed, and the next one who needs it opens it anew.
+        // On failure the handle is dropped, and the next caller reopens the file.
         flushed.map_err(self.folder.failed("flush", JOURNAL))?;
         self.handle = Handle::Ready(file);
         self.flushed += self.pending.len() as u64;
@@ -223,8 +212,8 @@ impl Journal {
         Ok(())
     }
 
-    /// The file with what counts and nothing behind it, and the place to write at its end. Until it is given back
-    /// it is lost.
+    /// Takes the file out of the handle, truncated to what counts and positioned at its end. The handle is `Lost`
+    /// until the caller puts the file back.
     fn repaired(&mut self) -> Result<File, DiskError> {
         match std::mem::replace(&mut self.handle, Handle::Lost) {
             Handle::Ready(file) => Ok(file),
@@ -263,7 +252,7 @@ impl Journal {
     }
 }
 
-/// Formats events as lines. They must follow on the last one.
+/// Formats events as lines. Their numbers must continue after `last`.
 fn format(
     blobs: &Blobs,
     last: u64,
@@ -289,7 +278,7 @@ fn format(
     Ok(())
 }
 
-/// Reads a journal piece by piece.
+/// Reads and judges a journal in chunks.
 fn judge(folder: &Folder, file: &mut File) -> Result<Judged, JournalError> {
     let label = folder.label_of(JOURNAL);
     let mut scan = Scan::default();
@@ -303,8 +292,8 @@ fn judge(folder: &Folder, file: &mut File) -> Result<Judged, JournalError> {
     }
 }
 
-/// Takes away what does not count, and flushes the rest: the process before may have died between a write and its
-/// flush, and what is read from here on must last. Gives the name under which damaged records are kept.
+/// Truncates what does not count and flushes the rest: the previous process may have died between a write and its
+/// flush, and everything read from now on must be durable. Returns the name of the file with the damaged records.
 fn set_right(folder: &Folder, file: &mut File, judged: &Judged) -> Result<String, JournalError> {
     let label = folder.label_of(JOURNAL);
     let aside = match judged.rest {
@@ -322,7 +311,7 @@ fn set_right(folder: &Folder, file: &mut File, judged: &Judged) -> Result<String
     Ok(aside)
 }
 
-/// Copies everything behind what counts to a file beside the journal.
+/// Copies everything after offset `good` to a file beside the journal.
 fn move_aside(folder: &Folder, file: &mut File, good: u64) -> Result<String, JournalError> {
     const TEMP: &str = ".execution.jsonl.damaged.tmp";
     let disk = folder.disk();

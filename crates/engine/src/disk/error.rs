@@ -1,18 +1,17 @@
-//! Operations on the disk that failed.
+//! Errors of file operations, sorted by what can be done about them.
 
 use std::io;
 
 use thiserror::Error;
 
-/// The disk failed under the store. The text has no real path in it, because the journal may come to hold it.
+/// Failed file operation in the store. Its text has no real path, because the journal may record it.
 #[derive(Debug, Error)]
 #[error("cannot {action} `{file}` in the store: {error}")]
 pub struct DiskError {
-    /// What was tried, as in "cannot write".
+    /// Verb, as in "cannot write".
     pub action: &'static str,
-    /// On what, from the root of the store.
+    /// Path relative to the store root.
     pub file: String,
-    /// What the system said.
     pub error: io::Error,
 }
 
@@ -28,24 +27,22 @@ impl DiskError {
     }
 }
 
-/// The kinds of failure that call for different answers.
+/// Classes of failure that callers handle differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DiskErrorKind {
-    /// The disk or the user's quota is full.
+    /// Disk or quota is full.
     Full,
-    /// The file system cannot be written.
     ReadOnly,
-    /// The user may not do this, or the file is marked as read-only.
+    /// Permission denied, or the file is marked read-only.
     Denied,
-    /// Too many files are open.
+    /// The process or the system has too many open files.
     Exhausted,
-    /// The folder behind a mount was removed.
     Gone,
-    /// Anything else, such as a broken disk.
+    /// Anything else, such as an I/O error of the hardware.
     Other,
 }
 
-/// Returns the kind of an error of the system.
+/// Classifies a system error.
 pub(crate) fn kind_of(error: &io::Error) -> DiskErrorKind {
     use io::ErrorKind as Kind;
     let kind = error.kind();

@@ -1,4 +1,4 @@
-//! A folder of the store: what is done in it passes the disk, under names that begin at the root of the store.
+//! Folder of the store: runs its operations through [`Disk`] and labels files by their path from the store root.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _};
@@ -10,10 +10,10 @@ use cap_std::fs::Metadata;
 
 use super::{Deed, Disk, DiskError};
 
-/// Writers of one file that can be at work at the same time.
+/// Number of concurrent writers of one file.
 const MAX_WRITERS: usize = 64;
 
-/// A folder of the store. It need not exist.
+/// Folder of the store, which need not exist.
 #[derive(Clone, Debug)]
 pub struct Folder {
     disk: Disk,
@@ -21,53 +21,53 @@ pub struct Folder {
     label: String,
 }
 
-/// How a file is opened.
+/// Mode in which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
-    /// To read what is there.
+    /// Reads an existing file.
     Read,
-    /// To read and write what is there.
+    /// Reads and writes an existing file.
     Change,
-    /// To write a file that is not there yet.
+    /// Writes a file that must not exist.
     New,
-    /// To write, over what is left there or not.
+    /// Writes a file, truncated if it exists.
     Fresh,
 }
 
 type Done<T> = Result<T, DiskError>;
 
 impl Folder {
-    /// The root of the store.
+    /// Returns the root of the store.
     pub fn root(disk: Disk, path: impl Into<PathBuf>) -> Self {
         Self { disk, path: path.into(), label: String::new() }
     }
 
-    /// A folder in this one.
+    /// Returns the subfolder `name`.
     pub fn join(&self, name: &str) -> Self {
         Self { disk: self.disk.clone(), path: self.path.join(name), label: self.label_of(name) }
     }
 
-    /// Where it really is.
+    /// Returns its real path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The disk it is on.
+    /// Returns the disk it is on.
     pub fn disk(&self) -> &Disk {
         &self.disk
     }
 
-    /// Its path from the root of the store.
+    /// Returns its path from the store root.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The path of something in it, from the root of the store.
+    /// Returns the path of an entry from the store root.
     pub(crate) fn label_of(&self, name: &str) -> String {
         if self.label.is_empty() { name.to_owned() } else { format!("{}/{name}", self.label) }
     }
 
-    /// For `map_err`: says what was tried on which file.
+    /// Returns a closure for `map_err` that adds action and file to an error.
     pub(crate) fn failed(
         &self,
         action: &'static str,
@@ -82,7 +82,7 @@ impl Folder {
         move |error| DiskError { action, file, error }
     }
 
-    /// Whether there is such a folder.
+    /// Returns true if the folder exists.
     pub(crate) fn exists(&self) -> Done<bool> {
         let looked = self.disk.run(&self.label, Deed::Look, || fs::metadata(&self.path));
         match looked.map(|metadata| metadata.is_dir()) {
@@ -91,13 +91,13 @@ impl Folder {
         }
     }
 
-    /// The size of a file in it; `None` when there is none.
+    /// Returns the size of a file in it; `None` if there is no such file.
     pub(crate) fn size_of(&self, name: &str) -> Done<Option<u64>> {
         let found = self.look_at(name)?;
         Ok(found.filter(fs::Metadata::is_file).map(|metadata| metadata.len()))
     }
 
-    /// When a file in it was last written; `None` when there is none.
+    /// Returns the modification time of an entry; `None` if there is none.
     pub(crate) fn written(&self, name: &str) -> Done<Option<SystemTime>> {
         Ok(self.look_at(name)?.and_then(|metadata| metadata.modified().ok()))
     }
@@ -111,7 +111,7 @@ impl Folder {
         }
     }
 
-    /// The names in it, sorted. A folder that does not exist has none. Names that are not UTF-8 are not ours.
+    /// Lists its names, sorted; a missing folder has none. Names that are not UTF-8 are not ours and left out.
     pub(crate) fn names(&self) -> Done<Vec<String>> {
         let listed = self.disk.run(&self.label, Deed::List, || {
             let mut names = Vec::new();
@@ -130,14 +130,14 @@ impl Folder {
         }
     }
 
-    /// Creates the folder, for this user alone. It is durable when the folder above is flushed.
+    /// Creates the folder with access for this user only. It is durable once the parent is flushed.
     pub(crate) fn create(&self) -> Done<()> {
         self.disk
             .run(&self.label, Deed::CreateFolder, || private_folder(&self.path))
             .map_err(self.failed_here("create"))
     }
 
-    /// Creates the folder and those above it as far as they are missing, durably.
+    /// Creates the folder and its missing parents, durably.
     pub(crate) fn ensure(&self) -> Done<()> {
         if self.exists()? {
             return Ok(());
@@ -146,18 +146,18 @@ impl Folder {
         if let Some(above) = &above {
             above.ensure()?;
         } else if let Some(outside) = self.path.parent() {
-            // What is above the store is not ours, so it is made with the usual rights.
+            // Folders above the store are not ours, so they get the default mode.
             fs::create_dir_all(outside).map_err(self.failed_here("create"))?;
         }
         match self.create() {
-            // Another process was faster.
+            // Another process created it first.
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(error),
             Ok(()) => above.map_or(Ok(()), |above| above.sync()),
         }
     }
 
-    /// The folder that this one is in, within the store.
+    /// Returns the parent folder; `None` for the store root.
     pub(crate) fn above(&self) -> Option<Self> {
         if self.label.is_empty() {
             return None;
@@ -166,14 +166,13 @@ impl Folder {
         Some(Self { disk: self.disk.clone(), path: self.path.parent()?.to_owned(), label })
     }
 
-    /// Makes what happened to the names in it durable.
+    /// Flushes its entries, so that renames, creations and removals are durable.
     pub(crate) fn sync(&self) -> Done<()> {
         self.disk
             .run(&self.label, Deed::SyncFolder, || crate::durable::sync_folder(&self.path))
             .map_err(self.failed_here("flush"))
     }
 
-    /// Opens a file in it.
     pub(crate) fn open(&self, name: &str, opening: Opening) -> Done<File> {
         let mut options = OpenOptions::new();
         options.read(true);
@@ -200,7 +199,7 @@ impl Folder {
             .map_err(self.failed(action, name))
     }
 
-    /// The bytes of a file that may have `limit` of them.
+    /// Reads a file of at most `limit` bytes; fails on a larger one.
     pub(crate) fn read(&self, name: &str, limit: u64) -> Done<Vec<u8>> {
         let file = self.open(name, Opening::Read)?;
         let mut bytes = Vec::new();
@@ -219,7 +218,7 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// Writes a file and flushes it. Its name is durable when the folder is flushed.
+    /// Writes a file and flushes it. Its name is durable once the folder is flushed.
     pub(crate) fn write(&self, name: &str, bytes: &[u8], opening: Opening) -> Done<File> {
         let mut file = self.open(name, opening)?;
         self.fill(&mut file, name, bytes)?;
@@ -232,21 +231,20 @@ impl Folder {
         self.disk.sync_file(file, &label).map_err(self.failed("flush", name))
     }
 
-    /// Makes these bytes the content of a file: all of them or, after a failure, none. Of several writers at the same
-    /// time the last one wins.
+    /// Replaces the content of a file atomically. With concurrent writers the last one wins.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Done<()> {
         let (temp, mut file) = self.temp(name)?;
         let written = self.fill(&mut file, &temp, bytes).and_then(|()| self.rename(&temp, name));
         if let Err(error) = written {
-            // What is left is used by the next one.
+            // A leftover that cannot be removed is reused by the next writer.
             let _ = self.remove_file(&temp);
             return Err(error);
         }
         self.sync()
     }
 
-    /// An empty file that is written first and then takes the name of the real one. What a writer left that is no more
-    /// is used again; a lock tells it from the file of another writer.
+    /// Creates the empty temporary file that is renamed over `name` later. A leftover of a dead writer is reused; a
+    /// lock tells it from the file of a live writer.
     fn temp(&self, name: &str) -> Done<(String, File)> {
         for writer in 0..MAX_WRITERS {
             let temp = match writer {
@@ -265,7 +263,7 @@ impl Folder {
                 Err(TryLockError::Error(error)) => Err(error),
                 other => Ok(other.is_ok()),
             });
-            // Where files cannot be locked, what is new is ours, and nothing else.
+            // Where files cannot be locked, only a file that this call created is ours.
             if !lock.unwrap_or(is_new) || !self.is_at(&temp, &file)? {
                 continue;
             }
@@ -279,7 +277,7 @@ impl Folder {
         Err(self.failed("write", name)(busy))
     }
 
-    /// Whether a name still stands for this open file: another writer may have given it its real name, or removed it.
+    /// Returns true if the name still refers to this open file: another writer may have renamed or removed it.
     fn is_at(&self, name: &str, file: &File) -> Done<bool> {
         let path = self.path.join(name);
         let looked = self.disk.run(self.label_of(name), Deed::Look, || {
@@ -293,7 +291,7 @@ impl Folder {
         }
     }
 
-    /// Gives a file in it another name.
+    /// Renames a file in it.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Done<()> {
         self.disk
             .rename(self.label_of(from), self.label_of(to), || {
@@ -302,14 +300,13 @@ impl Folder {
             .map_err(self.failed("rename", from))
     }
 
-    /// Moves the whole folder to where another one is not.
+    /// Moves the folder to the path of `other`, which must be free.
     pub(crate) fn rename_to(&self, other: &Self) -> Done<()> {
         self.disk
             .rename(&self.label, &other.label, || fs::rename(&self.path, &other.path))
             .map_err(other.failed_here("create"))
     }
 
-    /// Removes a file in it.
     pub(crate) fn remove_file(&self, name: &str) -> Done<()> {
         let path = self.path.join(name);
         self.disk
@@ -317,7 +314,7 @@ impl Folder {
             .map_err(self.failed("remove", name))
     }
 
-    /// Removes the folder with all that is in it. One that is not there is no error.
+    /// Removes the folder recursively; a missing one is no error.
     pub(crate) fn remove_tree(&self) -> Done<()> {
         self.disk
             .run(&self.label, Deed::RemoveFolder, || crate::durable::remove_tree(&self.path))

@@ -1,4 +1,4 @@
-//! The long texts of an event.
+//! Visitor of the payloads of an event.
 
 use crewagent_core::event::{
     AssistantMessage, CommandResolved, ConversationEvent, Event, EventKind, ModelEvent,
@@ -8,7 +8,7 @@ use crewagent_core::event::{
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
 
-/// Passes on every payload of an event, in order, until one is refused.
+/// Calls `take` with every payload of an event, in order, until one call fails.
 pub(super) fn each<E>(
     event: &mut Event,
     mut take: impl FnMut(&mut Payload) -> Result<(), E>,

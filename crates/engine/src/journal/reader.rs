@@ -1,4 +1,4 @@
-//! Reads a journal from front to back in pieces, while another may be adding to it.
+//! Reads a journal forward in batches, while another process may be appending to it.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 
@@ -8,27 +8,27 @@ use crewagent_core::integrity::Digest;
 use super::{JOURNAL, JournalError, MAX_RECORD};
 use crate::disk::{Deed, Folder, Opening};
 
-/// A place in a journal. It opens the file only to read on.
+/// Cursor in a journal. It opens the file for each read only.
 #[derive(Debug)]
 pub struct Reader {
     folder: Folder,
-    /// Where the next record begins.
+    /// Offset of the next record.
     offset: u64,
-    /// The number of the last record that was passed.
+    /// Number of the last record read.
     seq: u64,
-    /// The line of the last record that was passed.
+    /// Line of the last record read.
     last: Option<Line>,
 }
 
-/// A place behind a record of a journal, to go on from later.
+/// Position after a record, to continue from later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The number of the record.
+    /// Number of the record.
     pub seq: u64,
     line: Line,
 }
 
-/// A line of a journal.
+/// Line of a journal by its byte range, with the digest of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Line {
     start: u64,
@@ -37,28 +37,28 @@ struct Line {
 }
 
 impl Reader {
-    /// The beginning of the journal in a folder.
+    /// Starts at the beginning of the journal in `folder`.
     pub fn new(folder: Folder) -> Self {
         Self { folder, offset: 0, seq: 0, last: None }
     }
 
-    /// The number of the last record that was passed.
+    /// Returns the number of the last record read.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// How many bytes are before it.
+    /// Returns the offset of the next record.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Where it is, once it has passed a record.
+    /// Returns the current position; `None` before the first record.
     pub fn place(&self) -> Option<Place> {
         self.last.map(|line| Place { seq: self.seq, line })
     }
 
-    /// Goes to a place where a reader of this journal was before, and says whether it is there: a journal that was cut
-    /// off since then, or written anew, may have another record there.
+    /// Moves to an earlier position and returns true if its record is still there: the journal may have been
+    /// truncated or rewritten since.
     pub fn go_to(&mut self, place: &Place) -> Result<bool, JournalError> {
         let Line { start, end, sha256 } = place.line;
         let found = self.piece(start, end - start)?;
@@ -69,13 +69,13 @@ impl Reader {
         Ok(is_there)
     }
 
-    /// The next records, of about so many bytes together, but at least one if there is one. None at the end, and
-    /// in front of a record that is being written or cannot be read.
+    /// Reads the next records, about `bytes` in total, but at least one if there is one. Returns none at the end, or
+    /// before a record that is incomplete or unreadable.
     pub fn next(&mut self, bytes: usize) -> Result<Vec<Event>, JournalError> {
         self.next_few(bytes, usize::MAX)
     }
 
-    /// The same, but not more than so many records, and at least one.
+    /// Reads like [`Reader::next`], but at most `most` records (at least one).
     pub fn next_few(&mut self, bytes: usize, most: usize) -> Result<Vec<Event>, JournalError> {
         let mut window = bytes.max(1) as u64;
         loop {
@@ -86,7 +86,7 @@ impl Reader {
             let mut last = None;
             for line in piece.split_inclusive(|byte| *byte == b'\n') {
                 let count = events.len();
-                // A window that was widened for one long record may hold many.
+                // A window that was widened for one long record may hold many short ones.
                 let is_enough = count >= most.max(1) || (count > 0 && taken >= bytes);
                 if is_enough || !self.takes(line, &mut events) {
                     break;
@@ -125,7 +125,7 @@ impl Reader {
         Ok(piece)
     }
 
-    /// Whether a line was passed. One that stands there again is passed in silence.
+    /// Reads one line and returns false if reading must stop there. A repeated record is skipped silently.
     fn takes(&mut self, line: &[u8], events: &mut Vec<Event>) -> bool {
         let Some(line) = line.strip_suffix(b"\n") else { return false };
         let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);

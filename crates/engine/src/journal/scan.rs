@@ -1,4 +1,4 @@
-//! Judges the bytes of a journal: what of them counts, and what is to become of the rest. No disk, no memory beyond
+//! Judges the bytes of a journal: which of them count, and what to do with the rest. Does no I/O, and buffers at most
 //! one record.
 
 use std::io::BufRead as _;
@@ -6,77 +6,67 @@ use std::io::BufRead as _;
 use crewagent_core::event::Event;
 use serde::Deserialize;
 
-/// A longer record is damage.
+/// Size in bytes above which a record is treated as damage.
 pub const MAX_RECORD: usize = 16 << 20;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// What a journal holds.
+/// Result of judging a journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judged {
-    /// The events that count, numbered from 1 without a gap.
+    /// Valid events, numbered from 1 without a gap.
     pub events: Vec<Event>,
-    /// How many bytes from the start they take.
+    /// Offset of their end.
     pub good: u64,
-    /// Whether the last of them still needs its line end.
+    /// Tells if the last of them still needs its newline.
     pub end: LineEnd,
-    /// How many records stood there again and were ignored.
+    /// Number of repeated records that were ignored.
     pub repeated: u64,
-    /// What is behind them.
     pub rest: Rest,
 }
 
-/// How the last record ends.
+/// End of the last record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineEnd {
-    /// With its line, or there is none.
+    /// It has its newline, or there is no record.
     #[default]
     There,
-    /// It is whole, but the line end is missing.
+    /// It is complete except for its newline.
     Missing,
 }
 
-/// What is behind the events that count.
+/// Bytes after the last valid event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rest {
-    /// Nothing.
     #[default]
     Nothing,
-    /// Something without meaning, as a crash in the middle of a write leaves it. It can be cut off.
-    Torn {
-        /// Its size.
-        bytes: u64,
-    },
-    /// Records that stand there already. They can be cut off.
-    Repeated {
-        /// Their size.
-        bytes: u64,
-    },
-    /// Records that no longer follow from those before. They are worth keeping, somewhere else.
+    /// Unreadable bytes, as a crash in the middle of a write leaves them. They can be cut off.
+    Torn { bytes: u64 },
+    /// Records that the journal holds already. They can be cut off.
+    Repeated { bytes: u64 },
+    /// Records that do not continue the sequence. They are worth keeping, in another file.
     Damaged {
-        /// Their size, with what is between them.
+        /// Includes unreadable bytes between the records.
         bytes: u64,
     },
 }
 
-/// Judges a whole journal.
 pub fn recover(bytes: &[u8]) -> Judged {
     let mut scan = Scan::default();
     scan.feed(bytes);
     scan.finish()
 }
 
-/// A journal that comes in pieces.
+/// Incremental judge of a journal that is read in chunks.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     judged: Judged,
-    /// Where the line begins that is being read.
+    /// Offset of the current line.
     start: u64,
-    /// What has come of it, if it began in an earlier piece.
+    /// Start of the current line, if it began in an earlier chunk.
     line: Vec<u8>,
-    /// What has come of it, if that is more than a record may have.
+    /// Bytes of the current line so far, if they exceed the size of a record.
     dropped: u64,
-    /// What the lines are for, now.
     mode: Mode,
 }
 
@@ -84,13 +74,13 @@ pub(super) struct Scan {
 enum Mode {
     #[default]
     Reading,
-    /// After something unreadable: does anything readable follow?
+    /// After something unreadable: looks for a readable record.
     Searching,
-    /// It does.
+    /// A readable record followed something unreadable, or the sequence broke.
     Damaged,
 }
 
-/// What a record has, whoever wrote it.
+/// Fields that every record has, in whatever version it was written.
 #[derive(Deserialize)]
 struct Head {
     #[serde(rename = "seq")]
@@ -102,13 +92,13 @@ struct Head {
 enum Line {
     Blank,
     Event(Box<Event>),
-    /// A whole record that this version does not understand.
+    /// Complete record that this version does not understand.
     Foreign,
     Garbage,
 }
 
 impl Scan {
-    /// Takes the next piece.
+    /// Consumes the next chunk.
     pub(super) fn feed(&mut self, mut piece: &[u8]) {
         while let Some((line, behind)) = split_line(piece) {
             piece = behind;
@@ -123,7 +113,7 @@ impl Scan {
         self.hold(piece);
     }
 
-    /// Judges what came.
+    /// Returns the verdict after the last chunk.
     pub(super) fn finish(mut self) -> Judged {
         if !self.line.is_empty() || self.dropped > 0 {
             self.take_held(LineEnd::Missing);
@@ -138,7 +128,7 @@ impl Scan {
         self.judged
     }
 
-    /// Keeps a part of a line until the rest comes; of one that is too long, only its length.
+    /// Buffers a part of a line until the rest arrives; of an oversized line it counts only the bytes.
     fn hold(&mut self, part: &[u8]) {
         if self.dropped > 0 || self.line.len() + part.len() > MAX_RECORD + 1 {
             self.dropped += (self.line.len() + part.len()) as u64;
@@ -191,17 +181,17 @@ impl Scan {
         }
     }
 
-    /// Everything up to the end of this line counts.
+    /// Marks everything up to the end of this line as valid.
     fn accept(&mut self, line: &[u8], end: LineEnd) {
         self.judged.good = self.start + line.len() as u64;
         self.judged.end = end;
     }
 }
 
-/// The first line with its end, and what is behind it.
+/// Splits off the first complete line, newline included.
 fn split_line(piece: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut behind = piece;
-    // The fastest search that the standard library has.
+    // `skip_until` is the fastest byte search in the standard library.
     let length = behind.skip_until(b'\n').ok()?;
     let line = piece.get(..length)?;
     line.ends_with(b"\n").then_some((line, behind))
@@ -214,7 +204,7 @@ fn read(line: &[u8], end: LineEnd) -> Line {
     if line.iter().all(u8::is_ascii_whitespace) {
         return if end == LineEnd::There { Line::Blank } else { Line::Garbage };
     }
-    // Anything else cannot be a record, and is not worth a parser's error.
+    // Skip the cost of a parser error for anything that cannot be a record.
     if !line.trim_ascii_start().starts_with(b"{") {
         return Line::Garbage;
     }
@@ -226,7 +216,7 @@ fn read(line: &[u8], end: LineEnd) -> Line {
 }
 
 impl Judged {
-    /// What was wrong, in words. `aside` is where damaged records have been moved.
+    /// Describes repairs and damage. `aside` names the file that holds the damaged records.
     pub fn notes(&self, aside: &str) -> Vec<String> {
         let mut notes = Vec::new();
         let repeated = self.repeated;

@@ -1,4 +1,4 @@
-//! The end of a journal, for lists of runs: a few bytes of each, newest first.
+//! End of a journal, for lists of runs: a few kilobytes of each, newest event first.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -7,22 +7,22 @@ use crewagent_core::event::Event;
 use super::{JOURNAL, JournalError, MAX_RECORD};
 use crate::disk::{Deed, Folder, Opening};
 
-/// Bytes that are read at first; more only when no record is whole in them.
+/// Bytes read at first; the window grows only if it holds no complete record.
 const WINDOW: u64 = 64 * 1024;
 
-/// The last events of a journal.
+/// Last events of a journal.
 #[derive(Debug, Default)]
 pub struct Tail {
     bytes: Vec<u8>,
-    /// Where the next older line ends.
+    /// End of the next older line.
     end: usize,
-    /// Whether the window begins with the journal.
+    /// True if the window starts at the beginning of the journal.
     is_whole: bool,
-    /// Lines that could not be read, so far.
+    /// Number of unreadable lines so far.
     unreadable: usize,
 }
 
-/// Reads the end of the journal in a folder. Other processes may be writing it.
+/// Reads the end of the journal in a folder, which another process may be writing.
 pub fn tail(folder: &Folder) -> Result<Tail, JournalError> {
     let mut file = folder.open(JOURNAL, Opening::Read)?;
     let size = file.seek(SeekFrom::End(0)).map_err(folder.failed("read", JOURNAL))?;
@@ -47,12 +47,12 @@ pub fn tail(folder: &Folder) -> Result<Tail, JournalError> {
 }
 
 impl Tail {
-    /// Whether at least one record is whole: there is a line end, and another one before it.
+    /// Returns true if at least one record is complete: the window has a newline with another one before it.
     fn has_line(&self) -> bool {
         self.bytes.iter().filter(|byte| **byte == b'\n').nth(1).is_some()
     }
 
-    /// How many whole lines were passed over because they are not events.
+    /// Returns the number of complete lines that were skipped because they are not events.
     pub fn unreadable(&self) -> usize {
         self.unreadable
     }
@@ -78,7 +78,7 @@ impl Tail {
     }
 }
 
-/// From the newest to the oldest, as far as the window goes.
+/// Yields events from the newest to the oldest, within the window.
 impl Iterator for Tail {
     type Item = Event;
 
@@ -90,7 +90,7 @@ impl Iterator for Tail {
             match serde_json::from_slice(line) {
                 Ok(event) => return Some(event),
                 Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
-                // The process that writes it may not be done yet.
+                // The writing process may not have completed it yet.
                 Err(_) if is_last => {}
                 Err(_) => self.unreadable += 1,
             }
