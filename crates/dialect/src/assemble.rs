@@ -1,7 +1,7 @@
-//! From the pieces of an answer to a reply.
+//! Assembles a reply from the pieces of an answer.
 //!
-//! Servers disagree about nearly everything in a stream: what is missing here or there is no error, and what is said
-//! twice counts once. An answer is whole when its server says why it ended, or that it is done.
+//! Servers disagree about nearly everything in a stream, so a missing field is no error and a repeated one counts once.
+//! An answer is complete when its server gives a reason for the end, or declares the end.
 
 mod budget;
 mod calls;
@@ -69,9 +69,9 @@ pub struct Assembler {
     calls: Calls,
     extra: Map<String, Json>,
     usage: Tally,
-    /// Reason of the end, as far as the server gave one.
+    /// Reason why the answer ended, if the server gave one.
     ended: Option<Ended>,
-    /// Number of pieces that gave a reason of the end.
+    /// Number of pieces that gave such a reason.
     endings: u32,
     /// True after the first piece of an answer.
     has_begun: bool,
@@ -293,11 +293,11 @@ impl Assembler {
         let has_calls = calls.is_some_and(|calls| !calls.is_empty());
         for (key, value) in message {
             match key.as_str() {
-                // Not the message's own; `from` is ours.
+                // Not a field of the message itself; `from` is ours.
                 "role" | "usage" | "error" | "from" => {}
                 "content" | "refusal" => self.content(value, tell)?,
                 "tool_calls" => self.calls.take(value, &mut self.budget)?,
-                // The older way to call, and with some servers a copy.
+                // The older form of a call; some servers send it as a copy.
                 "function_call" if !has_calls => self.calls.take_single(value, &mut self.budget)?,
                 "function_call" => {}
                 key if THOUGHTS.contains(&key) && value.is_string() => {}

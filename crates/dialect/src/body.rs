@@ -1,7 +1,7 @@
-//! The body of a request, which grows with its conversation.
+//! Body of a request, which grows with its conversation.
 //!
-//! What was rendered stays. A request that begins with the messages of the one before is that one with its end taken
-//! off and the new messages put on, so `messages` come last in the body.
+//! Rendered messages are reused. A request that begins with the messages of the previous one keeps its bytes, drops the
+//! closing part and appends the new messages; for that, `messages` come last in the body.
 
 mod head;
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub enum FaultKind {
     Server,
     /// The model wrote output that its server could not parse; a retry may help.
     ModelOutput,
-    /// The answer ended before its end.
+    /// The answer was cut off.
     CutOff,
     /// The answer is not a chat completion.
     Malformed,

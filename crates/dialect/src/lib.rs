@@ -1,7 +1,7 @@
-//! Dialects of model providers: how a request is written for a provider, and how its answer is read.
+//! Dialects of model providers: writes requests for a provider and reads its answers.
 //!
-//! Providers agree on the outline and differ in the details. What they differ in is data, a [`profile::Profile`];
-//! no code here asks who the provider is. The crate is as pure as the core: it opens no socket and reads no clock.
+//! Providers agree on the outline and differ in the details. The differences are data, a [`profile::Profile`]; no code
+//! here depends on the provider's name. The crate is as pure as the core: it opens no socket and reads no clock.
 
 pub mod assemble;
 pub mod body;

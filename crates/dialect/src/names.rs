@@ -14,7 +14,7 @@ const LONGEST: usize = 64;
 /// Number of digits of the digest after a name that would be too long or taken.
 const DIGITS: usize = 8;
 
-/// Names of one list of tools, both ways.
+/// Names of one list of tools, in both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names(Arc<Pairs>);
 

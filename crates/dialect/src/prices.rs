@@ -1,4 +1,4 @@
-//! What tokens cost. The built-in table is data, in `prices.toml`; users may set their own.
+//! Prices of tokens. The built-in table is data, in `prices.toml`; users may set their own.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::profile::matches;
 
-/// What a million tokens cost.
+/// Price per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Price {
-    /// Those that are sent.
+    /// Tokens that are sent.
     #[serde(deserialize_with = "amount")]
     pub input: f64,
-    /// Those that come back, thoughts included.
+    /// Tokens that are returned, thoughts included.
     #[serde(deserialize_with = "amount")]
     pub output: f64,
-    /// Those that are sent and were at hand; as much as the others if it is not given.
+    /// Tokens that are sent and were cached; the price of `input` if absent.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

@@ -1,4 +1,5 @@
-//! What providers differ in. The built-in profiles are data, in `profiles.toml`; users may change every field.
+//! Profiles: differences between providers. The built-in ones are data, in `profiles.toml`; users may change every
+//! field.
 
 mod address;
 #[cfg(test)]

@@ -180,7 +180,7 @@ fn of_seconds(seconds: f64) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    /// Returns Friday, 6 November 2026, 08:49:37.
+    /// Returns the fixed time of these tests: Friday, 6 November 2026, 08:49:37.
     fn now() -> Timestamp {
         Timestamp::from_second(1_793_954_977).unwrap()
     }

@@ -1,8 +1,8 @@
-//! Schemas of tools as a provider takes them.
+//! Schemas of tools in the form that a provider accepts.
 //!
-//! A schema that a provider cannot read makes it refuse every request, so what is not surely understood goes. Less is
-//! checked by the provider then, and as much as before by the tool. Schemas come from strangers: depth, number and
-//! size of what is looked at are bounded, whatever they refer to.
+//! A provider that cannot read a schema refuses every request, so keywords that it may not know are dropped. The
+//! provider then checks less; the tool still checks everything. Schemas come from strangers: depth, number and size of
+//! what is read are bounded, whatever they refer to.
 
 mod keyword;
 #[cfg(test)]

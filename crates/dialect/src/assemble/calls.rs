@@ -1,6 +1,6 @@
-//! Calls, put together from their pieces.
+//! Calls, assembled from their pieces.
 //!
-//! A piece belongs to a call by its index, its id or its place, whichever it has. Where servers use one index for
+//! A piece belongs to a call by its index, its id or its position, whichever it has. If a server uses one index for
 //! several calls, a new id, or a new name after complete arguments, begins a new call.
 
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ const WRAPPINGS: usize = 3;
 pub(super) struct Calls {
     drafts: Vec<Draft>,
     most: usize,
-    /// True if some came in a list.
+    /// True if at least one call came in a list.
     is_list: bool,
 }
 
@@ -148,7 +148,8 @@ impl Calls {
         }
     }
 
-    /// Decides about a piece for a call whose arguments are complete: another call, or a repetition.
+    /// Decides where a piece belongs if the arguments of its call are complete: to another call, or nowhere, as a
+    /// repetition.
     fn same_or_another(&self, at: usize, piece: &Piece<'_>) -> Owner {
         let Some(draft) = self.drafts.get(at) else { return Owner::New };
         if !draft.scan.is_whole || piece.name.is_empty() || draft.name.is_empty() {
@@ -180,7 +181,7 @@ impl Calls {
 enum Owner {
     Call(usize),
     New,
-    /// The piece holds nothing new.
+    /// A repetition.
     Nobody,
 }
 
@@ -240,7 +241,7 @@ impl Draft {
     fn argue(&mut self, arguments: &Json, budget: &mut Budget) -> Result<(), Fault> {
         let text = text_of(arguments);
         if text.trim().is_empty() {
-            // Blanks matter only inside a text that is cut there.
+            // Whitespace matters only inside a string that is cut there.
             if !self.scan.is_whole && !self.arguments.is_empty() {
                 budget.spend(text.len())?;
                 self.scan.read(&text);

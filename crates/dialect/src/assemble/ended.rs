@@ -1,10 +1,10 @@
-//! The reason of an answer's end, in the words of every provider.
+//! Reason why an answer ended, in the vocabulary of every provider.
 
 use serde_json::Value as Json;
 
 use crate::fault::FaultKind;
 
-/// Reason of an answer's end.
+/// Reason why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Stop,
@@ -15,7 +15,7 @@ pub(super) enum Ended {
     Failed(FaultKind),
 }
 
-/// Reasons by their fragments, in lower case; the first match counts.
+/// Reasons by fragments of their names, in lower case; the first match counts.
 const REASONS: &[(&str, Ended)] = &[
     ("malformed_function_call", Ended::Failed(FaultKind::ModelOutput)),
     ("unexpected_tool_call", Ended::Failed(FaultKind::ModelOutput)),

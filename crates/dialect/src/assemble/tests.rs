@@ -1,4 +1,4 @@
-//! Answers in pieces. What many servers send is in `tests/corpus/`.
+//! Tests with answers in pieces. Recordings of many servers are in `tests/corpus/`.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ fn names() -> Names {
     Names::new(NameForm::Plain, &[])
 }
 
-/// Pushes data, and finishes. What was told is in the second place.
+/// Pushes data and finishes. Returns the result, and the text emitted on the way.
 fn assembled(data: &[&str]) -> (Result<Reply, Fault>, String) {
     let mut assembler = Assembler::new(Limits::default());
     let mut told = String::new();

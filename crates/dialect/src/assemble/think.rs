@@ -10,14 +10,14 @@ const TAGS: &[(&str, &str)] = &[
     ("[THINK]", "[/THINK]"),
 ];
 
-/// Maximum number of blanks held back; no thoughts follow so many.
+/// Maximum length of whitespace that is held back; no thoughts follow after more.
 const MOST_HELD: usize = 256;
 
 /// Separates thoughts from text as they arrive, however they are split into pieces.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
     state: State,
-    /// Undecided input: blanks, and what may become a tag.
+    /// Undecided input: whitespace, and what may become a tag.
     held: String,
 }
 
@@ -28,7 +28,7 @@ enum State {
     Start,
     /// Input up to this tag is thoughts.
     Thoughts(&'static str),
-    /// Thoughts are over; blanks are dropped until the first word.
+    /// Thoughts are over; whitespace is dropped until the first word.
     After,
     /// The rest is text.
     Words,
@@ -63,7 +63,7 @@ impl Splitter {
         }
     }
 
-    /// Emits what is decided. Returns true if there may be more.
+    /// Emits the decided input. Returns true if there may be more.
     fn step(&mut self, tell: &mut dyn FnMut(Channel, &str)) -> bool {
         match self.state {
             State::Words => false,
@@ -118,8 +118,8 @@ fn half_tag(text: &str, tag: &str) -> usize {
     (1..tag.len()).rev().find(|length| text.ends_with(&tag[..*length])).unwrap_or(0)
 }
 
-/// Splits a content whose thoughts have only a closing tag, alone on a line: if the template of a model opens them, its
-/// server may show only the end.
+/// Splits content whose thoughts have only a closing tag, alone on a line. If a model's template opens the thoughts,
+/// its server may send only the end.
 pub(super) fn closed_only(content: &str) -> Option<(&str, &str)> {
     let (open, close) = TAGS[0];
     let (thoughts, words) = content.split_once(close)?;

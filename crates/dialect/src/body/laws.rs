@@ -1,4 +1,4 @@
-//! Laws of requests: what is rendered piece by piece is what is rendered at once, and providers take it.
+//! Property tests of requests: incremental rendering equals rendering at once, and every provider accepts the result.
 
 use std::collections::HashSet;
 
@@ -91,7 +91,7 @@ fn message() -> impl Strategy<Value = Message> {
     ]
 }
 
-/// Generates calls with an answer to each, so that valid conversations come up too.
+/// Generates calls with a result for each, so that valid conversations come up too.
 fn exchange() -> impl Strategy<Value = Vec<Message>> {
     prop::collection::vec(any_call(), 1..4).prop_map(|tool_calls| {
         let answers: Vec<Message> = tool_calls

@@ -140,7 +140,7 @@ impl<'o> Speech<'o> {
         out.push(b']');
     }
 
-    /// Writes the answer to a call; without one, a note that there is none.
+    /// Writes the result of a call; without one, a note that there is none.
     pub(super) fn answer(&self, id: &str, content: Option<&Payload>, out: &mut Vec<u8>) {
         let mut message = Object::new(out);
         message.put("role", "tool");

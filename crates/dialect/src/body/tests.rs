@@ -1,4 +1,4 @@
-//! Requests, piece by piece.
+//! Tests of requests that are rendered incrementally.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub(super) fn request(profile: &Profile, may_call: bool, messages: &[Message]) -
     serde_json::from_slice(body.render(&options, &names, &messages, &tools)).unwrap()
 }
 
-/// These messages are sent so.
+/// Checks the body that is sent for these messages.
 fn check_sent(profile: &Profile, messages: &[Message], expected: Json) {
     assert_eq!(request(profile, true, messages)["messages"], expected);
 }
@@ -210,7 +210,7 @@ fn one_more_turn_costs_what_is_new() {
         messages.push(Arc::new(calls(vec![call(&id, "fs.read", "{}")])));
         messages.push(Arc::new(answer(&id, &"x".repeat(1_250))));
         body.render(&options, &names, &messages, &tools);
-        // Nothing is left to be rendered again.
+        // Everything is rendered already.
         let next = body.thread.rewind(messages.len(), body.head, &mut body.bytes);
         assert_eq!(next, messages.len());
     }

@@ -1,7 +1,7 @@
-//! The messages of a request, one after the other, with what providers do not take mended.
+//! The messages of a request in their order, repaired where providers would refuse them.
 //!
-//! What becomes of a message follows from those before it and, as long as it is held back, from those after it. What
-//! is held back is written when its end is known, so what is written never changes.
+//! The form of a message depends on those before it and, while it is held back, on those after it. A message is written
+//! once its end is known, so written bytes never change.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::ids::Ids;
 const NOTHING: &str = "(nothing)";
 /// Prompt for a model that would otherwise be asked nothing.
 const GO_ON: &str = "Go on.";
-/// Text of the model between the answer of a tool and the user, if the provider requires one.
+/// Text of the model between a tool's result and the user's message, if the provider requires one.
 const SEEN: &str = "I have seen the results.";
 /// Separator of merged texts.
 const BETWEEN: &str = "\n\n";
@@ -69,7 +69,7 @@ enum Held {
     Systems(String),
     /// Text of the model, in one or more messages.
     Words(Arc<Message>, Option<String>),
-    /// Calls, and the answers so far.
+    /// Calls, and their results so far.
     Calls(Arc<Message>, Vec<Option<Payload>>),
 }
 
@@ -158,7 +158,7 @@ impl Thread {
         }
     }
 
-    /// Notes empty input of the user. Between calls and their answers it is ignored.
+    /// Notes empty input of the user. Between calls and their results it is ignored.
     fn silence(&mut self) {
         self.is_silent |= !matches!(self.held, Held::Calls(..));
     }

@@ -6,7 +6,7 @@ use super::told::{Form, Told};
 /// Fragments, in lower case, of an error of this kind. All of a line must be present.
 type Sign = &'static [&'static str];
 
-/// The request can never succeed as it is, whatever the status says.
+/// Requests that can never succeed as they are, whatever the status says.
 const TOO_LARGE: &[Sign] = &[
     &["request too large"],        // OpenAI 429 and Groq 413, on tokens per minute
     &["request_too_large"],        // Anthropic
@@ -15,7 +15,7 @@ const TOO_LARGE: &[Sign] = &[
     &["request entity too large"], // nginx
 ];
 
-/// The request does not fit the window. Every provider words it differently.
+/// Errors of a request that does not fit the window. Every provider words it differently.
 const WINDOW: &[Sign] = &[
     &["context_length_exceeded"],            // OpenAI, Azure, many others
     &["context length exceeded"],            //

@@ -1,4 +1,4 @@
-//! The built-in profiles, addresses, and changes of users.
+//! Tests of the built-in profiles, of addresses and of users' changes.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn the_built_in_profiles_are_those_of_the_file_and_their_rules_fit() {
 
 #[test]
 fn every_unusual_flag_has_a_reason() {
-    // What says itself why: names, addresses, sizes, and the order of things.
+    // Fields that need no reason in the file: names, addresses, sizes, order.
     let plain = [
         "title",
         "base-url",

@@ -1,4 +1,4 @@
-//! Schemas of strangers, and our own.
+//! Tests with foreign schemas and with our own.
 
 use crewagent_core::call::schema::tools;
 use crewagent_core::policy::Policy;
@@ -11,7 +11,7 @@ use super::*;
 const PLAIN: SchemaForm = SchemaForm::Plain;
 const NARROW: SchemaForm = SchemaForm::Narrow;
 
-/// A field `x` with this schema becomes that one.
+/// Checks the form of a field `x` with this schema.
 fn check_field(form: SchemaForm, schema: Json, expected: Json) {
     let written = sanitise(&json!({ "type": "object", "properties": { "x": schema } }), form);
     assert_eq!(written["properties"]["x"], expected, "{form:?} {schema}");
@@ -260,7 +260,7 @@ fn hostile_schemas_are_cut() {
     }
     check_valid(&sanitise(&nested, PLAIN), PLAIN);
 
-    // Each one holds the next one twice: a billion schemas in a few lines.
+    // Each definition holds the next one twice: a billion schemas in a few lines.
     let mut defs = Map::new();
     for number in 0..30 {
         let next = json!({ "$ref": format!("#/$defs/d{}", number + 1) });
@@ -280,7 +280,7 @@ fn hostile_schemas_are_cut() {
     check_valid(&written, NARROW);
 }
 
-/// Whether a schema keeps to its form.
+/// Checks that a schema keeps to its form.
 fn check_valid(schema: &Json, form: SchemaForm) {
     assert!(jsonschema::meta::is_valid(schema), "{schema}");
     assert_eq!(schema["type"], "object");
@@ -323,7 +323,7 @@ fn check_node(schema: &Json, form: SchemaForm) {
     }
 }
 
-/// JSON that looks like a schema, more or less.
+/// Generates JSON that resembles a schema.
 fn any_schema() -> impl Strategy<Value = Json> {
     let text = prop::sample::select(vec![
         "a",

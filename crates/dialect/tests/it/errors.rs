@@ -1,5 +1,5 @@
-//! Errors of many providers: which fault they are, what is said about them, how long to wait.
-//! `cargo xtask accept dialect` writes what is expected; read the difference.
+//! Tests with errors of many providers: the kind of fault, the message, the wait. `cargo xtask accept dialect` updates
+//! the expectations; read the difference.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::{fault_as_json, folder, is_update};
 
-/// The clock of these answers: 2026-11-20T12:00:00Z.
+/// Time at which these answers arrive.
 const NOW: &str = "2026-11-20T12:00:00Z";
 
 fn files() -> Vec<(PathBuf, Vec<Json>)> {
@@ -26,7 +26,7 @@ fn files() -> Vec<(PathBuf, Vec<Json>)> {
     files.into_iter().map(read).collect()
 }
 
-/// Every error, with the name of its file.
+/// Reads every error, with the name of its file.
 pub(super) fn cases() -> Vec<(String, Json)> {
     let named = |(file, cases): (PathBuf, Vec<Json>)| {
         let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -35,7 +35,7 @@ pub(super) fn cases() -> Vec<(String, Json)> {
     files().into_iter().flat_map(named).collect()
 }
 
-/// A case without a status is a piece of a stream.
+/// Diagnoses a case. One without a status is a piece of a stream.
 fn fault(case: &Json) -> Fault {
     let Some(status) = case["status"].as_u64() else {
         return Fault::in_stream(&case["body"]).unwrap();
@@ -60,7 +60,7 @@ fn errors_are_known_by_what_they_say() {
         for case in &mut cases {
             let found = fault(case);
             let kind = format!("{:?}", found.kind);
-            // The kind is what a person decides; it is never written by itself.
+            // A person decides the kind; an update never writes it.
             if case["fault"]["kind"] != kind.as_str() {
                 wrong.push(format!(
                     "{}: {kind}, not {}: {}\n",

@@ -1,4 +1,4 @@
-//! Answers that want much memory or much time. Counts stand for time: no test reads a clock.
+//! Tests with answers that demand much memory or much time. They count work: no test reads a clock.
 
 use crewagent_core::event::Reply;
 use crewagent_dialect::assemble::{Assembler, Flow, Limits, Piece};

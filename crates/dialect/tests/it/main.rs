@@ -1,4 +1,4 @@
-//! Chat completions: what is sent, and what is made of the answers.
+//! Tests of chat completions: the requests that are sent, and the replies that are read.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -29,17 +29,18 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Where the answers are kept.
+/// Returns a folder of recorded answers.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name)
 }
 
-/// Returns true if what is expected is to be written.
+/// Returns true if the expectations are to be updated.
 fn is_update() -> bool {
     crewagent_testkit::accept::is_accepting("dialect")
 }
 
-/// Returns the same cases on every machine and every day. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for more and others.
+/// Returns a configuration with the same cases on every machine and every day. `PROPTEST_CASES` and `PROPTEST_RNG_SEED`
+/// ask for more and others.
 fn property_cases(count: u32) -> ProptestConfig {
     let asked = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     ProptestConfig {
@@ -50,7 +51,7 @@ fn property_cases(count: u32) -> ProptestConfig {
     }
 }
 
-/// The names of our tools.
+/// Returns the names of the runtime's tools.
 fn names() -> Names {
     Names::new(NameForm::Plain, &tools(&Policy::default()))
 }
@@ -78,7 +79,7 @@ fn every_line_of_the_checklist_about_answers_is_covered() {
         let lines = case["covers"].as_array().cloned().unwrap_or_default();
         covered.extend(lines.iter().map(|line| line.as_str().unwrap().to_owned()));
     }
-    // S11 is about sockets, which are the engine's.
+    // S11 is about sockets, which belong to the adapters.
     let lines =
         (1..=10).map(|line| format!("S{line}")).chain((1..=7).map(|line| format!("E{line}")));
     let missing: Vec<String> = lines.filter(|line| !covered.contains(line)).collect();

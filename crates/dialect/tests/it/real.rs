@@ -1,4 +1,4 @@
-//! Answers of real servers, which the engine's tests have recorded.
+//! Tests with answers of real servers, which the adapters' tests recorded.
 
 use crewagent_dialect::assemble::Limits;
 use crewagent_dialect::fault::Fault;
@@ -8,7 +8,7 @@ use super::names;
 use super::repository;
 use super::wire::{chunks, streamed, whole};
 
-/// What the recordings are. The words in them are noise, and other noise each time.
+/// Kinds of the recordings. Their texts are noise and differ with every recording.
 const EXPECTED: &[(&str, &str)] = &[
     ("both-auto-streamed", "Stop, 0 calls"),
     ("both-call", "Stop, 1 calls"),
@@ -54,7 +54,7 @@ const EXPECTED: &[(&str, &str)] = &[
     ("llama-wrong-path", "NoEndpoint"),
 ];
 
-/// A line of the table in the recordings' README: name, status, content type.
+/// Reads the table in the recordings' README: name, status, content type.
 fn recorded() -> Vec<(String, u16, String)> {
     let readme = repository().join("crates/adapters/tests/corpus/real/README.md");
     let text = std::fs::read_to_string(readme).unwrap();

@@ -1,6 +1,6 @@
-//! What is sent, provider by provider: one file for every line of the checklist, `R` for requests and `H` for history.
+//! Tests of requests by provider: one file for every line of the checklist, `R` for requests and `H` for history.
 //!
-//! `cargo xtask accept dialect` writes what is expected; read the difference.
+//! `cargo xtask accept dialect` updates the expectations; read the difference.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{folder, is_update};
 
-/// A request, and what is sent.
+/// Case of a request, with the expected body.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
     #[serde(default)]
     about: Option<String>,
     profile: String,
-    /// What the user has changed in it.
+    /// Changes of the user to the profile.
     #[serde(default)]
     changes: Map<String, Json>,
     #[serde(default = "model")]
@@ -84,7 +84,7 @@ impl Request {
     }
 }
 
-/// What a case comes to: a request, an address, or a field of a profile.
+/// Returns the outcome of a case: a request, an address, or a field of a profile.
 fn outcome(case: &Json) -> Json {
     let mut case = case.as_object().unwrap().clone();
     case.shift_remove("expected");
@@ -134,7 +134,7 @@ fn requests_are_what_providers_take() {
                 case["expected"] = outcome;
                 continue;
             }
-            // As texts, because the order of the keys is part of it.
+            // Compared as texts, because the order of the keys matters.
             let (found, expected) = (format!("{outcome:#}"), format!("{:#}", case["expected"]));
             assert_eq!(found, expected, "case {} of {}", number + 1, stem(&file));
         }

@@ -1,5 +1,5 @@
-//! Streams and whole bodies: what is told, and what is replied.
-//! `cargo xtask accept dialect` writes what is expected; read the difference.
+//! Tests of streams and whole bodies: the emitted text, and the reply. `cargo xtask accept dialect` updates the
+//! expectations; read the difference.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::wire::{Outcome, chunks, streamed, whole};
 use super::{folder, is_update, names, property_cases};
 
-/// An answer, and what is expected of it.
+/// Recorded answer with its expectations.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     name: String,

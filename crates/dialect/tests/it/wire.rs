@@ -1,4 +1,4 @@
-//! From bytes to a reply, as an engine does it: events by `sse-stream`, replies by the assembler.
+//! Reads bytes to a reply as an adapter does: events by `sse-stream`, replies by the assembler.
 
 use std::convert::Infallible;
 
@@ -11,7 +11,7 @@ use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::{Value as Json, json};
 use sse_stream::{Error, SseByteStream};
 
-/// What was told while the answer came, and what it was in the end.
+/// Text emitted while the answer arrived, and the result.
 #[derive(Debug, PartialEq)]
 pub(super) struct Outcome {
     told: Vec<(Channel, String)>,
@@ -35,7 +35,7 @@ impl Outcome {
     }
 }
 
-/// Reads a stream that comes in these chunks.
+/// Reads a stream that arrives in these chunks.
 pub(super) fn streamed(
     chunks: &[&[u8]],
     limits: Limits,
@@ -61,7 +61,7 @@ fn read(
     profile: &Profile,
     tell: &mut dyn FnMut(Piece<'_>),
 ) -> Result<Reply, Fault> {
-    // What stands there at the end without a blank line is an event too, if only half of one.
+    // Data at the end without a blank line is an event too, if only half of one.
     let chunks = chunks.iter().copied().chain([b"\n\n".as_slice()]);
     let mut events = SseByteStream::new(stream::iter(chunks.map(Ok::<_, Infallible>)));
     let mut assembler = Assembler::new(limits);
@@ -80,12 +80,12 @@ fn read(
     assembler.finish(names, profile)
 }
 
-/// Reads a body that came as a whole.
+/// Reads a body that arrived as a whole.
 pub(super) fn whole(body: &[u8], limits: Limits, names: &Names, profile: &Profile) -> Outcome {
     Outcome { told: Vec::new(), reply: Assembler::whole(body, limits, names, profile) }
 }
 
-/// The bytes in chunks of this size.
+/// Splits bytes into chunks of this size.
 pub(super) fn chunks(bytes: &[u8], size: usize) -> Vec<&[u8]> {
     bytes.chunks(size).collect()
 }
