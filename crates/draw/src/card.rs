@@ -1,4 +1,4 @@
-//! What a node shows and how large it must be for it: title, id, agent chip, called workflow.
+//! Content and size of a node: title, id, agent chip, called workflow.
 
 use super::shape::Outline;
 use super::text::{CODE, SMALL, TITLE, cut, wrap};
@@ -9,44 +9,44 @@ const TITLE_LEADING: f64 = 17.0;
 const ROW: f64 = 16.0;
 const ROW_GAP: f64 = 5.0;
 const PIECE_GAP: f64 = 8.0;
-/// The widest content; longer titles wrap, longer ids are cut.
+/// Maximum width of the content; longer titles wrap, longer ids are cut.
 const MAX_CONTENT: f64 = 208.0;
 const MAX_AGENT: f64 = 120.0;
 const CHIP_PAD: f64 = 6.0;
 
-/// The room an edge needs at the top or bottom border, up to a number of edges.
+/// Width that one edge needs at the top or bottom border, for up to [`MOST_PORTS`] edges.
 const PORT: f64 = 17.0;
 const MOST_PORTS: usize = 24;
 
-/// What the edges of a node need.
+/// Space that the edges of a node need.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Traffic {
     pub(super) entering: usize,
     pub(super) leaving: usize,
-    /// The height that loops to the node itself take at its side.
+    /// Height of the node's own loops at its side.
     pub(super) loops: f64,
 }
 
-/// A node, measured: its outline and the text inside, relative to the top left corner.
+/// Measured node: its outline and the text inside, relative to the top left corner.
 #[derive(Debug, Clone)]
 pub(super) struct Card {
     pub(super) outline: Outline,
     pub(super) spans: Vec<Span>,
 }
 
-/// A piece of text inside a card.
+/// Text inside a card.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
     pub(super) role: SpanRole,
-    /// The left end; the middle for a title that is centred.
+    /// Left end, or the middle of a centred title.
     pub(super) x: f64,
-    /// The middle of the line.
+    /// Middle of the line.
     pub(super) y: f64,
     pub(super) width: f64,
     pub(super) text: String,
 }
 
-/// What a [`Span`] says.
+/// Role of a [`Span`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpanRole {
     Title,
@@ -55,7 +55,7 @@ pub(super) enum SpanRole {
     Calls,
 }
 
-/// Pieces that share a line.
+/// Spans that share a line.
 type Row = Vec<(SpanRole, String, f64)>;
 
 impl Card {
@@ -105,7 +105,7 @@ impl Card {
     }
 }
 
-/// Whether the text of this kind stands in the middle; boxes read better from the left.
+/// Returns true if text in this shape is centred; boxes read better from the left.
 pub(super) fn is_centred(kind: NodeShape) -> bool {
     match kind {
         NodeShape::Step | NodeShape::Subworkflow => false,
@@ -133,7 +133,7 @@ fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Tr
     let sides = match kind {
         NodeShape::Step | NodeShape::Subworkflow => side_padding(kind),
         NodeShape::Decision => bare.point() + 6.0,
-        // The text may reach into the round ends, but not to where they narrow.
+        // The text may extend into the round ends, but not to where they narrow.
         NodeShape::Merge | NodeShape::End => (height * 0.3).max(12.0),
     };
     let ports = traffic.entering.max(traffic.leaving).clamp(1, MOST_PORTS) - 1;
@@ -141,7 +141,7 @@ fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Tr
     Outline { width: (content_width + 2.0 * sides).max(least_width).max(for_ports).ceil(), ..bare }
 }
 
-/// Id and agent on one line where they fit, the called workflow below.
+/// Lays out id and agent, on one line if they fit, and the called workflow below.
 fn meta_rows(words: &Words) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let id = words.id.as_deref().map(|id| piece(SpanRole::Id, cut(id, CODE, MAX_CONTENT)));
@@ -159,7 +159,7 @@ fn meta_rows(words: &Words) -> Vec<Row> {
     rows
 }
 
-/// Room for the little arrow in front of a called workflow.
+/// Width of the small arrow in front of a called workflow.
 pub(super) const CALLS_MARK: f64 = 16.0;
 
 fn piece(role: SpanRole, text: String) -> (SpanRole, String, f64) {

@@ -1,4 +1,4 @@
-//! Everything horizontal: the x of nodes, edges, labels and lanes, and the band each is in.
+//! Horizontal layout: the x of nodes, edges, labels and lanes, and the band each is in.
 
 use super::graph::Flow;
 use super::lanes::{self, Lane, Return, Stand, Tracks};
@@ -7,13 +7,13 @@ use super::parts::{Parts, START_DOT};
 use super::place::place;
 use super::rows::{Item, ItemKind, Rows};
 
-/// The least distance of nodes and labels in one band, whatever the placing did.
+/// Minimum distance of nodes and labels in one band, whatever the placement did.
 const LEAST_GAP: f64 = 12.0;
 
-/// How far from its beginning the label of an edge is tried.
+/// Maximum number of bands between the start of an edge and its label.
 const BANDS_TRIED: usize = 4;
 
-/// The columns of a picture. Lists run like the graph's nodes or links.
+/// Columns of a picture. Lists are indexed like the graph's nodes or links.
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) bands: usize,
@@ -25,13 +25,12 @@ pub(super) struct Columns {
     pub(super) tracks: Tracks,
 }
 
-/// How a link gets to where it goes.
+/// Route of a link.
 #[derive(Debug)]
 pub(super) enum Way {
     Down(Down),
-    /// Back up, on a lane.
     Back(Lane),
-    /// Around the side of its one node.
+    /// Around the side of its only node.
     Own,
 }
 
@@ -44,15 +43,15 @@ impl Way {
     }
 }
 
-/// A way down, through the bands between its nodes.
+/// Route down, through the bands between its nodes.
 #[derive(Debug)]
 pub(super) struct Down {
-    /// The x in each of those bands, from top to bottom; empty for a way straight through, behind everything.
+    /// The x in each of those bands, from top to bottom; empty for a straight line behind everything.
     pub(super) bends: Vec<f64>,
     pub(super) label_band: usize,
 }
 
-/// The start dot and the way from it to the entry.
+/// Start dot, and the route from it to the entry.
 #[derive(Debug)]
 pub(super) struct StartColumn {
     pub(super) band: usize,
@@ -68,7 +67,7 @@ impl Columns {
 
         let bands = placed.bands;
         let (start, mut downs) = ways_down(parts, &net, &mut placed);
-        // The start dot is the first node of the net, and of no further interest here.
+        // The start dot is the first node of the net; only the other nodes are used below.
         let band = placed.band.split_off(usize::from(start.is_some()));
         let x = placed.x.split_off(usize::from(start.is_some()));
         let mut rows = rows(parts, bands, &band, &x, start.as_ref(), &downs);
@@ -83,7 +82,7 @@ impl Columns {
         Columns { bands, band, x, ways, start, rows, tracks }
     }
 
-    /// Moves everything to the right.
+    /// Moves everything to the right by `by`.
     pub(super) fn shift(&mut self, by: f64) {
         self.x.iter_mut().for_each(|x| *x += by);
         self.rows.shift(by);
@@ -101,12 +100,12 @@ impl Columns {
     }
 }
 
-/// The links that run down, and the start dot as a node in front of the entry.
+/// Builds the net of the forward links, with the start dot as a node in front of the entry.
 fn net(parts: &Parts) -> Net {
     let graph = parts.graph;
     let shift = usize::from(graph.entry.is_some());
     let mut widths: Vec<f64> = graph.entry.iter().map(|_| START_DOT).collect();
-    // Room for own loops is kept on both sides, because the placing centres a node on its width.
+    // Both sides reserve space for own loops, because `dagre` centres a node on its width.
     widths.extend(
         parts.cards.iter().zip(&parts.own).map(|(card, own)| card.outline.width + 2.0 * own),
     );
@@ -124,7 +123,7 @@ fn net(parts: &Parts) -> Net {
     Net { widths, arcs }
 }
 
-/// Pushes nodes and labels of one band apart where they come too close.
+/// Pushes nodes and labels of one band apart if they are too close.
 fn separate(net: &Net, placed: &mut Placed) {
     enum Whose {
         Node(usize),
@@ -177,7 +176,7 @@ fn ways_down(
     (start, downs)
 }
 
-/// What is where after the placing.
+/// Lists the items of every band after the placement.
 fn rows(
     parts: &Parts,
     bands: usize,
@@ -213,7 +212,7 @@ fn rows(
     rows
 }
 
-/// Moves the labels of long edges to where they begin, if there is room: that is where the choice is made.
+/// Moves the labels of long edges to their start if there is space, because the choice is made there.
 fn move_labels_up(parts: &Parts, band: &[usize], rows: &mut Rows, downs: &mut [Option<Down>]) {
     for (link, down) in downs.iter_mut().enumerate() {
         let Some(down) = down else { continue };

@@ -1,4 +1,4 @@
-//! The DOT writer: Graphviz text with the same shapes and marks as the other pictures.
+//! DOT writer: Graphviz text with the same shapes and marks as the other pictures.
 
 use std::fmt::Write;
 
@@ -91,7 +91,7 @@ fn escaped_lines(lines: &[String]) -> String {
     lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("\\n")
 }
 
-/// Text inside a quoted DOT string; Graphviz also reads HTML entities there.
+/// Escapes text for a quoted DOT string, in which Graphviz also reads HTML entities.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

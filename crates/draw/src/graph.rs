@@ -1,43 +1,43 @@
-//! The diagram as indices: nodes once, edges between known nodes, and which edges lead back.
+//! Diagram as indices: unique nodes, edges between known nodes, and which edges lead back.
 
 use std::collections::HashMap;
 
 use super::{Diagram, DiagramEdge, DiagramNode};
 
-/// A drawable graph.
+/// Drawable graph.
 #[derive(Debug)]
 pub(super) struct Graph<'a> {
     pub(super) title: &'a str,
     pub(super) nodes: Vec<&'a DiagramNode>,
     pub(super) links: Vec<Link<'a>>,
-    /// The index of the node a run starts at, if it is there.
+    /// Index of the node that a run starts at, if it exists.
     pub(super) entry: Option<usize>,
 }
 
-/// An edge between known nodes.
+/// Edge between known nodes.
 #[derive(Debug)]
 pub(super) struct Link<'a> {
     pub(super) edge: &'a DiagramEdge,
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) flow: Flow,
-    /// Whether its node offers another move; only then a default is worth a mark.
+    /// True if its node has another move; only then is the default marked.
     pub(super) is_choice: bool,
 }
 
-/// Which way a link runs in a picture that reads from top to bottom.
+/// Direction of a link in a picture that reads from top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// Down, with the reading direction.
+    /// Down, in reading direction.
     Forward,
-    /// Up, to a node on the way here: a loop.
+    /// Up, to an ancestor: a loop.
     Back,
     /// From a node to itself.
     Own,
 }
 
 impl<'a> Graph<'a> {
-    /// Indexes a diagram, leaving out what cannot be drawn.
+    /// Indexes a diagram. Edges to unknown nodes and repeated nodes are left out.
     pub(super) fn of(diagram: &'a Diagram) -> Graph<'a> {
         let mut index: HashMap<&str, usize> = HashMap::new();
         let mut nodes: Vec<&DiagramNode> = Vec::new();
@@ -66,7 +66,7 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Marks the links that lead back to a node on the way from the entry. What remains has no cycle.
+    /// Marks the links that lead back to a node on the path from the entry. The other links form no cycle.
     fn find_loops(&mut self) {
         let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for (at, link) in self.links.iter().enumerate() {
@@ -76,7 +76,7 @@ impl<'a> Graph<'a> {
         }
         let mut state = vec![Visit::Unseen; self.nodes.len()];
         let roots = self.entry.into_iter().chain(0..self.nodes.len());
-        // An explicit stack: a chain may be longer than the thread's own.
+        // An explicit stack: a chain may be deeper than the thread's stack.
         for root in roots {
             if state[root] != Visit::Unseen {
                 continue;

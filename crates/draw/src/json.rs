@@ -1,4 +1,4 @@
-//! The JSON writer: the diagram with the positions of its layout, for clients that draw themselves.
+//! JSON writer: the diagram with the positions of its layout, for clients that draw it themselves.
 
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ struct Node<'a> {
     title: Option<&'a str>,
     agent: Option<&'a str>,
     calls: Option<&'a str>,
-    /// The title as the layout wrapped it.
+    /// Title as the layout wrapped it.
     lines: Vec<&'a str>,
     #[serde(serialize_with = "short")]
     x: f64,

@@ -1,45 +1,46 @@
-//! Ways for the edges that lead back: a vertical lane beside everything between their two nodes.
+//! Routes of edges that lead back: a vertical lane beside everything between their two nodes.
 
 use super::rows::{Item, ItemKind, Rows};
 
-/// The first try for a lane, this far beside its nodes.
+/// Distance of the first tried lane from its nodes.
 const LANE_GAP: f64 = 24.0;
-/// What a turn through the gap costs against a plain turn at the node's side, in pixels of lane.
+/// Cost of a turn through the gap compared with a turn at the node's side, in pixels of lane.
 const GAP_TURN_COST: f64 = 90.0;
-/// What crossing another edge costs.
+/// Cost of crossing another edge.
 const CROSSING_COST: f64 = 36.0;
-/// Places looked at before a lane goes around everything, and items looked at for all lanes together: dense graphs
-/// must stay fast.
+/// Maximum number of positions that are tried before a lane goes around everything, and of items that are examined for
+/// all lanes together: dense graphs must stay fast.
 const MOST_TRIES: usize = 60;
 const MOST_LOOKS: usize = 20_000_000;
-/// Short lanes take a place in every band they pass until there are this many; the others only where they turn.
+/// Maximum number of items for lanes. Up to it, the short lanes occupy every band that they pass; the others only those
+/// in which they turn.
 const MOST_PLACES: usize = 100_000;
-/// Bands tried for a label at each of these places.
+/// Number of bands tried for a label at each of these positions.
 const MOST_LABEL_BANDS: usize = 5;
 
-/// A link that leads back and needs a lane.
+/// Link that leads back and needs a lane.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Return {
     pub(super) link: usize,
-    /// The node it leaves: the lower one.
+    /// Node that it leaves: the lower one.
     pub(super) from: Stand,
-    /// The node it enters: the upper one.
+    /// Node that it enters: the upper one.
     pub(super) to: Stand,
     pub(super) label: f64,
 }
 
-/// The place of a node in its band.
+/// Position of a node in its band.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stand {
     pub(super) band: usize,
     pub(super) x: f64,
     pub(super) left: f64,
     pub(super) right: f64,
-    /// Whether loops of the node to itself take its right side.
+    /// True if the node's own loops occupy its right side.
     pub(super) right_is_taken: bool,
 }
 
-/// The way of a [`Return`].
+/// Route of a [`Return`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lane {
     pub(super) link: usize,
@@ -50,7 +51,7 @@ pub(super) struct Lane {
     pub(super) enter: Turn,
 }
 
-/// The side of its nodes a lane runs on.
+/// Side of its nodes that a lane runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
@@ -58,7 +59,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// The factor that turns x into the distance towards this side.
+    /// Returns the factor that turns x into the distance towards this side.
     pub(super) fn sign(self) -> f64 {
         match self {
             Side::Left => -1.0,
@@ -67,16 +68,16 @@ impl Side {
     }
 }
 
-/// How a lane meets a node.
+/// Connection of a lane to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// At the node's side.
     Beside,
-    /// Something stands between: through the gap below (leaving) or above (entering), on the track of this number.
+    /// Through the gap below (leaving) or above (entering), on the track of this number, because an item is in between.
     Gap(usize),
 }
 
-/// The tracks in the gaps between bands: gap `g` lies above band `g`.
+/// Tracks in the gaps between bands: gap `g` lies above band `g`.
 #[derive(Debug)]
 pub(super) struct Tracks {
     gaps: Vec<Vec<Vec<(f64, f64)>>>,
@@ -87,7 +88,7 @@ impl Tracks {
         Tracks { gaps: vec![Vec::new(); bands + 1] }
     }
 
-    /// How many tracks a gap needs room for.
+    /// Returns the number of tracks in a gap.
     pub(super) fn count(&self, gap: usize) -> usize {
         self.gaps.get(gap).map_or(0, Vec::len)
     }
@@ -106,7 +107,7 @@ impl Tracks {
     }
 }
 
-/// Finds a lane for every return, the short ones first so that loops nest, and notes them in the rows.
+/// Finds a lane for every return, the short ones first so that loops nest, and adds them to the rows.
 pub(super) fn find(rows: &mut Rows, bands: usize, mut returns: Vec<Return>) -> (Vec<Lane>, Tracks) {
     returns.sort_by_key(|back| (back.from.band.saturating_sub(back.to.band), back.link));
     let mut tracks = Tracks::new(bands);
@@ -126,7 +127,7 @@ pub(super) fn find(rows: &mut Rows, bands: usize, mut returns: Vec<Return>) -> (
     (lanes, tracks)
 }
 
-/// A possible lane and what is wrong with it.
+/// Possible lane and its cost.
 struct Offer {
     side: Side,
     x: f64,
@@ -179,7 +180,7 @@ impl Offer {
     }
 }
 
-/// Whether nothing but other ways lies between a node's side and the lane.
+/// Returns true if only routes of other edges lie between a node's side and the lane.
 fn is_open(row: &[Item], sign: f64, side: f64, lane: f64) -> bool {
     let stands_between = |item: &Item| {
         let near = (item.left * sign).min(item.right * sign);
@@ -188,14 +189,14 @@ fn is_open(row: &[Item], sign: f64, side: f64, lane: f64) -> bool {
     !row.iter().any(|item| item.kind != ItemKind::Way && stands_between(item))
 }
 
-/// How many ways pass between a node's side and the lane.
+/// Counts the routes between a node's side and the lane.
 fn crossings(row: &[Item], sign: f64, side: f64, lane: f64) -> f64 {
     let passes =
         |item: &&Item| item.kind == ItemKind::Way && (side..lane).contains(&(item.left * sign));
     row.iter().filter(passes).count() as f64
 }
 
-/// The first distance from `nearest` outwards where the lane and its label touch nothing.
+/// Finds the first distance from `nearest` outwards at which the lane and its label touch nothing.
 fn clear_lane(rows: &Rows, back: &Return, sign: f64, nearest: f64, tries: usize) -> (f64, usize) {
     let (top, bottom) = (back.to.band, back.from.band);
     let label_bands = label_bands(rows, top, bottom);
@@ -218,12 +219,12 @@ fn clear_lane(rows: &Rows, back: &Return, sign: f64, nearest: f64, tries: usize)
     (outermost.max(nearest) + back.label / 2.0, label_bands.first().copied().unwrap_or(top))
 }
 
-/// The nearest place on the far side of an item that it does not block.
+/// Returns the nearest position beyond an item that it does not block.
 fn beyond(item: &Item, sign: f64) -> f64 {
     (item.left * sign).max(item.right * sign) + item.margin() + 0.5
 }
 
-/// The bands a label may stand in, from the middle outwards; those of nodes only if there are no others.
+/// Returns the bands for a label, from the middle outwards; bands with nodes only if there are no others.
 fn label_bands(rows: &Rows, top: usize, bottom: usize) -> Vec<usize> {
     let (upper, lower) = ((top + bottom) / 2, (top + bottom).div_ceil(2));
     let outwards = (0..upper.saturating_sub(top)).flat_map(|step| {
@@ -247,7 +248,7 @@ mod tests {
         let mut rows = Rows::new(bands);
         let (lanes, _) = find(&mut rows, bands, (0..2_000).map(back).collect());
         assert_eq!(lanes.len(), 2_000);
-        // Each has its two ends and its label besides.
+        // Each lane also has its two ends and its label.
         assert!(rows.len() <= MOST_PLACES + 3 * 2_000, "{}", rows.len());
     }
 }

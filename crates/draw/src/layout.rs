@@ -1,4 +1,4 @@
-//! A diagram with coordinates: measures everything, places it, and collects the finished picture.
+//! Layout of a diagram: measures the parts, places them, and collects the finished picture.
 
 use super::Diagram;
 use super::card::Card;
@@ -9,29 +9,29 @@ use super::parts::{Parts, PlacedEdge, Start};
 use super::path::Point;
 use super::route;
 
-/// The free border around the picture.
+/// Width of the empty border around the picture.
 pub(super) const MARGIN: f64 = 28.0;
 
-/// A picture shows so many edges, the first of the file: more are no picture to anybody, and looking for their ways
-/// takes time that grows with the square of their number.
+/// Maximum number of drawn edges, the first of the file. A picture with more is unreadable, and routing takes time that
+/// grows with the square of their number.
 pub(super) const MOST_EDGES: usize = 5_000;
 
-/// A finished picture, from the top left corner (0, 0).
+/// Finished picture, from the top left corner (0, 0).
 #[derive(Debug)]
 pub(super) struct Layout<'a> {
     pub(super) graph: Graph<'a>,
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Like the graph's nodes.
+    /// In the order of the graph's nodes.
     pub(super) nodes: Vec<PlacedNode>,
-    /// Like the graph's links.
+    /// In the order of the graph's links.
     pub(super) edges: Vec<PlacedEdge>,
     pub(super) start: Option<Start>,
-    /// How many edges are not shown, because there are too many.
+    /// Number of edges beyond the maximum, which are not drawn.
     pub(super) left_out: usize,
 }
 
-/// A node and its top left corner.
+/// Node and its top left corner.
 #[derive(Debug)]
 pub(super) struct PlacedNode {
     pub(super) card: Card,

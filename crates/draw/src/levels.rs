@@ -1,25 +1,24 @@
-//! Everything vertical: how tall each band is, and how much air the edges need between them.
+//! Vertical layout: the height of each band, and the space that edges need between bands.
 
 use super::columns::{Columns, Way};
 use super::parts::{Parts, START_DOT};
 
-/// The gap between a band of nodes and one of labels.
+/// Gap between a band of nodes and one of labels.
 const GAP: f64 = 26.0;
-/// The gap at a band with nothing in it.
+/// Gap at an empty band.
 const NARROW_GAP: f64 = 15.0;
-/// Extra gap for edges that go far to the side, so that they do not run flat.
+/// Extra gap per pixel that an edge moves sideways, so that it does not run flat.
 const SLANT: f64 = 0.1;
 const MOST_SLANT: f64 = 56.0;
-/// The distance of a track from the band above it, and of tracks from each other.
+/// Distance of a track from the band above it, and between tracks.
 const TRACK_INSET: f64 = 14.0;
 const TRACK: f64 = 10.0;
 
-/// The y of every band.
 #[derive(Debug)]
 pub(super) struct Levels {
     top: Vec<f64>,
     height: Vec<f64>,
-    /// Where the gap above every band begins, and the one below the last.
+    /// Top of the gap above every band, and of the one below the last.
     gap: Vec<f64>,
     pub(super) bottom: f64,
 }
@@ -63,7 +62,7 @@ impl Levels {
         (self.top(band) + self.end(band)) / 2.0
     }
 
-    /// The y of a track in the gap above a band.
+    /// Returns the y of a track in the gap above a band.
     pub(super) fn track(&self, gap: usize, level: usize) -> f64 {
         let from = self.gap.get(gap).copied().unwrap_or(self.bottom);
         from + TRACK_INSET + level as f64 * TRACK
@@ -94,7 +93,7 @@ fn heights(parts: &Parts, columns: &Columns) -> Vec<f64> {
     height
 }
 
-/// The extra height of every gap, from how far edges move sideways in it.
+/// Computes the extra height of every gap from the sideways distance of its edges.
 fn slants(parts: &Parts, columns: &Columns) -> Vec<f64> {
     let mut widest = vec![0.0f64; columns.bands + 1];
     for (link, way) in parts.graph.links.iter().zip(&columns.ways) {

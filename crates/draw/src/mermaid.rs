@@ -1,4 +1,4 @@
-//! The Mermaid writer: `flowchart TD` text that renders whatever the titles contain.
+//! Mermaid writer: `flowchart TD` text that renders whatever the titles contain.
 
 use std::fmt::Write;
 
@@ -54,7 +54,7 @@ fn brackets(kind: NodeShape) -> (&'static str, &'static str) {
     }
 }
 
-/// Thick for the default, dotted for a condition.
+/// Returns the arrow of a link: thick for the default, dotted for a condition.
 fn arrow(link: &Link) -> &'static str {
     match (link.edge.is_default, &link.edge.condition) {
         (true, _) => "==>",
@@ -63,7 +63,7 @@ fn arrow(link: &Link) -> &'static str {
     }
 }
 
-/// Mermaid does not break long words, so the lines are ours.
+/// Wraps the label of a node: Mermaid does not break long words.
 fn node_label(node: &DiagramNode) -> String {
     let Words { title, id, agent, calls } = Words::of(node);
     let calls = calls.map(|calls| format!("↳ {calls}"));
@@ -76,10 +76,10 @@ fn escaped_lines(lines: &[String]) -> String {
     lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("<br/>")
 }
 
-/// Text inside a quoted Mermaid label. Letters and digits stand for themselves; everything that could be a quote,
-/// HTML, Markdown or one of Mermaid's own entities becomes an entity.
+/// Escapes text for a quoted Mermaid label. Letters and digits stay; everything that could be a quote, HTML, Markdown
+/// or one of Mermaid's own entities becomes an entity.
 fn escaped(text: &str) -> String {
-    // Line breaks, formulas and icons are looked for after entities are resolved; an invisible joint hides them.
+    // Mermaid resolves entities before it searches for line breaks, formulas and icons; an invisible joiner hides them.
     let text = text
         .replace("\\n", "\\\u{2060}n")
         .replace("$$", "$\u{2060}$")

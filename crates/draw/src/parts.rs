@@ -1,4 +1,4 @@
-//! Measured parts of a picture: labels and cards before they are placed, edges and the start dot after that.
+//! Measured parts of a picture: labels and cards before the placement, edges and the start dot after it.
 
 use super::card::{Card, Traffic};
 use super::graph::{Flow, Graph};
@@ -7,12 +7,12 @@ use super::text::{SMALL, clean, wrap};
 
 const LABEL_LEADING: f64 = 14.0;
 const MAX_LABEL: f64 = 168.0;
-/// How far a loop of a node to itself reaches out of its side.
+/// Distance that a node's own loop extends from its side.
 pub(super) const OWN_LOOP: f64 = 22.0;
-/// The size of the start dot.
+/// Diameter of the start dot.
 pub(super) const START_DOT: f64 = 14.0;
 
-/// The way of an edge; the line ends shortly before the tip, inside the arrow head.
+/// Route of an edge; the line ends shortly before the tip, inside the arrow head.
 #[derive(Debug)]
 pub(super) struct PlacedEdge {
     pub(super) path: Path,
@@ -22,14 +22,14 @@ pub(super) struct PlacedEdge {
     pub(super) label_at: Point,
 }
 
-/// An end of an edge at the border of a node, and the way the edge goes there.
+/// End of an edge at the border of a node, and its direction there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End {
     pub(super) at: Point,
     pub(super) heading: Heading,
 }
 
-/// A direction along an axis.
+/// Direction along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heading {
     Down,
@@ -37,7 +37,7 @@ pub(super) enum Heading {
     Right,
 }
 
-/// An edge label, measured.
+/// Measured edge label.
 #[derive(Debug, Clone)]
 pub(super) struct Label {
     pub(super) lines: Vec<String>,
@@ -45,7 +45,7 @@ pub(super) struct Label {
     pub(super) height: f64,
 }
 
-/// The dot a run starts from, and the arrow into the entry node.
+/// Dot that a run starts from, and the arrow into the entry node.
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) centre: Point,
@@ -67,18 +67,18 @@ impl Label {
 }
 
 impl Label {
-    /// The height a loop with this label takes at the side of its node.
+    /// Returns the height of a loop with this label at the side of its node.
     pub(super) fn loop_height(&self) -> f64 {
         self.height.max(20.0) + 6.0
     }
 }
 
-/// The measured parts of a picture.
+/// Measured parts of a picture.
 pub(super) struct Parts<'g, 'a> {
     pub(super) graph: &'g Graph<'a>,
     pub(super) cards: Vec<Card>,
     pub(super) labels: Vec<Label>,
-    /// The width the loops of a node to itself take at its right side.
+    /// Width of each node's own loops at its right side.
     pub(super) own: Vec<f64>,
 }
 
@@ -98,7 +98,7 @@ impl<'g, 'a> Parts<'g, 'a> {
                     traffic[link.from].leaving += 1;
                     traffic[link.to].entering += 1;
                 }
-                // Most turn at the side.
+                // Most of them turn at the side.
                 Flow::Back => {}
             }
         }

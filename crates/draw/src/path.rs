@@ -1,8 +1,8 @@
-//! Edge paths: flowing ones for edges that go down, square ones with round corners for loops.
+//! Paths of edges: smooth ones for edges that go down, square ones with round corners for loops.
 
 use serde::Serialize;
 
-/// A place in the picture.
+/// Point of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Point {
     #[serde(serialize_with = "short")]
@@ -17,29 +17,29 @@ impl Point {
     }
 }
 
-/// Rounds to a tenth of a pixel: finer is noise in files and diffs.
+/// Rounds to a tenth of a pixel: more digits are noise in files and diffs.
 pub(super) fn rounded(value: f64) -> f64 {
     // Adding zero turns -0 into 0.
     (value * 10.0).round() / 10.0 + 0.0
 }
 
-/// For serde: a number as [`rounded`].
+/// Serializes a number as [`rounded`].
 pub(super) fn short<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(rounded(*value))
 }
 
-/// SVG path data, and the same way as a polyline.
+/// SVG path data, and the same path as a polyline.
 #[derive(Debug, Clone)]
 pub(super) struct Path {
     pub(super) data: String,
     pub(super) points: Vec<Point>,
 }
 
-/// A place a flowing path goes through.
+/// Point that a smooth path passes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Knot {
     pub(super) at: Point,
-    /// How far x moves for each pixel down; 0 is vertical.
+    /// Change of x for each pixel down; 0 is vertical.
     pub(super) slope: f64,
 }
 
@@ -65,7 +65,7 @@ impl Path {
         self.points.push(to);
     }
 
-    /// A smooth way down through the knots.
+    /// Builds a smooth path down through the knots.
     pub(super) fn flowing(knots: &[Knot]) -> Path {
         let start = knots.first().map_or(Point::new(0.0, 0.0), |knot| knot.at);
         let mut path = Path::begin(start);
@@ -92,7 +92,7 @@ impl Path {
         path
     }
 
-    /// Straight pieces between the corners, with the corners rounded.
+    /// Builds a path of straight segments with rounded corners.
     pub(super) fn square(corners: &[Point], radius: f64) -> Path {
         let start = corners.first().copied().unwrap_or(Point::new(0.0, 0.0));
         let mut path = Path::begin(start);

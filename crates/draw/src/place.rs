@@ -1,4 +1,4 @@
-//! Layers and columns: which band every node stands in, and the x of everything, by the `dagre` layout.
+//! Bands and columns: the band of every node and the x of everything, computed by `dagre`.
 
 use dagre::graph::{Graph as DagreGraph, GraphOptions};
 use dagre::layout::types::LabelPos;
@@ -8,11 +8,11 @@ use super::net::{Arc, EDGE_GAP, NODE_GAP, Net, Placed};
 use super::stack;
 use super::uncross::uncross;
 
-/// `dagre` recurses along paths and takes more than linear time; both stay harmless below these.
+/// Maximum size for `dagre`, which recurses along paths and takes more than linear time.
 const MOST_NODES: usize = 400;
 const MOST_CELLS: usize = 4_000;
 
-/// Up to this size several layouts are tried.
+/// Maximum number of cells for which several layouts are tried.
 const SEVERAL_STARTS: usize = 600;
 
 /// Places a net; large ones get the simpler layout of [`stack`].
@@ -21,7 +21,7 @@ pub(super) fn place(net: &Net) -> Placed {
     if net.widths.len() > MOST_NODES || cells > MOST_CELLS {
         return stack::place(net);
     }
-    // The layout improves what it starts from and may end in a dead end, so a small picture gets several starts.
+    // The layout improves its start and may end in a local optimum, so a small picture gets several starts.
     let starts = if cells <= SEVERAL_STARTS { Start::ALL } else { &Start::ALL[..1] };
     let mut best: Option<(usize, Placed)> = None;
     for &start in starts {
@@ -38,17 +38,17 @@ pub(super) fn place(net: &Net) -> Placed {
     best.map_or_else(|| stack::place(net), |(_, placed)| placed)
 }
 
-/// What a layout starts from.
+/// Initial order of a layout.
 #[derive(Debug, Clone, Copy)]
 struct Start {
-    /// Arcs from last to first.
+    /// Takes the arcs from last to first.
     is_reversed: bool,
-    /// Of equally good orders, the first one found.
+    /// Of equally good orders, keeps the first one found.
     keeps_first: bool,
 }
 
 impl Start {
-    /// The first keeps branches in the order of the file.
+    /// The first start keeps branches in the order of the file.
     const ALL: &[Start] = &[
         Start { is_reversed: false, keeps_first: true },
         Start { is_reversed: false, keeps_first: false },
@@ -96,7 +96,7 @@ fn by_dagre(net: &Net, start: Start) -> Option<Placed> {
     read(net, &graph)
 }
 
-/// How often arcs cross between one band and the next.
+/// Counts the crossings of arcs between one band and the next.
 fn crossings(net: &Net, placed: &Placed) -> usize {
     let mut gaps: Vec<Vec<(f64, f64)>> = vec![Vec::new(); placed.bands];
     for (arc, bends) in net.arcs.iter().zip(&placed.bends) {
@@ -115,7 +115,7 @@ fn crossings(net: &Net, placed: &Placed) -> usize {
     count
 }
 
-/// Takes bands and columns out of a finished layout; `None` if it is not what the rest relies on.
+/// Reads bands and columns from a finished layout; `None` if it breaks an assumption of the later steps.
 fn read(net: &Net, graph: &DagreGraph<NodeLabel, EdgeLabel>) -> Option<Placed> {
     let mut band = Vec::with_capacity(net.widths.len());
     let mut x = Vec::with_capacity(net.widths.len());
@@ -128,7 +128,7 @@ fn read(net: &Net, graph: &DagreGraph<NodeLabel, EdgeLabel>) -> Option<Placed> {
     for (index, arc) in net.arcs.iter().enumerate() {
         let name = index.to_string();
         let edge = graph.edge(&node_name(arc.from), &node_name(arc.to), Some(&name))?;
-        // The first and last point are where dagre cuts the way at the two boxes.
+        // The first and last point are where `dagre` cuts the route at the two boxes.
         let inner = edge.points.get(1..edge.points.len().checked_sub(1)?)?;
         let between = band[arc.to].checked_sub(band[arc.from] + 1)?;
         if between == 0 || inner.len() != between || inner.iter().any(|point| !point.x.is_finite())

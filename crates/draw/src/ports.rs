@@ -1,15 +1,15 @@
-//! Where edges touch a node: spread along its border, in the order in which they lead away.
+//! Ports: points at which edges touch a node, spread along its border in the order of their targets.
 
 use super::shape::Outline;
 use super::spread::spread;
 
-/// The least distance between two edges at one border.
+/// Minimum distance between two edges at one border.
 const APART: f64 = 16.0;
-/// How far from the middle edges start that lead far away; nearer targets are met straight.
+/// Distance from the middle at which edges to far targets start; edges to nearer targets start straight above them.
 const FAR: f64 = 44.0;
 const APART_BESIDE: f64 = 13.0;
 
-/// Places along the top or bottom border for edges towards the given x, relative to the node's centre.
+/// Returns the ports at the top or bottom border of edges towards the given x, relative to the node's centre.
 pub(super) fn along(outline: Outline, towards: &[f64]) -> Vec<f64> {
     let flat = outline.flat();
     let count = towards.len();
@@ -25,12 +25,12 @@ pub(super) fn along(outline: Outline, towards: &[f64]) -> Vec<f64> {
         let sorted: Vec<f64> = order.iter().map(|&edge| towards[edge]).collect();
         let is_near = |at: usize| sorted[at].abs() <= flat;
         let wanted: Vec<f64> = (0..count).map(|at| wanted(&sorted, at, flat)).collect();
-        // What can be straight stays straight, the others make room.
+        // Edges that can be straight stay straight, the others make room.
         spread(&wanted, |at| if is_near(at) { 500.0 } else { 1.0 }, |_| APART)
     };
     let mut places = vec![0.0; count];
     for (at, (&edge, place)) in order.iter().zip(spaced).enumerate() {
-        // Bounds as far apart as the places themselves: clamping brings no two closer.
+        // The bounds are as far apart as the ports themselves: clamping brings no two closer.
         let apart = APART.min(even);
         let (least, most) = (at as f64 * apart - flat, flat - (count - 1 - at) as f64 * apart);
         places[edge] = place.max(least).min(most);
@@ -38,8 +38,8 @@ pub(super) fn along(outline: Outline, towards: &[f64]) -> Vec<f64> {
     places
 }
 
-/// Where an edge would start if it were alone on its side: straight above its target, or with those that lead far
-/// away in the same direction around [`FAR`], none beyond the flat part.
+/// Returns the port of an edge that is alone on its side: straight above its target, or around [`FAR`] with the others
+/// that lead far away in the same direction, but never beyond the flat part.
 fn wanted(sorted: &[f64], at: usize, flat: f64) -> f64 {
     let x = sorted[at];
     if x.abs() <= flat {
@@ -53,7 +53,7 @@ fn wanted(sorted: &[f64], at: usize, flat: f64) -> f64 {
     (middle + ((group - 1.0) / 2.0 - further_out) * APART).copysign(x)
 }
 
-/// Places along a side border, relative to the node's centre, from top to bottom.
+/// Returns the ports at a side border, relative to the node's centre, from top to bottom.
 pub(super) fn beside(outline: Outline, count: usize) -> Vec<f64> {
     let gaps = count.saturating_sub(1).max(1) as f64;
     let apart = APART_BESIDE.min(outline.height * 0.6 / gaps);

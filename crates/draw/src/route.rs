@@ -1,4 +1,4 @@
-//! The ways of edges in coordinates: ports at the borders, paths between, labels on them.
+//! Routes of edges in coordinates: ports at the borders, paths between them, labels on the paths.
 
 use super::columns::{Columns, Down, Way};
 use super::lanes::{Lane, Side, Turn};
@@ -7,12 +7,12 @@ use super::parts::{End, Heading, OWN_LOOP, Parts, PlacedEdge, START_DOT, Start};
 use super::path::{Knot, Path, Point};
 use super::ports;
 
-/// The straight piece at both ends of an edge: room for the default mark and the arrow head.
+/// Length of the straight piece at both ends of an edge: room for the default mark and the arrow head.
 const STUB: f64 = 10.0;
-/// How far before the tip the line ends, so that it does not show beside the point of the arrow.
+/// Distance before the tip at which the line ends, so that it does not show beside the arrow's point.
 const ARROW: f64 = 6.0;
 const LOOP_CORNER: f64 = 10.0;
-/// The steepest a path leans where it passes its label.
+/// Maximum slope of a path at its label.
 const MOST_LEAN: f64 = 1.1;
 
 /// Routes all links and the arrow from the start dot.
@@ -22,7 +22,7 @@ pub(super) fn all(
     levels: &Levels,
 ) -> (Vec<PlacedEdge>, Option<Start>) {
     let router = Router { parts, columns, levels, ports: Ports::of(parts, columns) };
-    // Where the next loop at the side of each node begins, from its centre: together they stand in the middle.
+    // Top of the next own loop of each node, from its centre; together the loops are centred.
     let mut own_top = vec![0.0f64; parts.cards.len()];
     for ((link, way), label) in parts.graph.links.iter().zip(&columns.ways).zip(&parts.labels) {
         if let Way::Own = way {
@@ -43,16 +43,16 @@ pub(super) fn all(
     (edges, router.start())
 }
 
-/// Where every link touches its nodes, relative to their centres: x at top and bottom, y at the sides.
+/// Ports of every link, relative to the centres of its nodes: x at top and bottom, y at the sides.
 struct Ports {
     leave: Vec<f64>,
     enter: Vec<f64>,
     start: f64,
 }
 
-/// A claim to a place at a border.
+/// Claim to a port at a border.
 struct Claim {
-    /// The link, or `None` for the arrow from the start dot.
+    /// Link, or `None` for the arrow from the start dot.
     link: Option<usize>,
     towards: f64,
 }
@@ -104,7 +104,7 @@ impl Ports {
         ports
     }
 
-    /// Lanes that turn at a node's side: those going up above those going down, and none crossing another.
+    /// Sets the ports of lanes that turn at a node's side: those going up above those going down, without crossings.
     fn set_sides(&mut self, parts: &Parts, columns: &Columns) {
         let mut sides: Vec<[Vec<(f64, usize, bool)>; 2]> =
             parts.cards.iter().map(|_| [Vec::new(), Vec::new()]).collect();
@@ -150,7 +150,7 @@ impl Router<'_, '_, '_> {
         self.parts.cards[node].outline.height / 2.0
     }
 
-    /// The last knots into the top of a node, and the tip.
+    /// Returns the last knots into the top of a node, and the tip.
     fn arrive(&self, node: usize, port: f64) -> ([Knot; 2], End) {
         let centre = self.centre(node);
         let tip = Point::new(centre.x + port, centre.y - self.half_height(node));
@@ -159,14 +159,14 @@ impl Router<'_, '_, '_> {
         (knots, End { at: tip, heading: Heading::Down })
     }
 
-    /// Straight through a band. All edges bend in the same part of a gap: that way those in order never cross.
+    /// Returns knots straight through a band. All edges bend in the same part of a gap, so those in order never cross.
     fn pass(&self, band: usize, x: f64) -> [Knot; 2] {
         let stub = if self.columns.rows.has_no_node(band) { 0.0 } else { STUB };
         let (top, end) = (self.levels.top(band) - stub, self.levels.end(band) + stub);
         [Knot::vertical(x, top), Knot::vertical(x, end)]
     }
 
-    /// Whether nothing else in a band of labels is near the way of a link from one x to another.
+    /// Returns true if nothing else in a band of labels is near the route of a link from one x to another.
     fn is_alone(&self, band: usize, link: usize, from: f64, to: f64) -> bool {
         let (left, right) = (from.min(to), from.max(to));
         let mut others = self.columns.rows.band(band).iter().filter(|item| item.owner != link);
@@ -188,7 +188,7 @@ impl Router<'_, '_, '_> {
             let band = from_band + 1 + at;
             let next = down.bends.get(at + 1).copied().unwrap_or(tip.at.x);
             let last = knots.last().map_or(x, |knot| knot.at.x);
-            // On the way to one side, a stop at the label would look like a kink.
+            // If the path moves steadily to one side, a vertical piece at the label would look like a kink.
             let goes_on =
                 (x - last) * (next - x) > 0.0 && (x - last).abs().min((next - x).abs()) > 12.0;
             if goes_on && band == down.label_band && self.is_alone(band, link, last, next) {
@@ -252,7 +252,7 @@ impl Router<'_, '_, '_> {
         }
     }
 
-    /// Where a lane touches a node: at its side, or at the bottom (`1.0`) or top (`-1.0`).
+    /// Returns the point at which a lane touches a node: at its side, or at the bottom (`1.0`) or top (`-1.0`).
     fn meet(
         &self,
         node: usize,
@@ -275,7 +275,7 @@ impl Router<'_, '_, '_> {
         }
     }
 
-    /// A loop of a node to itself at its right side, `y` from its centre.
+    /// Routes a node's own loop at its right side, `y` from its centre.
     fn own(&self, link: usize, y: f64) -> PlacedEdge {
         let node = self.parts.graph.links[link].from;
         let outline = self.parts.cards[node].outline;
@@ -314,7 +314,7 @@ impl Router<'_, '_, '_> {
     }
 }
 
-/// Lets a path run slanted through its label.
+/// Slants a path at its label.
 fn lean(knots: &mut [Knot], at: usize) {
     let slope = |a: Point, b: Point| (b.x - a.x) / (b.y - a.y).max(1.0);
     let Some([before, here, after]) =

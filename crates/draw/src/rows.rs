@@ -1,23 +1,23 @@
-//! Who stands where in every band: nodes, labels and edges on their way, so that nothing new is put on top.
+//! Items of every band: nodes, labels and passing edges, so that nothing new is placed on top of them.
 
 use std::ops::RangeBounds;
 
-/// Something with a place in a band.
+/// Item with a position in a band.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) kind: ItemKind,
-    /// The link or node it belongs to.
+    /// Link or node that it belongs to.
     pub(super) owner: usize,
 }
 
-/// What an [`Item`] is.
+/// Kind of an [`Item`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ItemKind {
     Node,
     Label,
-    /// An edge that goes through.
+    /// Edge that passes.
     Way,
 }
 
@@ -34,7 +34,7 @@ impl Item {
         self.owner == link && self.kind != ItemKind::Node
     }
 
-    /// The distance others keep from it.
+    /// Returns the distance that others keep from it.
     pub(super) fn margin(self) -> f64 {
         match self.kind {
             ItemKind::Node => 18.0,
@@ -43,13 +43,13 @@ impl Item {
         }
     }
 
-    /// Whether something from `left` to `right` would touch this.
+    /// Returns true if something from `left` to `right` would touch this.
     pub(super) fn blocks(self, left: f64, right: f64) -> bool {
         left < self.right + self.margin() && right > self.left - self.margin()
     }
 }
 
-/// The bands of a picture and what is in them.
+/// Bands of a picture and their items.
 #[derive(Debug)]
 pub(super) struct Rows {
     rows: Vec<Row>,
@@ -59,7 +59,7 @@ pub(super) struct Rows {
 struct Row {
     items: Vec<Item>,
     has_node: bool,
-    /// The left and right end of all items.
+    /// Left and right end of all items.
     extent: Option<(f64, f64)>,
 }
 
@@ -81,13 +81,13 @@ impl Rows {
         self.rows.get(band).map_or(&[], |row| row.items.as_slice())
     }
 
-    /// Whether a label of `link` would touch nothing but the link itself.
+    /// Returns true if a label of `link` would touch nothing but the link itself.
     pub(super) fn has_room(&self, band: usize, label: Item) -> bool {
         let others = self.band(band).iter().filter(|item| !item.is_of_link(label.owner));
         others.into_iter().all(|item| !item.blocks(label.left, label.right))
     }
 
-    /// Takes the label of a link out of a band.
+    /// Removes the label of a link from a band.
     pub(super) fn remove_label(&mut self, band: usize, link: usize) {
         if let Some(row) = self.rows.get_mut(band) {
             row.items.retain(|item| item.kind != ItemKind::Label || item.owner != link);
@@ -96,12 +96,12 @@ impl Rows {
         }
     }
 
-    /// Whether a band is for labels only.
+    /// Returns true if a band is for labels only.
     pub(super) fn has_no_node(&self, band: usize) -> bool {
         self.rows.get(band).is_none_or(|row| !row.has_node)
     }
 
-    /// Moves everything to the right.
+    /// Moves everything to the right by `by`.
     pub(super) fn shift(&mut self, by: f64) {
         for row in &mut self.rows {
             row.extent = row.extent.map(|(left, right)| (left + by, right + by));
@@ -112,14 +112,14 @@ impl Rows {
         }
     }
 
-    /// The left and right end of everything in some bands.
+    /// Returns the left and right end of everything in some bands.
     pub(super) fn extent(&self, bands: impl RangeBounds<usize>) -> Option<(f64, f64)> {
         let bounds = (bands.start_bound().cloned(), bands.end_bound().cloned());
         let rows = self.rows.get(bounds)?.iter();
         rows.filter_map(|row| row.extent).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub(super) fn len(&self) -> usize {
         self.rows.iter().map(|row| row.items.len()).sum()
     }

@@ -1,11 +1,11 @@
-//! The outlines of nodes as geometry: where an edge meets the border of the shape that is really drawn.
+//! Outlines of nodes as geometry: the points at which edges meet the border of the drawn shape.
 
 use super::NodeShape;
 
-/// The corner radius of boxes.
+/// Corner radius of boxes.
 pub(super) const CORNER: f64 = 8.0;
 
-/// A node's outline around its centre.
+/// Outline of a node around its centre.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outline {
     pub(super) kind: NodeShape,
@@ -14,12 +14,12 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// How far a hexagon's points reach out.
+    /// Returns the length of a hexagon's points.
     pub(super) fn point(self) -> f64 {
         (self.height * 0.34).min(22.0)
     }
 
-    /// The part at either end of the top and bottom border that is not straight.
+    /// Returns the length of the part at either end of the top and bottom border that is not straight.
     pub(super) fn cap(self) -> f64 {
         match self.kind {
             NodeShape::Step | NodeShape::Subworkflow => CORNER + 4.0,
@@ -28,12 +28,12 @@ impl Outline {
         }
     }
 
-    /// Half the length of the straight part of the top and bottom border.
+    /// Returns half the length of the straight part of the top and bottom border.
     pub(super) fn flat(self) -> f64 {
         (self.width / 2.0 - self.cap()).max(0.0)
     }
 
-    /// The distance from the centre to the side border, `dy` above or below the centre.
+    /// Returns the distance from the centre to the side border, `dy` above or below the centre.
     pub(super) fn reach(self, dy: f64) -> f64 {
         let half = self.width / 2.0;
         let middle = self.height / 2.0;

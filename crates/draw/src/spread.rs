@@ -1,13 +1,13 @@
-//! Places on a line that keep their distance and stay as close as possible to where they want to be.
+//! Positions on a line that keep their distance and stay as close as possible to the wanted ones.
 
-/// The positions nearest to `wanted` (by least squares) in which each stands at least `gap(i)` right of position
-/// `i - 1`. The order of `wanted` is kept even where its values are not sorted.
+/// Returns the positions nearest to `wanted` (by least squares) with a distance of at least `gap(i)` between `i - 1`
+/// and `i`. They keep the order of `wanted`, even where its values are not sorted.
 pub(super) fn spread(
     wanted: &[f64],
     weight: impl Fn(usize) -> f64,
     gap: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
-    // With the gaps taken out, the task is isotonic regression: merge neighbours that would overtake each other.
+    // With the gaps subtracted, this is isotonic regression: merge neighbours that would overtake each other.
     struct Block {
         sum: f64,
         weight: f64,

@@ -1,15 +1,16 @@
-//! A plain layered layout for graphs too large for `dagre`: longest paths, barycentres, evened columns.
+//! Simple layered layout for graphs too large for `dagre`: longest paths, barycentres, evened columns.
 //!
 //! Every step is linear in the size of the picture and none recurses, so thousands of nodes are fine.
 
 use super::net::{EDGE_GAP, NODE_GAP, Net, Placed, middle_band};
 use super::spread::spread;
 
-/// Short arcs get cells in the bands they pass until there are this many; the others run straight, behind the nodes.
+/// Maximum number of cells. Up to it, short arcs get cells in the bands they pass; the others run straight, behind the
+/// nodes.
 const MOST_CELLS: usize = 40_000;
 const SWEEPS: usize = 6;
 
-/// How many places a net takes: its nodes, and every band an arc passes.
+/// Counts the cells of a net: its nodes, and every band that an arc passes.
 pub(super) fn cells(net: &Net) -> usize {
     let rank = ranks(net);
     let passed = net.arcs.iter().map(|arc| 2 * rank[arc.to].saturating_sub(rank[arc.from]));
@@ -35,7 +36,7 @@ pub(super) fn place(net: &Net) -> Placed {
     Placed { bands, band, x, bends }
 }
 
-/// The longest way from a source to every node; sources then move down to what they lead to.
+/// Returns the longest path from a source to every node; sources then move down towards their targets.
 fn ranks(net: &Net) -> Vec<usize> {
     let count = net.widths.len();
     let mut waiting = vec![0usize; count];
@@ -65,7 +66,7 @@ fn ranks(net: &Net) -> Vec<usize> {
     rank
 }
 
-/// The length up to which all arcs together stay within [`MOST_CELLS`].
+/// Returns the length up to which all arcs together stay within [`MOST_CELLS`].
 fn longest_with_cells(net: &Net, band: &[usize]) -> usize {
     let mut lengths: Vec<usize> =
         net.arcs.iter().map(|arc| band[arc.to] - band[arc.from]).collect();
@@ -79,11 +80,11 @@ fn longest_with_cells(net: &Net, band: &[usize]) -> usize {
     if fitting == lengths.len() {
         return usize::MAX;
     }
-    // Arcs of one length are treated alike, so the first that does not fit draws the line.
+    // Arcs of one length are treated alike, so the first that does not fit sets the limit.
     lengths.get(fitting).map_or(usize::MAX, |&length| length.saturating_sub(1))
 }
 
-/// A place in a band: a node, or an arc that passes.
+/// Cell of a band: a node, or an arc that passes.
 struct Cell {
     width: f64,
     gap: f64,
@@ -92,11 +93,11 @@ struct Cell {
     below: Vec<usize>,
 }
 
-/// All places, and their order in every band. The first cells are the nodes.
+/// All cells, and their order in every band. The first cells are the nodes.
 struct Grid {
     cells: Vec<Cell>,
     rows: Vec<Vec<usize>>,
-    /// The cells of every arc, from top to bottom.
+    /// Cells of every arc, from top to bottom.
     chains: Vec<Vec<usize>>,
 }
 
@@ -128,7 +129,7 @@ impl Grid {
 
     fn add(&mut self, width: f64, gap: f64, row: usize) -> usize {
         let cell = self.cells.len();
-        // Until the columns are known, `x` is the place in the order.
+        // Until the columns are known, `x` is the index in the row.
         let x = self.rows[row].len() as f64;
         self.cells.push(Cell { width, gap, x, above: Vec::new(), below: Vec::new() });
         self.rows[row].push(cell);
@@ -140,7 +141,7 @@ impl Grid {
         self.cells[lower].above.push(upper);
     }
 
-    /// Where a cell would stand if only the neighbours on one side counted.
+    /// Returns the x of a cell if only the neighbours on one side counted.
     fn wish(&self, cell: usize, downwards: bool) -> f64 {
         let Cell { above, below, x, .. } = &self.cells[cell];
         let near = if downwards { above } else { below };
@@ -170,7 +171,7 @@ impl Grid {
         }
     }
 
-    /// The first columns: every row closed up around the middle.
+    /// Sets the first columns: every row packed around the middle.
     fn pack(&mut self) {
         for row in &self.rows {
             let span = |left: &Cell, right: &Cell| distance(left, right);
@@ -194,7 +195,7 @@ impl Grid {
         for at in self.order(downwards) {
             let row = &self.rows[at];
             let wanted: Vec<f64> = row.iter().map(|&cell| self.wish(cell, downwards)).collect();
-            // Ways that pass should be straight; nodes give in.
+            // Passing arcs should be straight; nodes give way.
             let weight = |i: usize| if self.cells[row[i]].above.len() == 1 { 4.0 } else { 1.0 };
             let gap = |i: usize| distance(&self.cells[row[i - 1]], &self.cells[row[i]]);
             let placed = spread(&wanted, weight, gap);

@@ -1,4 +1,4 @@
-//! The style sheet of the SVG: the product's colours by name, once for light and once for dark.
+//! Style sheet of the SVG: the product's colours by name, once for light and once for dark.
 
 use super::Theme;
 
@@ -10,7 +10,7 @@ const DARK: &str = "--ca-page:#0e1116;--ca-card:#171c24;--ca-chip:#27303b;--ca-r
 --ca-strong:#b3bdca;--ca-text:#e8ecf2;--ca-text-2:#b3bdca;--ca-text-3:#93a0b1;--ca-hair:#27303b;\
 --ca-accent:#8c9bff;--ca-accent-soft:#1b2140;--ca-accent-rim:#4a58a8";
 
-/// Every rule is under `.ca-graph`: inside a page the sheet of an inline SVG applies to the whole page.
+/// Every rule is under `.ca-graph`, because the sheet of an inline SVG applies to the whole page.
 const RULES: &str = "
 .ca-graph text{font:400 11px 'Inter Variable','Inter','SF Pro Text','Segoe UI','PingFang SC','Microsoft YaHei','Noto Sans CJK SC','Noto Sans',system-ui,sans-serif;fill:var(--ca-text-2)}
 .ca-graph .ca-page{fill:var(--ca-page)}
@@ -39,7 +39,7 @@ const RULES: &str = "
 .ca-graph .ca-ring{fill:var(--ca-accent-soft);stroke:var(--ca-accent);stroke-width:1.4}
 ";
 
-/// The style sheet for a theme.
+/// Returns the style sheet of a theme.
 pub(super) fn sheet(theme: Theme) -> String {
     let colours = match theme {
         Theme::Auto => format!(

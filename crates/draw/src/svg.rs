@@ -1,4 +1,4 @@
-//! The SVG writer: one file that shows well on its own, in a page and in the dark.
+//! SVG writer: one file that renders well on its own, in a page and in dark mode.
 
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ fn document(out: &mut String, layout: &Layout, theme: Theme) -> std::fmt::Result
     if let Some(start) = &layout.start {
         write_start(out, start)?;
     }
-    // Heavier lines lie on top where ways cross, and labels on top of all lines.
+    // Heavier lines lie above where routes cross, and labels above all lines.
     for is_default in [false, true] {
         for (link, edge) in edges.iter().filter(|(link, _)| link.edge.is_default == is_default) {
             write_edge(out, link, edge)?;
@@ -63,12 +63,12 @@ fn document(out: &mut String, layout: &Layout, theme: Theme) -> std::fmt::Result
     Ok(())
 }
 
-/// That this is not all of it.
+/// Returns a note that edges are missing, if any are.
 fn left_out(layout: &Layout) -> String {
     format!("Too many edges for a picture: {} more are not shown.", layout.left_out)
 }
 
-/// What the picture shows, for those who do not see it.
+/// Describes the picture for screen readers.
 fn summary(layout: &Layout) -> String {
     let graph = &layout.graph;
     let count = |number: usize, one: &str| match number {
@@ -105,7 +105,7 @@ fn write_edge(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Res
     writeln!(out, r#"<path class="ca-tip" d="{}"/></g>"#, arrow(edge.tip))
 }
 
-/// An edge in words, for its tooltip.
+/// Describes an edge, for its tooltip.
 fn edge_text(link: &Link) -> String {
     let edge = link.edge;
     let mut text = format!("{}: {} → {}", clean(&edge.label), clean(&edge.from), clean(&edge.to));
@@ -130,7 +130,7 @@ fn pair(at: Point) -> String {
     format!("{} {}", rounded(at.x), rounded(at.y))
 }
 
-/// A closed triangle whose point touches the border.
+/// Returns a closed triangle whose point touches the border.
 fn arrow(tip: End) -> String {
     let (ux, uy) = unit(tip.heading);
     let corner =
@@ -138,7 +138,7 @@ fn arrow(tip: End) -> String {
     format!("M{}L{}L{}Z", pair(tip.at), pair(corner(3.8)), pair(corner(-3.8)))
 }
 
-/// The BPMN mark of a default: a stroke across the line where it leaves.
+/// Returns the BPMN mark of a default: a stroke across the start of the line.
 fn slash(tail: End) -> String {
     let (ux, uy) = unit(tail.heading);
     let at = Point::new(tail.at.x + 7.0 * ux, tail.at.y + 7.0 * uy);
@@ -191,7 +191,7 @@ fn write_node(out: &mut String, node: &DiagramNode, placed: &PlacedNode) -> std:
     Ok(())
 }
 
-/// A node in words, for its tooltip.
+/// Describes a node, for its tooltip.
 fn node_text(node: &DiagramNode) -> String {
     let Words { mut title, agent, calls, .. } = Words::of(node);
     let _ = write!(title, " · {} {}", node.kind.word(), clean(&node.id));
@@ -274,7 +274,7 @@ fn write_span(out: &mut String, kind: NodeShape, corner: Point, span: &Span) -> 
     }
 }
 
-/// Text as XML text or attribute value; [`clean`] has taken out what no escape can carry.
+/// Escapes XML text or an attribute value; [`clean`] has removed the characters that XML forbids.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

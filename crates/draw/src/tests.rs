@@ -1,4 +1,4 @@
-//! What the pictures promise: escaping, completeness, the same bytes every time.
+//! Guarantees of the pictures: escaping, completeness, the same bytes every time.
 
 use super::text::{CODE, SMALL, TITLE, clean, cut, wrap};
 use super::{Diagram, DiagramEdge, DiagramNode, NodeShape, Theme, dot, json, mermaid, svg};
@@ -18,7 +18,7 @@ pub(super) fn diagram(nodes: Vec<DiagramNode>, edges: Vec<DiagramEdge>) -> Diagr
     Diagram { title: "Test".to_owned(), entry, nodes, edges }
 }
 
-/// Draft, review, revise or publish.
+/// Returns a workflow: draft, review, revise or publish.
 pub(super) fn review_loop() -> Diagram {
     let mut nodes = vec![
         node("draft", "Draft", NodeShape::Step),
@@ -41,7 +41,7 @@ pub(super) fn review_loop() -> Diagram {
     diagram(nodes, edges)
 }
 
-/// Everything a title should not contain, in every place that takes text.
+/// Returns a diagram with everything that a title should not contain, wherever text is allowed.
 pub(super) fn hostile() -> Diagram {
     let texts = [
         "quote \" and ' and `code`",
@@ -72,7 +72,7 @@ pub(super) fn hostile() -> Diagram {
     Diagram { title: texts.join(" "), ..diagram(nodes, edges) }
 }
 
-/// A strict look at the XML the writer produces: balanced tags, quoted attributes, known entities.
+/// Checks the XML of the writer strictly: balanced tags, quoted attributes, known entities.
 fn check_well_formed(xml: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = xml.trim_end();

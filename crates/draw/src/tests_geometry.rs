@@ -1,4 +1,4 @@
-//! Where things stand: nothing on top of anything else, whatever the graph.
+//! Geometry of pictures: no overlaps, whatever the graph.
 
 use super::Diagram;
 use super::layout::{Layout, MOST_EDGES, PlacedNode};
@@ -8,7 +8,7 @@ use super::spread::spread;
 use super::tests::{diagram, edge, hostile, node, review_loop};
 use super::{NodeShape, NodeShape::*, Theme, json, svg};
 
-/// A small deterministic source of choices.
+/// Small deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -25,7 +25,7 @@ const WORDS: [&str; 5] =
 const LABELS: [&str; 5] =
     ["next", "ok", "需要修改", "the scope is clear and can be tested by anyone", "again"];
 
-/// A graph without any order: cycles, parallel edges, own loops, islands.
+/// Returns a random graph: cycles, parallel edges, own loops, islands.
 fn tangle(nodes: usize, edges: usize, seed: u64) -> Diagram {
     let mut dice = Dice(seed);
     let all = (0..nodes).map(|at| {
@@ -43,7 +43,7 @@ fn tangle(nodes: usize, edges: usize, seed: u64) -> Diagram {
     diagram(all, ways.collect())
 }
 
-/// A graph as people write them: a line with branches, shortcuts and loops.
+/// Returns a typical graph: a line with branches, shortcuts and loops.
 fn workflow(nodes: usize, seed: u64) -> Diagram {
     let mut dice = Dice(seed);
     let mut plain = tangle(nodes, 0, seed);
@@ -118,7 +118,7 @@ fn labels(layout: &Layout) -> Vec<Rect> {
     layout.edges.iter().map(of).collect()
 }
 
-/// Points on a path of `M`, `L` and `C`, close together.
+/// Returns points on a path of `M`, `L` and `C`, close together.
 fn walk(data: &str) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     for piece in data.split(['M', 'L', 'C']).skip(1) {
@@ -297,7 +297,7 @@ fn many_edges_between_few_nodes_are_all_drawn() {
     check_nodes_apart(&crowded);
 }
 
-/// A long chain, and edges from its last hundred nodes to its first hundred.
+/// Returns a long chain, and edges from its last nodes to its first ones.
 fn ladder(nodes: usize, back: usize) -> Diagram {
     let mut long = chain(nodes);
     let ways = (0..back).map(|at| {

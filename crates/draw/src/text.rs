@@ -2,10 +2,10 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Characters looked at when wrapping; nothing longer fits any box, and a title may be a whole file.
+/// Maximum number of characters read when wrapping; no box fits more, and a title may be a whole file.
 const LOOKED_AT: usize = 600;
 
-/// A size and style of type.
+/// Size and style of type.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Face {
     size: f64,
@@ -19,7 +19,7 @@ enum FaceKind {
     Mono,
 }
 
-/// The heading of a node.
+/// Title of a node.
 pub(super) const TITLE: Face = Face { size: 13.0, kind: FaceKind::Semibold };
 /// Ids of nodes and workflows.
 pub(super) const CODE: Face = Face { size: 11.0, kind: FaceKind::Mono };
@@ -27,7 +27,7 @@ pub(super) const CODE: Face = Face { size: 11.0, kind: FaceKind::Mono };
 pub(super) const SMALL: Face = Face { size: 11.0, kind: FaceKind::Regular };
 
 impl Face {
-    /// The estimated width of a text in pixels, on the generous side: the reader's font is unknown.
+    /// Estimates the width of a text in pixels, on the generous side: the reader's font is unknown.
     pub(super) fn width(self, text: &str) -> f64 {
         clusters(text).map(|cluster| self.cluster_width(cluster)).sum()
     }
@@ -48,7 +48,7 @@ impl Face {
     }
 }
 
-/// Widths of a common grotesque, in em; close enough for Inter, SF, Segoe and Noto Sans.
+/// Returns the width of a character in a common grotesque, in em; close enough for Inter, SF, Segoe and Noto Sans.
 fn ascii_em(c: char) -> f64 {
     match c {
         'i' | 'j' | 'l' | '\'' | '|' | '!' | '.' | ',' | ':' | ';' => 0.29,
@@ -64,8 +64,8 @@ fn is_wide(cluster: &str) -> bool {
     cluster.width() >= 2
 }
 
-/// One line of printable text: whitespace runs become a space, and characters that XML forbids or that turn the
-/// writing direction of what follows are gone.
+/// Returns one line of printable text: whitespace becomes a single space, and characters that XML forbids or that
+/// change the writing direction are removed.
 pub(super) fn clean(text: &str) -> String {
     let printable = |c: &char| !matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FFFE}' | '\u{FFFF}');
     let spaced: String =
@@ -80,7 +80,7 @@ pub(super) fn clean(text: &str) -> String {
     line
 }
 
-/// What a reader sees as one character: marks, joined emoji and flags stay together.
+/// Splits text into user-perceived characters: marks, joined emoji and flags stay together.
 fn clusters(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -112,12 +112,12 @@ fn extends(c: char) -> bool {
     c.width() == Some(0) || ('\u{1F3FB}'..='\u{1F3FF}').contains(&c)
 }
 
-/// A clean text cut to one line of at most `max` pixels.
+/// Cuts a clean text to one line of at most `max` pixels.
 pub(super) fn cut(text: &str, face: Face, max: f64) -> String {
     wrap(text, face, max, 1).pop().unwrap_or_default()
 }
 
-/// A clean text as at most `lines` lines of at most `max` pixels, about equally long; what does not fit ends in `…`.
+/// Wraps a clean text to at most `lines` lines of at most `max` pixels, about equally long; a longer text ends in `…`.
 pub(super) fn wrap(text: &str, face: Face, max: f64, lines: usize) -> Vec<String> {
     let chunks = chunks(text);
     let widest = fill(&chunks, face, max);
@@ -153,7 +153,7 @@ fn cut_lines(mut all: Vec<String>, face: Face, max: f64, lines: usize) -> Vec<St
     all.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// The pieces a line may be broken between.
+/// Splits text into the pieces between which a line may break.
 fn chunks(text: &str) -> Vec<String> {
     const NEVER_FIRST: &str = "、。，．！？：；）」』】》〉”’…·ー";
     let mut chunks: Vec<String> = Vec::new();
@@ -176,7 +176,7 @@ fn chunks(text: &str) -> Vec<String> {
     chunks
 }
 
-/// Greedy lines; they keep their trailing blanks so that a cut can go on from them.
+/// Fills lines greedily; they keep their trailing blanks so that a cut can continue from them.
 fn fill(chunks: &[String], face: Face, max: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0.0;

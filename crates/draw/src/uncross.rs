@@ -1,11 +1,11 @@
-//! Takes out crossings the layout left: two neighbouring edges change places where that helps.
+//! Removes crossings that the layout left: two neighbouring edges swap where that helps.
 
 use super::net::{Arc, Net, Placed};
 
-/// Every swap takes a crossing away, so this only bounds the work.
+/// Maximum number of rounds. Every swap removes a crossing, so this only bounds the work.
 const ROUNDS: usize = 8;
 
-/// Swaps neighbouring arcs, over all bands in which they run side by side, while there are fewer crossings after.
+/// Swaps neighbouring arcs, over all bands in which they run side by side, while that reduces the crossings.
 pub(super) fn uncross(net: &Net, placed: &mut Placed) {
     let mut rows = rows(net, placed);
     for _ in 0..ROUNDS {
@@ -31,14 +31,14 @@ pub(super) fn uncross(net: &Net, placed: &mut Placed) {
     }
 }
 
-/// What stands in a band.
+/// Cell of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Node,
     Arc(usize),
 }
 
-/// All bands, each from left to right.
+/// Returns all bands, each from left to right.
 fn rows(net: &Net, placed: &Placed) -> Vec<Vec<Cell>> {
     let mut rows: Vec<Vec<(f64, Cell)>> = vec![Vec::new(); placed.bands];
     for (&band, &x) in placed.band.iter().zip(&placed.x) {
@@ -56,7 +56,7 @@ fn rows(net: &Net, placed: &Placed) -> Vec<Vec<Cell>> {
     sorted.collect()
 }
 
-/// Two arcs side by side.
+/// Neighbouring arcs.
 struct Pair<'n> {
     net: &'n Net,
     left: usize,
@@ -64,7 +64,7 @@ struct Pair<'n> {
 }
 
 impl Pair<'_> {
-    /// The last band of the swap, if one that begins in `band` takes a crossing away.
+    /// Returns the last band of a swap from `band` on, if it removes a crossing.
     fn worth_swapping(&self, placed: &Placed, rows: &[Vec<Cell>], band: usize) -> Option<usize> {
         let before = self.order(placed, band.checked_sub(1)?)?;
         let mut end = band;
@@ -80,7 +80,7 @@ impl Pair<'_> {
         row.windows(2).any(|pair| pair == [Cell::Arc(self.left), Cell::Arc(self.right)])
     }
 
-    /// -1 if the arcs stand as they do here, 1 if the other way round, 0 if they meet.
+    /// Returns -1 if the arcs are in this order, 1 if in the other, 0 if they meet.
     fn order(&self, placed: &Placed, band: usize) -> Option<f64> {
         let [left, right] =
             [self.left, self.right].map(|arc| x_at(placed, arc, &self.net.arcs[arc], band));
@@ -88,7 +88,7 @@ impl Pair<'_> {
         Some(if apart.abs() < 0.01 { 0.0 } else { apart.signum() })
     }
 
-    /// Changes places inside the room the two have together.
+    /// Swaps the two arcs inside the space that they share.
     fn swap(&self, placed: &mut Placed, band: usize, row: &mut [Cell]) {
         let (first, second) = (&self.net.arcs[self.left], &self.net.arcs[self.right]);
         let width = |arc: &Arc| if placed.label_band(arc) == band { arc.label } else { 0.0 };
@@ -109,7 +109,7 @@ impl Pair<'_> {
     }
 }
 
-/// Where an arc is in a band it touches.
+/// Returns the x of an arc in a band that it touches.
 fn x_at(placed: &Placed, index: usize, arc: &Arc, band: usize) -> Option<f64> {
     let (top, bottom) = (placed.band[arc.from], placed.band[arc.to]);
     match band {

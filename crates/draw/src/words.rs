@@ -1,14 +1,14 @@
-//! The words of a node, cleaned: every picture shows the same ones.
+//! Texts of a node, cleaned: every picture shows the same ones.
 
 use super::DiagramNode;
 use super::text::clean;
 
-/// What a node says. Absent and blank are the same.
+/// Texts of a node. Absent and blank are the same.
 #[derive(Debug)]
 pub(super) struct Words {
-    /// The title, or the id if there is none.
+    /// Title, or the id if there is none.
     pub(super) title: String,
-    /// The id, if the title does not already say it.
+    /// Id, if the title differs from it.
     pub(super) id: Option<String>,
     pub(super) agent: Option<String>,
     pub(super) calls: Option<String>,

@@ -1,4 +1,4 @@
-//! The diagram of a checked workflow.
+//! Diagram of a checked workflow.
 
 use crewagent_core::package::graph::{Edge, Node, NodeKind};
 use crewagent_core::package::{Package, Workflow};
@@ -6,7 +6,7 @@ use crewagent_core::package::{Package, Workflow};
 use super::{Diagram, DiagramEdge, DiagramNode, NodeShape};
 
 impl Diagram {
-    /// Returns what a picture of `workflow` shows. The package knows the names of its agents.
+    /// Builds the diagram of `workflow`. The package has the names of its agents.
     pub fn of(workflow: &Workflow, package: &Package) -> Diagram {
         let title = match (&workflow.display_name, &workflow.id) {
             (Some(name), _) => name.clone(),
