@@ -1,16 +1,16 @@
-//! The mounts: the one place where files are opened for a model.
+//! Mounts: the only module that opens files for a model.
 //!
 //! Each mount is a folder held open from the start. Every operation takes a [`VPath`] or a `WritablePath` and
-//! goes through that handle, so no path string is ever checked first and used later. Answers, refusals and errors
-//! name mount paths only; the real folders are known to whoever opened them, and to nobody else.
+//! goes through that handle, so no path string is checked first and used later. Answers, refusals and errors
+//! name mount paths only; only the caller that opened the mounts knows the real folders.
 //!
-//! What is refused, whatever the tool: links that lead out of their mount (absolute ones always do), links of the
-//! kernel such as those in `/proc`, pipes, sockets, devices. Links that stay inside are followed; a write through
-//! one goes to the file it names, under the rules of that place.
+//! Refused for every tool: links that lead out of their mount (absolute ones always do), magic links of the kernel
+//! such as those in `/proc`, pipes, sockets, devices. Links that stay inside are followed; a write through one goes
+//! to its target, under the rules for that path.
 //!
-//! What is not prevented: reading a file of another place through a *hard* link, which cannot be told from an
-//! ordinary file (writing one is refused); and, where the file system ignores case or the spelling of accents,
-//! two names that are one file. Nothing special is done about the latter: the system decides, as for any program.
+//! Not prevented: reading a file from elsewhere through a *hard* link, which looks like an ordinary file (writing to
+//! one is refused); and, where the file system ignores case or Unicode normalization, two names for one file. The
+//! latter gets no special treatment: the system decides, as for any program.
 
 mod error;
 mod fault;
@@ -40,35 +40,34 @@ pub use self::write::{Before, Target};
 
 pub(crate) use self::tree::{Links, Tree};
 
-/// The real folders behind the mounts.
+/// Real folders behind the mounts.
 #[derive(Clone, Debug)]
 pub struct Roots {
-    /// The user's project.
     pub project: PathBuf,
-    /// The package, unpacked in the store.
+    /// Package, unpacked in the store.
     pub package: PathBuf,
-    /// The run's state, in the store.
+    /// State folder of the run, in the store.
     pub state: PathBuf,
 }
 
-/// The open mounts of a run.
+/// Open mounts of a run.
 #[derive(Clone, Debug)]
 pub struct Mounts {
     project: Arc<Dir>,
     package: Arc<Dir>,
     state: Arc<Dir>,
-    /// The document that `@state/workflow.md` stands for, unless it is the file of that name.
+    /// State document of the active frame, which `@state/workflow.md` then stands for.
     document: Option<VPath>,
     disk: Disk,
 }
 
 impl Mounts {
-    /// Opens the folders. From here on they may be renamed without harm.
+    /// Opens the folders. They may be renamed afterwards.
     pub fn open(roots: &Roots) -> Result<Self, OpenError> {
         Self::open_with(roots, Disk::real())
     }
 
-    /// The same, with every operation passing this disk.
+    /// Opens the folders like [`Mounts::open`], with every operation running through `disk`.
     pub fn open_with(roots: &Roots, disk: Disk) -> Result<Self, OpenError> {
         let open = |mount: Mount, path: &Path| {
             let opened = disk
@@ -84,19 +83,19 @@ impl Mounts {
         })
     }
 
-    /// The same mounts, where `@state/workflow.md` stands for the document of this call, or for the run's own.
+    /// Returns the mounts of a frame: `@state/workflow.md` stands for its state document, or for the run's if `None`.
     #[must_use]
     pub fn of_call(&self, call: Option<u64>) -> Self {
         let document = call.map(|call| VPath::state_document(Some(call)));
         Self { document, ..self.clone() }
     }
 
-    /// Where a path leads, before any link is followed.
+    /// Returns the actual path of a path, before links are followed.
     fn real<'p>(&'p self, path: &'p VPath) -> &'p VPath {
         self.document.as_ref().filter(|_| path.is_state_document()).unwrap_or(path)
     }
 
-    /// The folder that a path is below.
+    /// Returns the open folder of the path's mount.
     fn root(&self, path: &VPath) -> &Arc<Dir> {
         match path.mount() {
             Mount::Project => &self.project,
@@ -106,7 +105,7 @@ impl Mounts {
     }
 }
 
-/// The relative path as the system takes it: the mount itself is `.`.
+/// Returns the relative path for a system call; `.` for the mount itself.
 fn system_path(relative: &str) -> &str {
     if relative.is_empty() { "." } else { relative }
 }

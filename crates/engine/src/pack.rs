@@ -1,4 +1,4 @@
-//! Packs a package into one file: the same tree gives the same bytes, on every machine and at any time.
+//! Packs a package into one file, reproducibly: the same tree gives the same bytes on every machine.
 
 mod output;
 mod writer;
@@ -23,32 +23,29 @@ use crate::inspect::{Inspected, Rejection, inspect};
 use crate::runtime_version;
 use crate::source::{Limits, ReadError, Source, SourceError};
 
-/// A package that was packed.
+/// Result of packing.
 #[derive(Debug)]
 pub struct Packed {
-    /// The file.
     pub path: PathBuf,
-    /// The digest of the package, which also stands in its `bmad.json`.
+    /// Digest of the package, also written into its `bmad.json`.
     pub digest: Digest,
-    /// How many files it holds.
+    /// Number of files.
     pub files: usize,
-    /// Their size together.
+    /// Total size of the files.
     pub unpacked_bytes: u64,
-    /// The size of the packed file.
     pub packed_bytes: u64,
-    /// What the author should look at.
+    /// Warnings for the author.
     pub findings: Findings,
-    /// The texts that the findings point into.
+    /// Texts that the findings point into.
     pub sources: Sources,
 }
 
-/// Why a package could not be packed. No file was written.
+/// Error of packing. No file was written.
 #[derive(Debug, Error)]
 pub enum PackError {
-    /// The input cannot be looked at.
+    /// The input cannot be opened.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The package has errors.
     #[error("the package has errors; correct them, then pack it again")]
     Rejected(Box<Rejection>),
     /// The output would become part of the package.
@@ -56,48 +53,23 @@ pub enum PackError {
         "`{}` is inside the package, so the next packing would pack it too; \
          write it elsewhere, or as a `.bmad` file at the root of the package", path.display()
     )]
-    Inside {
-        /// Where the output should have gone.
-        path: PathBuf,
-    },
-    /// A file of the package cannot be read.
+    Inside { path: PathBuf },
     #[error("`{path}` of the package cannot be read: {error}")]
-    Read {
-        /// The file.
-        path: PackagePath,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The package does not fit into a ZIP archive without extensions that some tools do not know.
+    Read { path: PackagePath, error: io::Error },
+    /// The package needs ZIP64, which some tools do not support.
     #[error("the package is too large for one archive: at most 65,535 files and 4 GiB fit in")]
     TooLarge,
-    /// The output is not a file, so it is not replaced.
+    /// The output path is not a file, so it is not replaced.
     #[error("`{}` is {what}; give a file that is new or may be replaced", path.display())]
-    NotAFile {
-        /// Where the output should have gone.
-        path: PathBuf,
-        /// What is there.
-        what: &'static str,
-    },
-    /// A file with the name of the output is there, and is not the same package.
+    NotAFile { path: PathBuf, what: &'static str },
+    /// The output path holds a file that is not the same package.
     #[error(
         "`{}` is there already and is not a packed `{name}`; move it away, or say where the output shall go",
         path.display()
     )]
-    Occupied {
-        /// Where the output should have gone.
-        path: PathBuf,
-        /// The name of the package.
-        name: String,
-    },
-    /// The output cannot be written.
+    Occupied { path: PathBuf, name: String },
     #[error("`{}` cannot be written: {error}; check that its folder exists, is writable and has room", path.display())]
-    Write {
-        /// Where the output should have gone.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
+    Write { path: PathBuf, error: io::Error },
 }
 
 impl From<ReadError> for PackError {
@@ -106,7 +78,7 @@ impl From<ReadError> for PackError {
     }
 }
 
-/// Packs the folder or archive `input` into one file, which is replaced as a whole or not at all.
+/// Packs the folder or archive `input` into one file, replaced atomically.
 pub fn pack(input: &Path, output: Output<'_>, limits: &Limits) -> Result<Packed, PackError> {
     let inspected = inspect(input, limits)?;
     let reject =
@@ -124,7 +96,7 @@ pub fn pack(input: &Path, output: Output<'_>, limits: &Limits) -> Result<Packed,
     let sealed = Sealed::new(&source, digest)?;
     let (package, findings, sources) = match package {
         Some(package) => (package, findings, sources),
-        // An old digest is replaced, so what counts is the package with the new one.
+        // Packing replaces an outdated digest, so check the package with the new one.
         None => {
             let checked = check(&sealed, &runtime_version());
             let Some(package) = checked.package else {
@@ -150,7 +122,7 @@ pub fn pack(input: &Path, output: Output<'_>, limits: &Limits) -> Result<Packed,
     })
 }
 
-/// True when the only errors are about the digest that packing replaces.
+/// Returns true if the only errors concern the digest that packing replaces.
 fn only_integrity(findings: &Findings) -> bool {
     findings.counts().keys().all(|code| {
         code.severity() == Severity::Warning
@@ -158,7 +130,7 @@ fn only_integrity(findings: &Findings) -> bool {
     })
 }
 
-/// The package with its digest in `bmad.json`.
+/// Package with its digest in `bmad.json`.
 struct Sealed<'a> {
     source: &'a Source,
     sizes: BTreeMap<PackagePath, u64>,
@@ -169,7 +141,7 @@ impl<'a> Sealed<'a> {
     fn new(source: &'a Source, digest: Digest) -> Result<Self, PackError> {
         let mut sizes = source.sizes().clone();
         let path = sizes.get_key_value(MANIFEST).map(|(path, _)| path.clone());
-        // A package without a manifest does not get here.
+        // A package without a manifest has been rejected before.
         let Some(path) = path else { return Ok(Self { source, sizes, manifest: Arc::default() }) };
         let content = source.content(&path)?;
         let text = String::from_utf8_lossy(&content);
@@ -198,12 +170,12 @@ impl Files for Sealed<'_> {
     }
 }
 
-/// Writes beside the output, flushes, and puts it in place with one rename.
+/// Writes a temporary file beside the output, flushes it, and renames it.
 fn write(sealed: &Sealed<'_>, target: &Target) -> Result<u64, PackError> {
     let failed = |error| target.failed(error);
     let mut temporary = target.temporary().map_err(failed)?;
     let mut writer = Writer::new(BufWriter::new(temporary.as_file_mut()));
-    // The manifest comes first, so that a reader finds it without looking far.
+    // The manifest comes first, so that readers find it quickly.
     let manifest = sealed.sizes.keys().filter(|path| path.as_str() == MANIFEST);
     let others = sealed.sizes.keys().filter(|path| path.as_str() != MANIFEST);
     for path in manifest.chain(others) {

@@ -1,4 +1,4 @@
-//! How an operation on a mount ends when it gives no value.
+//! Refusals and errors of operations on a mount.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,32 +9,26 @@ use thiserror::Error;
 
 use crate::disk::{DiskErrorKind, kind_of};
 
-/// What an operation on a mount gives: a value, or a refusal for the model, or an error of the world.
+/// Outcome of an operation on a mount: a value, a refusal for the model, or an I/O error.
 pub type Answer<T> = Result<Result<T, Refusal>, MountError>;
 
-/// A mount that cannot be opened. For the user, who knows the real folders; never for a model.
+/// Mount that cannot be opened. For the user, who knows the real folders; never for a model.
 #[derive(Debug, Error)]
 #[error("cannot open `{}` as {}: {error}", path.display(), mount.name())]
 pub struct OpenError {
-    /// Which mount.
     pub mount: Mount,
-    /// The folder it should be.
     pub path: PathBuf,
-    /// What the system said.
     pub error: io::Error,
 }
 
-/// The world failed. The text names mount paths only.
+/// I/O error. Its text names mount paths only.
 #[derive(Debug, Error)]
 #[error("cannot {action} `{path}`: {error}")]
 pub struct MountError {
-    /// What can be done about it.
     pub kind: DiskErrorKind,
-    /// What was tried, as in "cannot write".
+    /// Verb, as in "cannot write".
     pub action: &'static str,
-    /// On what.
     pub path: VPath,
-    /// What the system said.
     pub error: io::Error,
 }
 
@@ -52,7 +46,7 @@ impl MountError {
     }
 }
 
-/// Why an operation stops; inside the module one `?` carries both.
+/// Refusal or error, so that one `?` carries both inside the module.
 #[derive(Debug)]
 pub(super) enum Stop {
     Refused(Box<Refusal>),
@@ -71,7 +65,7 @@ impl From<MountError> for Stop {
     }
 }
 
-/// The shape that callers see.
+/// Converts to the type that callers see.
 pub(super) fn settle<T>(result: Result<T, Stop>) -> Answer<T> {
     match result {
         Ok(value) => Ok(Ok(value)),

@@ -1,21 +1,18 @@
-//! What the system means by an error, on each platform.
+//! Meaning of system errors, on each platform.
 
 use std::io;
 
-/// What an error says about the path, as far as a model must know.
+/// Statement of a system error about the path, as far as a model must know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// A link leads out of the mount.
     Escape,
-    /// A link cannot be followed: it goes in circles, or it is one of the kernel's own.
+    /// A link cannot be followed: it forms a loop, or is a magic link of the kernel.
     Loop,
-    /// A socket, or a device.
+    /// Socket or device.
     Special,
-    /// Nothing is there.
     Missing,
-    /// A folder is there.
     Folder,
-    /// Something else, which is no fault of the path.
+    /// Anything else, not caused by the path.
     World,
 }
 
@@ -23,7 +20,7 @@ pub(super) fn fault(error: &io::Error) -> Fault {
     use io::ErrorKind as Kind;
     let kind = error.kind();
     if kind == Kind::PermissionDenied && error.raw_os_error().is_none() {
-        // The system did not say it: cap-std did, about a path that climbs out.
+        // An error without an OS code comes from cap-std, about a path that leads out.
         Fault::Escape
     } else if is_loop(error) {
         Fault::Loop
@@ -48,14 +45,14 @@ fn is_loop(error: &io::Error) -> bool {
     is(error, &[rustix::io::Errno::LOOP])
 }
 
-/// What opening a socket or a device without a driver gives.
+/// Returns true for the errors of opening a socket, or a device without a driver.
 #[cfg(unix)]
 fn is_special(error: &io::Error) -> bool {
     use rustix::io::Errno;
     is(error, &[Errno::NXIO, Errno::NODEV, Errno::OPNOTSUPP])
 }
 
-/// What a file system answers that cannot flush a folder, or rename without replacing.
+/// Returns true for the errors of a file system that cannot flush a folder, or rename without replacing.
 #[cfg(unix)]
 pub(super) fn is_unsupported(error: &io::Error) -> bool {
     use rustix::io::Errno;

@@ -1,4 +1,4 @@
-//! What is in a folder, and what is at a path.
+//! Listing folders, and metadata of paths.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,43 +14,41 @@ use super::fault::{Fault, fault};
 use super::{Mounts, system_path};
 use crate::disk::{Deed, Disk};
 
-/// Names that are looked at in one call. Of a folder with more, the system chooses which are seen.
+/// Number of names read in one call. The system's order decides which ones of a larger folder are seen.
 const MAX_VISITED: usize = 100_000;
 
-/// The names in a folder.
+/// Names in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// Relative to the folder, each folder before what is in it, otherwise in the order of their bytes. Folders end
-    /// in `/`. What is not UTF-8 or cannot be seen is shown as `U+FFFD`; such names cannot be opened.
+    /// Relative to the folder, each folder before its entries, otherwise sorted by bytes. Folders end in `/`.
+    /// Characters that are not UTF-8 or not printable are shown as `U+FFFD`; such names cannot be opened.
     pub entries: Vec<String>,
-    /// Whether there are more than these.
+    /// True if the folder has more than these.
     pub more: bool,
 }
 
-/// What something is.
+/// Type of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A regular file.
     File,
-    /// A folder.
     Folder,
-    /// A link that was not followed.
+    /// Link that was not followed.
     Link,
-    /// A pipe, a socket or a device.
+    /// Pipe, socket or device.
     Special,
 }
 
-/// What is at a path.
+/// Metadata of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is; never [`Kind::Link`], because links inside the mount are followed.
+    /// Never [`Kind::Link`], because links inside the mount are followed.
     pub kind: Kind,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
 impl Mounts {
-    /// What is at a path; a refusal when nothing is, or when the path leads out.
+    /// Returns the metadata of a path; refuses if nothing is there or the path leads out of the mount.
     pub fn stat(&self, path: &VPath) -> Answer<Stat> {
         let real = self.real(path);
         let metadata = self
@@ -63,7 +61,7 @@ impl Mounts {
         )
     }
 
-    /// Whether something is at a path that a tool may open.
+    /// Returns true if a tool may open something at this path.
     pub fn exists(&self, path: &VPath) -> Answer<bool> {
         match self.stat(path)? {
             Ok(_) => Ok(Ok(true)),
@@ -72,7 +70,7 @@ impl Mounts {
         }
     }
 
-    /// Whether two paths lead to one file, whatever their mounts: the project may hold the folder of the state.
+    /// Returns true if two paths lead to one file, even across mounts: the project may contain the state folder.
     pub fn is_same_file(&self, one: &VPath, other: &VPath) -> Answer<bool> {
         let identity = |path: &VPath| {
             let real = self.real(path);
@@ -86,7 +84,7 @@ impl Mounts {
         settle(identity(one).and_then(|first| Ok(first == identity(other)?)))
     }
 
-    /// The first `limit` names in a folder and, down to `depth`, in the folders in it. Links are not entered.
+    /// Lists the first `limit` names in a folder and, down to `depth`, in its subfolders. Links are not entered.
     pub fn list(&self, path: &VPath, depth: usize, limit: usize) -> Answer<Listing> {
         settle(self.try_list(path, depth, limit))
     }
@@ -131,7 +129,7 @@ pub(super) fn kind_of(kind: cap_std::fs::FileType) -> Kind {
     }
 }
 
-/// What an entry is. Some file systems do not say so in the folder.
+/// Returns the type of an entry. Some file systems do not give it in the directory itself.
 pub(super) fn entry_kind(entry: &DirEntry) -> io::Result<Kind> {
     match kind_of(entry.file_type()?) {
         Kind::Special => Ok(kind_of(entry.metadata()?.file_type())),
@@ -142,11 +140,10 @@ pub(super) fn entry_kind(entry: &DirEntry) -> io::Result<Kind> {
 struct Walk<'m> {
     disk: &'m Disk,
     root: &'m Dir,
-    /// The folder that is listed.
     base: &'m VPath,
     listing: Listing,
     limit: usize,
-    /// How many more names may be looked at.
+    /// Number of names that may still be read.
     left: usize,
 }
 
@@ -159,7 +156,7 @@ impl Walk<'_> {
             }
             let is_folder = match entry.kind {
                 Kind::Folder => true,
-                // A link to a folder inside the mount can be listed, so it is shown as one.
+                // A link to a folder inside the mount can be listed, so it is shown as a folder.
                 Kind::Link => self.is_folder(&format!("{prefix}{}", entry.shown)),
                 Kind::File | Kind::Special => false,
             };
@@ -172,14 +169,14 @@ impl Walk<'_> {
                     .disk
                     .run(label, Deed::List, || folder.open_dir_nofollow(&name))
                     .and_then(|folder| self.enter(&folder, &below, depth - 1));
-                // Gone, swapped for a link, or not ours to read: its name is all there is to say.
+                // Removed, swapped for a link, or not readable: list its name only.
                 entered.or_else(|error| if is_unreadable(&error) { Ok(()) } else { Err(error) })?;
             }
         }
         Ok(())
     }
 
-    /// Whether a link leads to a folder in the mount.
+    /// Returns true if a link leads to a folder in the mount.
     fn is_folder(&self, below: &str) -> bool {
         let path = match self.base.relative() {
             "" => below.to_owned(),
@@ -188,7 +185,7 @@ impl Walk<'_> {
         self.root.metadata(path).is_ok_and(|metadata| metadata.is_dir())
     }
 
-    /// The first names of a folder, sorted; one more than can still be listed.
+    /// Returns the first names of a folder, sorted; one more than can still be listed.
     fn first(&mut self, folder: &Dir) -> io::Result<BTreeMap<std::ffi::OsString, Entry>> {
         let wanted = self.limit - self.listing.entries.len() + 1;
         let mut first = BTreeMap::new();

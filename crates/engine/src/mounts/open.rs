@@ -1,4 +1,4 @@
-//! Opening a file to read, and what the model is told when that is not possible.
+//! Opening files for reading, and the refusals if that fails.
 
 use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions};
@@ -11,18 +11,18 @@ use super::fault::{Fault, fault};
 use super::{Mounts, system_path};
 use crate::disk::Deed;
 
-/// How many folders upwards are tried to find one that exists.
+/// Number of parents searched for one that exists.
 const MAX_PARENTS: usize = 32;
-/// How many names of a folder are compared with one that is missing.
+/// Number of names of a folder that are compared with a missing one.
 const MAX_COMPARED: usize = 2_000;
-/// How many names are offered instead of a missing one.
+/// Number of names suggested instead of a missing one.
 const MAX_OFFERED: usize = 3;
-/// Longer names are not misspellings, and comparing them costs the product of their lengths.
+/// Length above which names are not compared: they are no misspellings, and cost the product of their lengths.
 const LONGEST_COMPARED: usize = 128;
-/// How alike two names must be.
+/// Smallest similarity of a suggestion.
 const ALIKE: f64 = 0.6;
 
-/// Opening never waits, not even for the other end of a pipe.
+/// Returns options under which opening never blocks, not even on a pipe.
 pub(super) fn reading(follow: FollowSymlinks) -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).nonblock(true).follow(follow);
@@ -46,7 +46,7 @@ impl Mounts {
         Ok((file, metadata))
     }
 
-    /// What an error of the system means for the model, or for the user.
+    /// Converts a system error into a refusal for the model or an error for the user.
     pub(super) fn stop(&self, action: &'static str, path: &VPath, error: std::io::Error) -> Stop {
         match fault(&error) {
             Fault::Escape => escape(path).into(),
@@ -58,7 +58,7 @@ impl Mounts {
         }
     }
 
-    /// Nothing is there: says what is, as far as that helps.
+    /// Builds the refusal for a missing path, with similar names or the nearest folder as a hint.
     fn missing(&self, action: &'static str, path: &VPath) -> Stop {
         let root = self.root(path);
         if is_removed(root) {
@@ -117,12 +117,12 @@ pub(super) fn folder(path: &VPath) -> Refusal {
         .hint("List it, and name a file in it.")
 }
 
-/// A folder that was removed keeps its handle, and every name in it is missing.
+/// Returns true if the mount's folder was removed: its handle stays open, and every name in it is missing.
 pub(super) fn is_removed(root: &Dir) -> bool {
     cfg!(unix) && root.dir_metadata().is_ok_and(|metadata| metadata.nlink() == 0)
 }
 
-/// The longest part of the path that is a folder, and the name that is missing in it.
+/// Returns the longest prefix of the path that is a folder, and the name missing in it.
 fn nearest_folder<'p>(root: &Dir, relative: &'p str) -> (&'p str, &'p str) {
     let mut end = relative.len();
     for _ in 0..MAX_PARENTS {
@@ -136,7 +136,7 @@ fn nearest_folder<'p>(root: &Dir, relative: &'p str) -> (&'p str, &'p str) {
     ("", relative.split('/').next().unwrap_or_default())
 }
 
-/// Names in a folder that are like the one that is missing, best first.
+/// Finds names in a folder that resemble the missing one, best match first.
 fn alike(root: &Dir, folder: &str, name: &str) -> Vec<String> {
     let wanted = name.to_lowercase();
     let Ok(entries) = root.read_dir(system_path(folder)) else { return Vec::new() };

@@ -1,7 +1,7 @@
-//! Where a write really goes: every step down is taken from an open folder, by one name, without following.
+//! Resolves the target of a write: descends one name at a time from an open folder, without following links.
 //!
-//! Links are read and resolved here and not by the system, because the rules about what may be written
-//! (`protect`) must be asked about the place behind them.
+//! Links are resolved here and not by the system, because the write rules (`protect`) must be applied to the path
+//! behind them.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -21,43 +21,41 @@ use super::fault::{Fault, fault};
 use super::open::{escape, folder, is_removed, reading, sandbox, unfollowable};
 use crate::disk::{Deed, Disk};
 
-/// Folders that a written file may be in. Each is held open on the way.
+/// Depth limit of a written file; each folder on the path is held open.
 const MAX_DEPTH: usize = 64;
-/// As many links as Linux follows.
+/// Same limit as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// The place of a file that is to be written.
+/// Resolved target of a write.
 pub(super) struct Place {
-    /// The last folder on the way that exists.
+    /// Deepest existing folder on the path.
     pub(super) folder: Arc<Dir>,
-    /// Folders below it that do not, from above.
+    /// Missing folders below it, outermost first.
     pub(super) missing: Vec<String>,
-    /// The name of the file.
     pub(super) name: String,
-    /// The same as a path, with all links resolved.
+    /// Full path, with all links resolved.
     pub(super) path: VPath,
-    /// What has this name.
+    /// Current holder of the name.
     pub(super) found: Found,
 }
 
-/// What has the name of a file that is to be written.
+/// Current holder of the name that a write targets.
 pub(super) enum Found {
-    /// Nothing had it a moment ago.
+    /// The name was free when it was resolved.
     Nothing,
-    /// It could be opened.
     Opened(Opened),
-    /// It is there, and could not be opened.
+    /// It exists, and could not be opened.
     Closed,
 }
 
-/// Something that was opened to be read.
+/// File opened for reading.
 pub(super) struct Opened {
     pub(super) file: File,
     pub(super) metadata: Metadata,
 }
 
 impl Opened {
-    /// Opens what has a name in a folder. A link is not followed, and nothing is waited for.
+    /// Opens a name in a folder, without following a link and without blocking.
     pub(super) fn at(folder: &Dir, name: &str) -> io::Result<Self> {
         let file = folder.open_with(name, &reading(FollowSymlinks::No))?;
         let metadata = file.metadata()?;
@@ -66,7 +64,7 @@ impl Opened {
 }
 
 impl Mounts {
-    /// Follows a path to where a write to it goes. Nothing is changed.
+    /// Resolves the path that a write goes to. Changes nothing.
     pub(super) fn place(&self, path: &VPath) -> Result<Place, Stop> {
         let real = self.real(path);
         let mut way = Way {
@@ -87,7 +85,7 @@ impl Mounts {
 
 struct Step {
     name: OsString,
-    /// Whether a link said so, and not the model.
+    /// True if a link contributed the name, and not the model.
     linked: bool,
 }
 
@@ -99,9 +97,9 @@ impl Step {
 
 struct Way<'p> {
     disk: &'p Disk,
-    /// What the model wrote.
+    /// Path as the model wrote it.
     path: &'p VPath,
-    /// The folders from the mount down to here. One is always left.
+    /// Open folders from the mount down to the current one; never empty.
     open: Vec<Arc<Dir>>,
     /// Their names, without the mount.
     names: Vec<String>,
@@ -149,11 +147,11 @@ impl Way<'_> {
                 Err(error) => return Err(MountError::new("write", self.path, error).into()),
             }
         }
-        // A link to a folder, or to `..`.
+        // The path ends in a link to a folder, or to `..`.
         Err(folder(self.path).into())
     }
 
-    /// An operation on something in the folder that has been reached.
+    /// Runs an operation on an entry of the current folder.
     fn run<T>(
         &self,
         name: &str,
@@ -176,7 +174,7 @@ impl Way<'_> {
         }
         let target = match self.here()?.read_link_contents(name) {
             Ok(target) => target,
-            // It was a link a moment ago.
+            // It was a link when it was looked up.
             Err(_) => return Err(unfollowable(self.path).into()),
         };
         for component in Path::new(&target).components().rev() {
@@ -201,7 +199,7 @@ impl Way<'_> {
         let here = self.here()?;
         match self.run(&name, Deed::Open, || here.open_dir_nofollow(&name)) {
             Ok(folder) => self.open.push(Arc::new(folder)),
-            // It was a folder a moment ago; what it is now is not followed.
+            // It was a folder when it was looked up; never follow what replaced it.
             Err(error) if fault(&error) != Fault::World => {
                 return Err(unfollowable(self.path).into());
             }
@@ -211,14 +209,14 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// From here on down nothing exists.
+    /// Completes the path where nothing exists from here on down.
     fn arrive_at_nothing(mut self, first: String) -> Result<Place, Stop> {
         if self.open.first().is_some_and(|root| is_removed(root)) {
             return Err(MountError::gone("write", self.path).into());
         }
         let mut missing = vec![first];
         for step in self.todo.drain(..) {
-            // Below nothing there are no links, so these are the model's own names.
+            // Nothing below a missing folder can be a link, so these are the model's own names.
             missing.push(step.name.to_string_lossy().into_owned());
         }
         let name = missing.pop().unwrap_or_default();
@@ -236,7 +234,7 @@ impl Way<'_> {
     }
 }
 
-/// The folder that has been reached, as text.
+/// Display of the current folder as a mount path.
 struct Here<'w> {
     mount: Mount,
     names: &'w [String],

@@ -1,4 +1,4 @@
-//! Places below a writable mount that no tool may write all the same.
+//! Paths below a writable mount that tools still may not write.
 
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::text::is_unsafe_char;
@@ -9,7 +9,7 @@ use super::error::Stop;
 use super::place::Place;
 
 impl Mounts {
-    /// The place that a write goes to. Tools must be allowed to write to it, both by its name and by where links lead.
+    /// Resolves the target of a write and checks the rules for both the given and the resolved path.
     pub(super) fn allowed_place(&self, path: &WritablePath) -> Result<Place, Stop> {
         check(path)?;
         let place = self.place(path.path())?;
@@ -20,8 +20,8 @@ impl Mounts {
     }
 }
 
-/// Besides what is no [`WritablePath`], nothing in or named `.git` in the project is written, at any depth: a hook or
-/// a setting in there is a program that the user's next `git` command runs.
+/// Refuses any path of the project with a component `.git`, at any depth: a hook or a setting in there is a program
+/// that the user's next `git` command runs.
 fn check(path: &WritablePath) -> Result<(), Stop> {
     let path = path.path();
     if path.mount() == Mount::Project && path.relative().split('/').any(is_git) {
@@ -35,7 +35,8 @@ fn check(path: &WritablePath) -> Result<(), Stop> {
     Ok(())
 }
 
-/// `.git`, also as file systems spell it that ignore case, drop invisible characters or keep short names.
+/// Returns true for `.git`, also in spellings of file systems that ignore case, drop invisible characters or have
+/// short names.
 fn is_git(name: &str) -> bool {
     let seen = name.chars().filter(|c| !is_unsafe_char(*c)).flat_map(char::to_lowercase);
     seen.eq(".git".chars()) || name.eq_ignore_ascii_case("git~1")

@@ -1,4 +1,4 @@
-//! Reading files: never more in memory than asked for, always the digest of the whole.
+//! Reading files: keeps no more in memory than requested, and always computes the digest of the whole file.
 
 use cap_std::fs::File;
 use crewagent_core::integrity::Digest;
@@ -10,47 +10,45 @@ use super::Mounts;
 use super::error::{Answer, MountError, Stop, settle};
 use crate::disk::Disk;
 
-/// Files larger than this are not read at all, not even for their digest.
+/// Largest file that is read, even for its digest.
 pub(super) const MAX_FILE: u64 = 1 << 30;
-/// Bytes that are read at a time, at most.
+/// Largest read, in bytes.
 const CHUNK: usize = 128 * 1024;
-/// Bytes that are read at a time, at least: the size that a file claims to have need not be true.
+/// Smallest read, in bytes: the size that a file reports need not be true.
 const SMALL_CHUNK: usize = 4 * 1024;
 
-/// The content of a file, or its beginning.
+/// Content of a file, or its beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileContent {
-    /// As many bytes as were asked for, from the start.
+    /// The first bytes, up to the requested limit.
     pub bytes: Vec<u8>,
-    /// The SHA-256 of the whole file.
+    /// SHA-256 of the whole file.
     pub sha256: Digest,
-    /// The size of the whole file.
+    /// Size of the whole file.
     pub size: u64,
 }
 
 impl FileContent {
-    /// Whether these are all bytes of the file.
+    /// Returns true if `bytes` is the whole file.
     pub fn is_whole(&self) -> bool {
         self.bytes.len() as u64 == self.size
     }
 }
 
-/// What is known of a file after all of it went by.
+/// Digest and size of a file that was read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// The SHA-256 of the bytes.
     pub sha256: Digest,
-    /// How many there were.
     pub size: u64,
 }
 
 impl Mounts {
-    /// Reads the first `limit` bytes of a file; digest and size are of the whole.
+    /// Reads the first `limit` bytes of a file; digest and size are those of the whole file.
     pub fn read(&self, path: &VPath, limit: usize) -> Answer<FileContent> {
         settle(self.try_read(path, limit))
     }
 
-    /// Hands on a whole file in pieces, for readers that need a window of it and not all at once.
+    /// Passes a whole file to `take` in chunks, for readers that need only a window of it.
     pub fn stream(&self, path: &VPath, mut take: impl FnMut(&[u8])) -> Answer<Measured> {
         settle(self.open_file(path).and_then(|(file, metadata)| {
             measure(&self.disk, path, (&file, metadata.len()), MAX_FILE, &mut take)
@@ -70,8 +68,8 @@ impl Mounts {
     }
 }
 
-/// Passes an open file on in pieces, from where it stands. It comes with the size that it was said to have; over the
-/// limit it is refused, also when it only grows while it is read.
+/// Passes an open file to `take` in chunks, from its current position. `expected` is the reported size; a file over
+/// `limit` is refused, also if it grows past it while it is read.
 pub(super) fn measure(
     disk: &Disk,
     path: &VPath,
@@ -98,7 +96,7 @@ pub(super) fn measure(
         }
         hasher.update(&buffer[..count]);
         take(&buffer[..count]);
-        // There was room for more, and no more is expected.
+        // A short read at the expected size is the end: save the extra read.
         if size == expected && count < buffer.len() {
             break;
         }

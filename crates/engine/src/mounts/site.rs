@@ -1,4 +1,4 @@
-//! The folder in which a file is made, and what the disk calls the things in it.
+//! Folder in which a file is written, and labels of its entries for the disk.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use crewagent_core::vpath::VPath;
 use super::fault::{Fault, fault};
 use crate::disk::{Deed, Disk};
 
-/// An open folder for the file that is written.
+/// Open folder of the file that is written.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'d> {
     pub(super) disk: &'d Disk,
@@ -20,7 +20,7 @@ pub(super) struct Site<'d> {
 }
 
 impl<'d> Site<'d> {
-    /// What something in the folder is called.
+    /// Returns the label of an entry.
     pub(super) fn label<'n>(&self, name: &'n str) -> Label<'n>
     where
         'd: 'n,
@@ -28,7 +28,7 @@ impl<'d> Site<'d> {
         Label { path: self.path, up: 1, name }
     }
 
-    /// An operation on something in the folder.
+    /// Runs an operation on an entry.
     pub(super) fn run<T>(
         &self,
         name: &str,
@@ -38,29 +38,29 @@ impl<'d> Site<'d> {
         self.disk.run(self.label(name), deed, work)
     }
 
-    /// What has a name in the folder now, if something has. A link is not followed.
+    /// Returns the metadata of an entry, without following a link; `None` if there is none.
     pub(super) fn look(&self, name: &str) -> io::Result<Option<Metadata>> {
         match self.run(name, Deed::Look, || self.folder.symlink_metadata(name)) {
             Ok(metadata) => Ok(Some(metadata)),
-            // Not knowing is not a no.
+            // An I/O error does not mean that the name is free.
             Err(error) if fault(&error) == Fault::World => Err(error),
             Err(_) => Ok(None),
         }
     }
 }
 
-/// Whether both are about one file, as long as it is kept open.
+/// Returns true if both belong to one file, provided that it is held open.
 pub(super) fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     one.dev() == other.dev() && one.ino() == other.ino()
 }
 
-/// Something beside or above a path. Made into text only when somebody wants to know.
+/// Path beside or above another one. Formatted only on demand.
 #[derive(Clone, Copy)]
 pub(super) struct Label<'p> {
     pub(super) path: &'p VPath,
-    /// How many names of the path are left out.
+    /// Number of trailing names of the path that are dropped.
     pub(super) up: usize,
-    /// What follows; nothing when this is empty.
+    /// Name to append, unless empty.
     pub(super) name: &'p str,
 }
 

@@ -1,7 +1,7 @@
-//! The file that is written first and then takes the name of the real one.
+//! Temporary file that is written first and then renamed to the target.
 //!
-//! Its name follows from the name of the target, so that a write that is done again after a crash finds what the
-//! first attempt left, and takes it away. A lock tells a leftover from the file of another writer.
+//! Its name is derived from the target's name, so a write that is repeated after a crash finds and removes the
+//! leftover of the first attempt. A lock tells a leftover from the file of a live writer.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -14,21 +14,21 @@ use super::open::reading;
 use super::site::{Site, is_same_file};
 use crate::disk::Deed;
 
-/// Writers of one file that can be at work at the same time.
+/// Number of concurrent writers of one file.
 const MAX_WRITERS: usize = 64;
 
-/// A new file, removed again unless it is renamed.
+/// New file, removed on drop unless it was renamed.
 pub(super) struct Temp<'d> {
     site: Site<'d>,
     name: String,
-    /// Kept open for its lock.
+    /// Held open for its lock.
     file: File,
-    /// What it was when it was created.
+    /// Metadata at its creation.
     metadata: Metadata,
     renamed: bool,
 }
 
-/// Whether a file that is in the way is replaced.
+/// Treatment of a file that already has the target's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InTheWay {
     Replaced,
@@ -36,7 +36,7 @@ pub(super) enum InTheWay {
 }
 
 impl<'d> Temp<'d> {
-    /// Creates the file, readable for others at most as `mode` allows.
+    /// Creates the file; `mode` limits who else can read it.
     pub(super) fn create(site: Site<'d>, target: &str, mode: Option<u32>) -> io::Result<Self> {
         let stem = Digest::of(target.as_bytes()).short();
         let options = creating(mode);
@@ -49,8 +49,8 @@ impl<'d> Temp<'d> {
             let metadata = looked.inspect_err(|_| {
                 let _ = site.run(&name, Deed::RemoveFile, || site.folder.remove_file(&name));
             })?;
-            // Between creating and locking, another writer may have taken it for a leftover and removed it. Where files
-            // cannot be locked nobody takes anything for a leftover.
+            // Between creating and locking, another writer may have removed it as a leftover. Where files cannot be
+            // locked, writers treat nothing as a leftover.
             if lock != Lock::Theirs && metadata.nlink() > 0 {
                 return Ok(Self { site, name, file, metadata, renamed: false });
             }
@@ -62,7 +62,7 @@ impl<'d> Temp<'d> {
         self.site.disk.write_all(&mut self.file, self.site.label(&self.name), bytes)
     }
 
-    /// Gives the file what else belongs to it.
+    /// Sets owner and mode of the file.
     pub(super) fn dress(
         &self,
         work: impl FnOnce(&File, &Metadata) -> io::Result<()>,
@@ -70,12 +70,12 @@ impl<'d> Temp<'d> {
         self.site.run(&self.name, Deed::SetRights, || work(&self.file, &self.metadata))
     }
 
-    /// Puts the file on the disk.
+    /// Flushes the file to disk.
     pub(super) fn flush(&self) -> io::Result<()> {
         self.site.disk.sync_file(&self.file, self.site.label(&self.name))
     }
 
-    /// Gives the file its real name. The bytes must be on the disk before.
+    /// Renames the file to its target. The caller flushes it first.
     pub(super) fn rename(mut self, name: &str, in_the_way: InTheWay) -> io::Result<()> {
         let Site { disk, folder, .. } = self.site;
         disk.rename(self.site.label(&self.name), self.site.label(name), || match in_the_way {
@@ -90,7 +90,7 @@ impl<'d> Temp<'d> {
 impl Drop for Temp<'_> {
     fn drop(&mut self) {
         if !self.renamed {
-            // It has served; should it stay, the next write of this file removes it.
+            // If this fails, the next write of the target removes the leftover.
             let Site { folder, .. } = self.site;
             let _ = self.site.run(&self.name, Deed::RemoveFile, || folder.remove_file(&self.name));
         }
@@ -109,7 +109,7 @@ fn creating(mode: Option<u32>) -> OpenOptions {
     options
 }
 
-/// A new file of this name; none when the name is in use.
+/// Creates a file of this name; returns `None` if the name is in use.
 fn create(
     site: Site<'_>,
     name: &str,
@@ -128,7 +128,7 @@ fn create(
     }
 }
 
-/// Removes what a writer left that is no more. Anything that is in use, or no plain file of ours, stays.
+/// Removes the leftover of a dead writer. A file that is in use, or not a plain file of ours, stays.
 fn remove_leftover(site: Site<'_>, name: &str) -> io::Result<()> {
     let opened =
         site.run(name, Deed::Open, || site.folder.open_with(name, &reading(FollowSymlinks::No)));
@@ -147,12 +147,12 @@ fn remove_leftover(site: Site<'_>, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// What came of taking a lock.
+/// Result of taking a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lock {
     Ours,
     Theirs,
-    /// There are no locks here.
+    /// The file system has no locks.
     Unknown,
 }
 
@@ -165,12 +165,12 @@ fn try_lock(site: Site<'_>, name: &str, file: &File) -> Lock {
     lock.unwrap_or(Lock::Unknown)
 }
 
-/// Whether the name still stands for this open file.
+/// Returns true if the name still refers to this open file.
 fn is_at(site: Site<'_>, name: &str, file: &Metadata) -> io::Result<bool> {
     Ok(site.look(name)?.is_some_and(|named| is_same_file(&named, file)))
 }
 
-/// Fails when the name is taken, without a gap where the system can do that.
+/// Renames without replacing: fails if the name is taken, atomically where the system supports it.
 fn rename_to_free_name(folder: &Dir, from: &str, to: &str) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {

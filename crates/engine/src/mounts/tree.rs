@@ -1,4 +1,4 @@
-//! A mount for tools that look at many files: names by folder, files by name, nothing followed.
+//! Read access to a mount for tools that visit many files: lists folders and opens files, without following links.
 
 use std::io::{self, Read};
 
@@ -12,17 +12,17 @@ use super::open::reading;
 use super::{Mounts, system_path};
 use crate::disk::{Deed, Disk};
 
-/// One mount, read-only.
+/// Read-only view of one mount.
 #[derive(Clone, Copy)]
 pub(crate) struct Tree<'m> {
     disk: &'m Disk,
     mount: Mount,
     root: &'m Dir,
-    /// What the state document really is, where this mount has it.
+    /// Actual path of the state document, if this mount holds it.
     document: Option<&'m VPath>,
 }
 
-/// What to do when a folder is a link to another folder in the mount.
+/// Treatment of a folder that is a link to another folder in the mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Links {
     Followed,
@@ -30,25 +30,25 @@ pub(crate) enum Links {
 }
 
 impl Mounts {
-    /// The mount that a path is in.
+    /// Returns the mount of a path.
     pub(crate) fn tree(&self, path: &VPath) -> Tree<'_> {
         let document = self.document.as_ref().filter(|real| real.mount() == path.mount());
         Tree { disk: &self.disk, mount: path.mount(), root: self.root(path), document }
     }
 
-    /// A file that was named by the model, opened under the rules of reading, and its size.
+    /// Opens a file that the model named, under the rules for reading; returns it with its size.
     pub(crate) fn open_named(&self, path: &VPath) -> Answer<(std::fs::File, u64)> {
         settle(self.open_file(path).map(|(file, metadata)| (file.into_std(), metadata.len())))
     }
 
-    /// An error that a tool met on the way, for the user.
+    /// Wraps an error that a tool ran into, for the user.
     pub(crate) fn failure(action: &'static str, path: &VPath, error: io::Error) -> MountError {
         MountError::new(action, path, error)
     }
 }
 
 impl Tree<'_> {
-    /// Passes on what is in a folder, in the order of the system, up to a number of names.
+    /// Calls `take` for up to `limit` entries of a folder, in the order of the system.
     pub(crate) fn each(
         self,
         folder: &str,
@@ -63,7 +63,7 @@ impl Tree<'_> {
         })?;
         for entry in folder.entries()?.take(limit) {
             let entry = entry?;
-            // What is not UTF-8 cannot be named, so it cannot be opened either.
+            // A name that is not UTF-8 cannot be part of a path, so the file cannot be opened either.
             let Ok(name) = entry.file_name().into_string() else { continue };
             if let Ok(kind) = entry_kind(&entry) {
                 take(&name, kind);
@@ -72,7 +72,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// A regular file and its size. `None` when it is something else by now.
+    /// Opens a regular file and returns it with its size; `None` if it is something else by now.
     pub(crate) fn file(self, path: &str) -> io::Result<Option<(std::fs::File, u64)>> {
         let named = |_: &&VPath| VPath::state_document(None).relative() == path;
         let path = self.document.filter(named).map_or(path, VPath::relative);
@@ -81,12 +81,12 @@ impl Tree<'_> {
         })
     }
 
-    /// Whether something of this name is there, whatever it is.
+    /// Returns true if anything has this name.
     pub(crate) fn has(self, path: &str) -> bool {
         self.run(path, Deed::Look, || self.root.symlink_metadata(path)).is_ok()
     }
 
-    /// The beginning of a small file that steers the tool, such as `.gitignore`. Links inside the mount are followed.
+    /// Reads the start of a small file that configures the tool, such as `.gitignore`. Follows links in the mount.
     pub(crate) fn head(self, path: &str, limit: u64) -> Option<Vec<u8>> {
         let opened = self.run(path, Deed::Open, || {
             regular(self.root.open_with(path, &reading(FollowSymlinks::Yes))?)

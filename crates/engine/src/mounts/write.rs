@@ -1,7 +1,7 @@
-//! Writing files: the whole file at once, durable when it returns, and the old bytes when it fails.
+//! Writing files: replaced as a whole, durable on return, unchanged on failure.
 //!
-//! The order is temp file, flush, rename, flush of the folder. Mode and, where permitted, owner are kept; the
-//! set-user and set-group bits, access lists and extended attributes are not.
+//! The order is temporary file, flush, rename, flush of the folder. Mode and, where permitted, owner are kept; setuid
+//! and setgid bits, access lists and extended attributes are not.
 
 use std::borrow::Cow;
 use std::io;
@@ -22,27 +22,27 @@ use super::site::{Label, Site, is_same_file};
 use super::temp::{InTheWay, Temp};
 use crate::disk::{Deed, Disk};
 
-/// What must be there before a write.
+/// Precondition of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// Anything or nothing.
+    /// Any file, or none.
     Anything,
-    /// Nothing.
+    /// No file.
     Nothing,
-    /// A file with this digest.
+    /// File with this digest.
     Sha256(Digest),
 }
 
-/// What a write to a path would find.
+/// Target of a write, before it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Where the write would go, with all links resolved.
+    /// Path with all links resolved.
     pub path: VPath,
-    /// The file that is there.
+    /// Existing file.
     pub old: Option<FileContent>,
 }
 
-/// Whether a write follows from what was there, so that it must still be there at the end.
+/// Dependence of a write on the old content, which must then still be there at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rely {
     OnOld,
@@ -50,13 +50,13 @@ enum Rely {
 }
 
 impl Mounts {
-    /// Makes these bytes the content of a file. Missing folders are created.
+    /// Replaces the content of a file, creating missing folders.
     pub fn replace(&self, path: &WritablePath, bytes: &[u8], before: Before) -> Answer<()> {
         let rely = if before == Before::Anything { Rely::OnNothing } else { Rely::OnOld };
         settle(self.try_write(path, before, rely, |_| Ok(Cow::Borrowed(bytes))))
     }
 
-    /// Adds bytes to the end of a file, as one whole replacement. Together they may have `limit` bytes.
+    /// Appends bytes to a file by replacing it as a whole. The result may have at most `limit` bytes.
     pub fn append(
         &self,
         path: &WritablePath,
@@ -68,7 +68,7 @@ impl Mounts {
             let path = path.path();
             let mut whole = Vec::new();
             if let Some(old) = old {
-                // It may have been read already, to be compared.
+                // The precondition check may have read it already.
                 io::Seek::rewind(&mut &old.file).map_err(|error| failed("read", path, error))?;
                 let room = limit.saturating_sub(bytes.len() as u64);
                 old.measure(&self.disk, path, room, &mut |piece| whole.extend_from_slice(piece))
@@ -85,13 +85,13 @@ impl Mounts {
         }))
     }
 
-    /// Looks at the place that a write would go to, under the rules of writing, and reads the first `limit` bytes of
-    /// what is there. Nothing is changed.
+    /// Resolves the target of a write under the rules for writing, and reads the first `limit` bytes of the existing
+    /// file. Changes nothing.
     pub fn target(&self, path: &WritablePath, limit: usize) -> Answer<Target> {
         settle(self.try_target(path, limit))
     }
 
-    /// Takes away a file that has this content, as if it had never been written. Folders stay.
+    /// Removes a file that has this content. Folders stay.
     pub fn remove(&self, path: &WritablePath, content: Digest) -> Answer<()> {
         settle(self.try_remove(path, content))
     }
@@ -127,7 +127,7 @@ impl Mounts {
         sync_folder(&self.disk, label, &place.folder).map_err(failed)
     }
 
-    /// Makes the name of a file durable that a process has written which died before it could say so.
+    /// Flushes the name of a file whose writer died before it could confirm the write.
     pub fn flush(&self, path: &WritablePath) -> Answer<()> {
         settle(self.place(path.path()).and_then(|place| {
             let label = Label { path: &place.path, up: 1 + place.missing.len(), name: "" };
@@ -157,7 +157,7 @@ impl Mounts {
 }
 
 impl Opened {
-    /// Passes it on in pieces.
+    /// Passes the content to `take` in chunks.
     fn measure(
         &self,
         disk: &Disk,
@@ -170,7 +170,7 @@ impl Opened {
 }
 
 impl Place {
-    /// The file that is there now. Refuses what must not be replaced.
+    /// Returns the existing file. Refuses one that must not be replaced.
     fn old(&mut self, disk: &Disk, path: &VPath) -> Result<Option<Opened>, Stop> {
         let opened = match std::mem::replace(&mut self.found, Found::Closed) {
             Found::Nothing => return Ok(None),
@@ -185,7 +185,7 @@ impl Place {
                 Fault::Missing => return Ok(None),
                 Fault::Special => return Err(open::special(path).into()),
                 Fault::Folder => return Err(open::folder(path).into()),
-                // It became a link after it was looked at.
+                // It became a link after it was resolved.
                 Fault::Escape | Fault::Loop => return Err(unfollowable(path).into()),
                 Fault::World => return Err(failed("write", path, error)),
             },
@@ -224,7 +224,7 @@ fn check_before(
     }
 }
 
-/// Writes beside the target and renames.
+/// Writes a temporary file beside the target and renames it.
 fn put(
     site: Site<'_>,
     name: &str,
@@ -248,14 +248,14 @@ fn put(
         }
         (Rely::OnOld | Rely::OnNothing, _) => InTheWay::Replaced,
     };
-    // While it is open the system cannot let go of what it held, and would have to note that it still must.
+    // An open handle keeps the replaced file alive, and the file system would have to record it as an orphan.
     drop(old);
     match temp.rename(name, in_the_way) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             return Err(exists(path).into());
         }
-        // A folder came to be there in the meantime.
+        // A folder took the name in the meantime.
         Err(error) if fault(&error) == Fault::Folder => {
             return Err(open::folder(path).into());
         }
@@ -264,7 +264,7 @@ fn put(
     sync_folder(site.disk, site.label(""), site.folder).map_err(failed)
 }
 
-/// Whether the file is the one that was compared, as far as its name and times tell.
+/// Returns true if the file is still the one that was compared, judged by identity, size and modification time.
 fn is_unchanged(site: Site<'_>, name: &str, old: &Opened) -> io::Result<bool> {
     let (Some(now), old) = (site.look(name)?, &old.metadata) else { return Ok(false) };
     Ok(is_same_file(&now, old)
@@ -272,12 +272,12 @@ fn is_unchanged(site: Site<'_>, name: &str, old: &Opened) -> io::Result<bool> {
         && now.modified()?.into_std() == old.modified()?.into_std())
 }
 
-/// Makes what happened to the names in a folder durable. Not every file system can, and none on Windows.
+/// Flushes the entries of a folder. Does nothing where it is unsupported: some file systems, and Windows.
 fn sync_folder(disk: &Disk, label: Label<'_>, folder: &Dir) -> io::Result<()> {
     disk.run(label, Deed::SyncFolder, || {
         #[cfg(unix)]
         {
-            // The handle itself is only a place (`O_PATH`) and cannot be flushed.
+            // The handle itself is an `O_PATH` descriptor and cannot be flushed.
             let opened = folder.open_with(".", cap_std::fs::OpenOptions::new().read(true))?;
             match opened.sync_all() {
                 Err(error) if super::fault::is_unsupported(&error) => Ok(()),
@@ -292,7 +292,7 @@ fn sync_folder(disk: &Disk, label: Label<'_>, folder: &Dir) -> io::Result<()> {
     })
 }
 
-/// The rights of a file, without the bits that lend those of its owner.
+/// Returns the permission bits of a file, without setuid and setgid.
 #[cfg(unix)]
 fn mode_of(metadata: &Metadata) -> Option<u32> {
     Some(cap_std::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777)
@@ -303,8 +303,8 @@ fn mode_of(_: &Metadata) -> Option<u32> {
     None
 }
 
-/// Owner and rights of the old file for a new one, as far as they are others. Owner first, because changing it may
-/// clear bits of the mode.
+/// Copies owner and mode of the old file to a new one where they differ. Owner first, because changing it may clear
+/// mode bits.
 #[cfg(unix)]
 fn inherit(file: &std::fs::File, new: &Metadata, old: &Metadata) -> io::Result<()> {
     use cap_std::fs::MetadataExt as _;
@@ -312,7 +312,7 @@ fn inherit(file: &std::fs::File, new: &Metadata, old: &Metadata) -> io::Result<(
     let is_others = (new.uid(), new.gid()) != (old.uid(), old.gid());
     if is_others {
         let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
-        // Giving files away is for the administrator; a group one is in may be kept all the same.
+        // Only the administrator may change the owner; keeping a group that the user is in works without that.
         if fchown(file, Some(owner), Some(group)).is_err() {
             let _ = fchown(file, None, Some(group));
         }
@@ -328,11 +328,11 @@ fn inherit(_: &std::fs::File, _: &Metadata, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Folders that were made for a write, removed again if it fails.
+/// Folders created for a write, removed again if it fails.
 struct Made<'p> {
     disk: &'p Disk,
     place: &'p Place,
-    /// From above, each in the one before.
+    /// Outermost first, each inside the previous one.
     folders: Vec<(&'p str, Dir, Maker)>,
 }
 
@@ -351,7 +351,7 @@ impl<'p> Made<'p> {
                 disk.run(Label { name, ..label }, Deed::CreateFolder, || parent.create_dir(name));
             let maker = match created {
                 Ok(()) => Maker::Us,
-                // Another writer was faster. What it made is entered only if it is a folder.
+                // Another writer was faster. Its entry is used only if it is a folder.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Maker::Another,
                 Err(error) => return Err(failed("create the folder of", path, error)),
             };
@@ -377,12 +377,12 @@ impl<'p> Made<'p> {
         Ok(made)
     }
 
-    /// The folder that the file is in.
+    /// Returns the folder of the file.
     fn folder(&self) -> &Dir {
         self.folders.last().map_or(&self.place.folder, |(_, folder, _)| folder)
     }
 
-    /// What that folder is called.
+    /// Returns the label of that folder.
     fn label(&self) -> Label<'p> {
         let place = self.place;
         Label { path: &place.path, up: 1 + place.missing.len() - self.folders.len(), name: "" }
@@ -390,7 +390,7 @@ impl<'p> Made<'p> {
 
     fn remove(&self, name: &str) {
         let label = Label { name, ..self.label() };
-        // Only an empty folder can be removed, so nothing of anybody else's is lost.
+        // Only an empty folder can be removed, so no other writer loses a file.
         let _ = self.disk.run(label, Deed::RemoveFolder, || self.folder().remove_dir(name));
     }
 

@@ -1,4 +1,4 @@
-//! Where a packed package goes, and what may be replaced by it: files, and nothing else.
+//! Output path of a packed package, and the rules for replacing what is there: files, and nothing else.
 
 use std::fs::{self, FileType};
 use std::io;
@@ -13,26 +13,26 @@ use super::PackError;
 use crate::source::{Limits, Opened, Source, is_litter};
 use crate::store::stem;
 
-/// Where a packed package goes.
+/// Destination of a packed package.
 #[derive(Clone, Copy, Debug)]
 pub enum Output<'a> {
-    /// Into this file. A file that is there is replaced, whatever is in it.
+    /// This file. An existing file is replaced, whatever it contains.
     File(&'a Path),
-    /// Into this folder, as `NAME-VERSION.bmad`. A file that is there is only replaced if it is the same package,
-    /// perhaps with other content. An empty path is the current folder.
+    /// File `NAME-VERSION.bmad` in this folder. An existing file is replaced only if it is the same package, perhaps
+    /// with other content. An empty path is the current folder.
     Folder(&'a Path),
 }
 
-/// A file that may be written or replaced.
+/// File that may be written or replaced.
 pub(super) struct Target {
-    /// As the caller knows it.
+    /// Path as the caller gave it.
     pub(super) shown: PathBuf,
-    /// The file itself, which is another one if the caller named a link.
+    /// Path of the file itself, which differs if the caller named a link.
     pub(super) path: PathBuf,
 }
 
 impl Target {
-    /// The file that was asked for.
+    /// Checks the file that the caller asked for.
     pub(super) fn explicit(path: &Path) -> Result<Self, PackError> {
         let refused = |what| PackError::NotAFile { path: path.to_owned(), what };
         let shown = path.to_owned();
@@ -56,7 +56,7 @@ impl Target {
         }
     }
 
-    /// The file with the name of the package.
+    /// Chooses the file by name and version of the package.
     pub(super) fn chosen(
         folder: &Path,
         manifest: &Manifest,
@@ -71,7 +71,7 @@ impl Target {
         Err(PackError::Occupied { path: target.shown, name: manifest.name.clone() })
     }
 
-    /// The output must not become part of the input.
+    /// Refuses an output that would become part of the input.
     pub(super) fn refuse_inside(&self, input: &Path) -> Result<(), PackError> {
         let failed = |error| self.failed(error);
         let folder = self.folder().canonicalize().map_err(failed)?;
@@ -97,10 +97,10 @@ impl Target {
         PackError::Write { path: self.shown.clone(), error }
     }
 
-    /// A file beside this one, to take its place.
+    /// Creates a temporary file beside this one.
     pub(super) fn temporary(&self) -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
-        // If we die, what is left is litter to the next packing.
+        // If the process dies, the next packing ignores the leftover as litter.
         builder.prefix("._packing-");
         #[cfg(unix)]
         {
@@ -111,7 +111,7 @@ impl Target {
     }
 }
 
-/// The error without the name of the temporary file, which means nothing to a person.
+/// Removes the name of the temporary file from an error, because it means nothing to the user.
 fn without_path(error: io::Error) -> io::Error {
     let inner = error.get_ref().and_then(|inner| inner.source());
     let code = inner
@@ -121,7 +121,7 @@ fn without_path(error: io::Error) -> io::Error {
     code.map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
 
-/// The name that the manifest in an archive has, if it is a package at all.
+/// Reads the package name from an archive; `None` if it is not a package.
 fn packed_name(path: &Path, limits: &Limits) -> Option<String> {
     let Ok(Opened::Passed(source)) = Source::open(path, limits) else { return None };
     let (manifest, _) = source.sizes().get_key_value(MANIFEST)?;

@@ -1,4 +1,4 @@
-//! Writes a ZIP archive whose every byte follows from the names and contents.
+//! ZIP writer whose output depends only on names and contents.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
 use crate::source::{Limits, is_suspicious};
 
-/// 1980-01-01 00:00, the beginning of the format's time.
+/// 1980-01-01 00:00, the epoch of the format.
 const DOS_TIME: u16 = 0;
 const DOS_DATE: u16 = 1 << 5 | 1;
 /// Made on Unix by version 2.0, and needs 2.0 to be read.
@@ -16,14 +16,14 @@ const UTF8_NAME: u16 = 1 << 11;
 const MODE: u32 = 0o100_644 << 16;
 const LEVEL: u32 = 9;
 
-/// Takes files in the order in which they shall stand.
+/// Writer of an archive, which adds files in the order of the calls.
 pub(crate) struct Writer<W> {
     out: W,
     written: u64,
     directory: Vec<u8>,
     entries: u64,
     deflate: Compress,
-    /// Some number did not fit its field.
+    /// True if a number did not fit its field.
     overflowed: bool,
 }
 
@@ -39,7 +39,7 @@ impl<W: Write> Writer<W> {
         let mut crc = Crc::new();
         crc.update(content);
         let offset = self.field(self.written);
-        // What the local header and the directory have in common.
+        // Fields that the local header and the directory share.
         let mut common = Vec::with_capacity(26);
         let flags = if name.is_ascii() { 0 } else { UTF8_NAME };
         for short in [NEEDED, flags, method, DOS_TIME, DOS_DATE] {
@@ -68,7 +68,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes the directory. Gives the number of bytes written, or nothing when the archive became too large.
+    /// Writes the directory and returns the number of bytes written; `None` if the archive became too large.
     pub(crate) fn finish(mut self) -> io::Result<Option<(W, u64)>> {
         let offset = self.field(self.written);
         let size = self.field(self.directory.len() as u64);
@@ -94,14 +94,14 @@ impl<W: Write> Writer<W> {
     }
 
     fn field(&mut self, value: u64) -> u32 {
-        // The largest value means "look elsewhere".
+        // The largest value means that a ZIP64 field holds the number.
         u32::try_from(value).ok().filter(|value| *value < u32::MAX).unwrap_or_else(|| {
             self.overflowed = true;
             0
         })
     }
 
-    /// The content, deflated, if that makes it smaller, and not so small that the gate takes it for a bomb.
+    /// Deflates the content; `None` if that saves nothing, or saves so much that the gate would take it for a bomb.
     fn deflated(&mut self, content: &[u8]) -> io::Result<Option<Vec<u8>>> {
         self.deflate.reset();
         let mut packed = Vec::with_capacity(content.len());
