@@ -1,8 +1,8 @@
-//! A thousand runs at once in one process, and a hundred one after the other.
+//! Benchmark: a thousand concurrent runs in one process, and a hundred in sequence.
 //!
-//! `cargo bench -p crewagent-adapters --bench crowd` prints the table and fails when a goal is missed;
-//! `cargo xtask accept docs` also writes the table into `docs/performance.md`. The model is a process of its own on the
-//! loopback that speaks 50 tokens a second to each run (see `crewagent_testkit::loopback`).
+//! `cargo bench -p crewagent-adapters --bench crowd` prints the table and fails when a goal is missed; `cargo xtask
+//! accept docs` also writes the table into `docs/performance.md`. The model is a separate process on the loopback that
+//! streams 50 tokens a second to each run (see `crewagent_testkit::loopback`).
 #![allow(clippy::disallowed_methods, reason = "the benchmark starts programs")]
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]
 
@@ -33,16 +33,16 @@ use serde_json::{Map, json};
 const RUNS: usize = 1_000;
 const TURNS: usize = 10;
 const TOKENS_PER_SECOND: u32 = 50;
-/// What the model says in each turn, which a listener hears as it comes.
+/// Text of the model in each turn, which listeners receive as deltas.
 const WORDS: &str =
     "The chapter before is done, so I write the next one now and look at it again later.";
 /// Characters of the text that each turn writes, so that an answer has about a hundred tokens: two seconds.
 const TEXT: usize = 240;
-/// The runs begin one after the other within the time of one answer, as users do.
+/// Time over which the runs start, one answer's duration, as with independent users.
 const BEGIN_WITHIN: Duration = Duration::from_secs(2);
-/// An active run has a thread; it needs little.
+/// Stack of an active run's thread, which needs little.
 const STACK: usize = 512 * 1024;
-/// Threads that make the folders of the runs, before the clock runs.
+/// Number of threads that create the folders of the runs before the measurement.
 const STARTERS: usize = 8;
 
 const MEMORY: u64 = 1024 * 1024;
@@ -50,9 +50,9 @@ const OVERHEAD: Duration = Duration::from_millis(50);
 const STEPS: f64 = 500.0;
 
 const SOAK: usize = 100;
-/// Runs before the memory counts: buffers and pools have their size then.
+/// Number of runs before memory is measured: buffers and pools have their final size then.
 const WARM: usize = 20;
-/// KiB that the memory may have grown by, about what the allocator is off by.
+/// Maximum growth of memory in KiB, about the allocator's inaccuracy.
 const GROWTH: u64 = 2 * 1024;
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     if let Some(code) = loopback::serve_if_asked() {
         return code;
     }
-    // `cargo test --all-targets` runs this too, without the flag; there is nothing to test.
+    // `cargo test --all-targets` runs this without the flag; there is nothing to test.
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
@@ -82,8 +82,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts this program anew with as many descriptors as the system allows, where it can: a run has about ten. Comes back
-/// only when that is done or not possible.
+/// Restarts this program with the system's maximum number of descriptors, because a run has about ten. Returns if that
+/// is done already or impossible.
 fn with_descriptors() {
     #[cfg(unix)]
     {
@@ -98,14 +98,14 @@ fn with_descriptors() {
     }
 }
 
-/// A store with a package, a place for projects, a model, and the way to it.
+/// Store with a package, a folder for projects, a model server and the connection to it.
 struct Stage {
     scratch: tempfile::TempDir,
     store: Store,
     package: Installed,
     server: Loopback,
     model: Box<dyn Model>,
-    /// Results that were recorded.
+    /// Number of recorded results.
     steps: AtomicU64,
 }
 
@@ -129,7 +129,7 @@ impl Stage {
         self.scratch.path().join("projects").join(name)
     }
 
-    /// A run on a project of its own.
+    /// Starts a run in its own project.
     fn start(&self, name: &str) -> Result<Run, Failure> {
         let project = self.project(name);
         fs::create_dir_all(&project)?;
@@ -160,7 +160,7 @@ impl Stage {
     }
 }
 
-/// What this process has and holds.
+/// Resources of this process.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     memory: u64,
@@ -185,11 +185,11 @@ impl Load {
     }
 }
 
-/// What a thousand runs at once cost.
+/// Measurements of a thousand concurrent runs.
 struct Crowd {
     before: Load,
     busy: Load,
-    /// After all runs have come to wait for the user.
+    /// Measured when all runs wait for the user.
     waiting: Load,
     peak: u64,
     took: Duration,
@@ -222,7 +222,7 @@ fn crowd(stage: &Stage) -> Result<Crowd, Failure> {
             let begin = BEGIN_WITHIN * u32::try_from(at)? / u32::try_from(RUNS)?;
             thread::sleep(begin.saturating_sub(began.elapsed()));
             let builder = thread::Builder::new().stack_size(STACK);
-            // The run goes with its thread: one that waits is only its folder.
+            // The run is dropped with its thread: a waiting run is only its folder.
             threads.push(builder.spawn_scoped(scope, move || stage.drive(&mut run))?);
         }
         let busy = Load::now();
@@ -252,7 +252,7 @@ fn crowd(stage: &Stage) -> Result<Crowd, Failure> {
     Ok(crowd)
 }
 
-/// The runs, none of which has asked anything.
+/// Starts the runs. None has sent a request yet.
 fn started(stage: &Stage) -> Result<Vec<Run>, Failure> {
     let starters = (0..STARTERS).map(|starter| {
         move || -> Result<Vec<Run>, Failure> {
@@ -269,7 +269,7 @@ fn started(stage: &Stage) -> Result<Vec<Run>, Failure> {
     })
 }
 
-/// Some of the runs that wait are taken over from their folders and answered.
+/// Resumes some of the waiting runs from their folders and answers them.
 fn go_on(stage: &Stage, ids: &[RunId]) -> Result<(), Failure> {
     for id in ids.iter().step_by(RUNS / 10) {
         let mut run = Runtime::new(&stage.store, ToolServers::none())
@@ -280,7 +280,7 @@ fn go_on(stage: &Stage, ids: &[RunId]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a hundred runs leave behind.
+/// Growth of resources over a hundred runs.
 struct Soak {
     warm: Load,
     end: Load,
@@ -288,7 +288,7 @@ struct Soak {
 
 fn soak(stage: &Stage) -> Result<Soak, Failure> {
     let mut plan = Plan::crowd(answers(TURNS), 10_000);
-    // All at once.
+    // No pacing.
     plan.pace = loopback::Pace::Burst;
     stage.server.play(&plan)?;
     let mut warm = None;
@@ -305,10 +305,10 @@ fn soak(stage: &Stage) -> Result<Soak, Failure> {
     Ok(Soak { warm: warm.unwrap_or(end), end })
 }
 
-/// A file each turn, then a question to the user, then words.
+/// Returns the replies of the model: a file each turn, then a question to the user, then text.
 fn answers(turns: usize) -> Vec<Answer> {
     let write = |turn: usize| {
-        // Some answers are longer than others, so that the runs do not march in step.
+        // The answers differ in length, so that the runs do not proceed in lockstep.
         let content: String = "word ".repeat(TEXT / 5 + turn % 5 * 8);
         let path = format!("@project/chapter-{turn}.md");
         let call = Answer::call("fs_write", json!({ "path": path, "content": content }));
@@ -356,7 +356,7 @@ fn publish(crowd: &Crowd, soak: &Soak) -> Vec<String> {
         ("memory", loads.map(|load| mib(load.memory)), ""),
     ];
     for (name, [before, busy, waiting], goal) in rows {
-        // Writing into a string does not fail.
+        // Writing into a string cannot fail.
         let _ = writeln!(table, "| {name} | {before} | {busy} | **{waiting}** | {goal} |");
     }
     report::publish("crowd", &table);
@@ -372,7 +372,7 @@ fn publish(crowd: &Crowd, soak: &Soak) -> Vec<String> {
     goals.into_iter().filter(|(holds, _)| !holds).map(|(_, goal)| goal.to_owned()).collect()
 }
 
-/// The way to the model on the loopback.
+/// Connects to the model on the loopback.
 fn model(server: &Loopback) -> Result<Box<dyn Model>, Failure> {
     let endpoint = Endpoint {
         name: "loopback".to_owned(),

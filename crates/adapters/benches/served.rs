@@ -1,7 +1,7 @@
-//! What the tools of MCP servers add to a turn: none, a hundred of them, and a server that is not used.
+//! Benchmark of the time that tools of MCP servers add to a turn: no tools, a hundred, and a server that is not used.
 //!
-//! `cargo bench -p crewagent-engine --bench served`. Fails when a hundred tools add more than 1 ms to a turn, from the
-//! end of a reply to the next request on the wire.
+//! `cargo bench -p crewagent-adapters --bench served`. Fails when a hundred tools add more than 1 ms to a turn, from
+//! the end of a reply to the next request on the wire.
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]
 
 use std::error::Error;
@@ -24,7 +24,7 @@ use crewagent_testkit::report;
 
 const TURNS: usize = 100;
 const ROUNDS: usize = 5;
-/// What a hundred tools may add to a turn.
+/// Maximum time that a hundred tools may add to a turn.
 const GOAL: Duration = Duration::from_millis(1);
 
 type Failure = Box<dyn Error>;
@@ -33,12 +33,12 @@ fn main() -> ExitCode {
     if let Some(code) = loopback::serve_if_asked() {
         return code;
     }
-    // The server is this program, too.
+    // This program is also the server.
     if let Ok(manner) = std::env::var(BEHAVIOUR) {
         serve(&manner);
         return ExitCode::SUCCESS;
     }
-    // `cargo test --all-targets` runs this too, without the flag; there is nothing to test.
+    // `cargo test --all-targets` runs this without the flag; there is nothing to test.
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
@@ -55,13 +55,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Which servers a conversation has.
+/// Servers of a conversation.
 #[derive(Clone, Copy)]
 enum Case {
     None,
     /// A hundred tools in every request.
     Hundred,
-    /// A server that is set up, and that the policy keeps out.
+    /// A configured server that the policy excludes.
     Idle,
 }
 
@@ -69,7 +69,7 @@ fn run() -> Result<bool, Failure> {
     let cases = [Case::None, Case::Hundred, Case::Idle];
     let mut times = [const { Vec::new() }; 3];
     for _ in 0..ROUNDS {
-        // In turns, so that what else the machine does meets all of them.
+        // The cases alternate, so that other load on the machine affects all of them.
         for (case, times) in cases.iter().zip(&mut times) {
             times.extend(turns(*case)?);
         }
@@ -97,7 +97,7 @@ fn micros(time: Duration) -> String {
     format!("{} µs", time.as_micros())
 }
 
-/// The time between each reply and the next request of one conversation.
+/// Measures the time between each reply and the next request of one conversation.
 fn turns(case: Case) -> Result<Vec<Duration>, Failure> {
     let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let (home, project) = (scratch.path().join("home"), scratch.path().join("project"));

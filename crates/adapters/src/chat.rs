@@ -1,6 +1,6 @@
 //! Models over the network: any server of chat completions.
 //!
-//! `crewagent_dialect` writes requests and reads answers; this module sends them: one pool of connections, four
+//! `crewagent_dialect` writes requests and reads answers; this module sends them, with one connection pool, four
 //! timeouts, and retries where they may help.
 
 mod checkup;

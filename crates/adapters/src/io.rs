@@ -1,4 +1,4 @@
-//! The one thread that serves sockets and child processes for the whole program.
+//! The thread that serves sockets and child processes for the whole program.
 
 use std::future::Future;
 use std::io;

@@ -1,8 +1,8 @@
-//! The client of MCP servers, on the official SDK. This module alone knows it.
+//! Client of MCP servers, on the official SDK, which no other module uses.
 //!
-//! A server is started when its tools are first wanted. One task watches over it: it connects, lists, listens to changes,
-//! and notices when the server goes away; then the server is started again with the next use, at first at once and then
-//! less and less often. Calls of many threads go over the one connection.
+//! A server is started when its tools are first needed. One task supervises it: it connects, lists the tools, listens
+//! to changes, and notices when the server exits. The next use starts the server again, at first immediately and then
+//! with growing delays. Calls of many threads share one connection.
 
 mod checkup;
 mod child;
@@ -37,11 +37,11 @@ use crewagent_engine::tool_server::{
 
 /// Default time limit until a server has listed its tools.
 const STARTUP: Duration = Duration::from_secs(30);
-/// Time limit to tell a server that a request is cancelled.
+/// Time limit for notifying a server that a request is cancelled.
 const FAREWELL: Duration = Duration::from_millis(100);
 /// Time limit to find the reason of a server's exit.
 const EPITAPH: Duration = Duration::from_millis(1500);
-/// Time limit for a server to exit, once it is told to.
+/// Time limit for a server to exit on request.
 const CLOSING: Duration = Duration::from_secs(3);
 
 /// Returns the servers that are set up and enabled. None is started yet.
@@ -182,7 +182,7 @@ impl McpServer {
         if !matches!(error, ServiceError::TransportClosed) {
             return ServerFault::Lost(self.shared.veil.over(&connect::causes(error)));
         }
-        // The supervisor knows more in a moment.
+        // The supervisor learns the reason shortly after.
         let mut state = self.shared.state.subscribe();
         let is_down = |state: &State| matches!(state.phase, Phase::Down { .. });
         let down = tokio::time::timeout(EPITAPH, state.wait_for(is_down)).await;

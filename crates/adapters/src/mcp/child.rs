@@ -1,5 +1,5 @@
-//! Servers that are processes of their own: a group each, so that nothing they start outlives them, and an environment
-//! with nothing in it that they do not need.
+//! Servers that are child processes: each has its own process group, so that nothing it starts outlives it, and an
+//! environment with only the variables that it needs.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! The adapters against servers on this computer, alone and under whole runs.
+//! Tests of the adapters with servers on this computer, alone and under whole runs.
 #![cfg(unix)]
 #![allow(
     clippy::disallowed_methods,

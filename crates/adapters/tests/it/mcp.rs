@@ -1,4 +1,4 @@
-//! Servers of tools that misbehave, and runs that survive them. The servers that others wrote are in `tests/mcp`.
+//! Tests with misbehaving tool servers, and runs that survive them. Servers of other authors are in `tests/mcp`.
 
 mod calls;
 mod hostile;
@@ -26,10 +26,10 @@ use crewagent_testkit::mcp::{BEHAVIOUR, serve};
 use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
-/// A machine that is busy with other things may need long.
+/// Time limit on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The server that the tests start: this program, with a variable set. Without it there is nothing to do.
+/// Plays the server that the tests start: this program, with a variable set. Without the variable it does nothing.
 #[test]
 fn play() {
     if let Ok(manner) = std::env::var(BEHAVIOUR) {
@@ -37,7 +37,7 @@ fn play() {
     }
 }
 
-/// The table of settings for a server that behaves like this.
+/// Returns the table of settings for a server with this behaviour.
 fn table(name: &str, manner: &str, more: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let args = ["--exact", "mcp::play", "--nocapture", "--test-threads", "1"];
@@ -47,7 +47,7 @@ fn table(name: &str, manner: &str, more: &str) -> String {
     )
 }
 
-/// A store with servers, and a project.
+/// Store with servers, and a project.
 struct World {
     scratch: TempDir,
     store: Store,
@@ -69,7 +69,7 @@ impl World {
         self.scratch.path().join(name)
     }
 
-    /// The only server, not started.
+    /// Returns the only server, not started.
     fn server(&self) -> McpServer {
         let (name, settings) = self.store.settings().mcp.servers.iter().next().unwrap();
         McpServer::new(name.clone(), settings.clone(), self.store.secrets())
@@ -79,7 +79,7 @@ impl World {
         self.store.settings().for_runs()
     }
 
-    /// Talks to a model that answers from this scenario, once.
+    /// Has one conversation with a model that replies from this scenario.
     fn talk(&self, scenario: &str, settings: RunSettings) -> Talked {
         let runtime = Runtime::new(&self.store, tool_servers(&self.store));
         self.talk_with(&runtime, scenario, settings, &Control::default())
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// What came of a conversation.
+/// Outcome of a conversation.
 struct Talked {
     run: Run,
     model: Scripted,
@@ -119,7 +119,7 @@ struct Talked {
 }
 
 impl Talked {
-    /// The answers of tools, as JSON.
+    /// Returns the results of tools, as JSON.
     fn answers(&self) -> Vec<Json> {
         let answer = |event: &Event| match &event.kind {
             EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) => {
@@ -145,7 +145,7 @@ fn soon() -> Deadline {
     Deadline::after(PATIENCE, &Cancel::default())
 }
 
-/// What a server offers when it is asked for the first time.
+/// Returns the offer of a server that was not used before.
 fn offer(server: &McpServer) -> std::sync::Arc<Offer> {
     server.wake();
     server.offer(&soon())
@@ -178,7 +178,7 @@ fn text(output: &ToolResult) -> &str {
     }
 }
 
-/// A scenario that makes these calls, one a reply, and ends.
+/// Returns a scenario that makes these calls, one per reply, and ends.
 fn scenario(calls: &[(&str, Json)]) -> String {
     let replies: Vec<Json> = calls
         .iter()

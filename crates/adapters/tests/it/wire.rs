@@ -1,4 +1,4 @@
-//! The chat-completions adapter against a server of exact bytes: row L1 of the reliability bar.
+//! Tests of the chat-completions adapter with a server of exact bytes: row L1 of the reliability bar.
 
 mod cells;
 mod runs;
@@ -25,7 +25,7 @@ use self::server::{Act, Server, events, stream_head};
 
 const KEY: &str = "sk-secret-key";
 
-/// A model at a base URL, with little patience.
+/// Returns a model at a base URL, with short timeouts.
 pub(crate) fn endpoint(url: String) -> Endpoint {
     Endpoint {
         name: "tiny".to_owned(),
@@ -66,7 +66,7 @@ fn request() -> Request {
     }
 }
 
-/// The reply, and what was told: the words since the last try, and the tries.
+/// Returns the reply, the text emitted since the last attempt, and the number of attempts.
 fn ask(chat: &Chat) -> (Result<Reply, ModelError>, String, usize) {
     let (mut told, mut tries) = (String::new(), 0);
     let mut tell = |progress: Progress| match progress {
@@ -198,7 +198,7 @@ fn connections_are_kept_and_used_again() {
     assert_eq!(server.connections(), 1);
 }
 
-/// Stops a request in this state of its answer, and says how long that took.
+/// Cancels a request once its answer has reached this state. Returns the error and the time that took.
 fn cancelled_after(answers: Vec<Vec<Act>>, reached: &dyn Fn(&Server)) -> (ModelError, Duration) {
     let server = Server::start(answers);
     let mut patient = endpoint(server.url());

@@ -1,4 +1,4 @@
-//! `@modelcontextprotocol/server-everything`, over both transports.
+//! Tests with `@modelcontextprotocol/server-everything`, over both transports.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ fn over_stdio() -> Served {
     Served::node("server-everything", &["stdio"])
 }
 
-/// What must hold over every transport.
+/// Checks the behaviour that every transport must have.
 fn check_everything(served: &Served) {
     let tools = served.tools();
     let names: Vec<&str> = tools.iter().map(|tool| tool.tool.as_str()).collect();
@@ -32,25 +32,25 @@ fn check_everything(served: &Served) {
     assert!(weather.structured.is_some(), "{weather:?}");
     let resource = served.read(&offer.resources[0].uri).unwrap();
     assert!(!text(&resource).is_empty());
-    // Errors of the server, as it tells them.
+    // Errors of the server, unchanged.
     match served.call("get-sum", json!({ "a": "x" })) {
         Ok(output) => assert!(output.is_error, "{output:?}"),
         Err(fault) => assert!(matches!(fault, ServerFault::Refused { .. }), "{fault:?}"),
     }
     let unknown = served.call("no-such-tool", json!({}));
     assert!(unknown.is_err() || unknown.unwrap().is_error);
-    // A slow result comes.
+    // A slow result arrives.
     let slow = json!({ "duration": 1, "steps": 2 });
     let slow = served.call("trigger-long-running-operation", slow).unwrap();
     assert!(text(&slow).contains("completed"), "{slow:?}");
     check_cancel(served);
-    // A long text goes both ways.
+    // A long text passes in both directions.
     let long = "x".repeat(1 << 20);
     let echoed = served.call("echo", json!({ "message": long })).unwrap();
     assert!(text(&echoed).len() > 1 << 20);
 }
 
-/// A call that nobody wants any more ends at once, and the connection is as before.
+/// Checks that a cancelled call ends at once and leaves the connection intact.
 fn check_cancel(served: &Served) {
     let cancel = Cancel::default();
     let deadline = Deadline::after(PATIENCE, &cancel);
@@ -59,7 +59,7 @@ fn check_cancel(served: &Served) {
             let slow = json!({ "duration": 100, "steps": 2 });
             served.call_until("trigger-long-running-operation", slow, &deadline)
         });
-        // It is on its way when another call that was made after it is answered.
+        // The first call is on its way once a later one is answered.
         served.call("echo", json!({ "message": "after" })).unwrap();
         let began = Instant::now();
         cancel.cancel();

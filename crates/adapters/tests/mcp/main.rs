@@ -1,4 +1,5 @@
-//! The client against MCP servers that others wrote, installed from npm and PyPI by `cargo xtask nightly --only mcp`.
+//! Tests of the client with MCP servers of other authors, installed from npm and PyPI by `cargo xtask nightly --only
+//! mcp`.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! `@modelcontextprotocol/server-filesystem` and `mcp-server-time`.
+//! Tests with `@modelcontextprotocol/server-filesystem` and `mcp-server-time`.
 
 use std::fs;
 
@@ -19,15 +19,15 @@ fn files_are_read_and_written_by_a_server() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
     let read = served.call("read_text_file", json!({ "path": file })).unwrap();
     assert!(text(&read).contains("kept"), "{read:?}");
-    // One megabyte, as it is.
+    // One megabyte, unchanged.
     let large = home.join("large.txt");
     fs::write(&large, "0123456789abcde\n".repeat(1 << 16)).unwrap();
     let read = served.call("read_text_file", json!({ "path": large })).unwrap();
     assert!(text(&read).len() >= 1 << 20);
-    // Its own fence holds, and is told as an error.
+    // The server refuses paths outside its folder, and the refusal arrives as an error.
     let outside = served.call("read_text_file", json!({ "path": "/etc/hosts" })).unwrap();
     assert!(outside.is_error && text(&outside).contains("denied"), "{outside:?}");
-    // It is killed between two calls, and the next one starts it again.
+    // It is killed between two calls, and the next one restarts it.
     kill(&served.path("pid"));
     let read = match served.call("read_text_file", json!({ "path": file })) {
         Err(ServerFault::Lost(_)) => served.call("read_text_file", json!({ "path": file })),

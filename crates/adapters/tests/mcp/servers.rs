@@ -1,4 +1,4 @@
-//! Where the servers are, and how they are called.
+//! Installed servers, and calls of them.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -16,10 +16,10 @@ use crewagent_testkit::eventually;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-/// A machine that is busy with other things may need long.
+/// Time limit on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Where `cargo xtask` installed the servers.
+/// Returns the folder in which `cargo xtask` installed the servers.
 pub(crate) fn installed() -> PathBuf {
     let folder = std::env::var_os("CREWAGENT_MCP_SERVERS").expect(
         "these tests are run by `cargo xtask nightly --only mcp`, which installs the servers",
@@ -27,20 +27,20 @@ pub(crate) fn installed() -> PathBuf {
     PathBuf::from(folder)
 }
 
-/// The program of an npm package.
+/// Returns the program of an npm package.
 pub(crate) fn npm(package: &str) -> String {
     let name = format!("node_modules/@modelcontextprotocol/{package}/dist/index.js");
     installed().join(name).to_str().unwrap().to_owned()
 }
 
-/// A server with a store of its own.
+/// Server with its own store.
 pub(crate) struct Served {
     pub(crate) server: McpServer,
     pub(crate) scratch: TempDir,
 }
 
 impl Served {
-    /// A server by the lines of its table; `{scratch}` stands for a folder of its own.
+    /// Creates a server from the lines of its table; `{scratch}` stands for its own folder.
     pub(crate) fn new(table: &str) -> Self {
         let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let home = scratch.path().join("home");
@@ -54,7 +54,7 @@ impl Served {
         Self { server, scratch }
     }
 
-    /// One that node runs, and that leaves its process id in a file `pid`.
+    /// Creates a server that node runs, and that writes its process id to the file `pid`.
     pub(crate) fn node(package: &str, args: &[&str]) -> Self {
         let script = "echo $$ > \"$0\"; exec \"$@\"";
         let program = npm(package);
@@ -99,7 +99,7 @@ pub(crate) fn soon() -> Deadline {
     Deadline::after(PATIENCE, &Cancel::default())
 }
 
-/// The words of a result.
+/// Returns the text of a result.
 pub(crate) fn text(output: &ToolResult) -> String {
     let words = output.parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
@@ -108,13 +108,13 @@ pub(crate) fn text(output: &ToolResult) -> String {
     words.collect::<Vec<_>>().join("\n")
 }
 
-/// Ends a process whose id is in a file, as the system would.
+/// Kills the process whose id is in a file, as the system would.
 pub(crate) fn kill(file: &Path) {
     let pid = fs::read_to_string(file).unwrap();
     assert!(Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
 }
 
-/// A server over HTTP. It ends with the value.
+/// Server over HTTP. It ends with the value.
 pub(crate) struct Listening {
     pub(crate) url: String,
     child: Child,

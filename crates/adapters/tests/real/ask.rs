@@ -1,4 +1,4 @@
-//! A request to a model, and everything that came of it.
+//! Request to a model, and its outcome.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,20 +18,20 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::servers::{KEY, Server};
 
-/// The model at an endpoint. All share the connections, as in a process that runs many.
+/// Returns the model at an endpoint. All share one connection pool, as in a process with many runs.
 pub(crate) fn chat(endpoint: Endpoint) -> Chat {
     static CLIENT: OnceLock<Client> = OnceLock::new();
     Chat::new(endpoint, CLIENT.get_or_init(|| Client::new().unwrap())).unwrap()
 }
 
-/// A model of a server, asked once.
+/// Returns the endpoint of a server's model, without retries.
 pub(crate) fn endpoint(server: &Server, model: &str) -> Endpoint {
     Endpoint {
         name: model.to_owned(),
         base_url: server.base_url.clone(),
         model: model.to_owned(),
         profile_name: "generic".to_owned(),
-        // llama-cpp-python takes no `null` there.
+        // llama-cpp-python does not accept `null` there.
         profile: Profile { no_words: NoWords::Empty, ..Profile::default() },
         key: Some(KEY.into()),
         headers: Vec::new(),
@@ -43,31 +43,31 @@ pub(crate) fn endpoint(server: &Server, model: &str) -> Endpoint {
     }
 }
 
-/// The same, not streamed.
+/// Turns streaming off.
 pub(crate) fn whole(mut endpoint: Endpoint) -> Endpoint {
     endpoint.profile.stream = false;
     endpoint
 }
 
-/// The same, with no choice but to call this tool.
+/// Forces the model to call this tool.
 pub(crate) fn forced(mut endpoint: Endpoint, tool: &str) -> Endpoint {
     let choice = json!({"type": "function", "function": {"name": tool}});
     endpoint.profile.fields = Map::from_iter([("tool_choice".to_owned(), choice)]);
     endpoint
 }
 
-/// The same, with so many tokens to answer.
+/// Limits the tokens of the reply.
 pub(crate) fn at_most(mut endpoint: Endpoint, tokens: u64) -> Endpoint {
     endpoint.max_output = Some(tokens);
     endpoint
 }
 
-/// A short conversation, with our tools.
+/// Returns a short conversation with our tools.
 pub(crate) fn with_tools() -> Request {
     Request { tools: schema::tools(&Policy::default()).into(), ..plain() }
 }
 
-/// A short conversation.
+/// Returns a short conversation without tools.
 pub(crate) fn plain() -> Request {
     conversation(vec![Message::system("Be brief."), Message::user("Hello, wörld 🙂")])
 }
@@ -81,17 +81,17 @@ pub(crate) fn conversation(messages: Vec<Message>) -> Request {
     }
 }
 
-/// What came of a request.
+/// Outcome of a request.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) end: Result<Reply, ModelError>,
-    /// The words as they came in pieces, since the last try.
+    /// Text as emitted since the last attempt.
     pub(crate) words: String,
     pub(crate) tries: Vec<Again>,
 }
 
 impl Said {
-    /// The reply. What was told of it before is what it says.
+    /// Returns the reply, after checking that the emitted text equals its own.
     #[track_caller]
     pub(crate) fn reply(self) -> Reply {
         let reply = self.end.unwrap_or_else(|error| panic!("{error:?}"));
@@ -117,7 +117,7 @@ pub(crate) fn ask(endpoint: Endpoint, request: &Request) -> Said {
     ask_and(endpoint, request, &mut |_| {})
 }
 
-/// Asks, and does something with every piece of the reply.
+/// Asks, and calls a function with every piece of the reply.
 pub(crate) fn ask_and(
     endpoint: Endpoint,
     request: &Request,
@@ -142,20 +142,20 @@ pub(crate) fn ask_and(
     Said { end, words, tries }
 }
 
-/// The arguments of the one call, if they are whole.
+/// Returns the arguments of the only call, if they are complete.
 #[track_caller]
 fn parsed(reply: &Reply) -> Option<Json> {
     let [call] = reply.tool_calls.as_slice() else { panic!("not one call: {reply:?}") };
     serde_json::from_str(call.arguments.inline().unwrap()).ok()
 }
 
-/// The arguments of the one call, which may be executed.
+/// Returns the arguments of the only call, which may be executed.
 #[track_caller]
 pub(crate) fn arguments(reply: &Reply) -> Json {
     parsed(reply).filter(Json::is_object).unwrap_or_else(|| panic!("a broken call: {reply:?}"))
 }
 
-/// The one call broke off, and nobody mended it: it cannot be taken for a whole one.
+/// Checks that the only call stays cut off and is not repaired, so that it cannot be mistaken for a complete one.
 #[track_caller]
 pub(crate) fn check_cut(reply: &Reply) {
     assert_eq!(parsed(reply), None, "{reply:?}");

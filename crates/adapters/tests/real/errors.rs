@@ -1,4 +1,4 @@
-//! What both servers answer when they do not answer.
+//! Errors of both servers.
 
 use crewagent_core::message::Message;
 use crewagent_engine::model::{ModelErrorKind, Request};
@@ -19,7 +19,7 @@ fn a_request_that_does_not_fit_is_about_the_window() {
     }
 }
 
-/// llama.cpp fails after its header: a stream without an event, properly ended. Only the whole answer tells why.
+/// llama.cpp fails after its header: a stream without an event, properly ended. Only a whole answer gives the reason.
 #[test]
 fn an_empty_stream_is_no_reply() {
     let error = ask(endpoint(llama(), "short"), &long()).error();

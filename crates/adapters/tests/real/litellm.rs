@@ -1,4 +1,4 @@
-//! LiteLLM's proxy: its own answers, and those of the other server as they come through it.
+//! LiteLLM's proxy: its own answers, and those of the other server through it.
 
 use crewagent_core::event::Finish;
 
@@ -19,7 +19,7 @@ fn words_come_in_pieces_or_at_once() {
     }
 }
 
-/// It ends with `stop`, as if there was no call.
+/// The server ends with `stop`, as if there were no call.
 #[test]
 fn a_call_counts_whatever_the_reason_to_finish() {
     let reply = ask(whole(endpoint(litellm(), "call")), &with_tools()).reply();

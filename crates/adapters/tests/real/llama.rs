@@ -1,4 +1,4 @@
-//! llama.cpp: real streams, real grammars, real gaps. The words are noise; the frames around them are not.
+//! llama.cpp: real streams, real grammars, real gaps. The text is noise; the frames around it are not.
 
 use std::sync::mpsc;
 use std::thread;
@@ -16,9 +16,9 @@ use crate::ask::{
 };
 use crate::servers::{impatient_llama, llama};
 
-/// Long enough for a talker to come to its end, nearly always.
+/// Maximum tokens with which a talkative model nearly always reaches its end.
 const ENOUGH: u64 = 2_000;
-/// Too few for the arguments of any call.
+/// Maximum tokens that are too few for the arguments of any call.
 const FEW: u64 = 24;
 
 fn model(name: &str) -> Endpoint {
@@ -29,7 +29,7 @@ fn model(name: &str) -> Endpoint {
 fn words_come_in_pieces_or_at_once() {
     let reply = ask(at_most(model("talker"), ENOUGH), &plain()).reply();
     assert_eq!(reply.tool_calls, []);
-    // This server counts only what it sends at once.
+    // This server reports token counts only for answers that are not streamed.
     assert!(reply.usage.estimated && reply.usage.input_tokens > 0, "{reply:?}");
 
     let reply = ask(whole(at_most(model("talker"), ENOUGH)), &plain()).reply();
@@ -67,7 +67,7 @@ fn a_call_comes_in_pieces_or_at_once() {
     check_call(whole(forced(model("caller"), "fs_read")));
 }
 
-/// Without `tool_choice` this server shows the model no tools, and with it, it does not stream.
+/// Without `tool_choice` this server hides the tools from the model, and with it, it does not stream.
 #[test]
 fn a_model_calls_by_its_own_choice() {
     let mut model = whole(model("caller"));
@@ -76,7 +76,7 @@ fn a_model_calls_by_its_own_choice() {
     assert_eq!(reply.tool_calls.len(), 1, "{reply:?}");
 }
 
-/// The server calls this `finish_reason: "tool_calls"`, as if nothing was missing.
+/// The server reports `finish_reason: "tool_calls"`, as if nothing were missing.
 #[test]
 fn a_cut_call_stays_broken() {
     for model in [model("endless"), whole(model("endless"))] {
@@ -117,12 +117,12 @@ fn a_stream_can_be_cancelled() {
     });
     said.check_error(ModelErrorKind::Cancelled);
     assert!(heard.is_some_and(|heard| heard.elapsed() < Duration::from_secs(5)), "{heard:?}");
-    // The server noticed, too: it takes one request at a time.
+    // The server noticed the cancellation too: it serves one request at a time.
     ask(at_most(model("endless"), 5), &plain()).reply();
 }
 
-/// By default this server ends a stream when another request comes: `[DONE]`, and no word of why. By the contract that
-/// is the end of a reply, so what came until then counts.
+/// By default this server ends a stream when another request arrives: `[DONE]`, without a reason. By the contract that
+/// is the end of a reply, so the text up to there counts.
 #[test]
 fn a_stream_that_another_request_ended_is_the_reply_until_then() {
     let model = at_most(endpoint(impatient_llama(), "endless"), 50_000);

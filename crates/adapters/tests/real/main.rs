@@ -1,4 +1,5 @@
-//! The chat adapter against servers that others wrote. `cargo xtask real-models` installs them and runs these tests.
+//! Tests of the chat adapter with servers of other authors. `cargo xtask real-models` installs them and runs these
+//! tests.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,

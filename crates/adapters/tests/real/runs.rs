@@ -1,4 +1,4 @@
-//! Whole runs with real servers: what they say goes through the machine, the tools and the journal.
+//! Whole runs with real servers, through the machine, the tools and the journal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::servers::{WINDOW, litellm, llama};
 
 const TURNS: u64 = 2;
 
-/// A run of an example that was driven until it rested.
+/// Run of an example, driven until it was idle.
 struct Played {
     scratch: TempDir,
     events: Vec<Event>,
@@ -30,7 +30,7 @@ struct Played {
 }
 
 impl Played {
-    /// Plays an example for a few turns.
+    /// Runs an example for a few turns.
     fn by(endpoint: Endpoint) -> Self {
         let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/examples");
@@ -82,7 +82,7 @@ impl Played {
         })
     }
 
-    /// Every call is marked as broken and answered with a no, and the project is as empty as it was.
+    /// Checks that every call is marked as broken and refused, and that the project is still empty.
     #[track_caller]
     fn check_nothing_was_done(&self) {
         assert!(self.replies().all(|reply| reply.broken_calls == [0]), "{:?}", self.events);
@@ -93,7 +93,7 @@ impl Played {
     }
 }
 
-/// The arguments are cut, and the server says that all is well.
+/// The arguments are cut off, and the server reports success.
 #[test]
 fn a_cut_call_is_never_executed() {
     let model = at_most(forced(endpoint(llama(), "endless"), "fs_write"), 24);
@@ -103,7 +103,7 @@ fn a_cut_call_is_never_executed() {
     Played::by(model).check_nothing_was_done();
 }
 
-/// Its path is whole and allowed. Whoever mended the rest would write half a file.
+/// Its path is complete and allowed; a repair of the rest would write half a file.
 #[test]
 fn a_cut_call_is_not_mended() {
     Played::by(whole(endpoint(litellm(), "cut-write"))).check_nothing_was_done();
@@ -117,7 +117,7 @@ fn a_whole_call_is_executed() {
     assert_eq!(written, "A whole file: 世界\n");
 }
 
-/// Noise as arguments: the calls are refused, the refusals go back, and the conversation goes on.
+/// Noise as arguments: the calls are refused, the model gets the refusals, and the conversation continues.
 #[test]
 fn a_refused_call_does_not_end_the_conversation() {
     let played = Played::by(forced(endpoint(llama(), "caller"), "fs_read"));

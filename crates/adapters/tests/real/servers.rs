@@ -1,4 +1,4 @@
-//! The real servers: each is started once, when the first test asks for it, and ends with the tests.
+//! Real servers: each is started once, when the first test needs it, and ends with the tests.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -11,30 +11,29 @@ use std::time::Duration;
 
 use serde_json::json;
 
-/// What both servers want to hear.
+/// Key that both servers require.
 pub(crate) const KEY: &str = "sk-real-1234";
-/// The windows of the llama models, in tokens, which are bytes. A request of a run has some thousands.
+/// Window of the llama models in tokens, which are bytes. A request of a run has some thousands.
 pub(crate) const WINDOW: u64 = 65_536;
 pub(crate) const SHORT_WINDOW: u64 = 256;
 
-/// A machine that is busy with other things may need long.
+/// Time limit on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A server that listens.
 pub(crate) struct Server {
-    /// With `/v1`.
+    /// Base URL with `/v1`.
     pub(crate) base_url: String,
-    /// It ends when we let go of its standard input, which we do by ending.
+    /// Ends when its standard input is closed, which happens when this process exits.
     _leash: Child,
 }
 
-/// llama.cpp with models whose words are noise. `short` is a talker with a small window.
+/// Starts llama.cpp with models whose text is noise. `short` is a talkative one with a small window.
 pub(crate) fn llama() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| start_llama("llama", false))
 }
 
-/// The same as it is by default: it can serve one request, and a second one ends the stream of the first.
+/// Starts llama.cpp with its default: it serves one request, and a second one ends the stream of the first.
 pub(crate) fn impatient_llama() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| start_llama("impatient-llama", true))
@@ -71,7 +70,7 @@ fn start_llama(name: &str, interrupts: bool) -> Server {
     start(name, &command, port)
 }
 
-/// LiteLLM's proxy with the models of `litellm.yaml`, the other server behind it.
+/// Starts LiteLLM's proxy with the models of `litellm.yaml`, the other server behind it.
 pub(crate) fn litellm() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| {
@@ -81,13 +80,13 @@ pub(crate) fn litellm() -> &'static Server {
         command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
         command.env("LITELLM_KEY", KEY).env("LLAMA_KEY", KEY);
         command.env("LLAMA_BASE_URL", &llama().base_url);
-        // It would ask the network for prices.
+        // Otherwise it requests prices from the network.
         command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
         start("litellm", &command, port)
     })
 }
 
-/// Where `cargo xtask real-models` put everything.
+/// Returns the folder of `cargo xtask real-models`.
 fn folder() -> PathBuf {
     let folder = std::env::var_os("CREWAGENT_REAL_MODELS").expect("run `cargo xtask real-models`");
     PathBuf::from(folder)
@@ -97,7 +96,7 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real")
 }
 
-/// A port of loopback that nobody listens at.
+/// Returns an unused port of the loopback.
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     listener.local_addr().unwrap().port()
@@ -117,7 +116,7 @@ fn start(name: &str, server: &Command, port: u16) -> Server {
     thread::spawn(move || {
         let mut line = String::new();
         let _ = says.read_line(&mut line);
-        // Nobody listens any more when it took too long.
+        // The receiver is gone after a timeout.
         let _ = tell.send(line);
     });
     let line = told.recv_timeout(PATIENCE).unwrap_or_default();

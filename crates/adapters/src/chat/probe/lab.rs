@@ -1,4 +1,4 @@
-//! The experiments. Each is a question as in a run; a refused one is asked in another way.
+//! Measurements. Each is a question as in a run; a refused one is asked in another way.
 
 use crewagent_core::event::{Finish, Reply};
 use crewagent_core::message::{Message, ToolCall};

@@ -36,7 +36,7 @@ fn a_call_that_is_not_answered_ends_in_time() {
     let server = world.server();
     offer(&server);
     assert_eq!(call(&server, "hang", json!({})).unwrap_err(), ServerFault::TimedOut);
-    // The server is told, and can be called as before.
+    // The server is notified, and can still be called.
     assert_eq!(text(&call(&server, "echo", json!({ "text": "x" })).unwrap()), "x");
 }
 
@@ -102,7 +102,7 @@ fn calls_of_many_threads_go_over_one_connection() {
     });
 }
 
-/// Waits until a file has a content.
+/// Waits until a file has this content.
 fn wait_for(file: &std::path::Path, content: &str) {
     eventually(|| fs::read_to_string(file).ok().as_deref() == Some(content));
 }

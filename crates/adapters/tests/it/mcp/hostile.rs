@@ -1,4 +1,4 @@
-//! Whole conversations with servers that misbehave: each goes on, and every answer is typed.
+//! Whole conversations with misbehaving servers: each continues, and every result is typed.
 
 use crewagent_core::event::{EventKind, Phase, ToolEvent, ToolsListed};
 
@@ -45,7 +45,7 @@ fn a_hostile_list_is_cleaned_and_capped() {
         let line = serde_json::to_string(event).unwrap();
         assert!(!line.contains('\u{202e}') && !line.contains("\\u001b"), "{line:.200}");
     }
-    // The first of two tools of one name is called; the call that travels under a shared name means one of them only.
+    // The first of two tools with one name is called; a shared wire name means only one of them.
     assert_eq!(talked.answers()[0]["content"], "x");
 }
 

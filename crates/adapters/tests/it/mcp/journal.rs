@@ -1,4 +1,4 @@
-//! What the journal knows of servers: requests follow from it byte for byte, and a call happens at most once.
+//! Servers in the journal: requests are derived from it byte for byte, and a call happens at most once.
 
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::event::{EventKind, Reply, ToolEvent, ToolFinished};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 
-/// A model that remembers the requests.
+/// Model that records its requests.
 struct Watched<'m>(&'m Scripted, Mutex<Vec<Request>>);
 
 impl Model for Watched<'_> {
@@ -69,18 +69,18 @@ fn requests_with_served_tools_are_made_again_byte_for_byte() {
         assert_eq!(past.request.sha256, sent.sha256);
         assert_eq!(past.request.tools, sent.tools);
     }
-    // It had twelve tools, and then one more.
+    // The server had twelve tools, and then one more.
     let served = |request: &Request| {
         request.tools.iter().filter(|tool| tool.name.starts_with("mcp.")).count()
     };
     assert_eq!((served(&sent[0]), served(sent.last().unwrap())), (12, 13));
-    // Taken over by another process, whose server has twelve again, it goes on.
+    // Another process resumes the run, and its server has twelve tools again.
     let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
     assert!(run.rest().is_some());
     run.say("and on", &mut |_| {}).unwrap();
 }
 
-/// A server in this process: it counts its calls, and the process "dies" in the middle of one.
+/// Server in this process that counts its calls. The process "dies" in the middle of one.
 struct Mortal {
     name: ServerName,
     logs: Logs,
@@ -135,7 +135,7 @@ fn a_call_that_was_begun_is_not_made_again() {
     }));
     assert!(died.is_err());
     drop(run);
-    // Twice: the second process takes over, is stopped at once, and the third goes on.
+    // Twice: the second process resumes and is stopped at once, and the third continues.
     for _ in 0..2 {
         drop(runtime.reopen(&id, &SettingsChange::default()).unwrap());
     }
@@ -151,14 +151,14 @@ fn a_call_that_was_begun_is_not_made_again() {
     });
     assert_eq!(told, Some((Some(RefusalCode::UnknownOutcome), "mcp.s.pay".to_owned())));
     drop(run);
-    // What was made of it is recorded, and the requests follow from it.
+    // The outcome is recorded, and the requests are derived from it.
     for past in runtime.requests_of_talk(&id).unwrap() {
         assert_eq!(past.recorded_sha256.as_deref(), Some(past.request.sha256.as_str()));
     }
     drop(runtime.reopen(&id, &SettingsChange::default()).unwrap());
 }
 
-/// What a call may have done does not depend on whether it would be allowed now; and the next call is another one.
+/// The possible effect of a call does not depend on whether it would be allowed now; and the next call is another one.
 #[test]
 fn a_call_that_was_begun_stays_in_doubt_when_the_policy_denies_it_now() {
     let world = World::new("");

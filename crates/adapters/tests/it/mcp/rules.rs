@@ -1,4 +1,4 @@
-//! Rules about tools of servers: what is denied is not there, and what asks is made once, after the user's word.
+//! Rules about server tools: denied tools are absent, and a call that needs approval happens once, after it.
 
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::event::{EventKind, Phase, ToolEvent, ToolFinished};
@@ -7,7 +7,7 @@ use crewagent_engine::store::RunId;
 
 use super::*;
 
-/// A server, and rules of the settings.
+/// Returns a server, and rules in the settings.
 fn world(rules: &str) -> World {
     let world = World::new(&table("s", "tame", ""));
     let path = Settings::path(&world.path("home"));
@@ -60,7 +60,7 @@ fn a_call_that_asks_shows_its_arguments_and_waits_also_for_another_process() {
     let runtime = Runtime::new(&world.store, tool_servers(&world.store));
     let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
     let mut events = Vec::new();
-    // Not this one; then that one and all that follow.
+    // The user denies the first call, and allows the second and all later ones.
     for words in ["deny: too early", "run"] {
         run.say(words, &mut |event| events.push(event.clone())).unwrap();
         run.drive(&model, &Control::default(), &mut |event| events.push(event.clone())).unwrap();

@@ -15,7 +15,7 @@ fn check_fails(servers: &str, layer: Layer, expected: &str) {
     let ServerFault::Unavailable { layer: found, message } = &fault else { panic!("{fault:?}") };
     assert_eq!(*found, layer, "{message}");
     assert!(message.contains(expected), "{message}");
-    // It is not tried again at once, and says so at once.
+    // It is not retried at once, and the failure is reported at once.
     let began = Instant::now();
     assert_eq!(call(&server, "echo", json!({ "text": "x" })).unwrap_err(), fault);
     assert!(began.elapsed() < PATIENCE / 4);
@@ -64,14 +64,14 @@ fn a_server_gets_the_variables_it_needs_and_no_others() {
     let variables = text(&output);
     assert!(variables.contains("PLAIN=value"), "{variables}");
     assert!(variables.contains("PATH="), "{variables}");
-    // It was passed on, and is hidden on the way back.
+    // It was passed on, and is masked in the output.
     assert!(variables.contains("SECRET_KEY=•••"), "{variables}");
-    // The tests are run by cargo, which sets variables that a server has no business with.
+    // Cargo runs the tests and sets variables that a server must not see.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     assert!(!variables.contains("CARGO_"), "{variables}");
 }
 
-/// Whether a process is there and is no corpse.
+/// Returns true if a process exists and is no zombie.
 fn is_alive(pid: &str) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))

@@ -1,4 +1,4 @@
-//! The cells of the fault matrix: what the server does, and what must come of it.
+//! Cells of the fault matrix: the server's behaviour and the required outcome.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use serde_json::{Value as Json, json};
 
 use super::server::{Act, answer, events, stream, stream_head};
 
-/// A server that misbehaves in one way.
+/// Server with one fault.
 pub(crate) struct Cell {
     pub(crate) name: String,
     pub(crate) answers: Vec<Vec<Act>>,
     pub(crate) outcome: Outcome,
-    /// How many requests it may take to get there.
+    /// Maximum number of requests until the outcome.
     pub(crate) requests: usize,
 }
 
-/// What must come of it.
+/// Required outcome.
 pub(crate) enum Outcome {
-    /// These words.
+    /// This text.
     Words(&'static str),
     /// These calls: name and arguments.
     Calls(Vec<(String, String)>),
@@ -28,14 +28,14 @@ pub(crate) enum Outcome {
     Error(ModelErrorKind, &'static [&'static str]),
 }
 
-/// As many requests as the patience of the tests allows.
+/// Maximum number of requests that the tests' options allow.
 pub(crate) const TRIES: usize = 3;
 
 fn cell(name: &str, answers: Vec<Vec<Act>>, outcome: Outcome, requests: usize) -> Cell {
     Cell { name: name.to_owned(), answers, outcome, requests }
 }
 
-/// The whole matrix.
+/// Returns the whole matrix.
 pub(crate) fn cells() -> Vec<Cell> {
     let mut all = statuses();
     all.extend(waits());
@@ -56,7 +56,7 @@ pub(crate) fn finish(reason: &str) -> Json {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
-/// An answer that is in order.
+/// Returns a valid answer.
 pub(crate) fn fine() -> Vec<Act> {
     stream(&[words("Hel"), words("lo."), finish("stop")])
 }
@@ -431,13 +431,13 @@ fn called(calls: &[(&str, &str)]) -> Outcome {
 
 const LIST: &str = r#"{"path":"@project/"}"#;
 
-/// A call of `fs.list` in one piece.
+/// Returns a call of `fs.list` in one piece.
 fn whole(id: &str, index: u64, arguments: &str) -> Json {
     let function = json!({"name": "fs_list", "arguments": arguments});
     call(json!({"index": index, "id": id, "type": "function", "function": function}))
 }
 
-/// A stream in good order, whatever it says.
+/// Returns a cell with a well-formed stream, whatever its content.
 fn one(name: &str, data: Vec<Json>, outcome: Outcome) -> Cell {
     cell(name, vec![stream(&data)], outcome, 1)
 }

@@ -1,4 +1,4 @@
-//! Whole runs against servers that misbehave: nothing invalid is stored, and the next request is valid.
+//! Whole runs with misbehaving servers: nothing invalid is stored, and the next request is valid.
 
 use crewagent_adapters::chat::{Chat, Client};
 use crewagent_core::context::tokens_of;
@@ -20,7 +20,7 @@ use super::server::{Act, Server, stream};
 use super::{chat, endpoint};
 use crate::stage::{Stage, drive, ticking};
 
-/// What every provider asks of a request.
+/// Checks the rules of every provider for a request.
 fn check_valid(name: &str, body: &Json) {
     let messages = body["messages"].as_array().unwrap_or_else(|| panic!("{name}: no messages"));
     let mut open: Vec<&str> = Vec::new();
@@ -85,7 +85,7 @@ fn check_run(cell: &Cell) {
         (_, Ok(rest)) => assert_eq!(rest.phase, Phase::WaitingUser, "{name}"),
         (_, Err(halt)) => panic!("{name}: {halt}"),
     }
-    // Another process goes on, with a server that is in order.
+    // Another process resumes, with a server that works.
     let better = Server::start(vec![fine()]);
     let mut run = runtime.resume(&id, &SettingsChange::default()).unwrap();
     if driven.is_ok() {
@@ -122,7 +122,7 @@ fn whatever_a_server_does_the_run_goes_on_with_a_valid_request() {
     );
 }
 
-/// A stream that calls a tool with these arguments, and ends for this reason.
+/// Returns a stream that calls a tool with these arguments, and ends with this reason.
 fn calls(tool: &str, arguments: &str, reason: &str) -> Vec<Act> {
     let function = json!({"name": tool, "arguments": arguments});
     let call = json!({"index": 0, "id": "a", "type": "function", "function": function});
@@ -133,7 +133,7 @@ fn calls(tool: &str, arguments: &str, reason: &str) -> Vec<Act> {
 fn a_call_that_was_cut_off_is_never_executed_and_the_model_is_told() {
     let whole = r##"{"path":"@project/notes.md","content":"# Notes"}"##;
     for cut in 1..whole.len() {
-        // A cut inside the white space after the end is none, and there is none here.
+        // Cutting the white space after the end changes nothing, so there is none here.
         for reason in ["tool_calls", "length", "stop"] {
             if cut % 7 != 0 && reason != "tool_calls" {
                 continue;
@@ -265,7 +265,7 @@ fn what_had_come_when_the_user_stopped_is_kept_and_the_model_is_asked_anew() {
         if let EventKind::Model(ModelEvent::Delta(AssistantDelta { text, .. })) = &event.kind {
             heard.push_str(text);
         }
-        // The user stops it as soon as they have read this far.
+        // The user stops it at this point.
         if heard == "Half a sentence" {
             control.stop();
         }
@@ -307,7 +307,7 @@ fn a_run_whose_time_is_over_waits_for_no_model() {
     let partial = Some("Half".to_owned());
     let stopped = EventKind::from(ModelStopped { turn: 1, by: StoppedBy::Time, partial });
     assert!(events.iter().any(|event| event.kind == stopped));
-    // The user may go on, in this process and in another one; the record fits both.
+    // The user may continue, in this process and in another one; the record fits both.
     run.say("Go on.", &mut |_| {}).unwrap();
     let rest = drive(&mut run, &model, &mut events).unwrap();
     assert_eq!(rest.reason, Some(Reason::LimitTime));
@@ -344,7 +344,7 @@ fn a_request_that_does_not_fit_together_with_its_tools_is_not_sent() {
         }
         _ => None,
     });
-    // The messages alone leave a quarter free, and somewhat more for the marks around them.
+    // The messages alone leave a quarter free, and somewhat more for the syntax around them.
     let (events, rest, asked) = play(Some(messages.unwrap() * 4 / 3 + 200));
     assert_eq!((rest.reason, asked), (Some(Reason::LimitWindow), 0), "{rest:?}");
     let told = events.iter().find_map(|event| match &event.kind {

@@ -1,4 +1,4 @@
-//! A server on the loopback that sends exactly the bytes of a test, and closes as the test says.
+//! Server on the loopback that sends the exact bytes of a test, and closes as the test says.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -10,34 +10,32 @@ use crewagent_testkit::eventually;
 use crewagent_testkit::model_server::{AfterAnswer, ModelServer};
 use serde_json::Value as Json;
 
-/// One thing that the server does.
+/// Action of the server.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    /// Sends bytes.
     Send(Vec<u8>),
     /// Sends bytes one at a time.
     Drip(Vec<u8>),
-    /// Sends the same bytes again and again, with a pause after each, until the other side goes away.
+    /// Sends the same bytes repeatedly, with a pause after each, until the client disconnects.
     Repeat(Vec<u8>, Duration),
-    /// Does nothing until the other side goes away.
+    /// Does nothing until the client disconnects.
     Hang,
-    /// Ends the connection in good order.
+    /// Closes the connection properly.
     Close,
-    /// Ends it rudely.
+    /// Resets the connection.
     Reset,
 }
 
-/// A server that gives its first answer to the first request, its second to the second, and its last to all others.
+/// Server that gives its first answer to the first request, its second to the second, and its last to all others.
 pub(crate) struct Server {
     http: ModelServer,
-    /// Connections that the client has closed in the middle of an answer.
+    /// Number of connections that the client closed in the middle of an answer.
     left: Arc<AtomicUsize>,
 }
 
-/// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
-    /// The first line and the headers, in lower case.
+    /// First line and headers, in lower case.
     pub(crate) head: String,
     pub(crate) body: Json,
 }
@@ -87,7 +85,7 @@ impl Server {
     }
 }
 
-/// Returns true if the connection stays open.
+/// Performs an action. Returns true if the connection stays open.
 fn perform(act: &Act, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
     let was_left = || {
         left.fetch_add(1, Ordering::SeqCst);
@@ -123,7 +121,7 @@ fn perform(act: &Act, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
     }
 }
 
-/// A whole answer with a length.
+/// Returns a whole answer with a length.
 pub(crate) fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Act {
     let mut bytes = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n", body.len());
     for (name, value) in headers {
@@ -133,20 +131,20 @@ pub(crate) fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Act
     Act::Send([bytes.as_bytes(), body].concat())
 }
 
-/// The head of a stream of events, whose end is the end of the connection.
+/// Returns the head of an event stream that ends with the connection.
 pub(crate) fn stream_head() -> Act {
     Act::Send(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_vec(),
     )
 }
 
-/// Events as they travel.
+/// Encodes events for the wire.
 pub(crate) fn events(data: &[Json]) -> Vec<u8> {
     let lines = data.iter().map(|json| format!("data: {json}\n\n"));
     lines.collect::<String>().into_bytes()
 }
 
-/// A stream of these events, with `[DONE]` and an end.
+/// Returns a stream of these events, with `[DONE]` and an end.
 pub(crate) fn stream(data: &[Json]) -> Vec<Act> {
     let mut bytes = events(data);
     bytes.extend_from_slice(b"data: [DONE]\n\n");
