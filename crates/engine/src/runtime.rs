@@ -1,4 +1,4 @@
-//! The one door to runs: start one, take one over, drive it, speak to it.
+//! The interface to runs: start, resume, fork and drive them, and send them messages.
 
 mod error;
 mod fork;
@@ -26,7 +26,7 @@ use crate::host::{Host, LocalHost};
 use crate::store::{Installed, RunId, Runs, Store};
 use crate::tool_server::ToolServers;
 
-/// Runs on a store.
+/// The runtime on a store.
 #[derive(Clone, Debug)]
 pub struct Runtime<'s> {
     store: &'s Store,
@@ -34,78 +34,73 @@ pub struct Runtime<'s> {
     servers: ToolServers,
 }
 
-/// What is to be run.
+/// Plan of a new run.
 #[derive(Clone, Debug)]
 pub struct StartRun {
-    /// Its id, where others know it already.
+    /// Id of the run, if the caller announced one already.
     pub id: Option<RunId>,
-    /// The package.
     pub package: Installed,
-    /// The workflow: its id, or the path of its document; the package's first when absent.
+    /// Id of the workflow or path of its document; none means the first of the package.
     pub workflow: Option<String>,
-    /// The agent; when absent the first whose menu starts the workflow, else the first.
+    /// None means the first agent whose menu starts the workflow, or else the first agent.
     pub agent: Option<String>,
-    /// The user's project.
+    /// Folder of the user's project.
     pub project: PathBuf,
-    /// Variables that are known from the start.
+    /// Initial variables.
     pub variables: Map<String, Json>,
-    /// What it runs with.
     pub settings: RunSettings,
-    /// Who runs it; may be blank.
+    /// User who runs it; may be blank.
     pub user_name: String,
-    /// The conversation that it is started from.
+    /// Conversation that the run is started from.
     pub conversation: Option<RunId>,
-    /// A file that comes with it.
+    /// File that belongs to the user's choice.
     pub data: Option<Data>,
 }
 
-/// A file that the user's choice brings along.
+/// A file that belongs to a choice of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Where it is.
     pub path: VPath,
-    /// What the model is told of it.
+    /// Text about it for the model.
     pub text: String,
 }
 
-/// What a conversation begins with.
+/// Plan of a new conversation.
 #[derive(Clone, Debug)]
 pub struct StartTalk {
-    /// Its id, where others know it already.
+    /// Id of the conversation, if the caller announced one already.
     pub id: Option<RunId>,
-    /// The package whose agents can be talked to.
+    /// Package whose agents the user can talk to.
     pub package: Option<Installed>,
-    /// The agent that is talked to.
+    /// Agent that the user talks to.
     pub agent: Option<String>,
-    /// The user's project.
+    /// Folder of the user's project.
     pub project: PathBuf,
-    /// What it runs with.
     pub settings: RunSettings,
 }
 
-/// What changes when a run is taken over. Absent means: as before.
+/// Changed settings of a resumed run. None leaves a setting as it was.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingsChange {
-    /// Whether it asks before each move.
+    /// Decides if the run asks before each move.
     pub mode: Option<Mode>,
-    /// Requests for one input.
+    /// Limit of requests for one input.
     pub turns: Option<u64>,
-    /// Seconds for one input.
+    /// Limit of seconds for one input.
     pub seconds: Option<u64>,
-    /// Tokens for one input.
+    /// Limit of tokens for one input.
     pub tokens: Option<u64>,
-    /// Money for one input.
+    /// Limit of money for one input.
     pub cost: Option<f64>,
-    /// The model that is asked for.
     pub model: Option<String>,
-    /// Whether it is strict from here on; what was strict stays so.
+    /// Makes the run strict; a strict run stays strict.
     pub strict: bool,
-    /// What tools may do from here on, besides what held before; it can only be tightened.
+    /// Policy added to the one before, which it can only tighten.
     pub policy: Option<Policy>,
 }
 
 impl SettingsChange {
-    /// The settings with these changes.
+    /// Returns the settings with these changes.
     pub fn on(&self, settings: &RunSettings) -> RunSettings {
         let mut changed = settings.clone();
         let limits = &mut changed.limits;
@@ -124,28 +119,28 @@ impl SettingsChange {
 }
 
 impl<'s> Runtime<'s> {
-    /// Returns a runtime on this store, by the system's clock. Its runs have the tools of these servers.
+    /// Returns a runtime with the system's clock. Its runs have the tools of these servers.
     pub fn new(store: &'s Store, servers: ToolServers) -> Self {
         Self { store, clock: Clock::system(), servers }
     }
 
-    /// The same, by another clock.
+    /// Replaces the clock.
     #[must_use]
     pub fn by(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// An id for a run that is to be started.
+    /// Returns an id for a new run.
     pub(crate) fn fresh_id(&self) -> RunId {
         RunId::fresh(self.clock.now())
     }
 
-    /// Starts a run. Nothing has happened in it when this returns.
+    /// Starts a run, which has no events beyond its start yet.
     pub fn start(&self, plan: &StartRun) -> Result<Run, StartError> {
         self.start_on(&self.host(self.store.runs()), plan)
     }
 
-    /// Starts a run on a host. Nothing has happened in it when this returns.
+    /// Starts a run on a host, which has no events beyond its start yet.
     pub fn start_on<H: Host>(&self, host: &H, plan: &StartRun) -> Result<Run<H::Log>, StartError> {
         let run = start::start(host, self.store, &self.clock, plan)?;
         Ok(run.with_servers(self.servers.clone()))
@@ -155,39 +150,40 @@ impl<'s> Runtime<'s> {
         LocalHost::new(runs, self.clock.clone())
     }
 
-    /// Makes a run that goes on from a moment of another one, which is not touched. It rests until it is taken over.
+    /// Creates a run that continues from a visit of another one, which stays untouched. The new run is paused until it
+    /// is resumed.
     pub fn fork(&self, plan: &ForkRun) -> Result<Forked, ForkError> {
         fork::prepare(self.store, plan)?.make(self.store, &self.clock, plan)
     }
 
-    /// What such a run would begin with. Nothing is made.
+    /// Describes the run that [`Self::fork`] would create, without creating it.
     pub fn preview_fork(&self, plan: &ForkRun) -> Result<Forked, ForkError> {
         Ok(fork::prepare(self.store, plan)?.told(self.fresh_id()))
     }
 
-    /// The requests of a run, made again from its journal. Nothing is changed, and nobody needs to own it.
+    /// Rebuilds the requests of a run from its journal. Changes nothing, and the caller need not own the run.
     pub fn requests(&self, id: &RunId) -> Result<Vec<PastRequest>, ResumeError> {
         requests::requests(self.store, self.store.runs(), id)
     }
 
-    /// Begins a conversation. Nothing has happened in it when this returns.
+    /// Starts a conversation, which has no events beyond its start yet.
     pub fn talk(&self, plan: &StartTalk) -> Result<Run, StartError> {
         let host = self.host(self.store.conversations().runs());
         let talk = talk::begin(&host, self.store, &self.clock, plan)?;
         Ok(talk.with_servers(self.servers.clone()))
     }
 
-    /// Takes over a conversation where it stands.
+    /// Resumes a conversation at its position.
     pub fn reopen(&self, id: &RunId, change: &SettingsChange) -> Result<Run, ResumeError> {
         self.resume_on(&self.host(self.store.conversations().runs()), id, change)
     }
 
-    /// The requests of a conversation, but for those of the runs that were started from it.
+    /// Rebuilds the requests of a conversation, without those of the runs started from it.
     pub fn requests_of_talk(&self, id: &RunId) -> Result<Vec<PastRequest>, ResumeError> {
         requests::requests(self.store, self.store.conversations().runs(), id)
     }
 
-    /// Takes over a run where it stands.
+    /// Resumes a run at its position.
     pub fn resume(&self, id: &RunId, change: &SettingsChange) -> Result<Run, ResumeError> {
         self.resume_on(&self.host(self.store.runs()), id, change)
     }

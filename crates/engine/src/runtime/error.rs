@@ -1,4 +1,4 @@
-//! Why a run cannot be started or taken over. For the user, never for a model.
+//! Errors of starting, forking and resuming a run. Their texts are for users, never for models.
 
 use std::error::Error;
 
@@ -12,41 +12,24 @@ use crate::mounts::OpenError;
 use crate::step_log::Halt;
 use crate::store::{ProjectError, RunError, RunId, StoreError};
 
-/// Why a run cannot be started.
+/// Reasons why a run cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The package has no such workflow.
     #[error("there is no workflow `{asked}` in this package; it has {}", known.join(", "))]
-    Workflow {
-        /// What was asked for.
-        asked: String,
-        /// What there is.
-        known: Vec<String>,
-    },
-    /// The package has no such agent.
+    Workflow { asked: String, known: Vec<String> },
     #[error("there is no agent `{asked}` in this package; it has {}", known.join(", "))]
-    Agent {
-        /// What was asked for.
-        asked: String,
-        /// What there is.
-        known: Vec<String>,
-    },
-    /// The first state document cannot be made.
+    Agent { asked: String, known: Vec<String> },
+    /// The initial state document cannot be created.
     #[error("the state document of the run cannot be made from the package's template: {0}")]
     Document(#[from] ChangeError),
-    /// The project cannot be used.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// A mount cannot be opened.
     #[error(transparent)]
     Mounts(#[from] OpenError),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The run cannot be made.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The host cannot make the run.
     #[error(transparent)]
     Host(Box<dyn Error + Send + Sync>),
 }
@@ -61,65 +44,47 @@ impl From<HostError> for StartError {
     }
 }
 
-/// Why a run cannot be forked.
+/// Reasons why a run cannot be forked.
 #[derive(Debug, thiserror::Error)]
 pub enum ForkError {
-    /// The run did not come to a node by this event.
+    /// No visit of a node starts at this event.
     #[error("run {run} did not come to a node by event {event}")]
-    Visit {
-        /// The run.
-        run: RunId,
-        /// The event.
-        event: u64,
-    },
-    /// What a state document held is kept nowhere.
+    Visit { run: RunId, event: u64 },
+    /// The content of a state document at that visit is stored nowhere.
     #[error(
         "run {run} cannot be forked at `{node}`: what {document} held at that moment is no longer kept. Fork it at a later node"
     )]
-    Lost {
-        /// The run.
-        run: RunId,
-        /// The node.
-        node: String,
-        /// The document.
-        document: String,
-    },
+    Lost { run: RunId, node: String, document: String },
     /// A state document cannot be changed.
     #[error("the state document of the new run cannot be made: {0}")]
     Document(#[from] ChangeError),
-    /// Its project cannot be used.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// The run cannot be read, or the new one cannot be made.
+    /// The run cannot be read, or the new one cannot be created.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The run cannot be taken over, so nothing can go on from it.
+    /// The run cannot be resumed, so it cannot be forked either.
     #[error(transparent)]
     Resume(#[from] ResumeError),
 }
 
-/// Why a run cannot be taken over.
+/// Reasons why a run cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
-    /// The run cannot be opened.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The package has changed so that the run's workflow is gone.
+    /// The package was changed and no longer has the run's workflow.
     #[error("the package of this run has no workflow `{0}`")]
     Workflow(String),
-    /// A mount cannot be opened.
     #[error(transparent)]
     Mounts(#[from] OpenError),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A state document cannot be used.
     #[error(transparent)]
     State(#[from] NoDocument),
-    /// The journal cannot be written.
+    /// The journal cannot be replayed or written.
     #[error(transparent)]
     Halt(#[from] Halt),
-    /// The host cannot open the run.
     #[error(transparent)]
     Host(Box<dyn Error + Send + Sync>),
 }
@@ -135,7 +100,7 @@ impl From<HostError> for ResumeError {
 }
 
 impl ResumeError {
-    /// Whether there is too little of something just now, disk space or open files, so that the next try may do better.
+    /// Returns true if the computer lacks disk space or open files, so that a retry may succeed.
     pub(crate) fn may_pass(&self) -> bool {
         let error = match self {
             Self::Run(

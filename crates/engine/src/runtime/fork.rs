@@ -1,8 +1,8 @@
-//! A run that goes on from a snapshot of another one. The other one is only read.
+//! Forks a run: a new run continues from a snapshot of another one, which is only read.
 //!
-//! The state documents are those of the snapshot, byte for byte but for the id of the run. Each is found by its digest: as
-//! it is now, or as a later change found it. What user and model had said to each other comes with them; tool traffic
-//! does not, as in every run that comes to a new node. The files of the project are left as they are.
+//! The state documents are those of the snapshot, byte for byte but for the id of the run. Each is found by its digest:
+//! the current document, or a version that a later change stored. The messages of user and model are copied; tool calls
+//! and their results are not, as in every run that enters a new node. The files of the project stay as they are.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,35 +26,33 @@ use crate::driver::{Driver, DriverState};
 use crate::step_log::ReplayLog;
 use crate::store::{NewRun, RunError, RunId, RunView, Store};
 
-/// Where a run is to go on from.
+/// Plan of a fork.
 #[derive(Clone, Debug)]
 pub struct ForkRun {
-    /// Its id, where others know it already.
+    /// Id of the new run, if the caller announced one already.
     pub id: Option<RunId>,
-    /// The run that it goes on from.
+    /// Run that is forked.
     pub run: RunId,
-    /// The event by which that run came to a node.
+    /// Event with which that run entered a node.
     pub event: u64,
 }
 
-/// A run that goes on from another one.
+/// A forked run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forked {
-    /// The new run.
     pub id: RunId,
-    /// Where the other one was.
+    /// Visit that it continues from.
     pub visit: Visit,
-    /// Where the new one stands, and who waits there.
+    /// Position of the new run, including the waiting callers.
     pub place: Position,
-    /// How many state documents were copied.
+    /// Number of copied state documents.
     pub documents: usize,
-    /// What user and model had said to each other.
+    /// Messages of user and model so far.
     pub words: Vec<Message>,
-    /// What the new run runs with.
     pub settings: RunSettings,
 }
 
-/// Everything that the new run begins with, but its id.
+/// Everything that the new run starts with, except its id.
 pub(super) struct Prepared {
     view: RunView,
     cast: Cast,
@@ -66,11 +64,11 @@ pub(super) struct Prepared {
     settings: RunSettings,
 }
 
-/// Reads all that is needed. Nothing is written.
+/// Reads everything that a fork needs. Writes nothing.
 pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<Prepared, ForkError> {
     let runs = store.runs();
     let view = runs.look(&plan.run)?;
-    // A run that this process has rests, or whoever asks knows that it does not.
+    // This process may fork its own runs: the caller makes sure that they do not work.
     if let Some(holder) = &view.holder
         && holder.pid != Some(std::process::id())
     {
@@ -92,7 +90,8 @@ pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<Prepared, ForkErr
     Ok(Prepared { cast, data, visit, documents, place, words, settings, view })
 }
 
-/// The documents of the snapshot. Those of calls that were over are copied as far as they are there; the others must be.
+/// Returns the documents of the snapshot. Those of open frames must be found; those of finished frames are copied if
+/// they are.
 fn documents(
     store: &Store,
     view: &RunView,
@@ -118,7 +117,7 @@ fn documents(
     Ok(found)
 }
 
-/// The text with this digest. Without one the document was not changed since.
+/// Returns the text with this digest. Without a digest the document has not changed since.
 fn as_it_was(view: &RunView, digest: Option<&str>, now: String) -> Option<String> {
     let Some(digest) = digest else { return Some(now) };
     let digest = Digest::parse(digest)?;
@@ -128,7 +127,7 @@ fn as_it_was(view: &RunView, digest: Option<&str>, now: String) -> Option<String
     String::from_utf8(view.blobs.get(digest).ok()?).ok()
 }
 
-/// Where the documents say that the run stands. They must say what the journal says.
+/// Returns the position by the documents, which must match that of the journal.
 fn place(
     cast: &Cast,
     documents: &BTreeMap<Option<u64>, StateDocument>,
@@ -150,8 +149,8 @@ fn place(
     if is_same { Ok(place) } else { Err(lost(view, visit, visit.frame_id())) }
 }
 
-/// What user and model had said to each other. A journal that cannot be gone through again gives nothing; where the run
-/// stands is known without it.
+/// Returns the messages of user and model so far. A journal that cannot be replayed gives none; the position is known
+/// without it.
 fn words(view: &RunView, cast: Cast, event: u64, system: &RunSettings) -> Vec<Message> {
     let events = view.recovered.events.iter();
     let mut events: Vec<Event> = events.take_while(|one| one.seq <= event).cloned().collect();
@@ -174,13 +173,13 @@ fn words(view: &RunView, cast: Cast, event: u64, system: &RunSettings) -> Vec<Me
 }
 
 impl Prepared {
-    /// What the new run begins with, for people.
+    /// Describes the new run for the user.
     pub(super) fn told(self, id: RunId) -> Forked {
         let Self { visit, documents, place, words, settings, .. } = self;
         Forked { id, visit, place, documents: documents.len(), words, settings }
     }
 
-    /// Makes the run, whole or not at all.
+    /// Creates the run, whole or not at all.
     pub(super) fn make(
         self,
         store: &Store,
@@ -241,7 +240,7 @@ impl Prepared {
         }))
     }
 
-    /// Nothing happens in it before somebody takes it over.
+    /// Returns the event that leaves the new run paused, or completed, until a user resumes it.
     fn rests(&self, plan: &ForkRun) -> EventKind {
         let is_complete = self.place.state.complete && self.place.callers.is_empty();
         let (phase, reason) = match is_complete {

@@ -1,4 +1,4 @@
-//! Taking over a run: its position from the state document, its context from the journal where that fits.
+//! Resumes a run: its position comes from the state documents, its context from the journal if both agree.
 
 use std::sync::Arc;
 
@@ -48,18 +48,18 @@ pub(super) fn resume<H: Host>(
     taken.over(past, found, &|settings| today(&change.on(settings), store))
 }
 
-/// What a journal says about the part of a run that can be gone through again.
+/// The part of a journal that can be replayed.
 pub(super) struct Past {
     pub(super) settings: RunSettings,
     pub(super) place: Position,
-    /// What was said in the run that it goes on from, if there is one.
+    /// Messages of the run that it was forked from, if any.
     words: Option<Vec<Message>>,
     pub(super) started: Option<Timestamp>,
     pub(super) events: Vec<Event>,
 }
 
 impl Past {
-    /// From the start, or from where it was last begun anew.
+    /// Takes the events since the start, or since the last fresh start.
     pub(super) fn of(mut events: Vec<Event>, found: &Found, system: &RunSettings) -> Self {
         let begins = |event: &Event| match &event.kind {
             EventKind::Run(RunEvent::Resumed(resumed)) => resumed.fresh,
@@ -85,7 +85,7 @@ impl Past {
         Self { settings, place, words, started, events }
     }
 
-    /// The run as it was before the first of the events.
+    /// Returns the machine before the first of the events.
     pub(super) fn machine(&self, cast: Cast) -> Machine {
         let machine = Machine::at(cast, self.settings.clone(), self.place.clone());
         match &self.words {
@@ -95,8 +95,8 @@ impl Past {
     }
 }
 
-/// Fetches what the user said and which tools servers had, which the program needs word by word. Gives what could not
-/// be had.
+/// Loads the user's messages and the tool lists of servers, because replay needs their exact texts. Returns a note
+/// about texts that are lost.
 pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<String> {
     let mut lost = None;
     for event in events {
@@ -128,7 +128,8 @@ pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<Strin
     lost
 }
 
-/// What a run goes on with: a policy that was tightened since it began holds, and the window is that of today's model.
+/// Returns the settings to resume with: a policy that was tightened in the meantime holds, and the window is that of
+/// the current model.
 pub(super) fn today(settings: &RunSettings, store: &Store) -> RunSettings {
     let system = store.settings().for_runs_with(settings.model.as_deref());
     RunSettings {
@@ -138,7 +139,7 @@ pub(super) fn today(settings: &RunSettings, store: &Store) -> RunSettings {
     }
 }
 
-/// A run that this process owns and has not replayed.
+/// A run that this process owns and has not replayed yet.
 struct Taken<L> {
     opened: Opened<L>,
     cast: Cast,
@@ -192,7 +193,7 @@ impl<L: StepLog> Taken<L> {
     }
 }
 
-/// A process takes over, at another place if there is one.
+/// Returns the event of a new owner, with a position if it differs from the journal's.
 fn resumed(
     epoch: u64,
     place: Option<Position>,
@@ -206,7 +207,7 @@ fn resumed(
     EventKind::from(RunResumed { epoch, fresh: false, state, callers, calls, settings, notes })
 }
 
-/// Who plays what in a run, or who is talked to in a conversation.
+/// Returns what the run executes: a workflow with its agent, or a conversation.
 pub(super) fn cast(
     store: &Store,
     facts: &RunRecord,
@@ -236,7 +237,7 @@ pub(super) fn cast(
     }
 }
 
-/// The file that came with the start of a run, as the model is told of it.
+/// Returns the text about the file that a run was started with.
 pub(super) fn data_of(events: &[Event], blobs: &Blobs) -> Option<Arc<str>> {
     let data = events.iter().find_map(|event| match &event.kind {
         EventKind::Run(RunEvent::Started(started)) => started.data.as_ref(),

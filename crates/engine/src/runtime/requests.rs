@@ -1,4 +1,4 @@
-//! The requests of a run, made again from its journal: for audits, and to see what a model was told.
+//! Rebuilds the requests of a run from its journal, for audits and to show what a model received.
 
 use crewagent_core::event::{Event, EventKind, ModelEvent, TurnStarted};
 
@@ -15,13 +15,13 @@ use crate::store::{RunId, Runs, Store};
 /// A request that was answered.
 #[derive(Clone, Debug)]
 pub struct PastRequest {
-    /// The request, as it follows from the journal.
+    /// Request rebuilt from the journal.
     pub request: Request,
-    /// The digest that was recorded when it was sent. A run that was not changed by hand gives the same.
+    /// Digest recorded when the request was sent. It differs only if a user changed the run by hand.
     pub recorded_sha256: Option<String>,
 }
 
-/// The requests since the run was last begun anew.
+/// Returns the requests since the last fresh start.
 pub(super) fn requests(
     store: &Store,
     runs: Runs<'_>,

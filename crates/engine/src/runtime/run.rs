@@ -29,13 +29,13 @@ use crate::store::RunRecord;
 use crate::tool_server::ToolServers;
 use crate::tools::Recent;
 
-/// The folder of a project that new files count as artifacts in.
+/// Folder of a project in which new files count as artifacts.
 const ARTIFACTS: &str = "artifacts";
 
-/// The longest input of the user.
+/// Limit of a user's input in bytes.
 const MAX_INPUT: usize = 1 << 20;
 
-/// A run that this process owns until the value is dropped. After an error it must be taken over anew.
+/// A run that this process owns until the value is dropped. After an error it must be resumed anew.
 pub struct Run<L: StepLog = JournalLog> {
     record: RunRecord,
     machine: Machine,
@@ -49,19 +49,18 @@ pub struct Run<L: StepLog = JournalLog> {
     health: Health,
 }
 
-/// Whether this process can go on with the run.
+/// Fitness of the run for further work in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
-    /// It can.
     Sound,
-    /// Something failed, and nobody knows how far it came.
+    /// Something failed, with unknown progress.
     Failed,
-    /// What somebody said or did could not be recorded, so nothing that comes behind it may be.
+    /// An input could not be recorded, so nothing after it may be recorded either.
     Unrecorded,
 }
 
 impl<L: StepLog> Run<L> {
-    /// Returns a run that begins.
+    /// Returns a new run.
     pub(super) fn begin(
         opened: Opened<L>,
         machine: Machine,
@@ -93,13 +92,13 @@ impl<L: StepLog> Run<L> {
         }
     }
 
-    /// The same run with the tools of these servers.
+    /// Sets the servers whose tools the run has.
     pub(super) fn with_servers(self, servers: ToolServers) -> Self {
         Self { servers, ..self }
     }
 
-    /// Replays the records, and emits what follows from them and was not recorded any more. The text says why that is not
-    /// possible.
+    /// Replays the records, and emits the derived events that are missing behind them. The error text says why replay
+    /// failed.
     pub(super) fn replay(
         &mut self,
         started: Timestamp,
@@ -111,7 +110,7 @@ impl<L: StepLog> Run<L> {
         })
     }
 
-    /// Leaves the records alone and begins at the current node.
+    /// Drops the records and starts afresh at the current node.
     pub(super) fn start_anew(&mut self, machine: Machine, now: Timestamp, tell: &mut Listener<'_>) {
         self.machine = machine;
         self.state = DriverState::default();
@@ -119,7 +118,7 @@ impl<L: StepLog> Run<L> {
         self.drive_with(tell, |driver| driver.begin(now));
     }
 
-    /// This process takes over.
+    /// Records that this process resumed the run.
     pub(super) fn take_over(
         &mut self,
         resumed: EventKind,
@@ -128,7 +127,7 @@ impl<L: StepLog> Run<L> {
         self.drive_with(tell, |driver| driver.resume(resumed))
     }
 
-    /// Whether the run is where the documents say, or will be when what is in hand is settled.
+    /// Returns true if the run is where the documents say, or will be once its current call or frame change is done.
     pub(super) fn will_stand_at(&self, found: &Found) -> bool {
         let frames = |callers: &[Caller]| -> Vec<Frame> {
             callers.iter().map(|caller| caller.frame.clone()).collect()
@@ -140,12 +139,12 @@ impl<L: StepLog> Run<L> {
         found.sha256.is_some_and(|document| self.state.crosses_to(document))
     }
 
-    /// What it runs with.
+    /// Returns the settings of the run.
     pub fn settings(&self) -> &RunSettings {
         self.machine.settings()
     }
 
-    /// Does something with the program, as far as it needs nothing of the world.
+    /// Runs `work` with a driver that has no model, files or servers.
     pub(super) fn drive_with<R>(
         &mut self,
         tell: &mut Listener<'_>,
@@ -155,22 +154,22 @@ impl<L: StepLog> Run<L> {
         work(&mut Driver { machine, log, state, listener: tell, watch: None })
     }
 
-    /// Its id.
+    /// Returns the id of the run.
     pub fn id(&self) -> &str {
         self.record.run_id.as_str()
     }
 
-    /// Which process of this run this is, from 1.
+    /// Returns the number of the owning process, from 1.
     pub fn epoch(&self) -> u64 {
         self.log.epoch()
     }
 
-    /// What it is.
+    /// Returns the record of the run.
     pub fn facts(&self) -> &RunRecord {
         &self.record
     }
 
-    /// What happened when it was started or taken over, before anybody could listen.
+    /// Returns the events of starting or resuming, which no listener could receive.
     pub fn opening(&self) -> &[Event] {
         &self.opening
     }
@@ -179,57 +178,57 @@ impl<L: StepLog> Run<L> {
         self.opening = opening;
     }
 
-    /// Where it stands.
+    /// Returns the state of the active workflow.
     pub fn run_state(&self) -> &RunState {
         self.machine.run_state()
     }
 
-    /// The workflows that wait for one that they called, the run's own first.
+    /// Returns the workflows that wait for a subworkflow, the run's own first.
     pub fn callers(&self) -> &[Caller] {
         self.machine.callers()
     }
 
-    /// The workflow that is active; a conversation has none.
+    /// Returns the active workflow; a conversation has none.
     pub fn workflow(&self) -> Option<&Workflow> {
         self.machine.workflow()
     }
 
-    /// The agent of the current node, or the one that is talked to.
+    /// Returns the agent of the current node, or of the conversation.
     pub fn agent(&self) -> Option<&Agent> {
         self.machine.agent()
     }
 
-    /// The package of a conversation, if it has one.
+    /// Returns the package, if there is one.
     pub(crate) fn package(&self) -> Option<Arc<Package>> {
         self.machine.package().cloned()
     }
 
-    /// The files it works on.
+    /// Returns the files that the tools see.
     pub(crate) fn mounts(&self) -> &Mounts {
         &self.files.mounts
     }
 
-    /// The user's folder.
+    /// Returns the folder of the user's project.
     pub fn project_folder(&self) -> &Path {
         &self.files.project
     }
 
-    /// Whether something failed, so that it must be taken over anew.
+    /// Returns true if something failed, so that the run must be resumed anew.
     pub fn is_broken(&self) -> bool {
         self.health != Health::Sound
     }
 
-    /// Requests so far, and what they cost.
+    /// Returns the number of requests so far, and their usage.
     pub fn spent(&self) -> (u64, Usage) {
         (self.machine.turns(), self.machine.usage())
     }
 
-    /// The call whose question waits for an answer.
+    /// Returns the id of the call whose question is open.
     pub fn asking_call(&self) -> Option<&str> {
         self.machine.asking_call()
     }
 
-    /// Why it rests, if it does.
+    /// Returns why the run waits or has ended, if it does.
     pub fn rest(&self) -> Option<Rest> {
         match self.machine.open() {
             Effect::Rest(rest) => Some(rest),
@@ -237,7 +236,7 @@ impl<L: StepLog> Run<L> {
         }
     }
 
-    /// Goes on until the run rests. An error leaves it resumable.
+    /// Drives the run until it waits or ends. After an error it can be resumed.
     pub fn drive(
         &mut self,
         model: &dyn Model,
@@ -260,7 +259,7 @@ impl<L: StepLog> Run<L> {
                 driver.pause(control.request())
             }
             Err(halt) => {
-                // The disk may be what failed; then these words are told and not kept.
+                // If the disk failed, this event is emitted but not stored.
                 let partial = match &halt {
                     Halt::Model(error) => error.partial.clone(),
                     Halt::Mount(_)
@@ -285,7 +284,7 @@ impl<L: StepLog> Run<L> {
         }
     }
 
-    /// The user speaks; [`Run::drive`] goes on with it.
+    /// Adds a message of the user; [`Run::drive`] continues with it.
     pub fn say(&mut self, words: &str, tell: &mut Listener<'_>) -> Result<(), Halt> {
         if words.len() > MAX_INPUT {
             return Err(Halt::TooLong { bytes: words.len(), limit: MAX_INPUT });
@@ -294,7 +293,7 @@ impl<L: StepLog> Run<L> {
         self.broken_by(said)
     }
 
-    /// The user did something in a conversation; [`Run::drive`] goes on with what there is to do.
+    /// Records a choice of the user in a conversation; [`Run::drive`] continues with it.
     pub(crate) fn choose(
         &mut self,
         chosen: EventKind,
@@ -314,7 +313,8 @@ impl<L: StepLog> Run<L> {
         self.broken_by(done)
     }
 
-    /// What could not be recorded did not happen, and must not be recorded later: another process begins without it.
+    /// Marks the run if an input could not be recorded: it did not happen and must not be recorded later, because
+    /// another process may have resumed without it.
     fn broken_by(&mut self, done: Result<(), Halt>) -> Result<(), Halt> {
         if done.is_err() {
             self.health = Health::Unrecorded;
@@ -322,12 +322,12 @@ impl<L: StepLog> Run<L> {
         done
     }
 
-    /// The files that were made so far, also by workflows that wait for the active one.
+    /// Returns the artifacts so far, including those of waiting callers.
     pub fn artifacts(&self) -> Vec<String> {
         artifacts(self.machine.callers(), self.run_state())
     }
 
-    /// The process leaves the run as it is.
+    /// Records how this process leaves the run.
     pub fn finish(&mut self, rest: &Rest, tell: &mut Listener<'_>) -> Result<(), Halt> {
         if self.health == Health::Unrecorded {
             return Ok(());
@@ -348,6 +348,6 @@ impl<L: StepLog> Run<L> {
 }
 
 fn artifacts_folder() -> ProjectPath {
-    // The name is a constant that parses; a test says so.
+    // A test checks that the constant parses.
     ProjectPath::parse(ARTIFACTS).unwrap_or_else(|_| unreachable!("`{ARTIFACTS}` is a path"))
 }

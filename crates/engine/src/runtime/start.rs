@@ -1,4 +1,4 @@
-//! Starting a run: the choice of workflow and agent, the first state document, the first event.
+//! Starts a run: chooses workflow and agent, and writes the first state document and the first event.
 
 use crewagent_core::event::{Event, EventKind, RunStarted};
 use crewagent_core::id::{AgentId, WorkflowId};
@@ -82,7 +82,7 @@ pub(super) fn start<H: Host>(
     Ok(Run::begin(opened, machine, now, vec![started]))
 }
 
-/// What a workflow is called in events and directives: its id, or the path of its document.
+/// Returns the name of a workflow in events and directives: its id, or the path of its document.
 pub(super) fn reference(workflow: &Workflow) -> String {
     let id = workflow.id.as_ref().map(WorkflowId::to_string);
     id.unwrap_or_else(|| workflow.document_path.to_string())
@@ -100,7 +100,7 @@ fn choose_workflow(package: &Package, asked: Option<&str>) -> Result<usize, Star
     })
 }
 
-/// The agent of this id.
+/// Returns the agent with this id.
 pub(super) fn choose_by_name(package: &Package, asked: &str) -> Result<AgentId, StartError> {
     let agents = package.agents();
     let meant = agents.iter().find(|agent| agent.id.as_str() == asked);
@@ -121,7 +121,7 @@ fn choose_agent(
     }
 }
 
-/// The agent that runs a workflow when none is named: the first whose menu starts it, else the first.
+/// Returns the agent that runs a workflow if none is named: the first whose menu starts it, or else the first.
 pub fn default_agent(package: &Package, workflow: &Workflow) -> AgentId {
     let is_it = |at: &usize| package.workflows()[*at].document_path == workflow.document_path;
     let agents = package.agents();

@@ -1,4 +1,4 @@
-//! Beginning a conversation: a run without a workflow.
+//! Starts a conversation, which is a run without a workflow.
 
 use crewagent_core::event::{ConversationStarted, Event, EventKind};
 use crewagent_core::id::AgentId;
@@ -62,7 +62,7 @@ pub(super) fn begin<H: Host>(
     Ok(Run::begin(opened, machine, now, vec![started]))
 }
 
-/// The agent that is asked for. Without a package there is none.
+/// Returns the requested agent. Without a package there is none.
 fn chosen(package: Option<&Package>, asked: Option<&str>) -> Result<Option<AgentId>, StartError> {
     match (package, asked) {
         (_, None) => Ok(None),
