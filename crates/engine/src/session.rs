@@ -1,7 +1,7 @@
-//! A conversation with a person: plain chat, talk with an agent, or a run of a workflow.
+//! A conversation with a user: plain chat, talk with an agent, or a run of a workflow.
 //!
-//! The conversation is a run without a workflow, with the same loop, journal and limits. A workflow that is started from
-//! it is a run of its own; while that is on, the user's words go to it.
+//! The conversation is a run without a workflow, with the same loop, journal and limits. A workflow that is started
+//! from it is a run of its own; while that run is active, the user's messages go to it.
 
 mod choose;
 mod command;
@@ -26,7 +26,7 @@ use crate::runtime::{ResumeError, Run, Runtime, SettingsChange, StartTalk};
 use crate::step_log::Halt;
 use crate::store::{Installed, RunError, RunId, Store};
 
-/// Whoever listens to what happens.
+/// Receiver of the events.
 type Tell<'t> = &'t mut dyn FnMut(&Event);
 
 /// A conversation that this process owns.
@@ -36,57 +36,56 @@ pub struct Session<'s> {
     talk: Run,
     run: Option<Run>,
     package: Option<(Installed, Arc<Package>)>,
-    /// What a run that is started from here runs with, but for its model.
+    /// Settings of the runs started from here, except their model.
     settings: RunSettings,
     user_name: String,
     surface: Surface,
-    /// What changes in whatever is taken over.
+    /// Changed settings of whatever is resumed.
     change: SettingsChange,
-    /// The menu was asked for, so that the next words are for it and not for a question that waits.
+    /// True after the user asked for the menu: the next message is for the menu, not for an open question.
     is_menu_up: bool,
-    /// Why the run that the words went to cannot be gone on with.
+    /// Reason why the active run cannot be resumed.
     trouble: Option<String>,
 }
 
-/// What a session is opened with, beside the conversation itself.
+/// Everything needed to open a conversation, except the conversation itself.
 #[derive(Clone, Debug)]
 pub struct Guest {
-    /// Who speaks; may be blank.
+    /// Name of the user; may be blank.
     pub user_name: String,
-    /// Where they are.
+    /// Interface that the user sits at.
     pub surface: Surface,
-    /// What a run that is started from here runs with, but for its model, which is that of the conversation.
+    /// Settings of the runs started from here, except their model, which is that of the conversation.
     pub settings: RunSettings,
 }
 
-/// A workflow that is to be started from a conversation.
+/// A workflow to start from a conversation.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The package.
     pub package: Installed,
-    /// The workflow: its id, or the path of its document; the package's first when absent.
+    /// Id of the workflow or path of its document; none means the first of the package.
     pub workflow: Option<String>,
-    /// The agent; when absent the first whose menu starts the workflow, else the first.
+    /// None means the first agent whose menu starts the workflow, or else the first agent.
     pub agent: Option<String>,
-    /// Variables that are known from the start.
+    /// Initial variables.
     pub variables: Map<String, Json>,
-    /// What it runs with, but for its model, which is that of the conversation.
+    /// Settings of the run, except its model, which is that of the conversation.
     pub settings: RunSettings,
 }
 
-/// Where the user's words go.
+/// Receiver of the user's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// To a model without a persona.
+    /// A model without a persona.
     Chat,
-    /// To the menu of an agent, and to the agent.
+    /// The menu of an agent, and the agent.
     Agent,
-    /// To a run of a workflow.
+    /// A run of a workflow.
     Run,
 }
 
 impl<'s> Session<'s> {
-    /// Begins a conversation.
+    /// Starts a conversation.
     pub fn begin(
         store: &'s Store,
         runtime: Runtime<'s>,
@@ -97,7 +96,7 @@ impl<'s> Session<'s> {
         Self::of(store, runtime, talk, guest, SettingsChange::default())
     }
 
-    /// Goes on with a conversation, and with the run that it was about.
+    /// Resumes a conversation, and its active run.
     pub fn reopen(
         store: &'s Store,
         runtime: Runtime<'s>,
@@ -111,11 +110,11 @@ impl<'s> Session<'s> {
         if let Some(id) = active {
             match session.runtime.resume(&id, change) {
                 Ok(run) => session.run = Some(run),
-                // It was removed since.
+                // The user removed it since.
                 Err(ResumeError::Run(RunError::Unknown { .. })) => {}
-                // The words that come are meant for the run, and the next try may reach it.
+                // The next messages are meant for the run, and a retry may reach it.
                 Err(error) if error.may_pass() => return Err(error.into()),
-                // The conversation is there all the same.
+                // The conversation is usable without it.
                 Err(error) => session.trouble = Some(format!("run {id}: {error}")),
             }
         }
@@ -147,32 +146,32 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// Why the run that the user's words went to cannot be gone on with, if that is so.
+    /// Returns why the active run cannot be resumed, if that is so.
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
     }
 
-    /// The conversation.
+    /// Returns the conversation.
     pub fn talk(&self) -> &Run {
         &self.talk
     }
 
-    /// The run that the user's words go to.
+    /// Returns the active run, which receives the user's messages.
     pub fn run(&self) -> Option<&Run> {
         self.run.as_ref()
     }
 
-    /// The package whose agents can be talked to.
+    /// Returns the package whose agents the user can talk to.
     pub fn package(&self) -> Option<&Package> {
         self.package.as_ref().map(|(_, package)| &**package)
     }
 
-    /// The agent that is talked to.
+    /// Returns the agent that the user talks to.
     pub fn agent(&self) -> Option<&Agent> {
         self.talk.agent()
     }
 
-    /// Where the user's words go.
+    /// Returns the receiver of the user's messages.
     pub fn mode(&self) -> Mode {
         match (&self.run, self.agent()) {
             (Some(_), _) => Mode::Run,
@@ -181,27 +180,27 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The menu of the agent, as it is shown.
+    /// Returns the menu of the agent as the interface shows it.
     pub fn menu(&self) -> Vec<MenuLine> {
         self.agent().map(|agent| menu::menu_of(agent, self.surface)).unwrap_or_default()
     }
 
-    /// Why nothing happens, if nothing does.
+    /// Returns why the active run or the conversation waits or has ended, if it does.
     pub fn rest(&self) -> Option<Rest> {
         self.current().rest()
     }
 
-    /// The call whose question waits for an answer.
+    /// Returns the id of the call whose question is open.
     pub fn asking_call(&self) -> Option<&str> {
         self.current().asking_call()
     }
 
-    /// Whoever hears the user's words: the run that they go to, else the conversation.
+    /// Returns the run that receives the user's messages: the active one, or else the conversation.
     pub fn current(&self) -> &Run {
         self.run.as_ref().unwrap_or(&self.talk)
     }
 
-    /// Goes on until there is something to say to it. An error leaves everything resumable.
+    /// Drives the current run until it waits for the user or ends. After an error everything can be resumed.
     pub fn drive(
         &mut self,
         model: &dyn Model,
@@ -211,11 +210,11 @@ impl<'s> Session<'s> {
         self.run.as_mut().unwrap_or(&mut self.talk).drive(model, control, tell)
     }
 
-    /// Takes the user's words: a command, a choice from the menu, an answer, or something to talk about.
+    /// Handles a message of the user: a command, a choice from the menu, an answer, or plain talk.
     pub fn hear(&mut self, words: &str, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         let is_menu_up = std::mem::take(&mut self.is_menu_up);
         let asks_menu = self.mode() == Mode::Agent && (is_menu_up || !self.has_question());
-        // In front of a menu `*` belongs to the words of that menu.
+        // While the menu is open, `*` belongs to its triggers.
         let prefixes = if asks_menu { &command::SLASHES[..] } else { command::PREFIXES };
         if let Some(command) = GlobalCommand::of(words, prefixes) {
             return self.command(command, tell);
@@ -231,22 +230,21 @@ impl<'s> Session<'s> {
         Ok(Reaction::Work)
     }
 
-    /// Whether something failed, so that the session must be [mended](Session::mended) before it goes on.
+    /// Returns true if something failed, so that the conversation must be reopened with [`Self::mended`].
     pub fn is_broken(&self) -> bool {
         self.talk.is_broken() || self.run.as_ref().is_some_and(Run::is_broken)
     }
 
-    /// The same session, taken over anew where it stands.
+    /// Reopens the conversation at its position.
     pub fn mended(self) -> Result<Self, SessionError> {
         let id = self.talk.facts().run_id.clone();
         let Self { store, runtime, talk, run, settings, user_name, surface, change, .. } = self;
-        // They are free before they are taken again.
+        // Release the locks before taking them again.
         drop((talk, run));
         Self::reopen(store, runtime, &id, &change, Guest { user_name, surface, settings })
     }
 
-    /// Leaves the conversation as it is. One in which nothing was said is removed.
-    /// Says whether it is kept.
+    /// Releases the conversation, and removes it if it is empty. Returns true if it still exists.
     pub fn close(self, tell: Tell<'_>) -> Result<bool, SessionError> {
         let (store, id) = (self.store, self.talk.facts().run_id.clone());
         let is_empty = self.release(tell)?;
@@ -256,7 +254,7 @@ impl<'s> Session<'s> {
         Ok(!is_empty)
     }
 
-    /// Leaves the conversation as it is, so that others can have it. Says whether nothing was said in it.
+    /// Releases the conversation for other processes. Returns true if it is empty.
     pub fn release(mut self, tell: Tell<'_>) -> Result<bool, SessionError> {
         self.leave(tell, Keep::Active)?;
         let id = self.talk.facts().run_id.clone();
@@ -267,7 +265,7 @@ impl<'s> Session<'s> {
         Ok(is_empty)
     }
 
-    /// Whether the conversation waits for the answer to a question.
+    /// Returns true if a question to the user is open.
     fn has_question(&self) -> bool {
         self.rest().is_some_and(|rest| rest.question.is_some())
     }
@@ -324,7 +322,7 @@ impl<'s> Session<'s> {
         Reaction::Agents { agents: agents.iter().map(|agent| agent.id.to_string()).collect() }
     }
 
-    /// Another agent of the package is talked to.
+    /// Switches to another agent of the package.
     fn meet(&mut self, name: &str, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         let meant = self.package().and_then(|package| package.agent_named(name));
         let Some(id) = meant.map(|agent| agent.id.clone()) else { return Ok(self.agents()) };
@@ -342,7 +340,7 @@ impl<'s> Session<'s> {
         Ok(Reaction::Dismissed)
     }
 
-    /// Goes on with the run that was left last.
+    /// Resumes the run that was left last.
     fn resume(&mut self, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         if let Some(run) = &self.run {
             return Ok(Reaction::Resumed { run_id: run.facts().run_id.clone() });
@@ -362,7 +360,7 @@ impl<'s> Session<'s> {
         Ok(Reaction::NoRun)
     }
 
-    /// The user's words go to a run from here on.
+    /// Makes a run the active one.
     pub(super) fn enter(&mut self, run: Run, tell: Tell<'_>) -> Result<(), SessionError> {
         self.talk
             .choose(EventKind::from(ActiveRunChanged { id: Some(run.id().to_owned()) }), tell)?;
@@ -370,7 +368,7 @@ impl<'s> Session<'s> {
         Ok(())
     }
 
-    /// The user's words go to the conversation again. The run stays where it is.
+    /// Makes the conversation receive the user's messages again. The run keeps its position.
     fn leave(&mut self, tell: Tell<'_>, keep: Keep) -> Result<Option<RunId>, SessionError> {
         let Some(mut run) = self.run.take() else { return Ok(None) };
         if let Some(rest) = run.rest() {
@@ -383,7 +381,7 @@ impl<'s> Session<'s> {
     }
 }
 
-/// Whether a run that is left is entered again when the conversation is.
+/// Choice of the run that is active again when the conversation is reopened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keep {
     Active,

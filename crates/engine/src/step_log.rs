@@ -1,11 +1,11 @@
-//! The durable log of a run: a step that is recorded is not done again, its record is returned instead.
+//! The durable log of a run: a recorded step is not done again, its record is returned instead.
 //!
 //! The driver is a program that every process runs from its beginning. While there are records, each step returns what
 //! was recorded; from then on the work is done and its result is recorded. So everything that the program decides must
-//! follow from the results of steps and from signals: clock, ids, disk and model are reached inside a step alone.
+//! follow from the results of steps and from signals: only code inside a step reaches clock, ids, disk and model.
 //!
-//! On this computer the records are a journal beside the run ([`JournalLog`]); another host brings its own, which passes the
-//! suite in `conformance`.
+//! On this computer the records are a journal beside the run ([`JournalLog`]); another host brings its own log, which
+//! must pass the suite in `conformance`.
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -33,7 +33,7 @@ pub type Listener<'l> = dyn FnMut(&Event) + 'l;
 
 /// A durable log of keyed steps. Keys are unique within a run and come in the order of the program.
 pub trait StepLog {
-    /// Sets the records to replay, instead of those that are left.
+    /// Sets the records to replay, replacing those that are left.
     fn queue(&mut self, events: Vec<Event>);
 
     /// Returns the record of a step, or does the work and records its result. The work is done at least once, and its
@@ -58,14 +58,14 @@ pub trait StepLog {
     /// Emits an event that follows from the records. A later process does not emit it again.
     fn emit(&mut self, kind: EventKind, listener: &mut Listener<'_>);
 
-    /// Returns the signal that is recorded at this place of the program, if there is one.
+    /// Returns the signal recorded at this position of the program, if there is one.
     fn recorded_signal(&mut self) -> Option<Recorded>;
 
-    /// Records a signal from outside: the user spoke, another process resumed the run. Only once nothing is left to
-    /// replay.
+    /// Records a signal from outside, such as a message of the user or a new owner. All records must have been
+    /// replayed.
     fn signal(&mut self, kind: EventKind, listener: &mut Listener<'_>) -> Result<Recorded, Halt>;
 
-    /// Makes everything durable that was recorded so far, before an effect that depends on it.
+    /// Makes all records so far durable, before an effect that depends on them.
     fn flush(&mut self) -> Result<(), Halt>;
 
     /// Returns true while there are records that were not replayed.
@@ -75,9 +75,9 @@ pub trait StepLog {
     fn epoch(&self) -> u64;
 }
 
-/// The context of one durable step. Of what the work sees through it, only the result is there for a replay.
+/// The context of one durable step. Replay sees only the result of what the work did through it.
 pub trait StepContext {
-    /// Returns the time of the step. The clock is read once, when the time is first asked for.
+    /// Returns the time of the step. The clock is read once, on the first call.
     fn now(&mut self) -> Timestamp;
 
     /// Emits an event that follows from the result of this step. It is recorded before the result.
@@ -86,66 +86,59 @@ pub trait StepContext {
     /// Emits a delta, such as a piece of a reply. It is not recorded.
     fn emit_delta(&mut self, kind: EventKind);
 
-    /// Makes everything durable that was recorded so far.
+    /// Makes all records so far durable.
     fn flush(&mut self) -> Result<(), Halt>;
 }
 
 /// A record of a result or a signal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
-    /// What happened.
     pub kind: EventKind,
-    /// When.
     pub time: Timestamp,
 }
 
 /// The outcome of work that must not be done twice.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Once {
-    /// It was done, with this result.
+    /// The work was done, with this result.
     Done(Box<Recorded>),
-    /// It may have happened, or not.
+    /// The work may have happened, or not.
     InDoubt,
 }
 
-/// Why a run cannot continue now. It can be resumed.
+/// Reasons why a run cannot continue now. It can be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
-    /// The model, or the connection to it.
+    /// The model or the connection to it failed.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A file of the project or the run.
+    /// A file of the project or the run failed.
     #[error(transparent)]
     Mount(#[from] MountError),
-    /// The log, or the long texts that belong to it.
+    /// The log or the long texts that belong to it failed.
     #[error(transparent)]
     Log(Box<dyn Error + Send + Sync>),
-    /// The user stopped it in the middle of a call that can be made again.
+    /// The user stopped the run during a call that can be repeated.
     #[error("stopped by the user")]
     Stopped,
-    /// It failed before, and nobody knows how far it came.
+    /// The run failed before, with unknown progress.
     #[error("the run failed before; take it over anew")]
     Broken,
-    /// The user said more than a run takes.
+    /// The input exceeds the limit of a run.
     #[error(
         "an input may have {limit} bytes, and this one has {bytes}; put it into a file of the project and name that"
     )]
-    TooLong {
-        /// Its size.
-        bytes: usize,
-        /// The most that is taken.
-        limit: usize,
-    },
-    /// The records are not those of this program.
+    TooLong { bytes: usize, limit: usize },
+    /// The records do not match this program.
     #[error("the journal does not fit: {0}")]
     Unfit(String),
-    /// All records were replayed, and there is no world to continue in.
+    /// All records were replayed, and the caller gave no model, files or servers to continue with.
     #[error("the records end here")]
     CaughtUp,
 }
 
 impl Halt {
-    /// Returns the reason that a run has which rests because of it.
+    /// Returns the reason recorded for a run that stops because of this.
     pub fn reason(&self) -> Reason {
         match self {
             Self::Model(_) => Reason::Model,

@@ -1,4 +1,4 @@
-//! The user speaks to an agent: what its menu makes of that, and what is done about it.
+//! Routes the user's messages through the menu of an agent, and carries out what they choose.
 
 use crewagent_core::event::{
     ActiveRunChanged, Choice, CommandResolved, EventKind, ModelInstructed,
@@ -14,11 +14,11 @@ use super::{Keep, Launch, Reaction, Session, SessionError, Tell, data};
 use crate::runtime::{Data, StartRun};
 use crate::store::RunId;
 
-/// The longest file that is looked at to see what it is.
+/// Bytes of a file that are read to find out what it is.
 const MAX_LOOK: usize = 256 * 1024;
 
 impl Session<'_> {
-    /// The user speaks to an agent: its menu is asked first.
+    /// Routes a message through the menu of the agent.
     pub(super) fn choose(&mut self, words: &str, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         let Some(agent) = self.agent().cloned() else { return Ok(Reaction::Nothing) };
         let routed = menu::route(&agent, words, self.surface);
@@ -68,7 +68,7 @@ impl Session<'_> {
         }
     }
 
-    /// Does what was chosen.
+    /// Carries out a choice.
     fn act(
         &mut self,
         action: Action,
@@ -131,15 +131,15 @@ impl Session<'_> {
         Ok(Reaction::Started { run_id: id })
     }
 
-    /// Whoever answers in the conversation answers in the runs that are started from it.
+    /// Returns the settings with the model of the conversation, which also answers in the runs started from it.
     fn with_own_model(&self, settings: RunSettings) -> RunSettings {
         let RunSettings { model, window_tokens, .. } = self.talk.settings().clone();
         RunSettings { model, window_tokens, ..settings }
     }
 
-    /// Starts a run, which the user's words go to from here on.
+    /// Starts a run and makes it the active one.
     fn start_run(&mut self, plan: &StartRun, tell: Tell<'_>) -> Result<RunId, SessionError> {
-        // Noted first, so that no run is without its conversation.
+        // Record the id first, so that every run belongs to a conversation.
         let noted = plan.id.as_ref().map(ToString::to_string);
         self.talk.choose(EventKind::from(ActiveRunChanged { id: noted }), tell)?;
         let run = match self.runtime.start(plan) {
@@ -155,7 +155,7 @@ impl Session<'_> {
         Ok(id)
     }
 
-    /// Starts a workflow without a menu. A run that the words went to is left where it is.
+    /// Starts a workflow without a menu. An active run keeps its position.
     pub fn launch(&mut self, launch: Launch, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         let Launch { package, workflow, agent, variables, settings } = launch;
         self.leave(tell, Keep::Nothing)?;
@@ -177,7 +177,7 @@ impl Session<'_> {
         Ok(Reaction::Started { run_id: id })
     }
 
-    /// The user's words go to this run from here on. It must have been started from this conversation.
+    /// Makes this run the active one. It must have been started from this conversation.
     pub fn go_on_with(&mut self, id: &RunId, tell: Tell<'_>) -> Result<Reaction, SessionError> {
         if self.run.as_ref().is_some_and(|run| run.facts().run_id == *id) {
             return Ok(Reaction::Resumed { run_id: id.clone() });
@@ -193,12 +193,12 @@ impl Session<'_> {
         Ok(Reaction::Resumed { run_id: id.clone() })
     }
 
-    /// The data that an action brings along.
+    /// Loads the data file of an action.
     fn load(&self, action: &Action) -> Result<Option<Data>, MenuError> {
         action.data().map(|data| data::load(self.talk.mounts(), data)).transpose()
     }
 
-    /// The text of a small file, for one who wants to know what it is.
+    /// Returns the text of a file up to `MAX_LOOK`.
     fn text_of(&self, path: &VPath) -> Option<String> {
         let content = self.talk.mounts().read(path, MAX_LOOK).ok()?.ok()?;
         Some(String::from_utf8_lossy(&content.bytes).into_owned())
@@ -226,7 +226,7 @@ impl Session<'_> {
         Ok(self.talk.choose(kind, tell)?)
     }
 
-    /// A conversation is called by the first thing that was said in it.
+    /// Names the conversation after these words if it has no title yet.
     pub(super) fn name_after(&self, words: &str) -> Result<(), SessionError> {
         let (conversations, id) = (self.store.conversations(), &self.talk.facts().run_id);
         if conversations.title(id)?.is_none() {
@@ -246,7 +246,7 @@ impl Session<'_> {
     }
 }
 
-/// A description without the code in front of it.
+/// Returns a description without its leading code in brackets.
 fn without_code(description: &str) -> &str {
     let rest = description.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     rest.map_or(description, |(_, words)| words.trim_start())

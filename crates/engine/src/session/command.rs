@@ -1,36 +1,35 @@
-//! Commands that are always there, whoever is talked to.
+//! Commands that work in every mode of a conversation.
 
 use std::fmt;
 
-/// A command that the user typed with `/` in front, or `*` where no menu is asked.
+/// A command typed with `/` in front, or with `*` if no menu is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GlobalCommand {
-    /// Shows the menu; a run is left as it is.
+    /// Shows the menu; the active run keeps its position.
     Menu,
-    /// Leaves the run as it is.
+    /// Leaves the active run.
     Pause,
-    /// Leaves the run as it is, at once.
+    /// Leaves the active run at once.
     Stop,
-    /// Goes on with the run that was left last.
+    /// Resumes the run that was left last.
     Resume,
-    /// The agent leaves.
+    /// Returns to plain chat.
     Dismiss,
-    /// Shows what works now.
+    /// Shows the available commands.
     Help,
-    /// Shows where everything stands.
+    /// Shows the position and cost of everything.
     Status,
-    /// Talks to another agent of the package.
     Agent(String),
 }
 
-/// What stands in front of a command, as keyboards of any language write it.
+/// Prefixes of commands, including full-width forms of other keyboards.
 pub(super) const PREFIXES: &[char] = &['/', '／', '*', '＊'];
-/// The same where `*` means something else.
+/// Prefixes where `*` means something else.
 pub(super) const SLASHES: [char; 2] = ['/', '／'];
-/// The same where it alone is left.
+/// Prefixes that are left for a message that the menu did not match.
 pub(super) const STARS: &[char] = &['*', '＊'];
 
-/// The names of all of them, and what they do.
+/// All commands, with descriptions.
 pub const COMMANDS: &[(&str, &str)] = &[
     ("/menu", "show the agent's menu; a run is left where it is"),
     ("/agent NAME", "talk to another agent of the package"),
@@ -58,7 +57,7 @@ impl fmt::Display for GlobalCommand {
 }
 
 impl GlobalCommand {
-    /// What it is called in the record, if it belongs there.
+    /// Returns its name in events, if it is recorded.
     pub(super) fn recorded(&self) -> Option<&'static str> {
         match self {
             Self::Menu => Some("ShowMenu"),
@@ -71,8 +70,8 @@ impl GlobalCommand {
         }
     }
 
-    /// The command in some words, which must be all of them. Anything else with a slash in front is just words: a path,
-    /// for instance.
+    /// Parses a message that consists of a command alone. Other messages with a slash in front, such as paths, are no
+    /// commands.
     pub(super) fn of(words: &str, prefixes: &[char]) -> Option<Self> {
         let words = words.trim();
         let rest = words.strip_prefix(prefixes)?;

@@ -1,4 +1,4 @@
-//! The file that a menu item brings along: loaded before anything else, and told to the model as data.
+//! Loads the data file of a menu item before anything starts, and describes it to the model.
 
 use crewagent_core::frontmatter::MAX_BYTES;
 use crewagent_core::menu::{DataFormat, DataRef, MenuError, MenuErrorCode};
@@ -8,10 +8,10 @@ use crewagent_core::syntax::yaml;
 use crate::mounts::Mounts;
 use crate::runtime::Data;
 
-/// More is not loaded for a command; the model can search in it.
+/// Limit in bytes; the model can search in larger files.
 const MAX_DATA: usize = 4 << 20;
 
-/// Loads the data of a command, or says why it cannot be had.
+/// Loads the data of a menu item, or says why it cannot.
 pub(super) fn load(mounts: &Mounts, data: &DataRef) -> Result<Data, MenuError> {
     let path = &data.path;
     let failed = |why: String| {
@@ -29,7 +29,7 @@ pub(super) fn load(mounts: &Mounts, data: &DataRef) -> Result<Data, MenuError> {
     };
     let text =
         String::from_utf8(content.bytes).map_err(|_| failed("it is not UTF-8 text.".to_owned()))?;
-    // Some programs begin a file with a byte order mark, which is no part of what it says.
+    // Some programs begin a file with a byte order mark, which is not part of the text.
     let content = text.strip_prefix('\u{feff}').unwrap_or(&text);
     check(data.format, content).map_err(failed)?;
     let label = path.relative().rsplit('/').next().unwrap_or_default();
@@ -37,13 +37,13 @@ pub(super) fn load(mounts: &Mounts, data: &DataRef) -> Result<Data, MenuError> {
     Ok(Data { path: path.clone(), text })
 }
 
-/// Whether the text is what its name says. It is shown as it stands, so that what our readers do not take is fine.
+/// Checks that the text has the format of its file name. The model sees it unchanged, so only clear errors count.
 fn check(format: DataFormat, text: &str) -> Result<(), String> {
     match format {
         DataFormat::Json => serde_json::from_str::<serde::de::IgnoredAny>(text)
             .map(drop)
             .map_err(|error| format!("it is not JSON ({error}).")),
-        // What is too large for our reader is passed on as it is.
+        // Texts beyond the limit of our YAML reader pass unchecked.
         DataFormat::Yaml if text.len() <= MAX_BYTES => {
             yaml::check(text).map_err(|error| format!("it is not YAML ({}).", error.message))
         }

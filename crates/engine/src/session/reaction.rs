@@ -11,7 +11,7 @@ use crate::step_log::Halt;
 use crate::store::{RunError, RunId};
 
 /// What a message of the user led to.
-// Whatever it is, `Session::drive` may be called: it does the work there is.
+// After any reaction the caller may call `Session::drive`, which does the pending work.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -121,19 +121,16 @@ fn as_text<S: Serializer>(error: &MenuError, serializer: S) -> Result<S::Ok, S::
     serializer.collect_str(error)
 }
 
-/// Why a message cannot be handled. The conversation itself stays usable.
+/// Reasons why a message cannot be handled. The conversation itself stays usable.
 #[derive(Debug, Error)]
 pub enum SessionError {
-    /// A run or a conversation cannot be started.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A run or a conversation cannot be taken over.
     #[error(transparent)]
     Resume(#[from] ResumeError),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] RunError),
-    /// The journal cannot be written.
+    /// The journal cannot be written, or the model failed.
     #[error(transparent)]
     Halt(#[from] Halt),
 }

@@ -1,5 +1,5 @@
-//! The suite that every step log passes, whichever host stores its records. A host crate implements [`StepLogFixture`]
-//! and calls `step_log_conformance!`.
+//! The suite that every step log must pass, whichever host stores its records. A host crate implements
+//! [`StepLogFixture`] and calls `step_log_conformance!`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::cell::RefCell;
@@ -8,18 +8,18 @@ use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, RunFailed, Us
 
 use super::{Halt, Once, Recorded, StepContext, StepLog, Work};
 
-/// A host with one run, whose processes come and go.
+/// A host with one run that is opened by several processes.
 pub trait StepLogFixture {
-    /// Creates a run in which nothing has happened.
+    /// Creates a run without events.
     fn new() -> Self;
 
     /// Opens the run in a process that ends when this returns.
     fn process<R>(&self, work: impl FnOnce(&mut dyn StepLog) -> R) -> R;
 
-    /// Does the same on a disk on which nothing changes from this operation on. Returns none if the run cannot be opened.
+    /// Does the same on a disk that stays unchanged from this operation on. Returns none if the run cannot be opened.
     fn dying<R>(&self, operation: usize, work: impl FnOnce(&mut dyn StepLog) -> R) -> Option<R>;
 
-    /// Returns all events that are recorded.
+    /// Returns all recorded events.
     fn recorded(&self) -> Vec<Event>;
 }
 
@@ -49,7 +49,7 @@ macro_rules! step_log_conformance {
     };
 }
 
-/// A fixture, and what its last process emitted.
+/// A fixture, and the events that its last process emitted.
 struct Harness<F> {
     fixture: F,
     emitted: RefCell<Vec<Event>>,
@@ -80,7 +80,7 @@ impl<F: StepLogFixture> Harness<F> {
     }
 }
 
-/// A process that owns the run, and listens to it.
+/// A process that owns the run and listens to its events.
 struct Process<'p> {
     log: &'p mut dyn StepLog,
     emitted: &'p RefCell<Vec<Event>>,
@@ -133,7 +133,7 @@ fn input(words: &str) -> EventKind {
     EventKind::from(UserInput { text: words.into(), for_node_id: None, call_id: None })
 }
 
-/// Does a step whose result has this text.
+/// Performs a step whose result has this text.
 fn say(log: &mut Process<'_>, key: &str, words: &str) -> Result<Recorded, Halt> {
     log.step(key, &mut |_| Ok(said(words)))
 }
@@ -144,7 +144,7 @@ fn again(log: &mut Process<'_>, key: &str) -> EventKind {
     recorded.unwrap().kind
 }
 
-/// Fails the test: this work must not be done.
+/// Fails the test, because this work must not be done.
 fn never(_: &mut dyn StepContext) -> Result<EventKind, Halt> {
     panic!("it is done again")
 }
@@ -180,7 +180,7 @@ pub fn work_that_failed_is_done_again<F: StepLogFixture>() {
     let harness = Harness::<F>::new();
     harness.process(|log| {
         assert!(log.step("t0/llm/1", &mut |_| Err(dead())).is_err());
-        // In the same process as well.
+        // A retry in the same process works as well.
         assert_eq!(say(log, "t0/llm/1", "one").unwrap().kind, said("one"));
         assert!(log.step("t0/llm/2", &mut |_| Err(dead())).is_err());
     });
@@ -190,7 +190,7 @@ pub fn work_that_failed_is_done_again<F: StepLogFixture>() {
     });
 }
 
-/// Checks that work with an intent and no result is in doubt for every later process.
+/// Checks that work with an intent but no result is in doubt for every later process.
 pub fn what_may_happen_once_is_in_doubt_after_a_death<F: StepLogFixture>() {
     let harness = Harness::<F>::new();
     harness.process(|log| {
@@ -213,7 +213,7 @@ pub fn what_may_happen_once_is_in_doubt_after_a_death<F: StepLogFixture>() {
     }
 }
 
-/// Checks that a process that dies anywhere leads to at most one execution.
+/// Checks that the work is done at most once, wherever the process dies.
 pub fn an_intent_is_durable_before_the_work<F: StepLogFixture>() {
     for operation in 0..40 {
         let harness = Harness::<F>::new();
@@ -232,7 +232,7 @@ pub fn an_intent_is_durable_before_the_work<F: StepLogFixture>() {
     }
 }
 
-/// Checks that a program with other keys is refused.
+/// Checks that a program with other keys is rejected.
 pub fn keys_out_of_order_do_not_fit<F: StepLogFixture>() {
     let harness = Harness::<F>::new();
     harness.process(|log| {
@@ -252,7 +252,7 @@ pub fn keys_out_of_order_do_not_fit<F: StepLogFixture>() {
     assert_eq!(harness.recorded().iter().filter(|event| event.key.is_some()).count(), 2);
 }
 
-/// Checks that a replay does not emit derived events again.
+/// Checks that replay does not emit derived events again.
 pub fn derived_events_are_emitted_once<F: StepLogFixture>() {
     let harness = Harness::<F>::new();
     let program = |log: &mut Process<'_>| {
@@ -280,7 +280,7 @@ pub fn derived_events_are_emitted_once<F: StepLogFixture>() {
     }
 }
 
-/// Checks that derived events which were not written are emitted by the next process.
+/// Checks that the next process emits derived events that were not written.
 pub fn derived_events_that_were_lost_are_emitted_by_the_next<F: StepLogFixture>() {
     let harness = Harness::<F>::new();
     let program = |log: &mut Process<'_>| {
@@ -288,7 +288,7 @@ pub fn derived_events_that_were_lost_are_emitted_by_the_next<F: StepLogFixture>(
         log.emit(phase(Phase::WaitingUser));
         log.emit(said("a note"));
     };
-    // It dies before they are written.
+    // The process ends before it writes them.
     harness.process(program);
     assert_eq!(harness.recorded().len(), 1);
     harness.process(|log| {
@@ -300,7 +300,7 @@ pub fn derived_events_that_were_lost_are_emitted_by_the_next<F: StepLogFixture>(
     assert_eq!(harness.recorded().len(), 3);
 }
 
-/// Checks that signals are replayed at their place.
+/// Checks that signals are replayed at their position.
 pub fn signals_come_in_their_order<F: StepLogFixture>() {
     let harness = Harness::<F>::new();
     harness.process(|log| {
@@ -321,7 +321,7 @@ pub fn signals_come_in_their_order<F: StepLogFixture>() {
     });
 }
 
-/// Checks that a process that dies anywhere loses nothing that was flushed.
+/// Checks that flushed records survive, wherever the process dies.
 pub fn what_was_flushed_outlives_the_process<F: StepLogFixture>() {
     for operation in 0..60 {
         let harness = Harness::<F>::new();
@@ -350,7 +350,7 @@ pub fn what_was_flushed_outlives_the_process<F: StepLogFixture>() {
     }
 }
 
-/// Checks that every process has a higher number.
+/// Checks that every process has a higher epoch.
 pub fn epochs_grow<F: StepLogFixture>() {
     let harness = Harness::<F>::new();
     let mut last = 0;
@@ -361,7 +361,7 @@ pub fn epochs_grow<F: StepLogFixture>() {
     }
 }
 
-/// Checks the numbers of events and deltas.
+/// Checks the numbers and times of events and deltas.
 pub fn events_are_numbered_and_dated<F: StepLogFixture>() {
     let harness = Harness::<F>::new();
     harness.process(|log| {

@@ -8,16 +8,16 @@ use super::{Halt, Listener, Once, Recorded, StepContext, StepLog, Work};
 use crate::clock::{self, Clock};
 use crate::store::RunFolder;
 
-/// The records of a run: those that are still to be replayed, and the file that new ones go to.
+/// The log of a run in its journal: the records to replay, and the file that receives new ones.
 #[derive(Debug)]
 pub struct JournalLog {
-    /// The journal, and the ownership of the run.
+    /// Holds the journal and the lock of the run.
     folder: RunFolder,
     clock: Clock,
     queue: RecordQueue,
-    /// The number of the last event.
+    /// Number of the last event.
     seq: u64,
-    /// Emitted, and not yet written.
+    /// Events that were emitted but not written yet.
     unwritten: Vec<Event>,
 }
 
@@ -44,7 +44,7 @@ impl JournalLog {
         }
     }
 
-    /// Writes what was emitted. It survives the end of this process, not yet that of the machine.
+    /// Writes the emitted events. They survive the end of this process, but not yet a power cut.
     fn write(&mut self) -> Result<(), Halt> {
         if !self.unwritten.is_empty() {
             self.folder.journal.write(&self.unwritten)?;
@@ -147,12 +147,12 @@ impl StepLog for JournalLog {
     }
 }
 
-/// The context of a step that is done now.
+/// The context of a step that is being done.
 struct JournalContext<'c, 'l> {
     log: &'c mut JournalLog,
     listener: &'c mut Listener<'l>,
     now: Option<Timestamp>,
-    /// Deltas so far.
+    /// Number of deltas so far.
     parts: u64,
 }
 

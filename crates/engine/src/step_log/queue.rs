@@ -1,4 +1,4 @@
-//! The records that are not yet replayed: results and signals, in the order in which they came.
+//! Records to replay: results and signals, in their order.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use crewagent_core::event::{Event, EventKind, Role};
 
 use super::{Halt, Once, Recorded};
 
-/// The records that the program has not reached yet.
+/// Records that the program has not reached yet.
 #[derive(Debug, Default)]
 pub(crate) struct RecordQueue {
     records: VecDeque<Event>,
@@ -25,8 +25,8 @@ impl RecordQueue {
         Self { records: events.into_iter().filter(counts).collect(), emitted }
     }
 
-    /// Returns true if a derived event is in the records already. Derived events come again in the same order; only how a
-    /// long text is stored may differ.
+    /// Returns true if a derived event is among the records. Derived events come in the same order again; only the
+    /// storage of a long text may differ.
     pub(crate) fn is_emitted(&mut self, kind: &EventKind) -> bool {
         // Log-only events; replay ignores them.
         if kind.role() == Role::Delta {
@@ -42,7 +42,7 @@ impl RecordQueue {
         }
     }
 
-    /// Marks that something new is recorded, from which the next derived events follow.
+    /// Marks that a new record exists, from which the next derived events follow.
     pub(crate) fn close(&mut self) {
         self.emitted.clear();
     }

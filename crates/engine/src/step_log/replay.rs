@@ -1,11 +1,11 @@
-//! A step log that is only replayed: nothing happens, and nothing is written.
+//! A step log that only replays: it does no work and writes nothing.
 
 use crewagent_core::event::{Event, EventKind};
 
 use super::queue::RecordQueue;
 use super::{Halt, Listener, Once, Recorded, StepLog, Work};
 
-/// The records of a run, to reconstruct what led to what.
+/// Records of a run, replayed to reconstruct how it got where it is.
 #[derive(Debug)]
 pub struct ReplayLog(RecordQueue);
 
