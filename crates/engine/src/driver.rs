@@ -1,7 +1,7 @@
-//! The driver: carries out what the machine asks for, and decides nothing.
+//! The driver carries out the effects that the machine asks for, and decides nothing itself.
 //!
-//! There is one function for each effect. Its work is done inside a durable step, so the same function replays the
-//! record where there is one.
+//! Each effect has one function. It does its work inside a durable step, so that the same function replays the record
+//! if there is one.
 
 mod approval;
 mod ask;
@@ -30,13 +30,13 @@ use crate::step_log::{Halt, Recorded, StepLog};
 use crate::tool_server::ToolServers;
 use crate::tools::{Recent, Tools};
 
-/// The world that a driver works in.
+/// Everything outside the machine that a driver works with.
 pub(crate) struct World<'w> {
     pub(crate) model: &'w dyn Model,
     pub(crate) mounts: &'w Mounts,
-    /// The folder whose new files count as artifacts.
+    /// Folder whose new files count as artifacts.
     pub(crate) artifacts: &'w ProjectPath,
-    /// The state document as it was seen last.
+    /// State document as it was read last.
     pub(crate) recent: &'w Recent,
     pub(crate) servers: &'w ToolServers,
     pub(crate) blobs: &'w Blobs,
@@ -44,7 +44,7 @@ pub(crate) struct World<'w> {
 }
 
 impl World<'_> {
-    /// Returns the tools of the workflow that is active. The mounts are those of its frame.
+    /// Returns the tools of the active workflow. The mounts are those of its frame.
     fn tools<'t>(&'t self, mounts: &'t Mounts, workflow: Option<&'t Workflow>) -> Tools<'t> {
         Tools { mounts, workflow, artifacts: self.artifacts, recent: self.recent }
     }
@@ -53,39 +53,39 @@ impl World<'_> {
 /// Driver state outside the machine; rebuilt by replay.
 #[derive(Default)]
 pub(crate) struct DriverState {
-    /// How often the user spoke; part of every key.
+    /// Number of inputs of the user so far; part of every key.
     inputs: u64,
-    /// A change that was announced and is not carried out.
+    /// A change that is announced and not carried out yet.
     announced: Option<call::Announced>,
-    /// The same for a change of the active workflow.
+    /// A frame change that is announced and not carried out yet.
     planned: Option<frame::Planned>,
     toolbox: request::Toolbox,
-    /// The process's own view of tool servers, beside what is recorded.
+    /// This process's view of tool servers, beside the records.
     servers: tool_server::ServerState,
     /// The model's cache between two requests.
     memo: Memo,
 }
 
 impl DriverState {
-    /// Returns true if the pending change of the active workflow makes this document the active one.
+    /// Returns true if the planned frame change makes this document the active one.
     pub(crate) fn crosses_to(&self, document: Digest) -> bool {
         self.planned.as_ref().is_some_and(|planned| planned.leads_to(document))
     }
 
-    /// Abandons the current call, with what is known of it.
+    /// Abandons the current call and everything known about it.
     fn abandon_call(&mut self) {
         self.announced = None;
         self.planned = None;
         self.servers.abandon_call();
     }
 
-    /// Returns true if the pending change made the state document what it is.
+    /// Returns true if the announced change gives the state document this digest.
     pub(crate) fn leads_to(&self, document: Digest) -> bool {
         self.announced.as_ref().is_some_and(|announced| announced.leads_to(document))
     }
 }
 
-/// Receives every request whose reply is recorded.
+/// A callback that receives every request whose reply is recorded.
 pub(crate) type RequestWatch<'w> =
     dyn FnMut(&Machine, &Ask, &mut request::Toolbox) -> Result<(), Halt> + 'w;
 
@@ -99,12 +99,12 @@ pub(crate) struct Driver<'d, L> {
 }
 
 impl<L: StepLog> Driver<'_, L> {
-    /// Starts the machine; every process does so first.
+    /// Starts the machine, which every process does first.
     pub(crate) fn begin(&mut self, started: Timestamp) {
         self.feed(Input::Start, started);
     }
 
-    /// Replays all records. Nothing happens.
+    /// Replays all records without any effect.
     pub(crate) fn replay(&mut self) -> Result<(), Halt> {
         match self.run(None) {
             Err(Halt::CaughtUp) => Ok(()),
@@ -113,7 +113,8 @@ impl<L: StepLog> Driver<'_, L> {
         }
     }
 
-    /// Runs until the run rests. Without a world it stops where the records end, with [`Halt::CaughtUp`].
+    /// Drives the run until it waits or ends. Without a world it stops at the end of the records, with
+    /// [`Halt::CaughtUp`].
     pub(crate) fn run(&mut self, world: Option<&World<'_>>) -> Result<Rest, Halt> {
         loop {
             if let Some(signal) = self.log.recorded_signal() {
@@ -155,7 +156,7 @@ impl<L: StepLog> Driver<'_, L> {
         self.signal(resumed)
     }
 
-    /// Records what the user says.
+    /// Records a message of the user.
     pub(crate) fn say(&mut self, words: &str) -> Result<(), Halt> {
         let kind = EventKind::from(UserInput {
             text: words.into(),
@@ -166,20 +167,20 @@ impl<L: StepLog> Driver<'_, L> {
         self.log.flush()
     }
 
-    /// Records what the user did in a conversation. What does not concern the machine is only recorded.
+    /// Records a choice of the user in a conversation. Events that do not concern the machine are only recorded.
     pub(crate) fn choose(&mut self, chosen: EventKind) -> Result<(), Halt> {
         self.signal(chosen)?;
         self.log.flush()
     }
 
-    /// Records a signal and takes it in.
+    /// Records a signal and applies it.
     fn signal(&mut self, kind: EventKind) -> Result<(), Halt> {
         let signal = self.log.signal(kind, self.listener)?;
         self.take(signal);
         Ok(())
     }
 
-    /// Takes in a signal that was just recorded, or that is replayed.
+    /// Applies a signal that was just recorded or is replayed.
     fn take(&mut self, signal: Recorded) {
         let Recorded { kind, time } = signal;
         match kind {
@@ -235,7 +236,7 @@ impl<L: StepLog> Driver<'_, L> {
         self.log.emit(kind, self.listener);
     }
 
-    /// Emits that the run pauses, because the user asked for it.
+    /// Emits that the run pauses at the user's request.
     pub(crate) fn pause(&mut self, request: ControlRequest) -> Result<Rest, Halt> {
         let (reason, message) = match request {
             ControlRequest::Stop => (Reason::Stopped, "Stopped by the user."),

@@ -1,4 +1,4 @@
-//! The runs and conversations that are live in this process: each has a thread while it works, and none while it waits.
+//! The runs and conversations that are live in this process. Each has a thread while it works, and none while it waits.
 
 mod buffer;
 mod error;
@@ -25,19 +25,19 @@ use crate::runtime::{Run, Runtime};
 use crate::session::Reaction;
 use crate::store::{JournalId, Store, StoreError};
 
-/// Event buffers that are kept without a subscriber.
+/// Number of event buffers kept without a subscriber.
 const MAX_IDLE_BUFFERS: usize = 256;
-/// Slots that are kept without a worker.
+/// Number of slots kept without a worker.
 const MAX_IDLE_SLOTS: usize = 1024;
-/// Time that shutdown waits for the workers. What is unfinished then resumes after the next start.
+/// Time that shutdown waits for the workers. Unfinished work can be resumed after the next start.
 pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A callback that says that there is something new. It is called with locks held, so it only wakes a reader.
+/// A callback that announces news. It is called with locks held, so it may only wake a reader.
 pub type Listener = dyn Fn() + Send + Sync;
 
-/// The port through which workers reach models and tool servers. The caller that has the adapters implements it.
+/// The port through which workers reach models and tool servers. The caller that owns the adapters implements it.
 pub trait Connector: fmt::Debug + Send + Sync {
-    /// Checks that a name means a model; without one, that the settings do.
+    /// Checks that a name means a model or, without a name, that the settings do.
     fn check_model(&self, name: Option<&str>, store: &Store) -> Result<(), ConnectorError>;
 
     /// Opens the model that a name means.
@@ -59,7 +59,7 @@ pub struct Workers(Arc<WorkersState>);
 struct WorkersState {
     store: Arc<Store>,
     connector: Arc<dyn Connector>,
-    /// Runs and conversations that may be at work at the same time.
+    /// Number of runs and conversations that may work at the same time.
     max_workers: usize,
     slots: Mutex<HashMap<JournalId, Arc<Slot>>>,
     buffers: Mutex<HashMap<JournalId, Arc<EventBuffer>>>,
@@ -80,7 +80,7 @@ impl Drop for ThreadCount {
 }
 
 impl Workers {
-    /// Makes workers that may be at work at the same time up to this number.
+    /// Returns workers, of which at most `max_workers` work at the same time.
     pub fn new(store: Arc<Store>, connector: Arc<dyn Connector>, max_workers: usize) -> Self {
         Self(Arc::new(WorkersState {
             store,
@@ -95,7 +95,7 @@ impl Workers {
         }))
     }
 
-    /// Gives a run or a conversation a task, and waits for the reaction, but not for the model.
+    /// Submits a task to a run or a conversation. Waits for the reaction, but not for the model.
     pub fn submit(
         &self,
         journal: &JournalId,
@@ -131,13 +131,13 @@ impl Workers {
         })
     }
 
-    /// Applies a control request to the worker of a journal, and returns true if it had a job. Reads nothing from the
-    /// disk, so that it always works.
+    /// Applies a control request to the worker of a journal, and returns true if it had a job. Never reads the disk, so
+    /// that it always works.
     pub fn halt(&self, journal: &JournalId, request: fn(&Control)) -> bool {
         self.slots_of(journal).iter().fold(false, |was_busy, slot| slot.halt(request) | was_busy)
     }
 
-    /// Makes sure that no worker holds a journal. Fails while it works.
+    /// Makes sure that no worker holds a journal. Fails while a worker works on it.
     pub fn release(&self, journal: &JournalId) -> Result<(), WorkerError> {
         self.slots_of(journal).iter().try_for_each(|slot| slot.release())
     }
@@ -148,7 +148,7 @@ impl Workers {
         slots.iter().filter(|slot| slot.has_worker()).for_each(|slot| drop(slot.release()));
     }
 
-    /// Returns true if a journal is being worked on here, by itself or as the run that a conversation is about.
+    /// Returns true if a worker works on a journal, by itself or as the active run of a conversation.
     pub fn is_working(&self, journal: &JournalId) -> bool {
         self.slots_of(journal).iter().any(|slot| slot.is_working())
     }
@@ -188,7 +188,7 @@ impl Workers {
         &*self.0.connector
     }
 
-    /// Stops all work where nothing is lost, and waits for the workers.
+    /// Stops all work at the next safe point, and waits for the workers.
     pub fn close(&self) {
         self.0.is_closing.store(true, Ordering::SeqCst);
         let slots: Vec<Arc<Slot>> = lock(&self.0.slots).values().cloned().collect();
@@ -200,7 +200,7 @@ impl Workers {
 
     fn slot(&self, journal: &JournalId) -> Result<Arc<Slot>, WorkerError> {
         let mut slots = lock(&self.0.slots);
-        // `close` sets the flag before it takes this lock, so that it sees every slot made before.
+        // `close` sets the flag before it takes this lock, so that it sees every slot created before.
         if self.0.is_closing.load(Ordering::SeqCst) {
             return Err(WorkerError::Closing);
         }

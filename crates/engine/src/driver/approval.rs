@@ -1,4 +1,4 @@
-//! Calls that a rule asks about: nothing is announced and nothing is done before the user has seen what it would be.
+//! Calls that need approval: nothing is announced or done before the user has seen the change.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::blobs::Blobs;
 use crate::step_log::Halt;
 use crate::tools::{Change, Images};
 
-/// Bytes that are shown of differences, over all files, or of arguments.
+/// Limit in bytes of the shown differences of all files, or of the shown arguments.
 const MOST_SHOWN: usize = 24 * 1024;
-/// A file above this size is not compared.
+/// Limit in bytes; larger files are not compared.
 const MOST_COMPARED: usize = 1 << 20;
-/// Finding the shortest difference is not worth more.
+/// Time after which the diff settles for one that is not the shortest.
 const TIME: Duration = Duration::from_millis(200);
 
-/// Returns what the user has to approve before this change is made, if a rule asks about it.
+/// Returns the approval that this change needs, if a rule asks for one.
 pub(super) fn of_change(job: &Job, call: &Call, change: &Change) -> Option<Approval> {
     let tool = call.tool().name();
     let named = change.files.iter().map(|file| file.path.path());
@@ -41,7 +41,7 @@ pub(super) fn of_change(job: &Job, call: &Call, change: &Change) -> Option<Appro
     unless_cleared(job, Approval { tool, rule, files, arguments: None, cut: false })
 }
 
-/// Does the same for a call that changes no files of ours: the user approves the arguments that the model wrote.
+/// Returns the approval of a call that changes no files itself: the user approves the arguments.
 pub(super) fn of_call(job: &Job, tool: &str, blobs: &Blobs) -> Result<Option<Approval>, Halt> {
     let Some(rule) = job.rule_to_approve(tool) else { return Ok(None) };
     let arguments = request::text(&job.call.arguments, blobs)?;
@@ -50,8 +50,8 @@ pub(super) fn of_call(job: &Job, tool: &str, blobs: &Blobs) -> Result<Option<App
     Ok(Some(Approval { tool, rule, files: Vec::new(), arguments, cut }))
 }
 
-/// Returns a text as far as it can be shown, and true if something is left out. Its end is always shown, because that is
-/// where a model would hide something.
+/// Returns as much of a text as may be shown, and true if something is left out. Always shows the end, because a model
+/// could hide something there.
 fn both_ends(text: &str) -> (String, bool) {
     if text.len() <= MOST_SHOWN {
         return (text.to_owned(), false);
@@ -63,13 +63,13 @@ fn both_ends(text: &str) -> (String, bool) {
     (shown, true)
 }
 
-/// Returns the approval unless the user gave exactly this one. If a file has changed since, the difference is another one.
+/// Returns the approval unless the user gave exactly this one. A file that has changed since makes another difference.
 fn unless_cleared(job: &Job, approval: Approval) -> Option<Approval> {
     let is_cleared = job.clearance.once.as_ref().is_some_and(|once| once.is_same(&approval));
     (!is_cleared).then_some(approval)
 }
 
-/// Returns the difference as far as it can be shown, and true if there is more.
+/// Returns as much of the difference as may be shown, and true if there is more.
 fn compared(images: &Images, is_there: bool, room: usize) -> (String, bool) {
     let text = |bytes: &[u8]| match bytes.len() {
         0..=MOST_COMPARED => std::str::from_utf8(bytes).ok().map(str::to_owned),
@@ -95,7 +95,6 @@ fn compared(images: &Images, is_there: bool, room: usize) -> (String, bool) {
     let is_cut = text.len() > room;
     if is_cut {
         let end = text.floor_char_boundary(room);
-        // Whole lines only.
         text.truncate(text[..end].rfind('\n').map_or(0, |at| at + 1));
     }
     (text, is_cut)

@@ -1,4 +1,4 @@
-//! Asking the model: the request is announced and flushed, then sent; the whole reply is recorded.
+//! Sends requests to the model: each is announced and flushed, then sent, and the complete reply is recorded.
 
 use crewagent_core::context::holds_object;
 use crewagent_core::event::{
@@ -13,12 +13,11 @@ use crate::control::ControlRequest;
 use crate::model::{Again, Delta, Memo, ModelError, ModelErrorKind, Progress, Request};
 use crate::step_log::{Halt, Recorded, StepContext, StepLog};
 
-/// What is known of a reply before it is whole.
+/// The part of a reply that arrived before it was complete.
 #[derive(Default)]
 struct Partial {
-    /// The text so far.
     text: String,
-    /// True if the time limit of the run ended it.
+    /// True if the time limit of the run ended the reply.
     is_late: bool,
 }
 
@@ -68,7 +67,7 @@ impl<L: StepLog> Driver<'_, L> {
         }
     }
 
-    /// Records a reply that was cut short: at the time limit the run continues without it.
+    /// Records a reply that was cut short. At the time limit the run continues without it.
     fn cancelled(&mut self, ask: &Ask, partial: Partial, error: ModelError) -> Result<(), Halt> {
         match Machine::cut_reply(ask.turn, partial.is_late, partial.text) {
             Some(stopped) if stopped.role() == Role::Signal => self.signal(stopped),
@@ -107,7 +106,7 @@ impl<L: StepLog> Driver<'_, L> {
     }
 }
 
-/// Sends the request and returns the whole reply. The text so far is kept for the case that it breaks off.
+/// Sends the request and returns the complete reply. Collects the text so far in `said`, in case the reply breaks off.
 fn reply(
     world: &World<'_>,
     request: &Request,

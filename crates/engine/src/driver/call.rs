@@ -1,7 +1,7 @@
-//! Carrying out one call of a tool: it is answered at once, asks the user, or changes files.
+//! Carries out a call of a tool: answers it at once, asks the user, or changes files.
 //!
-//! A change takes two durable steps. The first announces it, with the digests before and after; the second looks at the
-//! files and does what is not done. So another process may repeat the second without harm.
+//! A change takes two durable steps. The first announces it, with the digests before and after; the second compares the
+//! files with them and does what is left to do. So another process may repeat the second step safely.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::mounts::{FileContent, Mounts};
 use crate::step_log::{Halt, Recorded, StepContext, StepLog};
 use crate::tools::{self, Change, Occasion, Plan, Tools};
 
-/// A change that is recorded as an intent.
+/// A change whose intent is recorded.
 pub(super) struct Announced {
     intent: Box<Intent>,
     /// The change itself, unless another process planned it.
@@ -67,7 +67,7 @@ impl<L: StepLog> Driver<'_, L> {
         self.planned(recorded, planned)
     }
 
-    /// Takes in what the first step recorded.
+    /// Applies the record of the first step.
     pub(super) fn planned(
         &mut self,
         recorded: Recorded,
@@ -96,7 +96,7 @@ impl<L: StepLog> Driver<'_, L> {
         Ok(())
     }
 
-    /// The second step of a change.
+    /// Performs the second step of a change.
     fn carry_out(
         &mut self,
         key: &str,
@@ -111,7 +111,7 @@ impl<L: StepLog> Driver<'_, L> {
             &mut |context| {
                 let world = world.ok_or(Halt::CaughtUp)?;
                 let call = parsed(job, toolbox, world)?;
-                // The reply and the intent must survive whatever the change does not.
+                // The reply and the intent must be durable before the change.
                 context.flush()?;
                 let now = clock::for_people(context.now());
                 let mounts = world.mounts.of_call(job.call_of);
@@ -135,7 +135,7 @@ impl<L: StepLog> Driver<'_, L> {
         match recorded {
             Ok(recorded) => self.carried_out(recorded, &announced.intent),
             Err(halt) => {
-                // The change may be half done, so the next attempt looks at the files.
+                // The change may be half done, so the next attempt compares the files again.
                 self.state.announced = Some(Announced { planned: None, ..announced });
                 Err(halt)
             }
@@ -152,7 +152,7 @@ impl<L: StepLog> Driver<'_, L> {
         Ok(())
     }
 
-    /// Returns the key of a call. A move that the user agreed to is performed anew, under another key.
+    /// Returns the key of a call. A move that the user agreed to is performed again under another key.
     fn call_key(&self, job: &Job) -> String {
         let agreed = match self.machine.agreement() {
             Moves::Free => "/agreed",
@@ -167,7 +167,7 @@ pub(super) fn done(key: &str) -> String {
     format!("{key}/done")
 }
 
-/// Parses the call, or returns the refusal. The arguments may be long, so they are fetched only here.
+/// Parses the call or returns the refusal. Loads the arguments, which may be long.
 fn parsed(
     job: &Job,
     toolbox: &request::Toolbox,
@@ -186,8 +186,8 @@ fn parsed(
     Ok(if is_invalid && would_need_closing(&arguments) { Err(cut_off()) } else { call })
 }
 
-/// Returns true if the arguments end before they are complete. Some servers cut a call and still say that it is whole; closing
-/// it for the model would execute half of what it wanted.
+/// Returns true if the arguments are cut off. Some servers cut a call and still report it as complete; closing the JSON
+/// would execute half of it.
 pub(super) fn would_need_closing(arguments: &str) -> bool {
     let read = serde_json::from_str::<IgnoredAny>(arguments);
     !arguments.trim().is_empty() && read.is_err_and(|error| error.is_eof())
@@ -201,7 +201,7 @@ pub(super) fn cut_off() -> Refusal {
     .hint("Send it again in smaller pieces, for instance with fs.write and then mode append.")
 }
 
-/// The first step: answers the call, asks the user, or plans a change. Nothing is touched.
+/// Performs the first step: answers the call, asks the user, or plans a change. Touches no file.
 fn plan(
     job: &Job,
     call: &Result<Call, Refusal>,
@@ -225,7 +225,7 @@ fn plan(
     }
     let deadline = deadline(job, world);
     let plan = tools.plan(call, &occasion(job, &now, &deadline));
-    // What an interrupted call returns is not its answer.
+    // The result of an interrupted call is not its answer.
     let plan = if deadline.is_late() {
         Plan::Answer(Answer::from(&too_late(job)))
     } else if deadline.is_over() {
@@ -287,7 +287,7 @@ fn occasion<'o>(job: &'o Job, now: &'o str, deadline: &'o Deadline) -> Occasion<
     }
 }
 
-/// Stores what the files hold before a change, so that it can be shown and reverted.
+/// Stores the contents before a change, so that it can be shown and reverted.
 fn keep_before_images(change: &Change, world: &World<'_>) -> Result<(), Halt> {
     for image in change.before_images() {
         world.blobs.put(image)?;
@@ -295,7 +295,7 @@ fn keep_before_images(change: &Change, world: &World<'_>) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Does the same for a change that another process planned: stores what is still as that process found it.
+/// Stores the contents before a change that another process planned, as far as the files are still unchanged.
 fn keep_found_images(intent: &Intent, mounts: &Mounts, world: &World<'_>) -> Result<(), Halt> {
     for file in &intent.files {
         let path = VPath::parse(&file.path).and_then(WritablePath::new);

@@ -1,5 +1,5 @@
-//! Entering a workflow that a node calls, and returning. As with every change of files, one durable step announces it and
-//! another one does it.
+//! Enters and leaves frames. As with every change of files, one durable step announces the change and another one makes
+//! it.
 
 use crewagent_core::event::{
     EventKind, FileIntent, FrameEntered, FrameEvent, FrameHeld, FrameLeft, FramePlanned,
@@ -13,15 +13,15 @@ use crate::clock;
 use crate::documents::{Crossed, Crossing, Documents, Stuck, Way};
 use crate::step_log::{Halt, Recorded, StepLog};
 
-/// A change of the active workflow that is recorded and not carried out.
+/// A frame change that is recorded and not carried out yet.
 pub(super) struct Planned {
     files: Vec<FileIntent>,
-    /// When it was planned, as RFC 3339.
+    /// Time of the plan, as RFC 3339.
     at: String,
 }
 
 impl Planned {
-    /// Returns true if this change makes a document with this digest the active one.
+    /// Returns true if this change gives a document this digest.
     pub(super) fn leads_to(&self, document: Digest) -> bool {
         let after = document.to_string();
         self.files.iter().any(|file| file.after.as_ref() == Some(&after))
@@ -40,7 +40,7 @@ impl<L: StepLog> Driver<'_, L> {
             &key,
             &mut |context| {
                 let world = world.ok_or(Halt::CaughtUp)?;
-                // What led here, or the plan, must survive whatever the documents do not say.
+                // The events before the plan, or the plan itself, must be durable before the documents change.
                 context.flush()?;
                 let now = clock::for_people(context.now());
                 let kind = match planned {
@@ -99,7 +99,7 @@ fn frame(shift: &Shift) -> &Frame {
     }
 }
 
-/// The first step: returns what will be written.
+/// Performs the first step: plans the writes.
 fn plan(
     machine: &Machine,
     shift: &Shift,
@@ -111,7 +111,7 @@ fn plan(
     Ok(EventKind::from(FramePlanned { frame: frame(shift).clone(), files, at }))
 }
 
-/// The second step: writes it, as far as that is not done.
+/// Performs the second step: makes the writes that are left.
 fn carry_out(
     machine: &Machine,
     shift: &Shift,
@@ -133,7 +133,7 @@ fn carry_out(
     })
 }
 
-/// Returns the frame in question, and whether it is entered or left.
+/// Returns the frame and the kind of its change.
 fn crossing<'c>(
     machine: &'c Machine,
     shift: &'c Shift,

@@ -1,4 +1,4 @@
-//! The request to the model: the context of the machine with all its texts at hand.
+//! Builds requests to the model from the machine's context, with all texts loaded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::blobs::{BlobError, Blobs};
 use crate::model::{Place, Request};
 use crate::step_log::Halt;
 
-/// The tools of the effective agent, worked out when its policy or what servers offer changes.
+/// Tools of the current agent, rebuilt when its policy or the list of a server changes.
 #[derive(Default)]
 pub(crate) struct Toolbox {
     made: Option<Made>,
     served: BTreeMap<ServerName, Vec<ServedTool>>,
 }
 
-/// The tools that a policy allows.
+/// Tools that a policy allows.
 struct Made {
     policy: Policy,
     tools: Arc<[ToolSpec]>,
@@ -52,30 +52,30 @@ impl Toolbox {
         (tools, digest)
     }
 
-    /// Returns the bytes that the tools of the last request take in it.
+    /// Returns the size in bytes of the last request's tools.
     pub(super) fn bytes(&self) -> u64 {
         self.made.as_ref().map_or(0, |made| made.bytes)
     }
 
-    /// A server has these tools from here on.
+    /// Sets the tools of a server.
     pub(super) fn list(&mut self, server: ServerName, tools: Vec<ServedTool>) {
         self.served.insert(server, tools);
         self.made = None;
     }
 
-    /// The tools of a server, if it is known.
+    /// Returns the tools of a server, if they are known.
     pub(super) fn listed(&self, server: &ServerName) -> Option<&[ServedTool]> {
         self.served.get(server).map(Vec::as_slice)
     }
 
-    /// The tools of servers that a policy allows, in the order of the servers' names.
+    /// Returns the tools of servers that a policy allows, ordered by server name.
     pub(super) fn allowed<'t>(&'t self, policy: &Policy) -> impl Iterator<Item = &'t ServedTool> {
         let servers = self.served.iter().filter(|(server, _)| policy.mcp.allows(server));
         let is_open = |tool: &&ServedTool| policy.outlook(&tool.name()).verdict != Verdict::Deny;
         servers.flat_map(|(_, tools)| tools).filter(is_open)
     }
 
-    /// The tool of a server that a name means, as we write it or as it travels.
+    /// Returns the server's tool with this name, in its canonical form or as providers see it.
     pub(super) fn served(&self, name: &str, policy: &Policy) -> Option<&ServedTool> {
         if !is_served(name) {
             return None;
@@ -89,7 +89,7 @@ impl Toolbox {
     }
 }
 
-/// Builds the request that is due.
+/// Builds the next request.
 pub(crate) fn of(
     machine: &Machine,
     ask: &Ask,
@@ -120,7 +120,7 @@ pub(crate) fn of(
     })
 }
 
-/// Checks that a provider never sees a call without its answer.
+/// Checks that every call in the request has its answer, as providers demand.
 pub(super) fn check(machine: &mut Machine) -> Result<(), Halt> {
     machine.context_mut().check().map_err(|problem| {
         Halt::Unfit(format!(

@@ -1,4 +1,4 @@
-//! Tools of tool servers: their list is recorded when it changes, and a call of one happens at most once.
+//! Calls tools of tool servers: a changed tool list is recorded, and a call happens at most once.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -21,13 +21,13 @@ use crate::cancel::Deadline;
 use crate::step_log::{Halt, Once, StepLog};
 use crate::tool_server::{LogCursor, LogLine, Offer, answer};
 
-/// The process's own view of tool servers, beside what is recorded.
+/// This process's view of tool servers, beside the records.
 #[derive(Default)]
 pub(super) struct ServerState {
-    /// What each offered when the list was last updated.
+    /// Offer of each server at the last update of the list.
     seen: BTreeMap<ServerName, Arc<Offer>>,
     logs: LogCursor,
-    /// The call that another process began, so that its outcome is unknown.
+    /// Id of a call that another process started, so that its outcome is unknown.
     in_doubt: Option<String>,
 }
 
@@ -39,14 +39,14 @@ impl ServerState {
 }
 
 impl<L: StepLog> Driver<'_, L> {
-    /// Records which tools servers have, where that has changed since it was last recorded.
+    /// Records the tools of the servers whose list has changed since the last record.
     pub(super) fn list_tools(&mut self, world: &World<'_>) -> Result<(), Halt> {
         let policy = self.machine.policy().mcp;
         if !policy.enabled {
             return Ok(());
         }
         let cancel = world.control.cancel();
-        // Each server has a time of its own to start.
+        // Each server has its own start timeout.
         let offers = world.servers.offers(&policy, &Deadline::whenever(cancel));
         if cancel.is_cancelled() {
             return Err(Halt::Stopped);
@@ -66,7 +66,7 @@ impl<L: StepLog> Driver<'_, L> {
         Ok(())
     }
 
-    /// Takes in the list of a server's tools, which was just recorded or is replayed.
+    /// Applies the tool list of a server, which was just recorded or is replayed.
     pub(super) fn list(&mut self, server: &str, tools: &Payload) {
         let tools: Option<Vec<ServedTool>> =
             tools.inline().and_then(|text| serde_json::from_str(text).ok());
@@ -75,7 +75,7 @@ impl<L: StepLog> Driver<'_, L> {
         }
     }
 
-    /// Returns true if a call is one of a server's tool that the model was offered, or was one when it was begun.
+    /// Returns true if a call is for a server's tool that the model was offered, or that it was when the call started.
     pub(super) fn is_served(&self, job: &Job) -> bool {
         self.is_in_doubt(job) || self.state.toolbox.served(&job.call.name, &job.policy).is_some()
     }
@@ -84,8 +84,8 @@ impl<L: StepLog> Driver<'_, L> {
         self.state.servers.in_doubt.as_ref() == Some(&job.call.id)
     }
 
-    /// Has a server do what the model asked for. The intent is recorded first; if the process ends before the result is,
-    /// the model is told so, and the call is not made again.
+    /// Lets a server execute a call. The intent is recorded first; if the process ends before the result is recorded,
+    /// the model is told so, and the call is not repeated.
     pub(super) fn call_server(
         &mut self,
         job: &Job,
@@ -136,14 +136,14 @@ impl<L: StepLog> Driver<'_, L> {
         match outcome {
             Once::Done(recorded) => self.planned(*recorded, None),
             Once::InDoubt => {
-                // Another process may have resumed in between, so the answer for the model comes under a key of its own.
+                // Another process may have resumed in between, so the answer for the model has a key of its own.
                 self.state.servers.in_doubt = Some(job.call.id.clone());
                 Ok(())
             }
         }
     }
 
-    /// Answers a call whose outcome is unknown. Whether the tool may be called now does not matter.
+    /// Answers a call whose outcome is unknown, whether or not the policy allows the tool now.
     fn settle_doubt(
         &mut self,
         job: &Job,
@@ -163,7 +163,7 @@ impl<L: StepLog> Driver<'_, L> {
         self.planned(recorded, None)
     }
 
-    /// Asks the user whether a call may be made.
+    /// Asks the user to approve a call.
     fn ask_approval(
         &mut self,
         job: &Job,
@@ -194,7 +194,7 @@ pub(super) fn not_offered(job: &Job, toolbox: &Toolbox) -> Option<Refusal> {
     Some(served::refusal(&job.call.name, &offered, &job.policy))
 }
 
-/// Reads the arguments of a call, or returns the refusal of what they are.
+/// Parses the arguments of a call, or returns the refusal.
 fn read_arguments(
     job: &Job,
     tool: &str,
@@ -208,17 +208,18 @@ fn read_arguments(
     })
 }
 
-/// Returns the key of the question whether a call may be made.
+/// Returns the key of the question for approval.
 fn question(key: &str) -> String {
     format!("{key}/ask")
 }
 
-/// Returns the key of the answer for a call whose outcome is unknown.
+/// Returns the key of the answer to a call whose outcome is unknown.
 fn doubt(key: &str) -> String {
     format!("{key}/doubt")
 }
 
-/// Returns the event that records an offer, if it is new. A server that fails keeps the tools it had: a call of one starts it again.
+/// Returns the event that records an offer, if it is new. A server that fails keeps its tools: the next call restarts
+/// it.
 fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Option<EventKind> {
     let (tools, left_out, error) = match &offer.listed {
         Ok(listed) => (listed.tools.as_slice(), listed.left_out.clone(), None),

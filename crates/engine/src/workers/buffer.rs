@@ -1,4 +1,4 @@
-//! Recent events of one journal in memory. Subscribers pull, so that a slow one costs nothing.
+//! Recent events of one journal in memory. Subscribers pull them, so that a slow subscriber costs nothing.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,22 +12,22 @@ use serde::Serialize;
 use super::Listener;
 use crate::store::{JournalId, RunId};
 
-/// Events that are buffered; older ones are in the journal.
+/// Number of buffered events; older ones are only in the journal.
 const MAX_EVENTS: usize = 256;
-/// Their size, apart from the last `MIN_EVENTS`.
+/// Size of the buffered events in bytes, except the last `MIN_EVENTS`.
 const MAX_BYTES: usize = 1 << 20;
 const MIN_EVENTS: usize = 16;
-/// Events that one pull returns.
+/// Number of events that one pull returns.
 const MAX_BATCH_EVENTS: usize = 64;
 
 /// A subscriber's offset in a journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offset {
-    /// The process that emitted it; each later one has a higher number.
+    /// Process that emitted the event; later processes have higher numbers.
     pub epoch: u64,
-    /// The last whole event.
+    /// Number of the last whole event.
     pub seq: u64,
-    /// The number of deltas of the next one.
+    /// Number of deltas seen of the next event.
     pub part: u64,
 }
 
@@ -48,14 +48,14 @@ pub struct JournalEvent {
     pub event: Event,
 }
 
-/// An event as it is sent to subscribers.
+/// An event in the form that subscribers receive.
 #[derive(Clone, Debug)]
 pub struct BufferedEvent {
-    /// The offset after it.
+    /// Offset after the event.
     pub at: Offset,
-    /// Its JSON, as a [`JournalEvent`].
+    /// JSON of the [`JournalEvent`].
     pub text: Arc<str>,
-    /// The run that a conversation enters with this event.
+    /// Run that becomes active in a conversation with this event.
     pub entered_run: Option<RunId>,
 }
 
@@ -84,23 +84,19 @@ impl BufferedEvent {
 /// The result of a pull.
 #[derive(Debug)]
 pub enum Pull {
-    /// Nothing new.
     Empty,
-    /// The next events.
     Events(Vec<BufferedEvent>),
-    /// The events before this one are in the journal alone. The process of this epoch emits them.
+    /// The events before this one are only in the journal. The process of this epoch emits them.
     Behind {
-        /// The first buffered event.
+        /// First buffered event.
         before: u64,
-        /// The current process.
         epoch: u64,
     },
     /// The subscriber may have events that were never written. The journal decides, up to the process of this epoch.
     Unconfirmed {
-        /// The current process.
         epoch: u64,
     },
-    /// No worker has it open: the journal is all there is.
+    /// No worker has the journal open, so all events are in it.
     Closed,
 }
 
@@ -113,14 +109,14 @@ pub struct EventBuffer {
 
 #[derive(Debug, Default)]
 struct BufferState {
-    /// The range of epochs whose events follow each other without a gap; 0 before the first event.
+    /// First epoch of a gapless series of events; 0 before the first event.
     first_epoch: u64,
     epoch: u64,
-    /// The last whole event.
+    /// Number of the last whole event.
     last: u64,
     events: VecDeque<BufferedEvent>,
     bytes: usize,
-    /// The deltas of the event that is still to come.
+    /// Deltas of the next event.
     deltas: Vec<MergedDelta>,
     is_open: bool,
     listeners: Vec<Weak<Listener>>,
@@ -129,11 +125,11 @@ struct BufferState {
 /// Consecutive deltas of one channel, merged.
 #[derive(Debug)]
 struct MergedDelta {
-    /// The first event, without its text.
+    /// First event of the series, without its text.
     event: Event,
     channel: Channel,
     text: String,
-    /// The number of each delta, and the offset in the text at which it ends.
+    /// Number of each delta, and the offset in the text at which it ends.
     ends: Vec<(u64, usize)>,
 }
 
@@ -174,7 +170,7 @@ impl EventBuffer {
     pub(super) fn open(&self, epoch: u64, opening: &[Event]) {
         let mut state = self.state();
         let first = opening.iter().find(|event| event.part.is_none()).map(|event| event.seq);
-        // There is no gap between two processes if the second continues where the first ended.
+        // The second process continues where the first ended, so there is no gap between them.
         let follows = state.first_epoch > 0 && first == Some(state.last + 1);
         if !follows {
             state.first_epoch = epoch;
@@ -206,7 +202,7 @@ impl EventBuffer {
         state.notify();
     }
 
-    /// Closes the buffer when the worker exits. Unless all events are written, the last ones may be lost.
+    /// Closes the buffer when the worker exits. If not all events are written, the last ones may be lost.
     pub(super) fn close(&self, is_written: bool) {
         let mut state = self.state();
         state.is_open = false;

@@ -1,4 +1,4 @@
-//! Why a worker does not do a job.
+//! Errors of workers.
 
 use std::error::Error;
 use std::io;
@@ -10,55 +10,45 @@ use crate::session::SessionError;
 use crate::step_log::Halt;
 use crate::store::{RunError, StoreError};
 
-/// An error of the adapters, which the caller that composed the workers knows.
+/// An error of the adapters, whose type the owner of the adapters knows.
 pub type ConnectorError = Box<dyn Error + Send + Sync>;
 
-/// Why a worker does not do a job.
+/// Reasons why a worker does not do a job.
 #[derive(Debug, Error)]
 pub enum WorkerError {
-    /// The slot has a job.
+    /// The slot already has a job.
     #[error("it is at work")]
     Busy,
-    /// The process shuts down.
     #[error("the server ends")]
     Closing,
-    /// All workers are at work.
     #[error("{0} runs are at work already")]
     TooMany(usize),
-    /// No thread can be started.
     #[error("no thread could be started: {0}")]
     Thread(io::Error),
-    /// The worker panicked.
     #[error("the work on it failed inside the program, which is a bug")]
     Panicked,
-    /// The question is answered already, or was withdrawn.
+    /// The question was answered or withdrawn.
     #[error("this question waits for no answer any more")]
     QuestionClosed,
-    /// Another process holds the run that the conversation is about.
+    /// Another process holds the active run of the conversation.
     #[error("{0}")]
     RunInUse(String),
-    /// The model cannot be opened.
     #[error(transparent)]
     Model(ConnectorError),
-    /// The model cannot be opened, but the message of the user is recorded.
+    /// The model cannot be opened, although the user's message is recorded.
     #[error(transparent)]
     ModelAfterMessage(ConnectorError),
-    /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The run cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The run or the conversation cannot be started.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The run or the conversation cannot be resumed.
     #[error(transparent)]
     Resume(#[from] ResumeError),
-    /// The message cannot be handled.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// The journal cannot be written.
+    /// The journal cannot be written, or the model failed.
     #[error(transparent)]
     Halt(#[from] Halt),
 }

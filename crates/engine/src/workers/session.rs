@@ -1,5 +1,5 @@
-//! The worker thread of a slot: opens its run or conversation, does the jobs, drives the model until the run waits,
-//! and exits when no job comes any more.
+//! The worker thread of a slot: opens its run or conversation, does the jobs, drives the model until the run waits, and
+//! exits when no further job comes.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::runtime::{Run, Runtime, SettingsChange};
 use crate::session::{Guest, Launch, Reaction, Session};
 use crate::store::{JournalId, JournalKind, RunId, Store};
 
-/// An idle worker waits this long for the next job. Then the run is free for other processes, and costs nothing.
+/// Time that an idle worker waits for the next job. Then it releases the run for other processes.
 const WORKER_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The subject of a worker: a run by itself, or a conversation with the run it is about.
+/// The subject of a worker: a run by itself, or a conversation with its active run.
 enum Driven<'s> {
     Run(Box<Run>),
     Conversation(Box<Session<'s>>),
@@ -28,11 +28,11 @@ enum Driven<'s> {
 enum SessionEnding {
     /// All emitted events are in the journal.
     Clean,
-    /// Something failed; the last emitted events may be lost.
+    /// Something failed, so the last emitted events may be lost.
     Failed,
 }
 
-/// Returns the slot when its worker panics.
+/// Releases the slot if its worker panics.
 struct PanicGuard<'s>(&'s Workers, &'s Slot);
 
 impl Drop for PanicGuard<'_> {
@@ -46,7 +46,7 @@ impl Drop for PanicGuard<'_> {
     }
 }
 
-/// Does the jobs of a slot until there is none left.
+/// Does the jobs of a slot until none is left.
 pub(super) fn work(workers: &Workers, slot: &Slot) {
     let _guard = PanicGuard(workers, slot);
     while let Some(job) = slot.take_job_or_leave() {
@@ -65,17 +65,17 @@ pub(super) fn work(workers: &Workers, slot: &Slot) {
     }
 }
 
-/// One opening of a run or conversation by its worker.
+/// One period during which a worker has a run or conversation open.
 struct WorkerSession<'s> {
     workers: &'s Workers,
     slot: &'s Slot,
     store: &'s Store,
-    /// The model of the current job, once it was needed, with the name it was requested by.
+    /// Model of the current job once it is needed, with its requested name.
     model: Option<(Option<String>, Box<dyn Model>)>,
 }
 
 impl<'s> WorkerSession<'s> {
-    /// Opens the run or the conversation. Mistakes are reported before anything is created.
+    /// Opens the run or the conversation. Reports errors before it creates anything.
     fn open(&mut self, job: &Job) -> Result<Driven<'s>, WorkerError> {
         let model = job.model.as_deref();
         if model.is_some() {
@@ -127,8 +127,8 @@ impl<'s> WorkerSession<'s> {
         })
     }
 
-    /// Refuses the job while another process holds the run that the user's message is for. A run that cannot be
-    /// resumed at all is left behind, and lists say so.
+    /// Refuses the job while another process holds the run that the user's message is for. A run that cannot be resumed
+    /// at all is dropped from the conversation, and lists show why.
     fn check_active_run(&self, session: &Session<'s>) -> Result<(), WorkerError> {
         let Some(trouble) = session.trouble() else { return Ok(()) };
         let active = self.store.conversations().active_run(&self.slot.journal.id)?;
@@ -149,7 +149,7 @@ impl<'s> WorkerSession<'s> {
         settings.window_tokens = self.store.settings().window(model);
     }
 
-    /// Does a job and those that follow it, until none comes or the run must be opened with other settings.
+    /// Does a job and those after it, until none comes or the run must be reopened with other settings.
     fn run_jobs(&mut self, mut driven: Driven<'s>, first: Job) {
         let mut job = first;
         let ending = loop {
@@ -157,7 +157,7 @@ impl<'s> WorkerSession<'s> {
                 break ending;
             }
             self.update_journals(&driven);
-            // Keys and scripts may change between two jobs.
+            // The user may change keys and scripts between two jobs.
             self.model = None;
             job = match self.slot.wait_for_job(WORKER_IDLE_TIMEOUT) {
                 Some(next) if self.is_outdated(&driven, &next) => {
@@ -191,7 +191,8 @@ impl<'s> WorkerSession<'s> {
     }
 
     fn run_job(&mut self, driven: &mut Driven<'s>, job: Job) -> Result<(), SessionEnding> {
-        // A message to a run is always for its model. Without a model it is refused, so that the user need not repeat it.
+        // A message to a run always needs the model. Without one the message is refused before it is recorded, so that
+        // the user can send it again.
         let needs_model = match &job.task {
             Task::Say { .. } => matches!(driven, Driven::Run(_)),
             Task::Launch(_) => true,
@@ -245,7 +246,7 @@ impl<'s> WorkerSession<'s> {
         ending
     }
 
-    /// Tells lists whether a conversation, and the run it is about, are at work.
+    /// Reports to lists that a conversation and its active run work, or no longer do.
     fn publish_working(&self, driven: &Driven<'s>, is_working: bool) {
         for run in driven.runs() {
             let journal = self.journal_of(run.facts().run_id.as_str());
@@ -283,11 +284,11 @@ impl<'s> WorkerSession<'s> {
             Driven::Run(run) => run.drive(&**model, control, &mut emit),
             Driven::Conversation(session) => session.drive(&**model, control, &mut emit),
         };
-        // The failure was emitted; the next job opens the run again.
+        // The failure was emitted, and the next job reopens the run.
         rest.map(drop).map_err(|_| SessionEnding::Failed)
     }
 
-    /// Opens the model of this name, unless it is open.
+    /// Opens the model with this name unless it is open.
     fn open_model(&mut self, name: Option<&str>) -> Result<(), ConnectorError> {
         if self.model.as_ref().is_none_or(|(open, _)| open.as_deref() != name) {
             let model = self.workers.connector().open_model(name, self.store)?;
@@ -316,7 +317,7 @@ impl<'s> WorkerSession<'s> {
         self.workers.emit(&self.journal_of(id), event);
     }
 
-    /// Returns the journal of this id: the slot's own, or that of a run of its conversation.
+    /// Returns the journal with this id: the slot's own, or that of a run of its conversation.
     fn journal_of(&self, id: &str) -> JournalId {
         let own = &self.slot.journal;
         match RunId::parse(id) {

@@ -1,4 +1,4 @@
-//! The slot of one run or conversation: the job it is given, and the state of its worker thread.
+//! The slot of one run or conversation: its current job, and the state of its worker thread.
 
 use std::sync::mpsc::SyncSender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,28 +13,25 @@ use crate::store::{JournalId, RunId};
 /// Grace period: a client may send a job before the worker is idle.
 const HANDOVER_GRACE: Duration = Duration::from_millis(250);
 
-/// An idle worker releases its run within this time.
+/// Time within which an idle worker releases its run.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Work for a run or a conversation.
 #[derive(Debug)]
 pub enum Task {
-    /// Start a run.
     StartRun(Box<StartRun>),
-    /// Begin a conversation.
     StartConversation(Box<StartTalk>),
-    /// The user says something.
+    /// Send a message of the user.
     Say {
-        /// The message.
         text: String,
-        /// The call whose question is answered; an answer to another call is refused.
+        /// Call whose question this answers; the worker refuses it if another question is open.
         answers: Option<String>,
     },
     /// Start a workflow from the conversation.
     Launch(Box<Launch>),
-    /// Send the user's messages to one of the conversation's runs from here on.
+    /// Make one of the conversation's runs the active one.
     Enter(RunId),
-    /// Continue from the current position, with these changes.
+    /// Resume at the current position, with these changes.
     Resume(SettingsChange),
 }
 
@@ -42,19 +39,19 @@ pub enum Task {
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) task: Task,
-    /// The model from here on; unchanged when absent.
+    /// Model from here on; none keeps the current one.
     pub(crate) model: Option<String>,
     pub(crate) reply: SyncSender<Result<Reaction, WorkerError>>,
 }
 
 impl Job {
-    /// Reports the reaction. The caller may have gone away.
+    /// Reports the reaction. The caller may be gone.
     fn reply(self, reaction: Result<Reaction, WorkerError>) {
         let _ = self.reply.try_send(reaction);
     }
 }
 
-/// One run or conversation that is live in this process.
+/// A run or conversation that is live in this process.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) journal: JournalId,
@@ -67,12 +64,12 @@ pub(crate) struct Slot {
 struct Inner {
     job: Option<Job>,
     state: SlotState,
-    /// The journals that the worker holds: the slot's own, and that of the run that a conversation is about.
+    /// Journals that the worker holds: the slot's own, and that of the conversation's active run.
     journals: Vec<JournalId>,
     has_worker: bool,
-    /// The process shuts down; no further job is accepted.
+    /// True if the process shuts down, so that no further job is accepted.
     is_closing: bool,
-    /// The worker exits as soon as it is idle.
+    /// True if the worker must exit as soon as it is idle.
     is_leaving: bool,
 }
 
@@ -84,14 +81,14 @@ enum SlotState {
     Idle,
     /// A job was accepted, and its reaction is not known yet.
     Opening,
-    /// The model is at work.
+    /// The model works.
     Working,
 }
 
 /// The result of submitting a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Submission {
-    /// The existing worker takes it.
+    /// The existing worker takes the job.
     Accepted,
     /// The caller must start a worker.
     NeedsWorker,
@@ -103,7 +100,7 @@ impl Slot {
         Self { journal, control, inner, changed }
     }
 
-    /// Submits a job, unless the slot has one. The job can be halted from here on.
+    /// Submits a job unless the slot has one. From here on the job can be halted.
     pub(crate) fn submit(&self, job: Job) -> Result<Submission, WorkerError> {
         let is_busy = |inner: &mut Inner| inner.state != SlotState::Idle && !inner.is_closing;
         let (mut inner, _) = self
@@ -144,12 +141,12 @@ impl Slot {
         job
     }
 
-    /// Puts back a job that the worker cannot do with the run as it is open.
+    /// Puts back a job that needs the run to be reopened.
     pub(crate) fn put_back(&self, job: Job) {
         self.inner().job = Some(job);
     }
 
-    /// Unregisters a worker that failed, drops its job, and returns the journals that it held.
+    /// Unregisters a failed worker, drops its job, and returns the journals that it held.
     pub(crate) fn abandon(&self) -> Vec<JournalId> {
         let mut inner = self.inner();
         (inner.has_worker, inner.state, inner.is_leaving) = (false, SlotState::Idle, false);
@@ -158,7 +155,7 @@ impl Slot {
         std::mem::take(&mut inner.journals)
     }
 
-    /// Reports the reaction to a job that leaves nothing to do, and accepts the next one.
+    /// Reports the reaction to a job without further work, and accepts the next job.
     pub(crate) fn finish(&self, job: Job, reaction: Result<Reaction, WorkerError>) {
         self.end_work();
         job.reply(reaction);
@@ -205,7 +202,7 @@ impl Slot {
         self.changed.notify_all();
     }
 
-    /// Returns true if the model is at work.
+    /// Returns true if the model works.
     pub(crate) fn is_working(&self) -> bool {
         self.inner().state == SlotState::Working
     }
