@@ -1,4 +1,4 @@
-//! Where a package comes from: a folder or an archive, let in through one gate.
+//! Sources of packages: a folder or an archive, admitted by one gate.
 
 mod archive;
 mod contents;
@@ -31,17 +31,17 @@ use self::folder::Folder;
 pub(crate) use self::limits::is_suspicious;
 pub(crate) use self::parallel::for_each;
 
-/// Bytes that are read and handed on at a time.
+/// Bytes read and passed on at a time.
 const CHUNK: usize = 128 * 1024;
 
-/// The files of a package whose names, number and sizes are fine. What is in them is another question.
+/// Files of a package whose names, number and sizes passed the gate. Their contents are not checked here.
 ///
-/// A file that was read once is the same when it is read again, or the second read is an error.
+/// Reading a file twice gives the same bytes, or an error.
 #[derive(Debug)]
 pub struct Source {
     container: Container,
     sizes: BTreeMap<PackagePath, u64>,
-    /// Each path's place in the order of the paths.
+    /// Index of each path in the sorted paths.
     places: HashMap<PackagePath, usize>,
     contents: Contents,
 }
@@ -52,48 +52,30 @@ enum Container {
     Archive(Archive),
 }
 
-/// What came out of the gate.
+/// Result of opening a source.
 #[derive(Debug)]
 pub enum Opened {
-    /// The container is fine.
     Passed(Source),
-    /// The container was refused; these are all the reasons.
+    /// All reasons why the container was refused.
     Refused(Findings),
 }
 
-/// Why a package could not even be looked at.
+/// Error of opening a source.
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// Nothing is there.
     #[error("`{}` does not exist; check the path", path.display())]
-    NotFound {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// Something is there that we may not read.
+    NotFound { path: PathBuf },
     #[error("`{}` may not be read: permission denied; change its permissions, or run as a user who may", path.display())]
-    Denied {
-        /// What may not be read.
-        path: PathBuf,
-    },
-    /// A pipe, a device or a socket.
+    Denied { path: PathBuf },
+    /// Pipe, device or socket.
     #[error("`{}` is neither a file nor a folder; give a package folder, or a `.bmad` or `.zip` file", path.display())]
-    NotAFile {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// The disk failed.
+    NotAFile { path: PathBuf },
     #[error("`{}` cannot be read: {error}; check the disk or the network share it is on, then try again", path.display())]
-    Io {
-        /// What was read.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 impl SourceError {
-    /// Sorts a system error by what the user can do about it.
+    /// Classifies a system error by what the user can do about it.
     pub(crate) fn new(path: &Path, error: io::Error) -> Self {
         let path = path.to_owned();
         let kind = error.kind();
@@ -108,7 +90,7 @@ impl SourceError {
 }
 
 impl Source {
-    /// Opens a folder, or a file as an archive, whatever it is called.
+    /// Opens a folder, or a file as an archive, whatever its name.
     pub fn open(path: &Path, limits: &Limits) -> Result<Opened, SourceError> {
         let failed = |error| SourceError::new(path, error);
         let metadata = fs::metadata(path).map_err(failed)?;
@@ -145,12 +127,12 @@ impl Source {
         Self { container, sizes, places, contents }
     }
 
-    /// All files together.
+    /// Returns the total size of all files.
     pub fn unpacked_bytes(&self) -> u64 {
         self.sizes.values().sum()
     }
 
-    /// The digest of the package as a whole. Reads what was not read before, and remembers the digest of every file.
+    /// Computes the digest of the package. Reads the files not read so far, and stores the digest of each file.
     pub(crate) fn digest(&self) -> Result<Digest, ReadError> {
         let paths: Vec<&PackagePath> = self.sizes.keys().collect();
         for_each(paths.len(), Reader::new, |reader, index| {
@@ -188,7 +170,7 @@ impl Source {
         Ok(())
     }
 
-    /// Hands on the content of a file in pieces, small ones in one piece, and gives its digest.
+    /// Passes the content of a file to `take` in chunks, a small one in a single chunk, and returns its digest.
     pub(crate) fn deliver(
         &self,
         reader: &mut Reader,
@@ -225,7 +207,7 @@ impl Source {
         }
     }
 
-    /// The whole content of a file.
+    /// Reads the whole content of a file.
     pub(crate) fn content(&self, path: &PackagePath) -> Result<Arc<[u8]>, ReadError> {
         let failed = |error| ReadError { path: path.clone(), error };
         let index = self.place(path).map_err(failed)?;
@@ -248,14 +230,14 @@ impl Source {
         }
     }
 
-    /// The files that cannot be opened, each with the reason. In an archive that has passed there are none.
+    /// Lists the files that cannot be opened, with reasons. An archive that passed the gate has none.
     pub(crate) fn unreadable(&self) -> Vec<(PackagePath, String)> {
         let Container::Folder(folder) = &self.container else { return Vec::new() };
         let paths: Vec<(&PackagePath, &u64)> = self.sizes.iter().collect();
         let found: Mutex<Vec<(PackagePath, String)>> = Mutex::default();
         let look = |(): &mut (), index: usize| {
             let (path, size) = paths[index];
-            // What was read once need not be there any more.
+            // A file that was read before may be gone by now.
             let read = self.contents.kept(index).is_some() || self.contents.digest(index).is_some();
             if !read && let Err(error) = folder.check(path, *size) {
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -276,7 +258,7 @@ impl Source {
     }
 }
 
-/// The buffers of one thread that reads many files.
+/// Buffers of one thread that reads many files.
 pub(crate) struct Reader {
     scratch: Scratch,
 }
@@ -287,7 +269,7 @@ impl Reader {
     }
 }
 
-/// A file of the package could not be read, or its reader could not go on.
+/// File of a package that could not be read, or that `take` failed on.
 #[derive(Debug)]
 pub(crate) struct ReadError {
     pub(crate) path: PackagePath,
@@ -304,7 +286,7 @@ impl Files for Source {
     }
 }
 
-/// Why a file cannot be read, as part of a sentence.
+/// Formats the reason as part of a sentence.
 fn reason(error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::NotFound {
         "it is gone".to_owned()
@@ -313,7 +295,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Opens a file for reading; a pipe that took its place meanwhile does not hold us up.
+/// Opens a file for reading, without blocking on a pipe that may have replaced it.
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -329,7 +311,7 @@ fn open_without_waiting(path: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    /// Root may read everything, so a test on the disk would prove nothing there.
+    /// Tested without the disk, because root may read every file.
     #[test]
     fn a_system_error_becomes_what_the_user_can_do() {
         for (kind, expected) in [

@@ -1,4 +1,4 @@
-//! A package in a ZIP archive: nothing of it is believed before it is checked, and nothing is unpacked here.
+//! Package in a ZIP archive: every claim in it is checked before use, and nothing is unpacked to disk here.
 
 mod directory;
 mod end;
@@ -26,14 +26,14 @@ use super::gate::Gate;
 use super::limits::Limits;
 use super::parallel;
 
-/// An archive that has passed the gate. Entries are in the order of their paths.
+/// Archive that passed the gate. Entries are in the order of their paths.
 #[derive(Debug)]
 pub(crate) struct Archive {
     handle: Handle,
     entries: Vec<Entry>,
 }
 
-/// The files of an archive, with what the gate has read of them already.
+/// Archive that passed the gate, with its files and what the gate has read of them.
 pub(crate) struct Passed {
     pub(crate) archive: Archive,
     pub(crate) sizes: BTreeMap<PackagePath, u64>,
@@ -41,7 +41,7 @@ pub(crate) struct Passed {
 }
 
 impl Archive {
-    /// Puts a file through the gate. The inner error is for the author of the archive, the outer one is the disk's.
+    /// Checks an archive. The inner error is for its author, the outer one is an I/O error.
     pub(crate) fn open(file: File, limits: &Limits) -> io::Result<Result<Passed, Findings>> {
         let handle = Handle::new(file)?;
         let mut gate = Gate::new(limits);
@@ -82,12 +82,12 @@ impl Archive {
         Ok(Ok(Passed { archive, sizes, contents }))
     }
 
-    /// The content of the file at this place in the list of paths.
+    /// Reads the file at this index in the sorted paths.
     pub(crate) fn read(&self, index: usize) -> io::Result<Arc<[u8]>> {
         self.entries[index].read(&self.handle, &mut Scratch::new())
     }
 
-    /// The same in pieces.
+    /// Passes the file to `take` in chunks.
     pub(crate) fn stream(
         &self,
         index: usize,
@@ -98,7 +98,7 @@ impl Archive {
     }
 }
 
-/// Unpacks every entry once, keeps what fits, and says which ones are not what they claim to be.
+/// Unpacks every entry once, caches the content where it fits, and returns the entries that contradict their headers.
 fn verify(
     handle: &Handle,
     entries: &[Option<Entry>],

@@ -1,17 +1,17 @@
-//! What has been read of a package already: small contents are kept, and of all others the digest,
-//! so that what is checked is what is stored.
+//! Cache of what has been read of a package: small contents, and the digest of every file, so that the checked bytes
+//! are the stored bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crewagent_core::integrity::Digest;
 
-/// Contents up to this size are kept.
+/// Largest content that is cached.
 const KEPT_FILE: u64 = 1024 * 1024;
-/// All kept contents together.
+/// Total size of the cached contents.
 const KEPT_ALL: u64 = 48 * 1024 * 1024;
 
-/// One slot a file, in the order of the paths.
+/// Cache with one slot a file, in the order of the paths.
 #[derive(Debug)]
 pub(crate) struct Contents {
     slots: Vec<Slot>,
@@ -32,12 +32,12 @@ impl Contents {
         }
     }
 
-    /// Whether a content of this size is worth keeping.
+    /// Returns true if a content of this size may be cached.
     pub(crate) fn is_small(size: u64) -> bool {
         size <= KEPT_FILE
     }
 
-    /// Asks for room for a content. A promise that is not used is lost; that only costs time.
+    /// Reserves room for a content. An unused reservation is not returned; that only costs another read.
     pub(crate) fn reserve(&self, size: u64) -> bool {
         Self::is_small(size)
             && self
@@ -46,7 +46,7 @@ impl Contents {
                 .is_ok()
     }
 
-    /// Keeps a content. When two threads have read the same file, the first one counts for both.
+    /// Caches a content. If two threads read the same file, both use the first one.
     pub(crate) fn keep(&self, index: usize, content: Arc<[u8]>) -> &Arc<[u8]> {
         self.slots[index].content.get_or_init(|| content)
     }
@@ -55,7 +55,7 @@ impl Contents {
         self.slots[index].content.get()
     }
 
-    /// Remembers a digest, and says whether it is the one that was remembered before.
+    /// Stores a digest and returns false if another one was stored before.
     pub(crate) fn note_digest(&self, index: usize, digest: Digest) -> bool {
         *self.slots[index].digest.get_or_init(|| digest) == digest
     }

@@ -1,4 +1,4 @@
-//! A package in a folder: walked through directory handles, so that no link leads out of it.
+//! Package in a folder, read through directory handles, so that no link leads out of it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -16,23 +16,23 @@ use super::gate::{Gate, Kind, bad_name, printable, special};
 use super::limits::Limits;
 use super::litter::is_litter;
 
-/// An open folder.
+/// Open folder of a package.
 #[derive(Debug)]
 pub(crate) struct Folder {
     root: Dir,
 }
 
-/// What went wrong on the disk, and where below the folder.
+/// I/O error with the path on which it happened.
 pub(crate) struct WalkError {
     pub(crate) path: PathBuf,
     pub(crate) error: io::Error,
 }
 
-/// A folder that has passed the gate, and the sizes of its files.
+/// Folder that passed the gate, and the sizes of its files.
 pub(crate) type Passed = (Folder, BTreeMap<PackagePath, u64>);
 
 impl Folder {
-    /// Puts a folder through the gate.
+    /// Checks a folder.
     pub(crate) fn open(
         path: &Path,
         limits: &Limits,
@@ -59,8 +59,8 @@ impl Folder {
         Ok(if gate.findings.is_empty() { Ok((Self { root }, sizes)) } else { Err(gate.findings) })
     }
 
-    /// Opens a file that was listed with this size. What is no longer a regular file is refused,
-    /// and opening never waits for the other end of a pipe.
+    /// Opens a file that was listed with this size. Refuses it if it is no longer a regular file of that size; never
+    /// blocks on a pipe.
     fn file(&self, path: &PackagePath, size: u64) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).nonblock(true).follow(FollowSymlinks::No);
@@ -72,12 +72,12 @@ impl Folder {
         Ok(file)
     }
 
-    /// Whether a file can be opened for reading.
+    /// Fails if a file cannot be opened for reading.
     pub(crate) fn check(&self, path: &PackagePath, size: u64) -> io::Result<()> {
         self.file(path, size).map(drop)
     }
 
-    /// The whole content of a file.
+    /// Reads a whole file.
     pub(crate) fn read(&self, path: &PackagePath, size: u64) -> io::Result<Arc<[u8]>> {
         let mut file = self.file(path, size)?;
         let len = usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -91,7 +91,7 @@ impl Folder {
         Ok(content)
     }
 
-    /// The same in pieces.
+    /// Passes a file to `take` in chunks.
     pub(crate) fn stream(
         &self,
         path: &PackagePath,
@@ -114,7 +114,7 @@ impl Folder {
     }
 }
 
-/// The error of a file that is no longer what the walk saw.
+/// Returns the error for a file that is no longer what the walk saw.
 pub(crate) fn changed() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "it changed while it was being read")
 }
@@ -126,7 +126,7 @@ fn shortened(error: io::Error) -> io::Error {
 struct Walk<'a> {
     gate: Gate<'a>,
     sizes: BTreeMap<PackagePath, u64>,
-    /// Folders that are still to be listed.
+    /// Folders still to be listed.
     folders: Vec<PackagePath>,
 }
 

@@ -1,4 +1,4 @@
-//! What folder and archive have in common: which names may be in a package, and how many.
+//! Rules that folders and archives share: which names a package may have, and how many.
 
 use std::collections::HashMap;
 
@@ -8,36 +8,36 @@ use crewagent_core::text::is_unsafe_char;
 
 use super::limits::{Limits, bytes};
 
-/// How much of a hostile name is shown.
+/// Characters of a hostile name that are shown.
 const SHOWN_CHARS: usize = 200;
-/// What an archive may need beyond the contents: headers, the directory, ignored entries.
+/// Bytes that an archive may need beyond its contents: headers, the directory, ignored entries.
 const CONTAINER_OVERHEAD: u64 = 64 * 1024 * 1024;
 
-/// What an entry says it is.
+/// Declared type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
     Folder,
 }
 
-/// Collects the names of a package one by one, and what is wrong with them.
+/// Collector of the names of a package and of the findings about them.
 pub(crate) struct Gate<'a> {
     limits: &'a Limits,
     pub(crate) findings: Findings,
-    /// Every file and folder so far; an index into it is an id, the root has none.
+    /// Files and folders so far. The index is the id; the root has none.
     nodes: Vec<Node>,
-    /// From parent and folded name to the nodes that have it.
+    /// Nodes by parent and folded name.
     twins: HashMap<(Option<u32>, Box<str>), Vec<u32>>,
     unpacked: u64,
-    /// A bound of the whole package is broken: nothing may be unpacked.
+    /// True if a limit of the whole package is exceeded, so nothing may be unpacked.
     overflowed: bool,
 }
 
 struct Node {
-    /// The last name of its path, as written.
+    /// Last name of its path, as written.
     name: Box<str>,
     kind: Kind,
-    /// Stands in the package itself, not only as part of a longer path.
+    /// True if the package lists it, and not only a longer path through it.
     listed: bool,
 }
 
@@ -53,17 +53,17 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// True when the package as a whole is too large to be looked at further.
+    /// Returns true if the package is too large to be checked further.
     pub(crate) fn overflowed(&self) -> bool {
         self.overflowed
     }
 
-    /// How many findings there are so far.
+    /// Returns the number of findings so far.
     pub(crate) fn count(&self) -> usize {
         self.findings.counts().values().sum()
     }
 
-    /// Reads a name. `shown` is how findings name the entry.
+    /// Parses a name. `shown` is the name of the entry in findings.
     pub(crate) fn name(&mut self, shown: &str, name: &str) -> Option<PackagePath> {
         match PackagePath::new(name) {
             Ok(path) => Some(path),
@@ -74,7 +74,7 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// Takes a name into the package, unless another one stands in its way.
+    /// Adds a path to the package; returns false if it conflicts with another one.
     pub(crate) fn place(&mut self, path: &PackagePath, kind: Kind) -> bool {
         let folded = path.folded();
         let mut parent = None;
@@ -94,7 +94,7 @@ impl<'a> Gate<'a> {
         true
     }
 
-    /// One component of a path: finds or makes its node.
+    /// Finds or creates the node of one path component.
     fn step(
         &mut self,
         parent: Option<u32>,
@@ -134,7 +134,7 @@ impl<'a> Gate<'a> {
         Some(id)
     }
 
-    /// Says once that there are too many entries. Nothing else is looked at after that.
+    /// Reports once that there are too many entries, and ends the check.
     pub(crate) fn too_many(&mut self) {
         if !self.overflowed {
             let limit = self.limits.max_entries;
@@ -146,7 +146,7 @@ impl<'a> Gate<'a> {
         self.overflowed = true;
     }
 
-    /// Checks the size of one file and adds it to the sum.
+    /// Adds the size of a file to the total and returns false if the file is too large.
     pub(crate) fn size(&mut self, shown: &str, size: u64) -> bool {
         self.unpacked = self.unpacked.saturating_add(size);
         let limit = self.limits.max_file_bytes;
@@ -161,7 +161,7 @@ impl<'a> Gate<'a> {
         false
     }
 
-    /// Checks the size of an archive: one that is far larger than what may come out of it is not worth opening.
+    /// Returns false if an archive is far larger than what may be unpacked from it.
     pub(crate) fn container(&mut self, size: u64) -> bool {
         let limit = self.limits.max_unpacked_bytes;
         if size <= limit.saturating_mul(2).saturating_add(CONTAINER_OVERHEAD) {
@@ -175,7 +175,7 @@ impl<'a> Gate<'a> {
         false
     }
 
-    /// Called when all sizes are known.
+    /// Checks the total size, after all files were added.
     pub(crate) fn total(&mut self) {
         let limit = self.limits.max_unpacked_bytes;
         if self.unpacked <= limit {
@@ -196,9 +196,9 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// A name that can be shown: nothing that plays tricks on a terminal, not endless.
+/// Formats a hostile name for display: control characters escaped, and truncated.
 pub(crate) fn printable(raw: &[u8]) -> String {
-    // No character has more than four bytes.
+    // A character has at most four bytes.
     let text = String::from_utf8_lossy(&raw[..raw.len().min(4 * SHOWN_CHARS + 4)]);
     let mut shown = String::new();
     for (count, c) in text.chars().enumerate() {
@@ -215,7 +215,7 @@ pub(crate) fn printable(raw: &[u8]) -> String {
     shown
 }
 
-/// A finding about a name that is no path inside a package.
+/// Builds the finding for a name that is not a valid package path.
 pub(crate) fn bad_name(shown: &str, error: &PathError) -> Diagnostic {
     let (code, help) = match error {
         PathError::Absolute => (
@@ -231,7 +231,7 @@ pub(crate) fn bad_name(shown: &str, error: &PathError) -> Diagnostic {
         .help(help)
 }
 
-/// A finding about a link or a device.
+/// Builds the finding for a link or a device.
 pub(crate) fn special(shown: &str, what: &str) -> Diagnostic {
     Diagnostic::new(
         Code::LinkEntry,

@@ -1,23 +1,23 @@
-//! How much a package may hold before the gate refuses it. The `[import]` table of the settings.
+//! Limits of the gate: the `[import]` table of the settings.
 
 use serde::{Deserialize, Serialize};
 
 const MIB: u64 = 1024 * 1024;
 
-/// Entries up to this size may be packed as well as they like.
+/// Size up to which the compression ratio of an entry is not limited.
 const RATIO_FROM: u64 = MIB;
 
-/// The bounds of one package. A broken bound is a finding, never a half-read package.
+/// Limits of one package. Exceeding one is a finding, and never yields a partly read package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Limits {
-    /// Files and folders, in an archive also the entries that are ignored.
+    /// Files and folders; in an archive ignored entries count too.
     pub max_entries: u64,
     /// All files together, unpacked.
     pub max_unpacked_bytes: u64,
     /// One file, unpacked.
     pub max_file_bytes: u64,
-    /// Unpacked size over packed size of one entry, for entries of more than 1 MiB.
+    /// Ratio of unpacked to packed size of an entry larger than 1 MiB.
     pub max_ratio: u64,
 }
 
@@ -33,7 +33,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// For packages that have passed the gate before, perhaps under other settings.
+    /// No limits, for packages that passed the gate before, perhaps under other settings.
     pub(crate) const NONE: Self = Self {
         max_entries: u64::MAX,
         max_unpacked_bytes: u64::MAX,
@@ -42,12 +42,12 @@ impl Limits {
     };
 }
 
-/// Whether an entry unpacks to so much more than its size that it looks like a bomb.
+/// Returns true if an entry's compression ratio suggests a zip bomb.
 pub(crate) fn is_suspicious(size: u64, packed: u64, limits: &Limits) -> bool {
     size > RATIO_FROM && packed.saturating_mul(limits.max_ratio) < size
 }
 
-/// A number of bytes as a person reads it: `64 MiB`, `1.5 KiB`, `12 bytes`.
+/// Formats a number of bytes for people: `64 MiB`, `1.5 KiB`, `12 bytes`.
 pub fn bytes(count: u64) -> String {
     let units = ["KiB", "MiB", "GiB", "TiB"];
     if count < 1024 {

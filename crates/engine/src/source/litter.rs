@@ -1,10 +1,10 @@
-//! What editors, version control and file browsers leave in a folder: never part of a package.
+//! Files that editors, version control and file browsers leave in a folder; never part of a package.
 
-/// Names that are litter wherever they stand, in any case.
+/// Names that are litter at any depth, in any case.
 const NAMES: [&str; 8] =
     [".git", ".svn", ".hg", ".jj", ".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX"];
 
-/// True when this path, relative to the root of a package and separated by `/`, is not part of it.
+/// Returns true if this path, relative to the package root and separated by `/`, is not part of the package.
 /// A packed package at the root counts too, so that packing twice gives the same bytes.
 pub fn is_litter(path: &str) -> bool {
     let path = path.strip_suffix('/').unwrap_or(path);

@@ -1,15 +1,15 @@
-//! Work over many files on all cores, in small blocks, stopped by the first error.
+//! Parallel loop over many files, in small blocks, stopped by the first error.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Items a thread takes at a time: few enough to share the work evenly, enough to keep to one folder.
+/// Items that a thread takes at a time: few enough to balance the load, enough to stay within one folder.
 const BLOCK: usize = 16;
-/// More threads than this only wait for the disk.
+/// Thread limit; more threads only wait for the disk.
 const MAX_THREADS: usize = 8;
 
-/// Calls `work` for every index below `count`, each thread with its own state from `start`.
-/// The error is the one of the lowest index among those that happened.
+/// Calls `work` for every index below `count`, each thread with its own state from `start`. Of several errors it
+/// returns the one with the lowest index.
 pub(crate) fn for_each<S, E: Send>(
     count: usize,
     start: impl Fn() -> S + Sync,

@@ -1,4 +1,4 @@
-//! The directory of an archive: every record of it, duplicates too, checked one by one.
+//! Central directory of an archive: checks every record, duplicates included.
 
 use std::io;
 
@@ -18,45 +18,45 @@ use crate::source::gate::{Gate, Kind, bad_name, printable, special};
 use crate::source::limits::{Limits, bytes, is_suspicious};
 use crate::source::litter::is_litter;
 
-/// Names beyond this are not even looked at; a path of a package is much shorter.
+/// Longest name that is parsed, in bytes; a package path is much shorter.
 const MAX_NAME: usize = 4096;
 
-/// A file in the archive, as the directory describes it.
+/// File in the archive, as the directory describes it.
 pub(super) struct Record {
     pub(super) path: PackagePath,
     pub(super) method: Option<Method>,
     pub(super) packed: u64,
     pub(super) size: u64,
     pub(super) crc: u32,
-    /// Where its packed content begins; known when its local header is checked.
+    /// Offset of its packed content; set when its local header is checked.
     pub(super) data: u64,
-    /// Nothing was found against this entry.
+    /// True if there is no finding about this entry.
     pub(super) sound: bool,
 }
 
-/// Any entry with a name that can be used: a file, a folder, or one that is ignored.
+/// Entry with a usable name: a file, a folder, or an ignored one.
 pub(super) struct Listed {
-    /// How findings name it.
+    /// Name in findings.
     pub(super) shown: Box<str>,
-    /// Where its record stands in the directory.
+    /// Offset of its record in the directory.
     pub(super) at: u64,
-    /// Where its local header stands.
+    /// Offset of its local header.
     pub(super) header: u64,
     pub(super) packed: u64,
     pub(super) size: u64,
-    /// Its place in the list of files, if it is one.
+    /// Index in the list of files, if it is a file.
     pub(super) record: Option<usize>,
 }
 
-/// What the directory lists, in its own order.
+/// Entries in the order of the directory.
 pub(super) struct Directory {
     pub(super) records: Vec<Record>,
     pub(super) listed: Vec<Listed>,
-    /// Where it begins; no entry may reach into it.
+    /// Offset of the directory; no entry may extend into it.
     pub(super) start: u64,
 }
 
-/// Reads the directory. `None` when it cannot be read, or must not be read further.
+/// Reads the directory. Returns `None` if it is unreadable, or must not be read further.
 pub(super) fn read(
     handle: &Handle,
     gate: &mut Gate<'_>,
@@ -65,11 +65,11 @@ pub(super) fn read(
     if !gate.container(handle.len()) {
         return Ok(None);
     }
-    // A fixed offset: looking for the directory in a hostile file can take for ever.
+    // A fixed offset, because searching for the directory in a hostile file can take forever.
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let mut zip = match ZipIterable::try_new(Window::new(handle), config) {
         Ok(zip) => zip,
-        // Other programs make allowance for bytes in front of an archive, and read it.
+        // Other programs tolerate bytes in front of an archive and would read it.
         Err(_) if end::find(handle)? == Err(Fault::Apart) => {
             return Ok(refuse(gate, Fault::Apart.why()));
         }
@@ -122,13 +122,13 @@ pub(super) fn read(
     Ok(Some(directory))
 }
 
-/// The archive as a whole cannot be trusted, so its entries do not matter.
+/// Adds the finding that the archive as a whole cannot be trusted, so its entries do not matter.
 fn refuse(gate: &mut Gate<'_>, why: &str) -> Option<Directory> {
     gate.findings.push(untrusted(why));
     None
 }
 
-/// What the reader has against the archive; a disk that fails is no fault of the archive.
+/// Returns the ZIP reader's complaint about the archive; an I/O error is not the archive's fault and is returned.
 #[allow(clippy::wildcard_enum_match_arm, reason = "the reader's other errors are only told")]
 fn reason(error: ZipError) -> io::Result<String> {
     if let ZipError::InvalidArchive(why) = &error {
@@ -144,7 +144,7 @@ fn reason(error: ZipError) -> io::Result<String> {
     }
 }
 
-/// The reader's words, as part of a sentence.
+/// Rewords the ZIP reader's message as part of a sentence.
 fn plain(words: &str) -> String {
     let known = [
         ("Could not find EOCD", "there is no end record"),
@@ -186,7 +186,7 @@ fn examine(
         record: None,
     };
     if is_litter(name) {
-        // It is never unpacked, but an archive that tries to climb out is refused all the same.
+        // It is never unpacked, but a path that leads out of the package is refused all the same.
         if let Err(error @ (PathError::Absolute | PathError::Parent)) = PackagePath::new(name) {
             gate.findings.push(bad_name(&shown, &error));
         } else {
@@ -261,7 +261,7 @@ fn check_packing(entry: &ZipFileEntry<'_>, shown: &str, gate: &mut Gate<'_>, lim
     }
 }
 
-/// The last record must end where the end record begins: what is between them could be hidden entries.
+/// Checks that the last record ends where the end record begins: bytes between them could be hidden entries.
 fn end_fault(handle: &Handle, last: Option<u64>, end: &End) -> io::Result<Option<&'static str>> {
     let mut reached = end.start;
     if let Some(last) = last {
@@ -280,7 +280,7 @@ fn end_fault(handle: &Handle, last: Option<u64>, end: &End) -> io::Result<Option
     }
 }
 
-/// A finding about the archive itself.
+/// Builds the finding about the archive itself.
 pub(super) fn untrusted(why: &str) -> Diagnostic {
     let message = format!("the archive cannot be trusted: {why}");
     Diagnostic::new(Code::CorruptEntry, Place::file(""), message).help(
@@ -288,7 +288,7 @@ pub(super) fn untrusted(why: &str) -> Diagnostic {
     )
 }
 
-/// A finding about an entry that contradicts itself or the directory.
+/// Builds the finding about an entry that contradicts itself or the directory.
 pub(super) fn contradiction(shown: &str, why: &str) -> Diagnostic {
     Diagnostic::new(
         Code::CorruptEntry,
@@ -298,8 +298,8 @@ pub(super) fn contradiction(shown: &str, why: &str) -> Diagnostic {
     .help("fetch or copy the archive again, or pack it again")
 }
 
-/// What the mode says, when it says something else than file or folder. The system that made the archive does not
-/// matter: some tools obey the mode whatever that is.
+/// Returns the file type in the mode unless it is a file or a folder. The system that made the archive is ignored,
+/// because some tools obey the mode on every system.
 fn special_kind(attributes: u32) -> Option<&'static str> {
     match attributes >> 16 & 0o170_000 {
         0 | 0o100_000 | 0o040_000 => None,
@@ -319,7 +319,7 @@ fn method(method: CompressionMethod) -> Option<Method> {
     }
 }
 
-/// The number of the method. The reader is built without any, so that all but `stored` are unknown to it.
+/// Returns the method's number. The ZIP reader is built without any method, so it knows only `stored`.
 #[allow(deprecated, clippy::wildcard_enum_match_arm, reason = "no other way to the number")]
 fn raw_method(method: CompressionMethod) -> u16 {
     match method {

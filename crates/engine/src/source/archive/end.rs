@@ -1,7 +1,7 @@
-//! The end of an archive: one end record, right behind the directory, and nothing behind it.
+//! End of an archive: one end record, right after the directory, and nothing after it.
 //!
-//! Programs look for the directory in different ways. In a file with more bytes than one archive needs, they can
-//! find different ones, so that one file is two packages.
+//! Programs search for the directory in different ways. In a file with extra bytes they can find different ones, so
+//! that one file is two packages.
 
 use std::io;
 
@@ -14,27 +14,26 @@ const LOCATOR: &[u8; 4] = b"PK\x06\x07";
 const LOCATOR_LEN: u64 = 20;
 const END64: &[u8; 4] = b"PK\x06\x06";
 const END64_LEN: u64 = 56;
-/// Where the length of the ZIP64 end record begins to count.
+/// Bytes of the ZIP64 end record that its length field does not count.
 const END64_HEAD: u64 = 12;
 
-/// Where the directory is, by the end record.
+/// Position of the directory, according to the end record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// Where it begins.
     pub(super) start: u64,
-    /// Where it ends, which is where the end records begin.
+    /// End of the directory, where the end records begin.
     pub(super) end: u64,
-    /// How many records it has.
+    /// Number of records.
     pub(super) entries: u64,
 }
 
-/// Why the end of an archive cannot be trusted.
+/// Reason not to trust the end of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Missing,
     BytesBehind,
     Split,
-    /// The directory and the end record do not touch.
+    /// The directory and the end record are not adjacent.
     Apart,
     WideMissing,
     BytesBetween,
@@ -42,7 +41,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// As part of a sentence about the archive.
+    /// Describes the fault as part of a sentence about the archive.
     pub(super) fn why(self) -> &'static str {
         match self {
             Self::Missing => "its end record is not at its end",
@@ -59,7 +58,7 @@ impl Fault {
     }
 }
 
-/// Reads the end records. The inner error says why they cannot be trusted.
+/// Reads the end records. The inner error tells why they cannot be trusted.
 pub(super) fn find(handle: &Handle) -> io::Result<Result<End, Fault>> {
     let most = (END_LEN + usize::from(u16::MAX)) as u64;
     let from = handle.len().saturating_sub(most);
@@ -97,7 +96,7 @@ pub(super) fn find(handle: &Handle) -> io::Result<Result<End, Fault>> {
     Ok(Ok(end))
 }
 
-/// What the ZIP64 locator in front of the end record points to, if there is one.
+/// Returns the target of the ZIP64 locator before the end record, if there is one.
 fn locator(handle: &Handle, end: u64) -> io::Result<Option<u64>> {
     let Some(at) = end.checked_sub(LOCATOR_LEN) else { return Ok(None) };
     let mut locator = [0; LOCATOR_LEN as usize];
@@ -105,7 +104,7 @@ fn locator(handle: &Handle, end: u64) -> io::Result<Option<u64>> {
     Ok((whole && locator.starts_with(LOCATOR)).then(|| wide(&locator, 8)))
 }
 
-/// The same from the ZIP64 end record, which must end at the locator and agree with the older end record.
+/// Reads the ZIP64 end record, which must end at the locator and agree with the older end record.
 fn find_wide(
     handle: &Handle,
     locator: u64,

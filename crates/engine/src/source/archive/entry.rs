@@ -1,4 +1,4 @@
-//! The content of one entry: found by its local header, inflated within the size it declares.
+//! Content of one entry: located by its local header, inflated up to the size it declares.
 
 use std::io;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use super::handle::Handle;
 use crate::source::CHUNK;
 
-/// How an entry is packed.
+/// Compression method of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Stored,
     Deflate,
 }
 
-/// What is needed to read an entry that has passed the gate.
+/// Location and size of an entry that passed the gate.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) method: Method,
-    /// Where the packed bytes begin in the file.
+    /// Offset of the packed bytes.
     pub(crate) data: u64,
     pub(crate) packed: u64,
     pub(crate) size: u64,
     pub(crate) crc: u32,
 }
 
-/// Buffers that one thread uses for one entry after the other.
+/// Buffers that one thread reuses for its entries.
 pub(crate) struct Scratch {
     inflate: Decompress,
     packed: Vec<u8>,
@@ -39,13 +39,13 @@ impl Scratch {
     }
 }
 
-/// The error of an entry whose bytes are not what its header says.
+/// Returns the error for an entry whose bytes contradict its header.
 fn corrupt(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why.into())
 }
 
 impl Entry {
-    /// The whole content.
+    /// Reads the whole content.
     pub(crate) fn read(&self, handle: &Handle, scratch: &mut Scratch) -> io::Result<Arc<[u8]>> {
         let size =
             usize::try_from(self.size).map_err(|_| corrupt("it is too large for this machine"))?;
@@ -58,7 +58,7 @@ impl Entry {
         Ok(content)
     }
 
-    /// The content in pieces, so that a large file needs little memory.
+    /// Passes the content to `take` in chunks, so that a large file needs little memory.
     pub(crate) fn stream(
         &self,
         handle: &Handle,
@@ -101,11 +101,11 @@ struct Reader<'a> {
     entry: &'a Entry,
     handle: &'a Handle,
     inflate: &'a mut Decompress,
-    /// Packed bytes that were read, of which `taken` are used up.
+    /// Packed bytes read so far, of which `taken` are consumed.
     input: &'a mut Vec<u8>,
     taken: usize,
     offset: u64,
-    /// Packed bytes that are still in the file.
+    /// Packed bytes still in the file.
     left: u64,
     ended: bool,
     crc: Crc,
@@ -124,7 +124,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Called when the declared size is read: nothing more may come.
+    /// Checks, after the declared size was read, that nothing follows and the checksum matches.
     fn finish(&mut self) -> io::Result<()> {
         if self.read(&mut [0])? != 0 {
             return Err(corrupt("it holds more than the size in the archive's directory"));
@@ -175,7 +175,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Some bytes of the content, none at its end.
+    /// Reads some bytes of the content; 0 at its end.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.entry.method {
             Method::Deflate if self.ended => Ok(0),

@@ -1,12 +1,12 @@
-//! One open file, read at positions: several threads share it without sharing a cursor.
+//! Open file that is read at offsets, so that threads share it without sharing a cursor.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes of the directory that are read at a time.
+/// Bytes of the directory read at a time.
 const WINDOW: usize = 64 * 1024;
 
-/// An open archive.
+/// Open archive.
 #[derive(Debug)]
 pub(crate) struct Handle {
     file: File,
@@ -19,12 +19,12 @@ impl Handle {
         Ok(Self { file, len })
     }
 
-    /// Bytes of the file when it was opened.
+    /// Returns the size of the file when it was opened.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Reads up to a whole buffer; less only at the end of the file.
+    /// Fills the buffer; returns fewer bytes only at the end of the file.
     pub(crate) fn read_at(&self, mut buffer: &mut [u8], mut offset: u64) -> io::Result<usize> {
         let mut done = 0;
         while !buffer.is_empty() {
@@ -53,12 +53,12 @@ fn read_once(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
-/// What may be read through one window. The directory of a package needs a fraction of it; only a hostile archive
-/// makes its reader read more, into memory.
+/// Bytes that may be read through one window. The directory of a package needs a fraction of it; only a hostile
+/// archive makes the ZIP reader load more into memory.
 const MOST_READ: u64 = 64 * 1024 * 1024;
 
-/// A reader with its own cursor that keeps the bytes around it, because the directory is read
-/// in small pieces with a seek before each.
+/// Reader with its own cursor that buffers the bytes around it, because the directory is read in small pieces with a
+/// seek before each.
 pub(crate) struct Window<'a> {
     handle: &'a Handle,
     position: u64,

@@ -1,7 +1,7 @@
-//! The local headers of an archive: they must say what the directory says, share no byte, and leave none over.
+//! Local headers of an archive: they must agree with the directory, not overlap, and cover every byte.
 //!
-//! Some programs believe the directory, some the local headers, some a field of either. What all of them unpack is
-//! the same only if all of them say the same, so folders and ignored entries are checked too.
+//! Some programs trust the directory, some the local headers, some a field of either. They unpack the same content
+//! only if all of these agree, so folders and ignored entries are checked too.
 
 use std::io;
 use std::ops::Range;
@@ -19,21 +19,21 @@ const HEADER_LEN: usize = 30;
 const ENCRYPTED: u16 = 1;
 const SIZES_FOLLOW: u16 = 1 << 3;
 const UTF8_NAME: u16 = 1 << 11;
-/// In place of a size that stands in a ZIP64 field.
+/// Placeholder for a size that a ZIP64 field holds.
 const ELSEWHERE: u64 = u32::MAX as u64;
-/// In front of the sizes that follow the data, not always.
+/// Optional signature of the sizes that follow the data.
 const DESCRIPTOR: &[u8; 4] = b"PK\x07\x08";
 const DESCRIPTOR_LEN: usize = 24;
 
-/// How the entries lie in the archive.
+/// Layout of the entries in the archive.
 pub(super) struct Places {
-    /// No entry overlaps another.
+    /// True if no entry overlaps another.
     pub(super) apart: bool,
-    /// What is wrong when nothing is found against any entry.
+    /// Finding about uncovered bytes, valid only if no entry has a finding.
     pub(super) uncovered: Option<Diagnostic>,
 }
 
-/// Checks the local header of every entry and notes where the contents are.
+/// Checks the local header of every entry and records the offsets of the contents.
 pub(super) fn check(
     handle: &Handle,
     directory: &mut Directory,
@@ -67,7 +67,7 @@ pub(super) fn check(
 
 fn check_apart(ranges: &[(Range<u64>, usize)], directory: &Directory, gate: &mut Gate<'_>) -> bool {
     let mut apart = true;
-    // The entry that reaches furthest so far.
+    // The entry that extends furthest so far.
     let mut furthest: Option<&(Range<u64>, usize)> = None;
     for current in ranges {
         if let Some((earlier, owner)) = furthest
@@ -86,7 +86,7 @@ fn check_apart(ranges: &[(Range<u64>, usize)], directory: &Directory, gate: &mut
     apart
 }
 
-/// Bytes of no entry can be entries to a program that does not read the directory.
+/// Finds bytes that belong to no entry: a program that ignores the directory may read entries in them.
 fn uncovered(ranges: &[(Range<u64>, usize)], directory: u64) -> Option<Diagnostic> {
     let mut reached = 0;
     for (range, _) in ranges {
@@ -104,15 +104,15 @@ fn uncovered(ranges: &[(Range<u64>, usize)], directory: u64) -> Option<Diagnosti
     }
 }
 
-/// Where an entry is.
+/// Location of an entry.
 struct Spot {
-    /// Where the packed content begins.
+    /// Offset of the packed content.
     data: u64,
-    /// Where the next entry may begin.
+    /// Offset at which the next entry may begin.
     end: u64,
 }
 
-/// Finds the packed content, or says why the header cannot be trusted.
+/// Locates the packed content, or returns why the header cannot be trusted.
 fn locate(
     handle: &Handle,
     central: &Central,
@@ -172,7 +172,7 @@ fn locate(
     Ok(Ok(Spot { data, end }))
 }
 
-/// What the fixed part of a header has against the directory, apart from the sizes.
+/// Compares the fixed part of a header with the directory, except for the sizes.
 fn header_fault(header: &[u8], central: &Central, listed: &Listed) -> Option<&'static str> {
     let (flags, method) = (short(header, 6), short(header, 8));
     let differ = flags ^ central.flags();
@@ -199,7 +199,7 @@ fn header_fault(header: &[u8], central: &Central, listed: &Listed) -> Option<&'s
     }
 }
 
-/// What the names of an entry have against each other.
+/// Compares the names of an entry with each other.
 fn name_fault(name: &[u8], extra: Extra<'_>, central: &Central) -> Option<&'static str> {
     let listed = central.extra().unicode_names();
     let used = central.used_name();
@@ -216,7 +216,7 @@ fn name_fault(name: &[u8], extra: Extra<'_>, central: &Central) -> Option<&'stat
     }
 }
 
-/// What the ZIP64 field of a header has against the directory.
+/// Compares the ZIP64 field of a header with the directory.
 fn size_fault(
     header: &[u8],
     extra: Extra<'_>,
@@ -238,19 +238,19 @@ fn size_fault(
             }
         }
     }
-    // Some programs believe what is not asked for.
+    // Some programs use numbers that the header does not refer to.
     let harmless = |number: u64| [0, listed.size, listed.packed].contains(&number);
     numbers
         .any(|number| !harmless(number))
         .then_some("its ZIP64 field has another size than the archive's directory")
 }
 
-/// How long the record behind a content is, if it says what the directory says.
+/// Returns the length of the data descriptor, if it agrees with the directory.
 fn descriptor_len(handle: &Handle, at: u64, crc: u32, listed: &Listed) -> io::Result<Option<u64>> {
     let mut bytes = [0; DESCRIPTOR_LEN];
     let count = handle.read_at(&mut bytes, at)?;
     let bytes = &bytes[..count];
-    // The longer form first: what follows the shorter one is a header, and no size.
+    // Try the longer form first: after the shorter one comes a header, which cannot match as a size.
     for head in [DESCRIPTOR.len(), 0] {
         if head > 0 && !bytes.starts_with(DESCRIPTOR) {
             continue;

@@ -1,11 +1,11 @@
-//! Why a file is not a ZIP archive: what it looks like instead.
+//! Diagnosis of a file that is not a ZIP archive: what it looks like instead.
 
 use crewagent_core::diagnostic::{Code, Diagnostic, Place};
 
 const PACK: &str = "pack the folder with `crewagent package pack`, or give the folder itself";
 const AGAIN: &str = "fetch or copy the file again, and compare its size with the original";
 
-/// Beginnings of files that people take for packages.
+/// Signatures of files that users mistake for packages.
 const KNOWN: [(&[u8], &str, &str); 14] = [
     (b"\x1f\x8b", "it is a gzip file", PACK),
     (b"7z\xbc\xaf\x27\x1c", "it is a 7z archive", PACK),
@@ -39,7 +39,7 @@ const KNOWN: [(&[u8], &str, &str); 14] = [
     ),
 ];
 
-/// A finding about a file without a readable ZIP directory. `head` is its beginning, `reason` what the reader said.
+/// Builds the finding about a file without a ZIP directory. `head` is its start, `reason` the reader's message.
 pub(crate) fn not_an_archive(head: &[u8], len: u64, reason: &str) -> Diagnostic {
     let (what, help) = if len == 0 {
         ("the file is empty (0 bytes)".to_owned(), AGAIN)

@@ -1,4 +1,4 @@
-//! Headers as they stand in the file, before anybody has made sense of them.
+//! Raw headers of a ZIP file, before any interpretation.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -6,14 +6,14 @@ use flate2::Crc;
 
 use super::handle::Window;
 
-/// A record of the directory begins with this.
+/// Signature of a directory record.
 pub(super) const RECORD: &[u8; 4] = b"PK\x01\x02";
-/// Bytes of a record before its name.
+/// Length of a record before its name.
 pub(super) const RECORD_LEN: usize = 46;
 
-/// The extra field with sizes of more than 32 bits.
+/// Extra field with 64-bit sizes.
 const ZIP64: u16 = 1;
-/// The extra field with the name in UTF-8.
+/// Extra field with the name in UTF-8.
 const UNICODE_PATH: u16 = 0x7075;
 
 pub(super) fn short(bytes: &[u8], at: usize) -> u16 {
@@ -30,7 +30,7 @@ pub(super) fn wide(bytes: &[u8], at: usize) -> u64 {
     eight.map_or(0, u64::from_le_bytes)
 }
 
-/// One record of the directory.
+/// Record of the directory.
 pub(super) struct Central {
     bytes: Vec<u8>,
     name_len: usize,
@@ -67,7 +67,7 @@ impl Central {
         Extra(&self.bytes[RECORD_LEN + self.name_len..])
     }
 
-    /// The name that counts: the one in UTF-8, if that belongs to the name of the record.
+    /// Returns the effective name: the one in UTF-8, if it belongs to the record's name.
     pub(super) fn used_name(&self) -> &[u8] {
         let mut crc = Crc::new();
         crc.update(self.name());
@@ -81,7 +81,7 @@ impl Central {
     }
 }
 
-/// The extra fields of a header.
+/// Extra fields of a header.
 #[derive(Clone, Copy)]
 pub(super) struct Extra<'a>(pub(super) &'a [u8]);
 
@@ -90,7 +90,7 @@ impl<'a> Extra<'a> {
         self.0.len()
     }
 
-    /// Whether every field ends before the header does. Less than the head of a field is padding.
+    /// Returns true if every field ends within the header. A remainder shorter than a field's head is padding.
     pub(super) fn is_whole(self) -> bool {
         let mut rest = self.0;
         while rest.len() >= 4 {
@@ -115,19 +115,19 @@ impl<'a> Extra<'a> {
         found
     }
 
-    /// The numbers of the ZIP64 fields, in their order.
+    /// Returns the numbers in the ZIP64 fields, in order.
     pub(super) fn wide_numbers(self) -> Vec<u64> {
         let fields = self.all(ZIP64);
         fields.iter().flat_map(|field| field.chunks_exact(8).map(|eight| wide(eight, 0))).collect()
     }
 
-    /// The names in UTF-8, also those whose checksum is not the one of the name beside it.
+    /// Returns the UTF-8 names, also those whose checksum does not match the record's name.
     pub(super) fn unicode_names(self) -> Vec<&'a [u8]> {
         self.all(UNICODE_PATH).into_iter().map(|field| field.get(5..).unwrap_or_default()).collect()
     }
 }
 
-/// Whether two names can be one name in two encodings: the same ASCII characters, and others in the same places.
+/// Returns true if two names may be one name in two encodings: same ASCII characters, others in the same positions.
 pub(super) fn same_shape(one: &[u8], other: &[u8]) -> bool {
     fn shape(name: &[u8]) -> impl Iterator<Item = u8> {
         let mut before = 0;
