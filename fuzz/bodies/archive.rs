@@ -1,4 +1,4 @@
-//! Any bytes as a package file: the gate and the check end without a panic, within their limits.
+//! Fuzzes the bytes of a package file: the gate and the check end without a panic, within their limits.
 
 use std::cell::RefCell;
 use std::io::{Seek as _, SeekFrom, Write as _};

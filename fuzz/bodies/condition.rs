@@ -1,4 +1,4 @@
-//! Any text as a condition: it is refused, or it can be evaluated without a panic.
+//! Fuzzes the text of a condition: it is refused, or it can be evaluated without a panic.
 
 use crewagent_core::condition::Condition;
 use crewagent_core::syntax::json;

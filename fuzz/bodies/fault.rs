@@ -1,5 +1,4 @@
-//! Any status, headers and body as an error: it becomes a fault whose words are safe to show, with a wait that is
-//! bounded.
+//! Fuzzes status, headers and body of an error: it becomes a fault whose text is safe to show, with a bounded wait.
 //!
 //! The first line is the status, then come headers up to an empty line, then the body.
 

@@ -1,4 +1,4 @@
-//! Any text as a Markdown document: reading never panics, and an edit changes only what it should.
+//! Fuzzes the text of a Markdown document: reading never panics, and an edit changes only its own value.
 
 use crewagent_core::frontmatter::{Edit, Frontmatter};
 

@@ -1,4 +1,4 @@
-//! Any text as the graph of an otherwise good package: the check ends, and a package without errors can be drawn.
+//! Fuzzes the graph of an otherwise valid package: the check ends, and a package without errors can be drawn.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

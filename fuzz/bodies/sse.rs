@@ -1,5 +1,5 @@
-//! Any bytes as an answer, streamed or whole: it ends in a reply that can be sent again, or in a fault, within its
-//! limits, and however the bytes are split.
+//! Fuzzes the bytes of an answer, streamed or whole: it ends in a reply that can be sent again, or in a fault, within
+//! its limits, and however the bytes are split.
 
 use std::convert::Infallible;
 

@@ -1,7 +1,7 @@
-//! `cargo xtask accept`: writes what tests expect anew from what the code does, and shows the difference.
+//! `cargo xtask accept`: rewrites the expectations of tests from the results of the code, and shows the difference.
 //!
-//! A test file says in its `//!` lines which command accepts its results, such as `cargo xtask accept golden`, so the
-//! tests to run follow from the files. On a clean tree of a correct program the command leaves no difference.
+//! A test file names in its `//!` lines the command that accepts its results, such as `cargo xtask accept golden`; the
+//! tests to run are found by it. On a clean tree of a correct program the command leaves no difference.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,10 +13,10 @@ use crate::repo::Repo;
 use crate::shell::{self, cargo};
 use crate::steps;
 
-/// Tells tests what to write; `crewagent_testkit::accept` reads it.
+/// Environment variable that names the suites to tests; `crewagent_testkit::accept` reads it.
 const VARIABLE: &str = "CREWAGENT_ACCEPT";
 
-/// A group of expected results.
+/// Group of expected results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Suite {
     /// Hostile archives.
@@ -71,7 +71,7 @@ impl Suite {
     }
 }
 
-/// Accepts what the suites find; all but the documents when none is named.
+/// Accepts the results of the suites; all but the documents when none is named.
 pub(crate) fn run(root: &Path, suites: &[Suite]) -> anyhow::Result<()> {
     let repo = Repo::load(root)?;
     let is_chosen = |suite: &Suite| match suites {
@@ -102,7 +102,7 @@ fn accept_tests(root: &Path, repo: &Repo, suites: &[Suite]) -> anyhow::Result<()
     let names = names.join(",");
     let mut variables = vec![(VARIABLE, names.as_str())];
     if suites == [Suite::Snapshots] {
-        // insta writes the snapshot and fails the test all the same, unless it is told to pass.
+        // insta writes the snapshot and still fails the test, unless it is forced to pass.
         variables.extend([("INSTA_UPDATE", "always"), ("INSTA_FORCE_PASS", "1")]);
     }
     tests.run(root, &[], &variables)
@@ -114,7 +114,7 @@ fn accept_documents(root: &Path) -> anyhow::Result<()> {
     shell::run(cargo(root, &["bench", "--locked"]).env(VARIABLE, Suite::Docs.name()))
 }
 
-/// Prints what differs from the last commit, new files too.
+/// Prints the difference to the last commit, new files included.
 fn show_difference(root: &Path) -> anyhow::Result<()> {
     let git = |args: &[&str]| {
         shell::capture(Command::new("git").current_dir(root).args(args)).context("cannot ask git")

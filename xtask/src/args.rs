@@ -7,7 +7,7 @@ use crate::fuzz::{self, FuzzPlan};
 use crate::steps::{CiStep, Selection};
 use crate::tidy::TidyMode;
 
-/// Shown for `help`, for no command and for one we do not know.
+/// Text for `help`, for a missing command and for an unknown one.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
@@ -29,7 +29,7 @@ Commands:
                                           first time takes a quarter of an hour
   help                                    this text";
 
-/// What to do.
+/// Command to run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum XtaskCommand {
     Help,
@@ -44,7 +44,7 @@ pub(crate) enum XtaskCommand {
 }
 
 impl XtaskCommand {
-    /// Reads the words after `cargo xtask`.
+    /// Parses the arguments after `cargo xtask`.
     pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> anyhow::Result<Self> {
         let mut words = ArgumentReader::new(words);
         let Some(command) = words.next() else { bail!("no command") };
@@ -130,7 +130,7 @@ fn unexpected<T>(word: &str) -> anyhow::Result<T> {
     bail!("unexpected argument `{word}`")
 }
 
-/// The words left to read; `--flag=value` counts as two.
+/// Remaining arguments; `--flag=value` counts as two.
 struct ArgumentReader(std::vec::IntoIter<String>);
 
 impl ArgumentReader {

@@ -14,14 +14,14 @@ use crate::shell::{self, cargo};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileTests(BTreeMap<TestBinary, BTreeSet<String>>);
 
-/// A test binary: the folder of its crate, and how cargo chooses it, as `--lib` or `--test it`.
+/// Test binary: the folder of its crate, and the flag that selects it in cargo, such as `--lib` or `--test it`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct TestBinary {
     folder: String,
     target: String,
 }
 
-/// The part of cargo's message about a built file that is read.
+/// Fields of cargo's message about a built file that are read here.
 #[derive(Debug, Deserialize)]
 struct BuiltArtifact {
     manifest_path: PathBuf,
@@ -42,7 +42,7 @@ struct ArtifactProfile {
 }
 
 impl FileTests {
-    /// Chooses the tests of the files that a predicate picks by path and text.
+    /// Selects the tests of the files that the predicate accepts by path and text.
     pub(crate) fn of(repo: &Repo, is_chosen: impl Fn(&str, &str) -> bool) -> Self {
         let mut tests = Self::default();
         for (path, _) in repo.texts_ending(".rs").filter(|(path, text)| is_chosen(path, text)) {
@@ -57,7 +57,7 @@ impl FileTests {
         self.0.is_empty()
     }
 
-    /// Builds the binaries and runs the chosen tests of each, all of them even if one fails.
+    /// Builds the binaries and runs the selected tests of each, all of them even if one fails.
     pub(crate) fn run(
         &self,
         root: &Path,
@@ -84,7 +84,7 @@ impl FileTests {
         Ok(())
     }
 
-    /// Builds with the whole workspace, because cargo compiles the libraries anew for a part of it.
+    /// Builds with the whole workspace, because cargo recompiles the libraries for a part of it.
     fn build(&self, root: &Path, flags: &[&str]) -> anyhow::Result<BTreeMap<TestBinary, PathBuf>> {
         let targets: BTreeSet<_> = self.0.keys().map(|binary| binary.target.as_str()).collect();
         let mut build = cargo(root, &["test", "--locked", "--workspace", "--no-run"]);
@@ -101,7 +101,7 @@ impl FileTests {
     }
 }
 
-/// Reads a message of cargo; none if it is about something else than a test binary.
+/// Parses a message of cargo; none if it is not about a test binary.
 fn built_test(message: &str) -> Option<(TestBinary, PathBuf)> {
     let artifact: BuiltArtifact = serde_json::from_str(message).ok()?;
     let program = artifact.executable.filter(|_| artifact.profile.test)?;
@@ -115,7 +115,7 @@ fn built_test(message: &str) -> Option<(TestBinary, PathBuf)> {
 }
 
 impl TestBinary {
-    /// Returns the binary that holds a file, and the filter that chooses the file's tests.
+    /// Returns the binary that holds a file, and the filter that selects the file's tests.
     fn of(path: &str) -> Option<(Self, String)> {
         let (folder, rest) = path.strip_prefix("crates/")?.split_once('/')?;
         let (kind, file) = rest.strip_suffix(".rs")?.split_once('/')?;

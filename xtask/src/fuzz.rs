@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: each target of `fuzz/` for a while, on the stable toolchain, without touching the git tree.
+//! `cargo xtask fuzz`: runs each target of `fuzz/` for a while, on the stable toolchain, without touching the git tree.
 
 mod crash;
 
@@ -13,12 +13,12 @@ use anyhow::{Context as _, bail};
 use crate::shell::{self, cargo};
 use crash::Crash;
 
-/// Seconds for each target, unless they are named.
+/// Default time for each target, in seconds.
 pub(crate) const DEFAULT_SECONDS: u32 = 60;
-/// A fuzzer needs a core of its own; more than two make the output hard to follow.
+/// Maximum number of parallel fuzzers. Each needs its own core; more than two make the output hard to follow.
 const MAX_PARALLEL: usize = 2;
 
-/// What to fuzz and for how long.
+/// Targets to fuzz, and the time for each.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FuzzPlan {
     /// All targets when empty.
@@ -33,7 +33,7 @@ impl FuzzPlan {
         Self { targets: Vec::new(), seconds: DEFAULT_SECONDS }
     }
 
-    /// The targets to run, of those that exist.
+    /// Selects the targets to run, of those that exist.
     fn choose(&self, existing: Vec<String>) -> anyhow::Result<Vec<String>> {
         if self.targets.is_empty() {
             return Ok(existing);
@@ -45,7 +45,7 @@ impl FuzzPlan {
     }
 }
 
-/// Builds the targets, then runs them; an error when one found a crash.
+/// Builds the targets and runs them. Fails if one found a crash.
 pub(crate) fn run(root: &Path, plan: &FuzzPlan) -> anyhow::Result<()> {
     let existing = list_targets(&root.join("fuzz/fuzz_targets"))?;
     if existing.is_empty() && plan.targets.is_empty() {
@@ -74,8 +74,8 @@ pub(crate) fn run(root: &Path, plan: &FuzzPlan) -> anyhow::Result<()> {
     }
 }
 
-/// A command of cargo-fuzz for a target. The sanitizers need a nightly toolchain; without one, coverage still guides the
-/// fuzzer. Only a long run is worth an optimised build, which takes minutes.
+/// Returns a command of cargo-fuzz for a target. The sanitizers need a nightly toolchain; without one, coverage still
+/// guides the fuzzer. Only a long run is worth an optimised build, which takes minutes.
 fn cargo_fuzz(root: &Path, verb: &str, target: &str, seconds: u32) -> Command {
     let mut command = cargo(root, &["fuzz", verb, "-s", "none"]);
     if seconds <= DEFAULT_SECONDS {
@@ -85,7 +85,7 @@ fn cargo_fuzz(root: &Path, verb: &str, target: &str, seconds: u32) -> Command {
     command
 }
 
-/// The names of the `.rs` files in the folder, sorted; none when there is no folder.
+/// Lists the names of the `.rs` files in the folder, sorted; none if there is no folder.
 fn list_targets(folder: &Path) -> anyhow::Result<Vec<String>> {
     if !folder.exists() {
         return Ok(Vec::new());
@@ -105,12 +105,12 @@ fn list_targets(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// One target, ready to run.
+/// Target that is ready to run.
 struct FuzzJob {
     root: PathBuf,
     target: String,
     seconds: u32,
-    /// Starts as a copy of the committed seeds; libFuzzer adds what it finds here, not in the git tree.
+    /// Starts as a copy of the committed seeds; libFuzzer adds its finds here, not in the git tree.
     corpus: PathBuf,
     log: PathBuf,
 }
@@ -120,7 +120,7 @@ enum FuzzVerdict {
         last_status: String,
     },
     Crashed(Crash),
-    /// The fuzzer ended badly and named no input: its own trouble, not the target's.
+    /// The fuzzer failed without naming an input: an error of its own, not of the target.
     Broken {
         log_tail: String,
     },
@@ -175,7 +175,7 @@ impl FuzzJob {
     }
 }
 
-/// Runs the jobs, a few at a time, tells of each as it ends, and returns the targets that failed.
+/// Runs the jobs, a few at a time, reports each as it ends, and returns the targets that failed.
 fn run_all(jobs: &[FuzzJob]) -> Vec<&str> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
@@ -183,7 +183,7 @@ fn run_all(jobs: &[FuzzJob]) -> Vec<&str> {
         let mut failed = Vec::new();
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let result = job.run();
-            // One call, so that two workers do not mix their lines.
+            // A single call, so that two workers do not mix their lines.
             println!("{}", job.describe(&result));
             if !matches!(result, Ok(FuzzVerdict::Clean { .. })) {
                 failed.push(job.target.as_str());
@@ -200,14 +200,14 @@ fn run_all(jobs: &[FuzzJob]) -> Vec<&str> {
     })
 }
 
-/// libFuzzer's last progress line: inputs tried, coverage, size of the corpus.
+/// Returns libFuzzer's last progress line: inputs tried, coverage, size of the corpus.
 fn last_status(log: &str) -> String {
     let is_status = |line: &&str| line.starts_with('#') && line.contains("cov:");
     let line = log.lines().rev().find(is_status).unwrap_or("no progress line in its log");
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Copies the files of a folder, which may be missing, into a folder, which may be too.
+/// Copies the files of a folder into another. Either may be missing.
 fn copy_files(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
     if !from.exists() {

@@ -1,4 +1,4 @@
-//! Repository chores: `cargo xtask test` is what CI runs, `cargo xtask tidy` keeps the promises of the architecture.
+//! Repository chores: `cargo xtask test` is what CI runs, `cargo xtask tidy` checks the rules of the architecture.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,

@@ -1,6 +1,6 @@
-//! `cargo xtask nightly --only mcp`: the MCP client against servers that others wrote, installed from npm and PyPI.
+//! `cargo xtask nightly --only mcp`: tests the MCP client with servers of other authors, installed from npm and PyPI.
 //!
-//! Everything lies in `mcp-servers` in cargo's target folder, installed once for each list of versions.
+//! Everything is in `mcp-servers` in cargo's target folder, installed once for each list of versions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,25 +12,25 @@ use crate::python::Environment;
 use crate::shell;
 use crate::steps::CiContext;
 
-/// Where the lists of versions and the tests are.
+/// Folder of the lists of versions and the tests.
 const SOURCES: &str = "crates/adapters/tests/mcp";
-/// The environment of Python.
+/// Python environment.
 const TIME: &str = "time";
-/// Tells the tests where everything is.
+/// Environment variable that names the folder to the tests.
 pub(crate) const VARIABLE: &str = "CREWAGENT_MCP_SERVERS";
-/// What npm installs, exactly.
+/// Lists of the exact packages for npm.
 const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// Installs what is missing and runs the tests.
 pub(crate) fn run(context: &CiContext<'_>) -> anyhow::Result<()> {
     let folder = installed(context.root)?;
     Environment::new(&folder, TIME).ensure(&context.root.join(SOURCES))?;
-    // Of the whole workspace: with one package alone cargo builds the libraries anew, with fewer features.
+    // With the whole workspace: for one package alone cargo recompiles the libraries with fewer features.
     let args = ["test", "--locked", "--workspace", "--test", "mcp"];
     shell::run(context.cargo(&args).env(VARIABLE, &folder))
 }
 
-/// The folder with the servers from npm, which are installed if they are not there.
+/// Returns the folder with the servers from npm, and installs them if they are missing.
 pub(crate) fn installed(root: &Path) -> anyhow::Result<PathBuf> {
     let folder = shell::target_dir(root).join("mcp-servers");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -38,7 +38,7 @@ pub(crate) fn installed(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Installs the packages of npm, unless exactly these are there.
+/// Installs the npm packages, unless exactly these are installed.
 fn npm(folder: &Path, sources: &Path) -> anyhow::Result<()> {
     let stamp = folder.join("node_modules/installed.json");
     let list =

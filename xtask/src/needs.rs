@@ -1,4 +1,4 @@
-//! What a machine must have for the steps: looked for before the first of them, and installed where that is possible.
+//! Requirements of the steps on the machine: checked before the first step, and installed where possible.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use anyhow::bail;
 use crate::shell;
 use crate::steps::CiStep;
 
-/// The oldest version that the lock file of the web app works with.
+/// Oldest Node version that supports the lock file of the web app.
 const OLDEST_NODE: (u32, u32) = (20, 19);
-/// The oldest version that the lists of Python packages were made for.
+/// Oldest Python version that supports the lists of packages.
 const OLDEST_PYTHON: (u32, u32) = (3, 11);
-/// Names of browsers that can be driven.
+/// Names of supported browsers.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// Something that steps need and cargo does not bring.
+/// Requirement of steps that cargo does not provide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
     Rustfmt,
@@ -60,13 +60,13 @@ impl Need {
         }
     }
 
-    /// Returns the packages of Debian and Ubuntu that bring it; none for what the user has named.
+    /// Returns the packages of Debian and Ubuntu that provide it; none for what the user configured.
     fn packages(self) -> &'static [&'static str] {
         let is_named = |variable| std::env::var_os(variable).is_some();
         match self {
             Self::Python if is_named("PYTHON") => &[],
             Self::Browser if is_named("CREWAGENT_BROWSER") => &[],
-            // They belong to the toolchain.
+            // These belong to the toolchain.
             Self::Rustfmt | Self::Clippy => &[],
             Self::Compiler => &["gcc", "libc6-dev"],
             Self::CppCompiler => &["g++"],
@@ -78,7 +78,7 @@ impl Need {
     }
 }
 
-/// Makes sure that everything the steps need is there, or says exactly what is missing.
+/// Checks that all requirements of the steps are met, and installs or names the missing ones.
 pub(crate) fn ensure(steps: &[CiStep]) -> anyhow::Result<()> {
     let mut missing = missing(steps);
     let packages: Vec<_> = missing.keys().flat_map(|need| need.packages()).copied().collect();
@@ -103,7 +103,7 @@ pub(crate) fn ensure(steps: &[CiStep]) -> anyhow::Result<()> {
     bail!("this machine lacks\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns what is not there, with the steps that need it.
+/// Returns the missing requirements, with the steps that need them.
 fn missing(steps: &[CiStep]) -> BTreeMap<Need, Vec<CiStep>> {
     let mut needs: BTreeMap<Need, Vec<CiStep>> = BTreeMap::new();
     for step in steps {

@@ -1,4 +1,4 @@
-//! Environments of Python with exact versions, made once for each list of them.
+//! Python environments with exact versions, created once for each list of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::Context as _;
 
 use crate::{needs, shell};
 
-/// A folder of Python's own, with exactly the packages of a list.
+/// Python environment with exactly the packages of a list.
 pub(crate) struct Environment {
     name: &'static str,
     folder: PathBuf,
@@ -23,17 +23,17 @@ impl Environment {
         self.folder.join("bin/python")
     }
 
-    /// A copy of the list, written last: what it says is installed.
+    /// Returns the path of a copy of the list, which is written last: the packages in it are installed.
     fn stamp(&self) -> PathBuf {
         self.folder.join("installed.txt")
     }
 
-    /// Whether everything on the list is there.
+    /// Returns true if everything on the list is installed.
     fn holds(&self, list: &str) -> bool {
         fs::read_to_string(self.stamp()).is_ok_and(|installed| installed == list)
     }
 
-    /// Makes the environment anew unless it holds everything on its list.
+    /// Recreates the environment unless it holds everything on its list.
     pub(crate) fn ensure(&self, sources: &Path) -> anyhow::Result<()> {
         let path = sources.join(format!("{}-requirements.txt", self.name));
         let list =
@@ -50,7 +50,7 @@ impl Environment {
         let mut install = Command::new(self.python());
         install.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]);
         install.arg("--requirement").arg(&path).stdin(Stdio::null());
-        // We send no pictures, so what reads them need not be built.
+        // The tests send no images, so the image reader need not be built.
         install.env("CMAKE_ARGS", "-DLLAVA_BUILD=OFF");
         shell::run(&mut install)?;
         fs::write(self.stamp(), list).with_context(|| format!("cannot finish {}", self.name))

@@ -1,7 +1,7 @@
-//! `cargo xtask real-models`: the chat adapter against servers that others wrote, installed from PyPI.
+//! `cargo xtask real-models`: tests the chat adapter with servers of other authors, installed from PyPI.
 //!
-//! Everything lies in `real-models` in cargo's target folder: an environment for each server, made once for each list
-//! of versions, and the models, written anew each time. The tests start and end the servers themselves.
+//! Everything is in `real-models` in cargo's target folder: an environment for each server, created once for each list
+//! of versions, and the models, rewritten each time. The tests start and end the servers themselves.
 
 use std::fs;
 use std::path::Path;
@@ -12,14 +12,14 @@ use anyhow::Context as _;
 use crate::python::Environment;
 use crate::shell::{self, cargo};
 
-/// Where the lists of versions and the script that writes models are.
+/// Folder of the lists of versions and of the script that writes models.
 const SOURCES: &str = "crates/adapters/tests/real";
-/// The environments; each has a list of versions named after it.
+/// Environment of llama.cpp. Each environment has a list of versions named after it.
 const LLAMA: &str = "llama";
 const LITELLM: &str = "litellm";
-/// What the models are likely to say; `tiny_gguf.py` explains them.
+/// Kinds of models by their likely replies; `tiny_gguf.py` explains them.
 const CHARACTERS: [&str; 3] = ["caller", "endless", "talker"];
-/// Tells the tests where everything is.
+/// Environment variable that names the folder to the tests.
 const VARIABLE: &str = "CREWAGENT_REAL_MODELS";
 
 /// Installs what is missing, writes the models and runs the tests whose names contain one of the words.

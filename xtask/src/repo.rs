@@ -1,4 +1,4 @@
-//! The files of the repository as the checks see them: what git tracks or would track.
+//! Files of the repository: those that git tracks or would track.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::Context as _;
 
 use crate::shell;
 
-/// Every file by its path from the root, with `/`; text files with their text.
+/// All files by their path from the root, with `/`; text files with their text.
 #[derive(Default)]
 pub(crate) struct Repo {
     paths: BTreeSet<String>,
@@ -16,14 +16,14 @@ pub(crate) struct Repo {
 }
 
 impl Repo {
-    /// Reads the work tree: tracked files and new ones that `.gitignore` does not name.
+    /// Reads the work tree: tracked files, and new ones that `.gitignore` does not name.
     pub(crate) fn load(root: &Path) -> anyhow::Result<Self> {
         let mut git = Command::new("git");
         git.current_dir(root);
         git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
         let mut repo = Self::default();
         for path in shell::capture(&mut git)?.split_terminator('\0') {
-            // A tracked file may have been removed, or moved by someone at this moment.
+            // A tracked file may have been removed or moved meanwhile.
             if let Ok(bytes) = std::fs::read(root.join(path)) {
                 repo.insert(path, bytes);
             }
@@ -59,17 +59,17 @@ impl Repo {
         self.text(path).with_context(|| format!("{path} is missing"))
     }
 
-    /// All text files.
+    /// Returns all text files.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// All text files whose name ends like this.
+    /// Returns all text files whose name has this ending.
     pub(crate) fn texts_ending(&self, end: &str) -> impl Iterator<Item = (&str, &str)> {
         self.texts().filter(move |(path, _)| path.ends_with(end))
     }
 
-    /// Whether a file or a folder is at this path; the root is the empty path.
+    /// Returns true if a file or a folder is at this path; the root is the empty path.
     pub(crate) fn exists(&self, path: &str) -> bool {
         let folder = format!("{path}/");
         let first_inside = self.paths.range(folder.clone()..).next();

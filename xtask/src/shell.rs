@@ -1,30 +1,30 @@
-//! Running other programs: cargo, git, and the cargo tools the checks need.
+//! Calls of other programs: cargo, git, and the cargo tools that the checks need.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 
-/// The workspace's root; xtask stands one folder below it.
+/// Returns the workspace's root, which is the parent folder of xtask.
 pub(crate) fn repo_root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-/// Where cargo puts what it builds.
+/// Returns cargo's target folder.
 pub(crate) fn target_dir(root: &Path) -> PathBuf {
-    // `join` keeps an absolute path as it is.
+    // `join` keeps an absolute path unchanged.
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
 }
 
-/// The cargo that runs us, with these arguments, in this folder.
+/// Returns a command of the cargo that runs this program, with these arguments, in this folder.
 pub(crate) fn cargo(root: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).args(args).stdin(Stdio::null());
     command
 }
 
-/// Runs a command with its output shown; anything but success is an error.
+/// Runs a command with its output shown. Fails unless it succeeds.
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let line = command_line(command);
     println!("$ {line}");
@@ -35,7 +35,7 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a command and returns what it wrote to standard output.
+/// Runs a command and returns its standard output.
 pub(crate) fn capture(command: &mut Command) -> anyhow::Result<String> {
     let line = command_line(command);
     let output = command.output().with_context(|| format!("cannot start `{line}`"))?;
@@ -46,7 +46,7 @@ pub(crate) fn capture(command: &mut Command) -> anyhow::Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("`{line}` wrote no UTF-8"))
 }
 
-/// A program that cargo finds as `cargo NAME`, and the version to install where it is missing.
+/// Program that cargo finds as `cargo NAME`, and the version to install if it is missing.
 pub(crate) struct CargoTool {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
@@ -56,27 +56,27 @@ pub(crate) const CARGO_DENY: CargoTool = CargoTool { name: "deny", version: "0.2
 pub(crate) const CARGO_FUZZ: CargoTool = CargoTool { name: "fuzz", version: "0.13.2" };
 
 impl CargoTool {
-    /// Installs the tool unless some version of it is there.
+    /// Installs the tool unless any version is installed.
     pub(crate) fn ensure(&self, root: &Path) -> anyhow::Result<()> {
         if has_subcommand(root, self.name) {
             return Ok(());
         }
         let package = format!("cargo-{}", self.name);
         println!("{package} is not installed; installing {} (a few minutes, once)", self.version);
-        // They do little, so that a build without optimisation is there sooner.
+        // The tools do little, so a debug build, which takes less time, is enough.
         let args = ["install", "--debug", "--locked", "--version", self.version, &package];
         run(&mut cargo(root, &args))
     }
 }
 
-/// Whether `cargo NAME` exists.
+/// Returns true if `cargo NAME` exists.
 pub(crate) fn has_subcommand(root: &Path, name: &str) -> bool {
     let mut command = cargo(root, &[name, "--version"]);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The command as one would type it, cargo without its path.
+/// Returns the command as a user would type it, cargo without its path.
 pub(crate) fn command_line(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let mut line = program.file_name().unwrap_or_default().to_string_lossy().into_owned();

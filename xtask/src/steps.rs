@@ -15,7 +15,7 @@ use crate::repo::Repo;
 use crate::shell::{self, cargo};
 use crate::{fuzz, mcp, real_models, tidy, web};
 
-/// One part of `cargo xtask test` or `cargo xtask nightly`.
+/// Part of `cargo xtask test` or `cargo xtask nightly`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CiStep {
     Fmt,
@@ -37,10 +37,10 @@ pub(crate) enum CiStep {
 }
 
 impl CiStep {
-    /// The steps for every commit. The cheap ones come first; `web` comes before those that put the app into the program.
+    /// Steps for every commit. The cheap ones come first; `web` precedes those that put the app into the program.
     pub(crate) const TEST: [Self; 7] =
         [Self::Fmt, Self::Tidy, Self::Web, Self::Clippy, Self::Test, Self::Browser, Self::Doc];
-    /// The steps that take long, or need the network.
+    /// Steps that take long or need the network.
     pub(crate) const NIGHTLY: [Self; 9] = [
         Self::Deny,
         Self::Advisories,
@@ -95,7 +95,7 @@ impl CiStep {
         }
     }
 
-    /// Returns what the machine must have for the step.
+    /// Returns the requirements of the step on the machine.
     pub(crate) fn needs(self) -> &'static [Need] {
         match self {
             Self::Fmt => &[Need::Rustfmt],
@@ -149,36 +149,36 @@ impl CiStep {
     }
 }
 
-/// How a step ended that did not fail.
+/// Outcome of a step that did not fail.
 enum Finish {
     Passed,
-    /// It could not be done here, for this reason.
+    /// It could not run here, for this reason.
     Skipped(String),
 }
 
-/// What the steps of one run share.
+/// State shared by the steps of one run.
 pub(crate) struct CiContext<'a> {
     pub(crate) root: &'a Path,
-    /// The built web app, once the step `web` has passed.
+    /// Built web app, once the step `web` has passed.
     web_app: Option<PathBuf>,
-    /// The step `test` has built the program, with the app in it if there is one.
+    /// True once the step `test` has built the program, with the app in it if there is one.
     has_program: bool,
 }
 
 impl CiContext<'_> {
-    /// Returns true if npm has installed what the web app needs, and the app is built.
+    /// Returns true if npm has installed the dependencies of the web app, and the app is built.
     pub(crate) fn has_web_app(&self) -> bool {
         self.web_app.is_some()
     }
 
-    /// Returns true if the program is built with the app in it. A build of its own would compile most crates anew, because
-    /// tests turn on features of theirs.
+    /// Returns true if the program is built with the app in it. A separate build would recompile most crates, because
+    /// tests enable other features.
     pub(crate) fn has_program(&self) -> bool {
         self.has_program && self.has_web_app()
     }
 
-    /// Returns a command of cargo that puts the app into the program, once it is built. All steps say the same, so that
-    /// cargo does not compile the server for each of them.
+    /// Returns a command of cargo that puts the app into the program, once it is built. All steps use the same
+    /// settings, so that cargo does not recompile the server for each of them.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let mut command = cargo(self.root, args);
         if let Some(dist) = &self.web_app {
@@ -188,7 +188,7 @@ impl CiContext<'_> {
     }
 }
 
-/// Which steps to run, of those that a command has.
+/// Selected steps of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
     all: &'static [CiStep],
@@ -196,7 +196,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Chooses all steps, or those named by `--only`, less those named by `--skip`.
+    /// Selects all steps, or those named by `--only`, without those named by `--skip`.
     pub(crate) fn new(all: &'static [CiStep], only: &[CiStep], skip: &[CiStep]) -> Self {
         let is_chosen =
             |step: &&CiStep| (only.is_empty() || only.contains(step)) && !skip.contains(step);
@@ -217,7 +217,7 @@ impl Selection {
     }
 }
 
-/// Runs the selected steps; an error when one failed.
+/// Runs the selected steps. Fails if one failed.
 pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
     needs::ensure(&selection.chosen)?;
     let mut summary = Summary::default();
@@ -244,7 +244,7 @@ pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
         };
         println!("<== {}: {outcome}", step.name());
         summary.rows.push((step, outcome));
-        // After every step, so that a run that is cut short leaves its durations too.
+        // Written after every step, so that an interrupted run leaves its durations too.
         summary.write_times(&shell::target_dir(root))?;
     }
     println!("\n{summary}");
@@ -254,7 +254,7 @@ pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
     }
 }
 
-/// Looks for known vulnerabilities; without a database there is nothing to look in.
+/// Searches for known vulnerabilities; skipped without a database.
 fn advisories(root: &Path) -> anyhow::Result<Finish> {
     if let Err(error) = deny(root, &["fetch", "db"]) {
         return Ok(Finish::Skipped(format!("the advisory database cannot be fetched: {error:#}")));
@@ -269,7 +269,7 @@ fn deny(root: &Path, args: &[&str]) -> anyhow::Result<()> {
 
 fn check_format(root: &Path) -> anyhow::Result<()> {
     let workspace = shell::run(&mut cargo(root, &["fmt", "--all", "--check"]));
-    // The fuzz crate is a workspace of its own, so `--all` does not reach it.
+    // The fuzz crate is a separate workspace, so `--all` does not reach it.
     if root.join("fuzz/Cargo.toml").exists() {
         let args = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
         shell::run(&mut cargo(root, &args))?;
@@ -322,7 +322,7 @@ impl fmt::Display for StepOutcome {
     }
 }
 
-/// The closing table, and one line that counts.
+/// Final table, and one line of totals.
 #[derive(Default)]
 struct Summary {
     rows: Vec<(CiStep, StepOutcome)>,

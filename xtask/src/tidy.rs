@@ -39,27 +39,27 @@ use crate::repo::Repo;
 const LIMITS_PATH: &str = "xtask/tidy.toml";
 const EXCEPTIONS_PATH: &str = "xtask/size-exceptions.toml";
 
-/// What to do beside the checks.
+/// Action beside the checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TidyMode {
     Check,
-    /// Lower the size exceptions and the ratchet to what is found first.
+    /// Lower the size exceptions and the ratchet to the current counts first.
     Shrink,
     /// Only list the findings that the ratchet counts for this rule.
     List(String),
 }
 
-/// One broken promise, at one place.
+/// Violation of a rule, at one place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TidyFinding {
     path: String,
     line: usize,
     rule: TidyRule,
-    /// What is wrong and what to do about it.
+    /// Violation and advice.
     message: String,
 }
 
-/// The families of checks; a finding names its own.
+/// Kinds of checks; a finding names its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum TidyRule {
     Parse,
@@ -137,7 +137,7 @@ impl fmt::Display for TidyFinding {
     }
 }
 
-/// Runs every check and lists all findings at once; an error when there are any.
+/// Runs every check and lists all findings at once. Fails if there are any.
 pub(crate) fn run(root: &Path, mode: &TidyMode) -> anyhow::Result<()> {
     let repo = Repo::load(root)?;
     let limits = parse(&repo, LIMITS_PATH, TidyLimits::parse)?;
@@ -246,12 +246,12 @@ fn shrink(
     Exceptions::parse(&text)
 }
 
-/// The 1-based line of a byte offset.
+/// Returns the 1-based line of a byte offset.
 fn line_at(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
-/// Asserts where a check found something: `path:line` for each finding, in order.
+/// Asserts the places of findings: `path:line` for each, in order.
 #[cfg(test)]
 #[track_caller]
 fn assert_places(findings: &[TidyFinding], expected: &[&str]) {

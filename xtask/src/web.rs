@@ -1,4 +1,4 @@
-//! The web app: on its own, and in a real browser against the real program.
+//! Checks of the web app: on its own, and in a real browser with the real program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use crate::steps::CiContext;
 use crate::{mcp, needs, shell};
 
-/// Where the web app is.
+/// Folder of the web app.
 const FOLDER: &str = "web";
 /// Checks types, unit tests, the build and its size, and returns the folder with the built app.
 pub(crate) fn check(root: &Path) -> anyhow::Result<PathBuf> {
@@ -28,7 +28,7 @@ pub(crate) fn drive(context: &CiContext<'_>) -> anyhow::Result<()> {
     run_in_browser(context, &["run", "e2e"])
 }
 
-/// Drives the app with ten thousand messages, a large graph and many runs, and measures how fast it is.
+/// Drives the app with ten thousand messages, a large graph and many runs, and measures its speed.
 pub(crate) fn load(context: &CiContext<'_>) -> anyhow::Result<()> {
     run_in_browser(context, &["run", "e2e:load"])?;
     run_in_browser(context, &["run", "bench"])
@@ -60,7 +60,7 @@ fn run_in_browser(context: &CiContext<'_>, script: &[&str]) -> anyhow::Result<()
     )
 }
 
-/// Installs what the lock file names.
+/// Installs the packages of the lock file.
 fn install(root: &Path) -> anyhow::Result<()> {
     shell::run(npm(root).args(["ci", "--no-audit", "--no-fund"]))
 }
@@ -71,7 +71,7 @@ fn npm(root: &Path) -> Command {
     npm
 }
 
-/// Makes a folder the same as another, and touches only files that differ: cargo looks at their times.
+/// Makes a folder equal to another, and writes only files that differ, because cargo compares their times.
 fn copy_changed(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
     let wanted: BTreeSet<String> = files(from)?.into_iter().collect();

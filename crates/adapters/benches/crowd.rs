@@ -1,8 +1,8 @@
 //! Benchmark: a thousand concurrent runs in one process, and a hundred in sequence.
 //!
-//! `cargo bench -p crewagent-adapters --bench crowd` prints the table and fails when a goal is missed; `cargo xtask
-//! accept docs` also writes the table into `docs/performance.md`. The model is a separate process on the loopback that
-//! streams 50 tokens a second to each run (see `crewagent_testkit::loopback`).
+//! `cargo bench -p crewagent-adapters --bench crowd` prints the table and fails when a goal is missed;
+//! `cargo xtask accept docs` also writes the table into `docs/performance.md`. The model is a separate process on the
+//! loopback that streams 50 tokens a second to each run (see `crewagent_testkit::loopback`).
 #![allow(clippy::disallowed_methods, reason = "the benchmark starts programs")]
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]
 

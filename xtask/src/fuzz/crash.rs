@@ -1,29 +1,29 @@
-//! A crash as a developer wants to see it: what was said, the input, the command to see it again.
+//! Report of a crash: the message, the input, the command to reproduce it.
 
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// How much of an input is shown; the file has the rest.
+/// Maximum bytes of an input that are shown; the file has the rest.
 const SHOWN_BYTES: usize = 256;
-/// How much of the log is shown.
+/// Maximum lines of the log that are shown.
 const SHOWN_LINES: usize = 30;
-/// What libFuzzer writes before the path of the input it kept.
+/// Text of libFuzzer before the path of the stored input.
 const ARTIFACT_MARK: &str = "Test unit written to ";
-/// How the lines that tell of the crash begin, from Rust and from libFuzzer (time, memory).
+/// Fragments that begin the description of a crash, from Rust and from libFuzzer (time, memory).
 const CAUSE_MARKS: [&str; 2] = ["panicked at", "ERROR: libFuzzer"];
 
-/// An input on which a target crashed, hung or ate the memory.
+/// Input on which a target crashed, hung or ran out of memory.
 pub(super) struct Crash {
     target: String,
-    /// Relative to the repository where it lies inside.
+    /// Relative to the repository if it is inside.
     artifact: String,
     input: Vec<u8>,
     cause: String,
 }
 
 impl Crash {
-    /// Reads the crash that a log tells of.
+    /// Reads the crash from a log.
     pub(super) fn find(log: &str, root: &Path, target: &str) -> Option<Self> {
         let path = log.lines().find_map(|line| line.split_once(ARTIFACT_MARK))?.1.trim();
         let path = root.join(path);
@@ -51,7 +51,7 @@ impl fmt::Display for Crash {
     }
 }
 
-/// The lines from the one that tells of the crash on; cargo-fuzz writes much more after it.
+/// Returns the lines from the crash on; cargo-fuzz writes much more after it.
 fn cause(log: &str) -> String {
     let tells = |line: &&str| CAUSE_MARKS.iter().any(|mark| line.contains(mark));
     let lines = log.lines().take_while(|line| !line.contains(ARTIFACT_MARK));
@@ -59,7 +59,7 @@ fn cause(log: &str) -> String {
     lines.join("\n")
 }
 
-/// The last lines of a log.
+/// Returns the last lines of a log.
 pub(super) fn tail(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n")

@@ -1,4 +1,4 @@
-//! The subject of a commit: `topic: subject`, short, one idea.
+//! Subject of a commit: `topic: subject`, short, one idea.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use super::{TidyFinding, TidyRule};
 use crate::shell;
 
-/// As many characters as `git log --oneline` shows in a narrow terminal.
+/// Number of characters that `git log --oneline` shows in a narrow terminal.
 const MAX_CHARACTERS: usize = 72;
 
 /// Checks the subject of the last commit that is no merge; a folder without commits has none.

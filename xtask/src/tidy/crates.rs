@@ -1,4 +1,4 @@
-//! Sizes of crates and of the workspace, and of what is built of it.
+//! Sizes of crates, of the workspace and of the release binary.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,9 @@ use super::source::RustSources;
 use super::{TidyFinding, TidyRule, area};
 use crate::shell;
 
-/// CrateLines of a crate that belong to no test.
+/// Lines of a crate outside of tests.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CrateLines {
-    /// All of them.
     pub(super) product: usize,
     /// Without blank lines and comments.
     pub(super) code: usize,

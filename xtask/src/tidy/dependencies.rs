@@ -1,4 +1,4 @@
-//! Who may depend on what: the crates' trees, their manifests, and the size of the lock file.
+//! Dependency rules: the crates' trees, their manifests, and the size of the lock file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::shell::{self, cargo};
 
 const DEPENDENCY_TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Asks cargo for the trees that must stay small or without certain crates.
+/// Checks the dependency trees that must stay small or without certain crates.
 pub(super) fn check_trees(root: &Path, limits: &TidyLimits) -> Vec<TidyFinding> {
     let list = |tree: &TreeLimits, kinds| {
         let args = ["tree", "--locked", "-p", &tree.package, "-e", kinds, "--prefix", "none"];
@@ -34,7 +34,7 @@ pub(super) fn check_trees(root: &Path, limits: &TidyLimits) -> Vec<TidyFinding> 
     limits.tree.iter().flat_map(check).collect()
 }
 
-/// Compares the number of packages, the crate's own among them, with the limit.
+/// Compares the number of packages, including the crate itself, with the limit.
 fn check_package_count(tree: &TreeLimits, allowed: usize, listing: &str) -> Option<TidyFinding> {
     let package = |line: &str| {
         let words: Vec<_> = line.split_whitespace().take(2).collect();
@@ -52,7 +52,7 @@ fn check_package_count(tree: &TreeLimits, allowed: usize, listing: &str) -> Opti
     })
 }
 
-/// The listing has one crate a line: `name v1.2.3 (more)`.
+/// Checks a listing, which has one crate per line: `name v1.2.3 (more)`.
 fn check_listing(tree: &TreeLimits, listing: &str) -> Vec<TidyFinding> {
     let names: BTreeSet<_> =
         listing.lines().filter_map(|line| line.split_whitespace().next()).collect();
@@ -68,7 +68,7 @@ fn check_listing(tree: &TreeLimits, listing: &str) -> Vec<TidyFinding> {
     banned.map(finding).collect()
 }
 
-/// Crates that only some manifests may name.
+/// Checks crates that only some manifests may name.
 pub(super) fn check_manifests(repo: &Repo, limits: &TidyLimits) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for (path, text) in repo.texts_ending("Cargo.toml") {
@@ -92,7 +92,7 @@ pub(super) fn check_manifests(repo: &Repo, limits: &TidyLimits) -> Vec<TidyFindi
     findings
 }
 
-/// Every dependency of a manifest, of all kinds and targets: its key and its package.
+/// Returns every dependency of a manifest, of all kinds and targets: its key and its package.
 fn dependencies(manifest: &Table) -> Vec<(String, String)> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let per_target = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table);
@@ -116,7 +116,7 @@ fn line_of_key(text: &str, key: &str) -> usize {
     text.lines().position(is_it).map_or(1, |index| index + 1)
 }
 
-/// Checks the number of packages in the lock file that are not ours.
+/// Checks the number of foreign packages in the lock file.
 pub(super) fn check_lock(repo: &Repo, limits: &TidyLimits) -> Vec<TidyFinding> {
     let Some(text) = repo.text("Cargo.lock") else {
         return vec![TidyRule::Lock.at("Cargo.lock", 1, "is missing; commit it")];

@@ -1,9 +1,9 @@
-//! A run reaches the disk through `engine::disk` alone, so that a test can put a probe before every operation.
+//! Disk access: a run uses the disk only through `engine::disk`, so that a test can hook every operation.
 
 use super::source::RustSources;
 use super::{TidyFinding, TidyRule};
 
-/// The modules that a run is made of. Mounts open files through handles and pass the disk themselves.
+/// Modules that a run consists of. Mounts open files through handles and call the disk hooks themselves.
 const RUN_SOURCES: [&str; 10] = [
     "crates/engine/src/blobs",
     "crates/engine/src/control",
@@ -17,7 +17,7 @@ const RUN_SOURCES: [&str; 10] = [
     "crates/scenario/src/replay",
 ];
 
-/// Functions that open, change or look at files by themselves; an open `File` as a value is no harm.
+/// Functions that open, change or inspect files directly; an open `File` as a value is allowed.
 const DIRECT: [(&str, &[&str]); 3] = [
     (
         "fs",

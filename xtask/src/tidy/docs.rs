@@ -10,7 +10,7 @@ use super::{TidyFinding, TidyRule, crate_source};
 /// Openings of a relative clause.
 const CLAUSES: [&str; 9] =
     ["What", "Whatever", "Whether", "Who", "Whoever", "Where", "When", "Which", "How"];
-/// A function's comment begins with a verb, so it has no article either.
+/// Articles. A function's comment begins with a verb, so it has no article either.
 const ARTICLES: [&str; 3] = ["The", "A", "An"];
 
 /// Checks the comments of functions, types and traits.

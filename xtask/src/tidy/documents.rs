@@ -1,4 +1,4 @@
-//! Documents a reader meets first: README and ARCHITECTURE stay short, and no relative link leads nowhere.
+//! Documents that a reader sees first: README and ARCHITECTURE stay short, and no relative link is broken.
 
 use super::limits::TidyLimits;
 use super::{TidyFinding, TidyRule};
@@ -28,7 +28,7 @@ pub(super) fn check(repo: &Repo, limits: &TidyLimits) -> Vec<TidyFinding> {
     findings
 }
 
-/// The documents we write for readers; packages and test inputs have links of their own.
+/// Returns true for a document that we write for readers; packages and test inputs have their own links.
 fn is_ours(path: &str) -> bool {
     match path.split_once('/') {
         None => true,
@@ -59,7 +59,7 @@ fn has_scheme(target: &str) -> bool {
         })
 }
 
-/// The path from the root that a link of a document means; none when it climbs above the root.
+/// Resolves a link of a document to a path from the root; none if it leaves the root.
 fn resolve(document: &str, target: &str) -> Option<String> {
     let folder = document.rsplit_once('/').filter(|_| !target.starts_with('/'));
     let mut parts: Vec<&str> = folder.map_or(Vec::new(), |(folder, _)| folder.split('/').collect());
@@ -94,7 +94,7 @@ fn percent_decode(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The targets of all links and images of a Markdown text, with their lines; code has none.
+/// Returns the targets of all links and images of a Markdown text, with their lines; code is skipped.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut links = Vec::new();
     let mut fence: Option<&str> = None;
@@ -118,13 +118,13 @@ fn links(text: &str) -> Vec<(usize, String)> {
     links
 }
 
-/// The line with the text between backticks removed.
+/// Returns the line without the text between backticks.
 fn without_code(line: &str) -> String {
     let outside = line.split('`').enumerate().filter(|(index, _)| index % 2 == 0);
     outside.map(|(_, part)| part).collect::<Vec<_>>().join("`")
 }
 
-/// Of `[text](target "title")` and `![text](<target>)`.
+/// Returns the targets of `[text](target "title")` and `![text](<target>)`.
 fn inline_targets(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices("](").map(|(index, open)| {
         let rest = &line[index + open.len()..];
@@ -145,7 +145,7 @@ fn inline_targets(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Of `[label]: target`; a footnote is no link.
+/// Returns the target of `[label]: target`; a footnote is no link.
 fn definition_target(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('[').filter(|rest| !rest.starts_with('^'))?;
     let (_, target) = rest.split_once("]:")?;
@@ -153,7 +153,7 @@ fn definition_target(line: &str) -> Option<&str> {
     Some(target.trim_start_matches('<').trim_end_matches('>'))
 }
 
-/// Of `src`, `href` and `srcset` in HTML.
+/// Returns the targets of `src`, `href` and `srcset` in HTML.
 fn html_targets(line: &str) -> impl Iterator<Item = &str> {
     [" src=\"", " href=\"", " srcset=\""].into_iter().flat_map(move |attribute| {
         line.match_indices(attribute).flat_map(|(index, found)| {

@@ -1,4 +1,4 @@
-//! `xtask/size-exceptions.toml`: what may be larger than the limits, a list that only shrinks.
+//! `xtask/size-exceptions.toml`: files and functions that may exceed the limits, a list that only shrinks.
 
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -7,7 +7,7 @@ use super::limits::TidyLimits;
 use super::size::{MeasuredSizes, SizeSubject};
 use super::{EXCEPTIONS_PATH, TidyFinding, TidyRule, line_at};
 
-/// Written above the entries, so that shrinking does not lose the explanation.
+/// Comment above the entries, so that shrinking does not lose the explanation.
 const COMMENT: &str = r#"# Files and functions over the limits of tidy.toml, with the size they may have.
 # The list may only shrink: `cargo xtask tidy --shrink` lowers it to the sizes found.
 #
@@ -17,7 +17,6 @@ const COMMENT: &str = r#"# Files and functions over the limits of tidy.toml, wit
 # lines = 96
 "#;
 
-/// The listed exceptions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Exceptions(Vec<Exception>);
 
@@ -25,7 +24,7 @@ pub(super) struct Exceptions(Vec<Exception>);
 struct Exception {
     subject: SizeSubject,
     lines: usize,
-    /// Where it stands in the list.
+    /// Line in the list.
     line: usize,
 }
 
@@ -73,7 +72,7 @@ impl Exceptions {
         self.0.iter().find(|exception| exception.subject == *subject).map(|found| found.lines)
     }
 
-    /// Entries that allow more than is there.
+    /// Returns a finding for every entry that allows more than the current size.
     pub(super) fn check(&self, measured: &MeasuredSizes, limits: &TidyLimits) -> Vec<TidyFinding> {
         let mut findings = Vec::new();
         for exception in &self.0 {
@@ -92,7 +91,7 @@ impl Exceptions {
         findings
     }
 
-    /// The same list, lowered to the sizes found; nothing is added or raised.
+    /// Returns the list with limits lowered to the current sizes; nothing is added or raised.
     pub(super) fn shrink(&self, measured: &MeasuredSizes, limits: &TidyLimits) -> Self {
         let shrunk = self.0.iter().filter_map(|exception| match exception.fate(measured, limits) {
             ExceptionFate::Needed => Some(exception.clone()),

@@ -1,12 +1,12 @@
-//! Small habits: no `mod.rs`, no ignored or sleeping test, no unfinished code, no event matched by `if let`.
+//! Small rules: no `mod.rs`, no ignored or sleeping test, no unfinished code, no event matched by `if let`.
 
 use super::source::{RustSource, RustSources, RustToken};
 use super::{TidyFinding, TidyRule};
 
-/// Macros that stand for work not done.
+/// Macros that mark unfinished code.
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 
-/// The type of events; a reader that picks one of them skips a new one silently.
+/// Types of events; a reader that matches one variant silently skips a new one.
 const EVENT_TYPES: [&str; 2] = ["EventKind", "Fact"];
 
 pub(super) fn check(sources: &RustSources) -> Vec<TidyFinding> {
@@ -44,7 +44,7 @@ pub(super) fn check(sources: &RustSources) -> Vec<TidyFinding> {
     findings
 }
 
-/// Lines of `#[ignore…]` and `#[cfg_attr(…, ignore…)]`.
+/// Returns the lines of `#[ignore…]` and `#[cfg_attr(…, ignore…)]`.
 fn ignored_tests(tokens: &[RustToken]) -> Vec<usize> {
     let mut lines = Vec::new();
     for (index, window) in tokens.windows(3).enumerate() {
@@ -67,7 +67,7 @@ fn sleeping_tests(source: &RustSource) -> impl Iterator<Item = usize> {
     source.lines_naming("thread", "sleep").into_iter().filter(|line| source.is_test(*line))
 }
 
-/// Lines of `if let` and `&& let` whose pattern names a variant of the type of events.
+/// Returns the lines of `if let` and `&& let` whose pattern names a variant of the event types.
 fn event_matches(tokens: &[RustToken]) -> impl Iterator<Item = usize> {
     tokens.windows(2).enumerate().filter_map(|(index, window)| {
         let [before, word] = window else { return None };

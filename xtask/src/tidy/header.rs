@@ -1,11 +1,11 @@
-//! Every Rust file opens with a `//!` line that says what it is for.
+//! File headers: every Rust file opens with a `//!` line that describes it.
 
 use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
 
-/// Fewer words than this say nothing that the file's name does not.
+/// Minimum number of words; fewer say nothing beyond the file's name.
 const MIN_WORDS: usize = 3;
-/// A line that opens with one of these is a promise to write it later.
+/// Openings of a line that is only a placeholder.
 const PLACEHOLDERS: [&str; 5] = ["todo", "fixme", "tbd", "xxx", "placeholder"];
 
 pub(super) fn check(repo: &Repo) -> Vec<TidyFinding> {

@@ -1,4 +1,4 @@
-//! Modules of a crate depend on each other in one direction: no cycle between top-level modules, or a listed one.
+//! Module cycles: modules of a crate depend on each other in one direction, except for listed cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::limits::TidyLimits;
 use super::source::{RustSource, RustSources, RustToken};
 use super::{TidyFinding, TidyRule, crate_source};
 
-/// Top-level modules and the ones they name.
+/// Top-level modules, each with the modules that it names.
 type ModuleGraph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// Checks the largest set of mutually dependent modules of each crate.
@@ -27,7 +27,7 @@ pub(super) fn check(sources: &RustSources, limits: &TidyLimits) -> Vec<TidyFindi
     findings
 }
 
-/// Returns the size of the largest knot of each crate, where it has one.
+/// Returns the size of the largest knot of each crate that has one.
 pub(super) fn sizes(sources: &RustSources) -> Vec<(&str, usize)> {
     let size = |(name, graph)| (name, largest_knot(&graph).len());
     graphs(sources).into_iter().map(size).filter(|(_, size)| *size > 1).collect()

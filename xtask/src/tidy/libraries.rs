@@ -1,4 +1,4 @@
-//! One library, one module: the table in ARCHITECTURE.md names the modules that know a library, and no other does.
+//! One library, one module: only the modules in the table of ARCHITECTURE.md may name a library.
 
 use super::source::RustSources;
 use super::{TidyFinding, TidyRule, crate_source};
@@ -6,15 +6,15 @@ use crate::repo::Repo;
 
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const TEST_CRATE: &str = "testkit";
-/// The first cell of the table's head.
+/// First cell of the table's head.
 const HEAD: &str = "library";
 
-/// A row of the table.
+/// Row of the table.
 #[derive(Debug, PartialEq, Eq)]
 struct LibraryRow {
     line: usize,
     libraries: Vec<String>,
-    /// As `crate::module::child`.
+    /// Written as `crate::module::child`.
     modules: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::shell::{self, cargo};
 const PATH: &str = "deny.toml";
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// The part of `deny.toml` that is checked here.
+/// Checked part of `deny.toml`.
 #[derive(Debug, Deserialize)]
 struct DenyList {
     licenses: AllowedLicences,
@@ -46,7 +46,7 @@ struct Banned {
     reason: String,
 }
 
-/// The part of the answer of `cargo metadata` that is read.
+/// Fields of the output of `cargo metadata` that are read here.
 #[derive(Debug, Deserialize)]
 struct CargoMetadata {
     packages: Vec<LockedPackage>,

@@ -1,4 +1,4 @@
-//! `xtask/tidy.toml`: the numbers and lists that the checks compare with.
+//! `xtask/tidy.toml`: limits and lists of the checks.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct TidyLimits {
     pub(super) knots: BTreeMap<String, usize>,
     #[serde(default)]
     pub(super) tree: Vec<TreeLimits>,
-    /// A package, and the manifests that alone may name it.
+    /// Packages, each with the only manifests that may name it.
     #[serde(default)]
     pub(super) only_in: BTreeMap<String, Vec<String>>,
 }
@@ -39,23 +39,23 @@ pub(super) struct LockLimits {
     pub(super) packages: usize,
 }
 
-/// The release build of the program.
+/// Limits of the release build.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BinaryLimits {
     pub(super) kilobytes: u64,
 }
 
-/// TidyLimits of the tree of a package's dependencies.
+/// Limits of a package's dependency tree.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TreeLimits {
     pub(super) package: String,
-    /// Where a finding points.
+    /// Manifest that a finding points at.
     pub(super) manifest: String,
     /// Crates that must not be among its normal dependencies.
     pub(super) without: Vec<String>,
-    /// How many packages its build may take, normal and build dependencies.
+    /// Maximum number of packages in its build, normal and build dependencies.
     pub(super) packages: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ impl TidyLimits {
         Ok(toml::from_str(text)?)
     }
 
-    /// The limits of the architecture, without lists.
+    /// Returns the limits of the architecture, without lists.
     #[cfg(test)]
     pub(super) fn for_test() -> Self {
         Self {

@@ -1,9 +1,9 @@
-//! No file names a folder of the machine it was written on.
+//! Machine paths: no file names a folder of the machine it was written on.
 
 use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
 
-/// In two pieces each, so that this file does not find itself.
+/// Roots of such paths, in two pieces each, so that this file does not find itself.
 const MACHINE_ROOTS: [&str; 4] =
     [concat!("/", "work/"), concat!("/", "home/"), concat!("/", "root/"), concat!("/", "tmp/bash")];
 
@@ -20,7 +20,7 @@ pub(super) fn check(repo: &Repo) -> Vec<TidyFinding> {
     findings
 }
 
-/// Whether the root stands where an absolute path starts, not inside a longer path or address.
+/// Returns true if the root starts an absolute path, and is not inside a longer path or address.
 fn starts_a_path(line: &str, root: &str) -> bool {
     line.match_indices(root).any(|(index, _)| {
         let before = &line[..index];

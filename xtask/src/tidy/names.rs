@@ -7,7 +7,7 @@ use syn::visit::{self, Visit};
 use super::source::{RustSource, RustSources};
 use super::{TidyFinding, TidyRule};
 
-/// More definitions of one name than this make it mean nothing.
+/// Maximum number of definitions of one name; more make it meaningless.
 const MAX_DEFINITIONS: usize = 3;
 const BANNED: [&str; 6] = ["Manager", "Handler", "Helper", "Util", "Service", "Info"];
 
@@ -37,7 +37,7 @@ pub(super) fn check(sources: &RustSources) -> Vec<TidyFinding> {
     findings
 }
 
-/// Where each type name is defined outside tests: path and line.
+/// Path and line of each definition of a type name outside of tests.
 type Definitions<'a> = BTreeMap<String, Vec<(&'a str, usize)>>;
 
 /// Returns a finding for every definition of a shared name, and one more for a name with many of them.
@@ -58,7 +58,7 @@ fn shared(definitions: &Definitions<'_>) -> Vec<TidyFinding> {
     findings
 }
 
-/// `a/b/c`, `a/b` and `a`.
+/// Returns `a/b/c`, `a/b` and `a`.
 fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| Some(folder.rsplit_once('/')?.0))
 }
@@ -68,7 +68,7 @@ fn found(path: &str, line: usize, name: &str, word: &str) -> TidyFinding {
     TidyRule::Name.at(path, line, message)
 }
 
-/// The banned word, or its plural, that a name in `CamelCase` or `snake_case` ends in.
+/// Returns the banned word, or its plural, that a name in `CamelCase` or `snake_case` ends in.
 fn banned_word(name: &str) -> Option<&'static str> {
     let last = name.rsplit(['_', '-']).next().unwrap_or(name);
     let singular = last.strip_suffix('s').unwrap_or(last);

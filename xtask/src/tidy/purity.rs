@@ -1,4 +1,4 @@
-//! The pure crates do no IO and read no clock: their sources name none, and their clippy.toml bans the calls.
+//! Purity: the pure crates do no IO and read no clock. Their sources name none, and their clippy.toml bans the calls.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::repo::Repo;
 const PURE: [&str; 3] = ["core", "dialect", "draw"];
 const ROOT_CLIPPY: &str = "clippy.toml";
 
-/// Modules of `std` that reach the world.
+/// Modules of `std` with side effects.
 const BANNED_MODULES: [&str; 5] = ["fs", "net", "env", "process", "thread"];
 /// Types that read a clock, whatever path they are named by.
 const BANNED_WORDS: [&str; 2] = ["SystemTime", "Instant"];
-/// What clippy must ban, so that a call through a method or an alias is found too.
+/// Paths that clippy must ban, so that a call through a method or an alias is found too.
 const BANNED_IN_CLIPPY: [&str; 16] = [
     "std::env::args",
     "std::env::current_dir",
@@ -85,8 +85,8 @@ fn check_clippy(repo: &Repo, name: &str) -> Vec<TidyFinding> {
     let banned = banned_paths(&pure);
     let missing = BANNED_IN_CLIPPY.into_iter().filter(|path| !banned.contains(path));
     let missing = missing.map(|path| at(format!("does not ban `{path}`; add it to a list")));
-    // Clippy reads the nearest file only, so a pure crate's repeats the settings of the root's; its lists are its own.
-    // The lists differ: a pure crate bans the types whose methods the root bans.
+    // Clippy reads only the nearest file, so that of a pure crate repeats the settings of the root. The lists differ: a
+    // pure crate bans the types whose methods the root bans.
     let settings = root.iter().filter(|(key, _)| !CLIPPY_LISTS.contains(&key.as_str()));
     let changed = settings.filter(|(key, value)| pure.get(*key) != Some(*value));
     let changed =
@@ -102,7 +102,7 @@ fn parse(repo: &Repo, path: &str) -> Result<Table, TidyFinding> {
     })
 }
 
-/// Entries are paths, or tables with a `path`.
+/// Returns the banned paths; entries are paths, or tables with a `path`.
 fn banned_paths(clippy: &Table) -> BTreeSet<&str> {
     let lists = CLIPPY_LISTS.into_iter().filter_map(|list| clippy.get(list)?.as_array());
     let path_of = |entry| Value::as_str(entry).or_else(|| entry.get("path")?.as_str());

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{TidyFinding, TidyRule, area};
 
-/// Where the counts are kept.
+/// File of the counts.
 pub(super) const PATH: &str = "xtask/ratchet.toml";
 
-/// Written above the counts, so that lowering them does not lose the explanation.
+/// Comment above the counts, so that lowering them does not lose the explanation.
 const COMMENT: &str = "\
 # Findings that are still allowed, by rule and crate. `cargo xtask tidy --list RULE` shows them.
 # The sum of a rule may only fall, so code may move between crates. `cargo xtask tidy --shrink`
@@ -40,7 +40,7 @@ impl Ratchet {
         counts
     }
 
-    /// Returns one finding for each rule whose sum is above the one allowed here.
+    /// Returns one finding for each rule whose sum is above the allowed one.
     pub(super) fn check(&self, found: &Self) -> Vec<TidyFinding> {
         let risen = found.0.keys().filter(|rule| found.sum(rule) > self.sum(rule));
         let finding = |rule: &String| {
@@ -64,7 +64,7 @@ impl Ratchet {
         risen.map(finding).collect()
     }
 
-    /// Returns a line for each rule, with its sum and the one allowed.
+    /// Returns a line for each rule, with its sum and the allowed one.
     pub(super) fn summary(&self, found: &Self) -> Vec<String> {
         let line = |rule: &String| match (found.sum(rule), self.sum(rule)) {
             (now, allowed) if now < allowed => {
@@ -75,7 +75,7 @@ impl Ratchet {
         self.0.keys().map(line).collect()
     }
 
-    /// Returns the counts found for every rule whose sum did not rise, and its own for the others.
+    /// Returns the new counts of every rule whose sum did not rise, and the old ones of the others.
     pub(super) fn lowered(&self, found: &Self) -> Self {
         let rule = |(rule, allowed): (&String, &BTreeMap<String, usize>)| {
             let counts = if found.sum(rule) <= self.sum(rule) {

@@ -1,6 +1,6 @@
-//! Files of the web app: their identifiers and comments, without what stands in strings.
+//! Files of the web app: their identifiers and comments, without strings.
 
-/// A word or a comment, and the line it starts on.
+/// Word or comment, and the line it starts on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ScriptPiece<'a> {
     pub(super) kind: PieceKind,
@@ -14,7 +14,7 @@ pub(super) enum PieceKind {
     Comment,
 }
 
-/// Delimiters of what is skipped or is a comment; a string ends at the end of its line at the latest.
+/// Delimiters of strings and comments; a string ends at the end of its line at the latest.
 const SPANS: [(&str, &str, Option<PieceKind>); 6] = [
     ("//", "\n", Some(PieceKind::Comment)),
     ("/*", "*/", Some(PieceKind::Comment)),
@@ -30,8 +30,8 @@ pub(super) fn is_ours(path: &str) -> bool {
     known && (path.starts_with("web/src/") || path.starts_with("web/tests/"))
 }
 
-/// Splits a file into identifiers and comments. A tokenizer of a few lines: an apostrophe in the text of a component
-/// hides the rest of its line, no more.
+/// Splits a file into identifiers and comments. The tokenizer is simple: an apostrophe in the text of a component hides
+/// the rest of its line, no more.
 pub(super) fn pieces(text: &str) -> Vec<ScriptPiece<'_>> {
     let mut pieces = Vec::new();
     let mut line = 1;

@@ -1,4 +1,4 @@
-//! Files and functions stay small; what does not is listed with its size, and the list may only shrink.
+//! Sizes of files and functions: exceptions are listed with their size, and the list may only shrink.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::limits::TidyLimits;
 use super::source::{RustSource, RustSources};
 use super::{TidyFinding, TidyRule};
 
-/// A file, or a function in it.
+/// File, or a function in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SizeSubject {
     pub(super) path: String,
-    /// As in `Type::name`, `<Type as Trait>::name` or `module::name`.
+    /// Named as in `Type::name`, `<Type as Trait>::name` or `module::name`.
     pub(super) function: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl SizeSubject {
     }
 }
 
-/// Lines of code, and where they start.
+/// Number of lines of code, and the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CodeSize {
     pub(super) lines: usize,
@@ -55,7 +55,7 @@ pub(super) fn measure(sources: &RustSources) -> MeasuredSizes {
     measured
 }
 
-/// What is over its limit and not excepted, and exceptions that are larger than need be.
+/// Returns findings for sizes over the limit without an exception, and for exceptions that are larger than needed.
 pub(super) fn check(
     measured: &MeasuredSizes,
     limits: &TidyLimits,
@@ -81,7 +81,7 @@ pub(super) fn check(
 struct FunctionFinder<'a> {
     path: &'a str,
     source: &'a RustSource,
-    /// The modules and the type around the place we are at.
+    /// Modules and the type around the current item.
     scope: Vec<String>,
     measured: &'a mut MeasuredSizes,
 }
@@ -98,7 +98,7 @@ impl FunctionFinder<'_> {
         let size = CodeSize { lines: self.source.count_code(inside), start };
         let name = self.scope.iter().cloned().chain([name.to_string()]).collect::<Vec<_>>();
         let subject = SizeSubject { path: self.path.to_string(), function: Some(name.join("::")) };
-        // Two variants for two platforms may share a name; the longer one counts.
+        // Variants for two platforms may share a name; the longer one counts.
         let entry = self.measured.entry(subject).or_insert(size);
         *entry = (*entry).max(size);
     }
@@ -146,7 +146,7 @@ impl<'ast> Visit<'ast> for FunctionFinder<'_> {
     }
 }
 
-/// `Thing` of `a::Thing<B>` and `&Thing`.
+/// Returns `Thing` of `a::Thing<B>` and `&Thing`.
 fn last_word(ty: &syn::Type) -> String {
     let of_path =
         |path: &syn::TypePath| path.path.segments.last().map(|last| last.ident.to_string());

@@ -1,4 +1,4 @@
-//! Rust files, parsed: their tokens, their lines of code, and which of those are tests.
+//! Parsed Rust files: their tokens, their lines of code, and which of those are tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -39,7 +39,7 @@ impl RustSources {
     }
 }
 
-/// A file that a `#[cfg(test)] mod name;` of another file includes is a test file whatever its name.
+/// Marks files that a `#[cfg(test)] mod name;` of another file includes; they are tests whatever their name.
 fn mark_test_modules(sources: &mut BTreeMap<String, RustSource>) {
     let mut test_stems = Vec::new();
     for (path, source) in &*sources {
@@ -58,7 +58,7 @@ fn mark_test_modules(sources: &mut BTreeMap<String, RustSource>) {
     }
 }
 
-/// One parsed Rust file.
+/// Parsed Rust file.
 pub(super) struct RustSource {
     pub(super) tree: syn::File,
     /// All tokens in order, without comments and documentation.
@@ -66,20 +66,20 @@ pub(super) struct RustSource {
     /// Doc comments, neighbouring lines joined.
     pub(super) docs: Vec<DocComment>,
     line_count: usize,
-    /// Lines that hold code, tests among them.
+    /// Lines that hold code, tests included.
     code_lines: BTreeSet<usize>,
     is_test_file: bool,
     test_lines: Vec<RangeInclusive<usize>>,
 }
 
-/// The text of `///` or `//!` lines that follow each other, and the line of the first.
+/// Text of consecutive `///` or `//!` lines, and the line of the first.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DocComment {
     pub(super) text: String,
     pub(super) line: usize,
 }
 
-/// A token and the line it starts on.
+/// Token and the line it starts on.
 #[derive(Debug)]
 pub(super) struct RustToken {
     pub(super) kind: TokenKind,
@@ -134,22 +134,22 @@ impl RustSource {
         })
     }
 
-    /// Counts the lines that belong to no test, blank lines and comments among them.
+    /// Counts the lines that belong to no test, including blank lines and comments.
     pub(super) fn count_lines(&self) -> usize {
         (1..=self.line_count).filter(|line| !self.is_test(*line)).count()
     }
 
-    /// Whether the line belongs to a test.
+    /// Returns true if the line belongs to a test.
     pub(super) fn is_test(&self, line: usize) -> bool {
         self.is_test_file || self.test_lines.iter().any(|range| range.contains(&line))
     }
 
-    /// How many of these lines hold code that is no test.
+    /// Counts the lines that hold code and belong to no test.
     pub(super) fn count_code(&self, lines: RangeInclusive<usize>) -> usize {
         self.code_lines.iter().filter(|line| lines.contains(line) && !self.is_test(**line)).count()
     }
 
-    /// The lines where `parent::child` is named, also as `parent::{child, …}`.
+    /// Returns the lines that name `parent::child`, also as `parent::{child, …}`.
     pub(super) fn lines_naming(&self, parent: &str, child: &str) -> BTreeSet<usize> {
         let mut lines = BTreeSet::new();
         for (index, window) in self.tokens.windows(4).enumerate() {
@@ -218,7 +218,7 @@ fn is_test_path(path: &str) -> bool {
     path.split('/').any(|part| matches!(part, "tests" | "benches" | "tests.rs"))
 }
 
-/// `#[test]`, `#[cfg(test)]` and the like; `#[cfg(not(test))]` is no test.
+/// Returns true for `#[test]`, `#[cfg(test)]` and the like, but not for `#[cfg(not(test))]`.
 fn marks_test(attribute: &syn::Attribute) -> bool {
     if attribute.path().is_ident("test") {
         return true;
@@ -230,7 +230,7 @@ fn marks_test(attribute: &syn::Attribute) -> bool {
     list.path.is_ident("cfg") && has("test") && !has("not")
 }
 
-/// Flattens a token stream and notes the lines that hold code.
+/// Reader that flattens a token stream and notes the lines that hold code.
 struct TokenReader<'a> {
     text: &'a str,
     tokens: Vec<RustToken>,
@@ -273,7 +273,7 @@ impl<'a> TokenReader<'a> {
         self.code_lines.extend(lines.filter(|line| !self.blank_lines.contains(line)));
     }
 
-    /// A doc comment arrives as the tokens of `#[doc = "…"]`, each with the comment's place.
+    /// Returns true for a token of `#[doc = "…"]`, as which a doc comment arrives, with the comment's span.
     fn is_documentation(&self, span: Span) -> bool {
         let source = self.text.get(span.byte_range()).unwrap_or_default();
         source.starts_with("//") || source.starts_with("/*")
@@ -289,7 +289,7 @@ fn brackets(delimiter: Delimiter) -> (char, char) {
     }
 }
 
-/// Collects the lines of items that are compiled for tests only.
+/// Collector of the lines that are compiled for tests only.
 #[derive(Default)]
 struct TestFinder {
     lines: Vec<RangeInclusive<usize>>,
@@ -313,7 +313,7 @@ impl<'ast> Visit<'ast> for TestFinder {
     }
 }
 
-/// The attributes of the kinds of items that tests mark.
+/// Returns the attributes of the kinds of items that tests mark.
 #[expect(clippy::wildcard_enum_match_arm, reason = "syn may add kinds of items")]
 fn item_attributes(item: &syn::Item) -> &[syn::Attribute] {
     match item {

@@ -8,9 +8,9 @@ use super::source::{RustSource, RustSources};
 use super::{TidyFinding, TidyRule, script};
 use crate::repo::Repo;
 
-/// Where the list is.
+/// File of the retired words.
 pub(super) const PATH: &str = "xtask/words.toml";
-/// Names of tests are sentences: a name of so many words is free to use any.
+/// Number of words from which a name may use any: names of tests are sentences.
 const SENTENCE_WORDS: usize = 5;
 /// Keywords that declare a type.
 const TYPE_KEYWORDS: [&str; 4] = ["struct", "enum", "trait", "type"];
@@ -18,13 +18,13 @@ const TYPE_KEYWORDS: [&str; 4] = ["struct", "enum", "trait", "type"];
 /// Retired words, each with its replacement.
 type Retired = BTreeMap<String, String>;
 
-/// The list of retired words, by where they are looked for.
+/// Retired words, by the place in which they are searched.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Glossary {
     identifier: Retired,
     part: Retired,
-    /// By the keyword before the name.
+    /// Keyed by the keyword before the name.
     declared: BTreeMap<String, Retired>,
     prose: Retired,
     within: Vec<Within>,
@@ -33,7 +33,7 @@ pub(super) struct Glossary {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Within {
-    /// A part of the path.
+    /// Part of the path.
     path: String,
     types: Retired,
 }
@@ -81,7 +81,7 @@ impl Glossary {
         findings
     }
 
-    /// Looks at the words of a comment, and at identifiers in backticks.
+    /// Checks the text of a comment, and identifiers in backticks.
     fn in_prose(&self, path: &str, line: usize, text: &str) -> Vec<TidyFinding> {
         let mut findings = Vec::new();
         for (index, piece) in text.split('`').enumerate() {
@@ -96,7 +96,7 @@ impl Glossary {
         findings
     }
 
-    /// Returns an entry for each time that one of its phrases occurs.
+    /// Returns an entry for each occurrence of one of its phrases.
     fn phrases(&self, text: &str) -> impl Iterator<Item = (&String, &String)> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let text = format!(" {} ", words.collect::<Vec<_>>().join(" ").to_lowercase());

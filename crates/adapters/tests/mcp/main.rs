@@ -1,5 +1,5 @@
-//! Tests of the client with MCP servers of other authors, installed from npm and PyPI by `cargo xtask nightly --only
-//! mcp`.
+//! Tests of the client with MCP servers of other authors, installed from npm and PyPI by
+//! `cargo xtask nightly --only mcp`.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,

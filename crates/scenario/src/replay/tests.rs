@@ -1,4 +1,4 @@
-//! The replay model, with a recording made by hand.
+//! Tests of the replay model, with a handmade recording.
 
 use crewagent_core::event::{
     Answer, AssistantMessage, EventKind, Phase, PhaseChanged, Reason, RunResumed, ToolFinished,
@@ -55,7 +55,7 @@ fn asked(calls: Vec<ToolCall>) -> Message {
     Message::Assistant { content: None, tool_calls: calls, from: None, extra: Map::new() }
 }
 
-/// A run of two turns with a restart between them.
+/// Returns a run of two turns with a restart between them.
 fn recording() -> Vec<Event> {
     let first = vec![Message::system("Rules."), Message::user(BRIEF)];
     let resumed = EventKind::from(RunResumed {
@@ -100,13 +100,13 @@ fn check_error(model: &Replay, request: &Request, expected: &str) {
     assert_eq!(error.message, expected);
 }
 
-/// The second request with other messages than the recorded ones.
+/// Checks the difference reported if the second request has other messages than the recorded ones.
 fn check_difference(messages: Vec<Message>, expected: &str) {
     let expected = format!("The request of turn 2 at node `a` is not the recorded one. {expected}");
     check_error(&replay(recording()), &request(2, "other", messages), &expected);
 }
 
-/// The messages of the second request as they were recorded.
+/// Returns the messages of the second request as recorded.
 fn second() -> Vec<Message> {
     vec![
         Message::system("Rules."),

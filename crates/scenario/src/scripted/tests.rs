@@ -1,4 +1,4 @@
-//! The scripted model, with requests made by hand.
+//! Tests of the scripted model, with handmade requests.
 
 mod files;
 mod golden;
@@ -17,7 +17,7 @@ use crewagent_engine::model::{
     Delta, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
 };
 
-/// A request at a node, with what came before it.
+/// Returns a request at a node, with the messages before it.
 fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {
     Request {
         messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
@@ -41,7 +41,7 @@ fn said(mut request: Request, input: &str) -> Request {
     request
 }
 
-/// Messages in which tools have just answered.
+/// Returns messages that end with these results of tools.
 fn answered(answers: &[Json]) -> Vec<Message> {
     let call = |at: usize| ToolCall {
         id: format!("c{at}"),
@@ -77,7 +77,7 @@ fn say(model: &Scripted, request: &Request) -> String {
     ask(model, request).unwrap().content.unwrap_or_default()
 }
 
-/// The message with which a request leaves the scenario.
+/// Checks the message if a request does not fit the scenario.
 fn check_derailed(text: &str, request: &Request, expected: &str) {
     let error = ask(&scripted(text), request).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Script);

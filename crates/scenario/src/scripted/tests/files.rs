@@ -1,4 +1,4 @@
-//! What is said about scenario files that are wrong.
+//! Tests of the messages about invalid scenario files.
 
 use super::*;
 use crate::scripted::ScenarioError;

@@ -1,4 +1,4 @@
-//! The scenarios of the golden runs can be read.
+//! Test that the scenarios of the golden runs can be read.
 
 use std::path::Path;
 

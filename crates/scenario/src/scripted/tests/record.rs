@@ -1,4 +1,4 @@
-//! Recorded replies come back from the scenario as they were.
+//! Tests that recorded replies come back from the scenario unchanged.
 
 use crewagent_core::event::{
     Answer, AssistantMessage, Event, EventKind, Finish, Intent, PhaseChanged, RequestFacts,
@@ -97,7 +97,7 @@ fn recorded(facts: impl IntoIterator<Item = EventKind>) -> String {
     scenario("tea", &events(facts), &|_| None).unwrap()
 }
 
-/// A run with everything that a recording can say.
+/// Returns a run with everything that a recording can hold.
 fn story() -> Vec<EventKind> {
     let long = "A sentence that goes on for so long that it is better broken between two of its words, where a reader takes a breath.";
     vec![
@@ -158,7 +158,7 @@ fn story() -> Vec<EventKind> {
     ]
 }
 
-/// A block whose first line is indented stands deeper than the others.
+/// Expected scenario. A block whose first line is indented is indented deeper than the others.
 const STORY: &str = r#"# Recorded from run 20261115-094946-2q38e. To play it on a fresh copy of the project:
 #   crewagent run tea@1.0.0 --workflow brew --agent host --model scripted:FILE \
 #     --var cups=3 \
@@ -282,7 +282,7 @@ fn replies_are_counted_over_all_visits_and_processes() {
         answer(&json!({ "ok": true }), None),
         moved("b"),
         asked(Some("b")),
-        // The first try failed, and another process asked again.
+        // The first attempt failed, and another process asked again.
         EventKind::from(RunFailed { message: "The way was lost.".to_owned(), partial: None }),
         resumed(None),
         asked(Some("b")),
@@ -351,7 +351,7 @@ fn what_cannot_be_recorded_is_refused() {
     assert!(large.to_string().contains("a scenario may have 4194304 bytes"), "{large}");
 }
 
-/// Texts that a writer of YAML or of templates could stumble over.
+/// Generates texts that a writer of YAML or of templates could get wrong.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-z]{0,12}",
@@ -398,7 +398,7 @@ fn value() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Arguments: mostly objects, sometimes anything.
+/// Generates arguments: mostly objects, sometimes anything.
 fn arguments() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => prop::collection::vec((text(), value()), 0..4)
@@ -447,7 +447,7 @@ fn reply() -> impl Strategy<Value = Reply> {
     )
 }
 
-/// A call without its id; arguments that are an object count as a value.
+/// Returns a call without its id; arguments that are an object count as a value.
 fn meant(call: &ToolCall) -> (String, Result<Json, String>) {
     let text = call.arguments.inline().unwrap();
     let value = serde_json::from_str::<Json>(text).ok().filter(Json::is_object);

@@ -1,4 +1,4 @@
-//! Which reply is given, and what is in it.
+//! Tests of the choice and the content of replies.
 
 use crewagent_core::event::Finish;
 use crewagent_core::payload::Payload;
