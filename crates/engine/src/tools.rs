@@ -1,8 +1,8 @@
 //! The tools that a model can call, on the mounts.
 //!
 //! A call is planned first, which touches nothing: reads are answered at once, and a change of files becomes an
-//! [`Intent`] that can be recorded before the first byte is written. Carrying it out looks at the disk first, so that it
-//! may be done again after a crash at any point.
+//! [`Intent`] that can be recorded before the first byte is written. Carrying it out compares the files with the intent
+//! first, so that it can be repeated after a crash at any point.
 
 mod carry;
 mod change;
@@ -39,59 +39,57 @@ use crate::mounts::{self, MountError, Mounts};
 /// The tools of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Tools<'w> {
-    /// The files they work on.
+    /// Files that the tools work on.
     pub mounts: &'w Mounts,
-    /// The workflow whose state they may change; a conversation has none.
+    /// Workflow whose state the tools may change; a conversation has none.
     pub workflow: Option<&'w Workflow>,
-    /// The folder whose new files count as artifacts.
+    /// Folder whose new files count as artifacts.
     pub artifacts: &'w ProjectPath,
-    /// The state document as it was seen last.
+    /// State document as it was read last.
     pub recent: &'w Recent,
 }
 
-/// What holds at the time of a call.
+/// Circumstances of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Occasion<'a> {
-    /// What the model may do.
     pub policy: &'a Policy,
-    /// Files that were created under the artifacts folder since the last change of the state.
+    /// Files created under the artifacts folder since the last change of the state.
     pub created: &'a [ProjectPath],
-    /// The time, as RFC 3339.
+    /// Current time, as RFC 3339.
     pub now: &'a str,
-    /// What happens when something that a node declares is missing.
+    /// Rule for outputs that a node declares but that are missing.
     pub missing: MissingRule,
-    /// Whether the user has agreed to change a completed workflow.
+    /// States if the user has agreed to change a completed workflow.
     pub confirmation: Confirmation,
-    /// Whether the run may move by itself.
+    /// States if the run may move without asking.
     pub moves: Moves,
-    /// When nobody wants the answer any more.
+    /// Deadline after which the answer is useless.
     pub deadline: &'a Deadline,
 }
 
-/// What a call comes to.
+/// The plan of a call.
 #[derive(Clone, Debug)]
 pub enum Plan {
-    /// It is answered: it was a read, or it was refused, or nothing needs to change.
+    /// Answer it: it is a read, it is refused, or nothing needs to change.
     Answer(Answer),
-    /// Files will change.
+    /// Change files.
     Change(Box<Change>),
-    /// The user is asked.
+    /// Ask the user.
     Ask(Question),
-    /// It is a legal move, and the user has to agree.
+    /// Make a legal move once the user agrees.
     Approve(Moved),
 }
 
-/// How a change ended.
+/// Result of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// What the model is told.
+    /// Answer for the model.
     pub answer: Answer,
-    /// What became of the state.
     pub state: Option<StateChange>,
 }
 
 impl Tools<'_> {
-    /// Works out what a call does. Nothing is changed.
+    /// Plans a call. Changes nothing.
     pub fn plan(&self, call: &Call, occasion: &Occasion<'_>) -> Result<Plan, MountError> {
         let fs = &occasion.policy.fs;
         let answer = match call {
@@ -112,8 +110,8 @@ impl Tools<'_> {
         answer.map(Plan::Answer)
     }
 
-    /// Makes a planned change, or the rest of it. Files that have their new content are left alone, so this may be
-    /// called again after a crash; without `planned` the new content is worked out again from the call.
+    /// Makes a planned change, or the rest of it. Leaves files alone that have their new content, so that it can be
+    /// repeated after a crash. Without `planned` it works out the new content again from the call.
     pub fn carry_out(
         &self,
         call: &Call,
@@ -131,7 +129,7 @@ impl Tools<'_> {
     }
 }
 
-/// Why a change is not made; inside the tools one `?` carries both.
+/// Reasons why a change is not made; one `?` propagates both.
 #[derive(Debug)]
 enum Halt {
     Refused(Box<Refusal>),
@@ -153,12 +151,12 @@ impl From<MountError> for Halt {
     }
 }
 
-/// What a mount gave, with refusals and errors on one way.
+/// Merges refusals and errors of a mount into one error.
 fn reached<T>(answer: mounts::Answer<T>) -> Result<T, Halt> {
     Ok(answer??)
 }
 
-/// A file that the user may not use is no reason to stop the run: the model is told.
+/// Returns a refusal for a file that the system protects: the model can work around it, so the run need not stop.
 fn denied(error: &MountError) -> Option<Refusal> {
     let MountError { kind, action, path, .. } = error;
     let message = match kind {
@@ -175,7 +173,8 @@ fn denied(error: &MountError) -> Option<Refusal> {
     Some(Refusal::new(RefusalCode::Sandbox, message).hint(hint))
 }
 
-/// Nor is a single file that cannot be read. A state document is more than a file: the run cannot go on without it.
+/// Returns a refusal for a single file that cannot be read. A state document has none, because the run cannot continue
+/// without it.
 fn unreadable(error: &MountError) -> Option<Refusal> {
     let MountError { kind, action, path, error } = error;
     let is_one_file = *kind == DiskErrorKind::Other && path.mount() != Mount::State;
@@ -197,7 +196,7 @@ fn told<T: Serialize>(answer: mounts::Answer<T>) -> Result<Answer, MountError> {
     })
 }
 
-/// The answer of a tool that did what it was asked to.
+/// Returns the answer of a tool that succeeded.
 fn done<T: Serialize>(fields: &T, created: Vec<String>) -> Answer {
     match serde_json::to_string(&Done { ok: true, fields }) {
         Ok(result) => Answer { result: result.into(), refused: None, created },
@@ -205,7 +204,7 @@ fn done<T: Serialize>(fields: &T, created: Vec<String>) -> Answer {
     }
 }
 
-/// The answer of a tool as the model gets it: `{ok:true,…}` with the fields of the result, or the refusal.
+/// Returns the JSON of a tool's answer: `{ok:true,…}` with the fields of the result, or the refusal.
 pub fn to_json<T: Serialize>(result: &Result<T, Refusal>) -> Result<Json, serde_json::Error> {
     match result {
         Ok(fields) => serde_json::to_value(Done { ok: true, fields }),
@@ -213,7 +212,7 @@ pub fn to_json<T: Serialize>(result: &Result<T, Refusal>) -> Result<Json, serde_
     }
 }
 
-/// The fields of a result behind the word that it is one.
+/// The fields of a result after `ok`.
 #[derive(Serialize)]
 struct Done<'f, T> {
     ok: bool,
@@ -238,7 +237,7 @@ fn search_of(call: &SearchCall) -> Search {
     }
 }
 
-/// A number of the model's; each tool lowers it to its own limit.
+/// Converts a number of the model; each tool lowers it to its own limit.
 fn count(number: Option<u64>, default: usize) -> usize {
     number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
 }

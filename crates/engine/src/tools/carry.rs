@@ -1,4 +1,5 @@
-//! Carrying out an intent: look first, write what is not there yet, and undo if not all of it can be written.
+//! Carries out an intent: compares the files first, writes those that lack their new content, and undoes the change if
+//! not all of them can be written.
 
 use std::sync::Arc;
 
@@ -12,16 +13,16 @@ use super::change::{Change, Draft, jobs};
 use super::{Halt, Occasion, Tools, denied};
 use crate::mounts::{self, Before, Mounts};
 
-/// A file of an intent, read from its record.
+/// A file of an intent, parsed from its record.
 struct File {
     path: WritablePath,
     before: Option<Digest>,
-    /// None when it is removed.
+    /// None removes the file.
     after: Option<Digest>,
 }
 
-/// The only file of a change that was planned a moment ago. There is no need to look at it first: the write itself
-/// compares what is there.
+/// Returns the only file of a change that was just planned. The write itself compares the content, so no look at the
+/// file is needed before.
 fn fresh(change: &Change) -> Option<Result<Pending, Refusal>> {
     let ([recorded], [images]) = (&change.intent.files[..], &change.files[..]) else { return None };
     Some(File::at(images.path.clone(), recorded).map(|file| {
@@ -34,7 +35,7 @@ fn fresh(change: &Change) -> Option<Result<Pending, Refusal>> {
 struct Pending {
     file: File,
     old: Option<Arc<[u8]>>,
-    /// None when it is removed.
+    /// None removes the file.
     new: Option<Arc<[u8]>>,
 }
 
@@ -48,7 +49,7 @@ impl Tools<'_> {
     ) -> Result<(), Halt> {
         if let Some(one) = planned.and_then(fresh) {
             match self.write_all(&[one?]) {
-                // It is not as planned any more; the look below says what that means.
+                // The file is not as planned any more; the comparison below finds out why.
                 Err(Halt::Refused(_)) => {}
                 result => return result,
             }
@@ -58,7 +59,7 @@ impl Tools<'_> {
         let mut changed = None;
         for recorded in &intent.files {
             let file = File::read(recorded)?;
-            // An error is not taken for a refusal here: the file may be written already.
+            // An error is no refusal here, because the file may be written already.
             let target = settled(self.mounts.target(&file.path, 0))?;
             self.check_target(&file.path, &target)?;
             let now = target.old.map(|old| old.sha256);
@@ -71,12 +72,12 @@ impl Tools<'_> {
             }
         }
         for file in &finished {
-            // Written by a process that may have died before it was sure.
+            // Another process wrote it, and may have died before it was durable.
             settled(self.mounts.flush(&file.path))?;
         }
         let result = match changed {
             Some(refusal) => Err(refusal.into()),
-            // Everything is worked out before the first byte is written.
+            // All contents are worked out before the first byte is written.
             None => pending
                 .into_iter()
                 .map(|file| self.pending(file, call, intent, planned, occasion))
@@ -89,7 +90,7 @@ impl Tools<'_> {
         })
     }
 
-    /// The new content of a file: as planned, or else worked out again with the clock of the plan.
+    /// Returns the new content of a file: as planned, or worked out again with the time of the plan.
     fn pending(
         &self,
         file: File,
@@ -118,12 +119,12 @@ impl Tools<'_> {
         Ok(Pending { file, old, new: after })
     }
 
-    /// Writes all files, or none as far as that can be undone.
+    /// Writes all files, or undoes what it wrote as far as possible.
     fn write_all(&self, pending: &[Pending]) -> Result<(), Halt> {
         for (index, next) in pending.iter().enumerate() {
             let Err(halt) = apply(self.mounts, next) else { continue };
             if pending.len() > 1 {
-                // The one that failed may have been written all the same, if only its folder was not flushed.
+                // The failed one may have been written, if only its folder was not flushed.
                 for done in pending[..=index].iter().rev() {
                     undo(self.mounts, done)?;
                 }
@@ -133,7 +134,7 @@ impl Tools<'_> {
         Ok(())
     }
 
-    /// A file that may not be written is the model's affair, but only if it is known not to be written.
+    /// Turns an error into a refusal if the system protects the file and it is known to be unwritten.
     fn explained(&self, halt: Halt, file: &File) -> Halt {
         match halt {
             Halt::Refused(refusal) => Halt::Refused(refusal),
@@ -149,7 +150,7 @@ impl Tools<'_> {
     }
 }
 
-/// As it came, without taking an error for a refusal.
+/// Merges refusals and errors without turning an error into a refusal.
 fn settled<T>(answer: mounts::Answer<T>) -> Result<T, Halt> {
     match answer {
         Ok(result) => Ok(result?),
@@ -172,7 +173,7 @@ fn expected(digest: Option<Digest>) -> Before {
     digest.map_or(Before::Nothing, Before::Sha256)
 }
 
-/// Puts the old content back, if the new one is there. A file that somebody else has changed since stays as it is.
+/// Restores the old content if the new one is there. A file that was changed since stays as it is.
 fn undo(mounts: &Mounts, done: &Pending) -> Result<(), Halt> {
     let File { path, before, after } = &done.file;
     let undone = match (before, &done.old, after) {
@@ -191,7 +192,7 @@ impl File {
         Self::at(WritablePath::new(VPath::parse(&recorded.path)?)?, recorded)
     }
 
-    /// The same, where the path is known.
+    /// Parses a record whose path is known.
     fn at(path: WritablePath, recorded: &FileIntent) -> Result<Self, Refusal> {
         let digest = |text: &String| {
             Digest::parse(text).ok_or_else(|| {
@@ -218,7 +219,7 @@ fn changed_under(file: &File, now: Option<Digest>) -> Refusal {
         .detail("actualSha256", now.map(|digest| digest.to_string()))
 }
 
-/// Names the files that a process which died has changed before, and that nobody can change back.
+/// Names the files that a process changed before it died, which cannot be undone.
 fn half_done(mut refusal: Refusal, finished: &[File]) -> Refusal {
     if finished.is_empty() {
         return refusal;
@@ -228,7 +229,7 @@ fn half_done(mut refusal: Refusal, finished: &[File]) -> Refusal {
     refusal.detail("changed", paths)
 }
 
-/// The plan cannot be repeated.
+/// Returns the refusal of a plan that cannot be repeated.
 fn other_result(file: &File) -> Refusal {
     let path = &file.path;
     let message =

@@ -1,4 +1,4 @@
-//! Changes of files, worked out before anything is touched.
+//! Plans changes of files before anything is touched.
 
 use std::sync::Arc;
 
@@ -18,17 +18,17 @@ use crate::mounts::Target;
 /// Bytes of an old file that are kept to undo a change.
 pub(crate) const KEPT: usize = 16 << 20;
 
-/// A change that is about to be made.
+/// A planned change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// What is recorded before it is made.
+    /// Record written before the change is made.
     pub intent: Intent,
-    /// The files, in the order of the intent.
+    /// Files in the order of the intent.
     pub files: Vec<Images>,
 }
 
 impl Change {
-    /// What the files hold before the change, as far as it can be kept.
+    /// Returns the contents before the change, where they can be kept.
     pub fn before_images(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().filter_map(|file| file.before.as_deref())
     }
@@ -37,13 +37,12 @@ impl Change {
 /// One file before and after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Images {
-    /// The file.
     pub path: WritablePath,
-    /// Where it really is: a link may lead elsewhere.
+    /// Resolved path; a link may lead elsewhere.
     pub place: VPath,
-    /// Its old content; none when there was no file, or when it is too large to be kept.
+    /// Old content; none if there was no file, or if it is too large to be kept.
     pub before: Option<Arc<[u8]>>,
-    /// Its new content; none when it is removed.
+    /// New content; none removes the file.
     pub after: Option<Arc<[u8]>>,
 }
 
@@ -62,27 +61,27 @@ pub(super) struct Job<'c> {
 
 pub(super) enum Work<'c> {
     Write(&'c WriteCall),
-    /// One after the other.
+    /// In order, each on the result of the one before.
     Patches(Vec<&'c FilePatchCall>),
-    /// In strict mode.
+    /// Only in strict mode.
     State(&'c StateCall),
 }
 
-/// A file as it will be.
+/// The planned content of a file.
 pub(super) struct Draft {
     pub(super) path: WritablePath,
-    /// Where it really is.
+    /// Resolved path.
     pub(super) place: VPath,
     pub(super) before: Option<Digest>,
     pub(super) old: Option<Arc<[u8]>>,
-    /// None when it is removed.
+    /// None removes the file.
     pub(super) after: Option<Arc<[u8]>>,
-    /// The digest of that.
+    /// Digest of `after`.
     pub(super) sha256: Option<Digest>,
     pub(super) transition: Option<Box<Transition>>,
 }
 
-/// What a model is told about one file.
+/// Result for one file, as the model receives it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Told<'d> {
@@ -101,7 +100,7 @@ impl<'d> Told<'d> {
     fn new(call: &Call, draft: &'d Draft) -> Self {
         let bytes_written = match call {
             Call::Write(call) if draft.transition.is_none() => Some(call.content.len()),
-            // The runtime may have added to what the model wrote.
+            // The runtime may have added to the model's text.
             Call::Write(_) => draft.after.as_ref().map(|bytes| bytes.len()),
             Call::Patch(_)
             | Call::State(_)
@@ -126,7 +125,7 @@ struct Several<'d> {
     files: Vec<Told<'d>>,
 }
 
-/// The files of a call, in the order in which it names them. A call that writes none has none.
+/// Returns the files of a call in the order of their names in it; none if the call writes none.
 pub(super) fn jobs(call: &Call) -> Vec<Job<'_>> {
     match call {
         Call::Write(call) => vec![Job { path: &call.path, work: Work::Write(call) }],
@@ -208,7 +207,7 @@ impl Tools<'_> {
                 Work::Patches(patches) => {
                     super::patch::patched(self.mounts, patches, &target, limit)?.into()
                 }
-                // Its path is always that of the state document.
+                // This call always names the state document.
                 Work::State(_) => return Err(super::state::other_name(job.path).into()),
             }
         };
@@ -225,14 +224,14 @@ impl Tools<'_> {
         })
     }
 
-    /// Where a write really goes.
+    /// Returns the resolved target of a write.
     fn aim(&self, path: &WritablePath, limit: usize) -> Result<Target, Halt> {
         let target = reached(self.mounts.target(path, limit))?;
         self.check_target(path, &target)?;
         Ok(target)
     }
 
-    /// The state document has one name, so that nothing gets around the guard.
+    /// Refuses other names of the state document, so that no call bypasses the guard.
     pub(super) fn check_target(&self, path: &WritablePath, target: &Target) -> Result<(), Halt> {
         super::state::check_name(path, &target.path)?;
         if target.old.is_none() || path.path().is_state_document() {
@@ -255,7 +254,7 @@ impl Tools<'_> {
         }
     }
 
-    /// The path of a draft that makes a new artifact.
+    /// Returns the path of a draft that creates an artifact.
     fn created(&self, draft: &Draft) -> Option<String> {
         let path = ProjectPath::new(draft.place.clone())?;
         let below = path.as_str().strip_prefix(self.artifacts.as_str())?;
@@ -268,7 +267,7 @@ impl Tools<'_> {
     }
 }
 
-/// Two names of one file would undo each other.
+/// Refuses two names of one file, because one change would overwrite the other.
 fn check_places(drafts: &[Draft]) -> Result<(), Refusal> {
     for (index, draft) in drafts.iter().enumerate() {
         if let Some(twin) = drafts.iter().take(index).find(|other| other.place == draft.place) {

@@ -1,47 +1,43 @@
-//! `fs.list`: the names in a folder.
+//! `fs.list`: lists the names in a folder.
 
 use crewagent_core::vpath::VPath;
 use serde::Serialize;
 
 use crate::mounts::{Answer, Mounts};
 
-/// Names in one answer; past it there is a preview.
+/// Limit of names in one answer; more give a preview.
 pub const MAX_ENTRIES: usize = 200;
-/// Folders are listed at most this deep.
+/// Limit of depth.
 pub const MAX_DEPTH: usize = 16;
-/// Bytes of names in one answer.
+/// Limit in bytes of the names in one answer.
 const MAX_BYTES: usize = 32 * 1024;
 
-/// What is asked for.
+/// Arguments of `fs.list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
-    /// The folder.
     pub path: VPath,
-    /// 1 for its own names, more for those of the folders in it.
+    /// 1 for the names in the folder, more for those in its subfolders.
     pub depth: usize,
 }
 
-/// The result.
+/// Result of `fs.list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Listed {
-    /// All names.
     Whole {
-        /// The folder.
         path: VPath,
-        /// Relative to it; folders end in `/`.
+        /// Relative to the folder; folders end in `/`.
         entries: Vec<String>,
     },
-    /// The first names of too many.
+    /// The first of too many names.
     #[serde(rename_all = "camelCase")]
     Preview {
-        /// The folder.
         path: VPath,
-        /// Relative to it; folders end in `/`.
+        /// Relative to the folder; folders end in `/`.
         entries_preview: Vec<String>,
         /// Always true.
         truncated: bool,
-        /// What to do about it.
+        /// Advice on how to see the rest.
         hint: String,
     },
 }

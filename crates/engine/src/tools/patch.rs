@@ -10,7 +10,7 @@ use super::write::{check_limit, check_match};
 use super::{Halt, reached};
 use crate::mounts::{Mounts, Target};
 
-/// The bytes of the file after all its patches.
+/// Returns the bytes of a file after all its patches.
 pub(super) fn patched(
     mounts: &Mounts,
     patches: &[&FilePatchCall],
@@ -30,7 +30,7 @@ pub(super) fn patched(
         Some(old) => decode(&old.bytes).map_err(|why| not_text(path, &why))?.to_owned(),
         None if adds(first) => String::new(),
         None => {
-            // Looking for it as a reader would gives the refusal that says what is there.
+            // Read it as `fs.read` would, for the refusal that says what is there.
             reached(mounts.read(path.path(), 0))?;
             return Err(appeared(path).into());
         }
@@ -47,7 +47,7 @@ pub(super) fn patched(
     Ok(text.into_bytes())
 }
 
-/// Whether a patch makes a file that is not there.
+/// Returns true if a patch creates a missing file.
 fn adds(patch: &FilePatchCall) -> bool {
     match &patch.operation {
         Operation::Text(TextPatch::Diff(file)) => match &file.change {
@@ -58,7 +58,7 @@ fn adds(patch: &FilePatchCall) -> bool {
     }
 }
 
-/// Says which file a refusal is about.
+/// Adds the path to a refusal.
 pub(super) fn about(path: &WritablePath, refusal: Refusal) -> Refusal {
     refusal.detail("path", path.to_string())
 }

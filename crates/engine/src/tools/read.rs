@@ -1,6 +1,6 @@
-//! `fs.read`: a file, or some of its lines.
+//! `fs.read`: reads a file, or some of its lines.
 //!
-//! The file goes by in pieces, so that a window of a huge file costs no more memory than the window.
+//! The file is streamed, so that a window of a huge file needs no more memory than the window.
 
 use crewagent_core::call::ReadCall;
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -10,46 +10,44 @@ use serde::Serialize;
 
 use crate::mounts::{Answer, Measured, Mounts};
 
-/// Bytes that are shown of a file that is too large to be read whole.
+/// Bytes shown of a file that is too large to be read whole.
 const PREVIEW: usize = 4096;
-/// How far a NUL byte is looked for.
+/// Bytes in which a NUL byte is searched.
 const SNIFFED: usize = 8 * 1024;
 
-/// The result.
+/// Result of `fs.read`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Read {
-    /// The file.
     pub path: VPath,
-    /// The size of the whole file.
+    /// Size of the whole file.
     pub bytes: u64,
-    /// The SHA-256 of the whole file.
+    /// SHA-256 of the whole file.
     pub sha256: String,
-    /// Whether there is more than these lines.
+    /// True if the file has more than the shown lines.
     pub truncated: bool,
-    /// Which lines these are, if lines were asked for.
+    /// Shown lines, if the call asked for lines.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub window: Option<Shown>,
-    /// What was asked for.
+    /// Requested text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// The beginning of what was asked for, when all of it is too much.
+    /// Beginning of the requested text if it exceeds the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_preview: Option<String>,
-    /// How to get the rest.
+    /// Advice on how to get the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// Which lines are shown.
+/// The range of the shown lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
-    /// The first, from 1.
+    /// First line, from 1.
     pub start_line: usize,
-    /// The last.
     pub end_line: usize,
-    /// How many the file has.
+    /// Number of lines in the file.
     pub total_lines: usize,
 }
 
@@ -108,7 +106,7 @@ fn answer(
     Ok(read)
 }
 
-/// What to do when a window is too large.
+/// Returns a hint for a window that is too large.
 fn go_on(limit: usize, first: usize, next: usize, last: usize) -> String {
     if next > first {
         return format!(
@@ -133,21 +131,21 @@ fn binary(call: &ReadCall, measured: Measured, why: NotText) -> Refusal {
         .detail("sha256", measured.sha256.to_string())
 }
 
-/// The lines that were asked for, taken out of a file that goes by.
+/// The requested lines, collected from a stream.
 struct Lines {
     first: u64,
     last: u64,
     limit: usize,
-    /// The line that the next byte belongs to, from 1.
+    /// Line of the next byte, from 1.
     line: u64,
-    /// Bytes that went by.
+    /// Bytes streamed so far.
     seen: usize,
-    /// Where the first line that was asked for begins.
+    /// Offset of the first requested line.
     from: usize,
-    /// What was asked for, up to one byte over the limit.
+    /// Requested bytes, up to one byte over the limit.
     kept: Vec<u8>,
     nul: Option<usize>,
-    /// Whether the last byte ended a line.
+    /// True if the last byte ended a line.
     is_ended: bool,
 }
 
@@ -176,7 +174,7 @@ impl Lines {
                 if self.kept.is_empty() {
                     self.from = self.seen;
                 }
-                // One byte too much tells that there is more.
+                // One byte over the limit shows that there is more.
                 let room = self.limit.saturating_add(1) - self.kept.len();
                 self.kept.extend_from_slice(&part[..part.len().min(room)]);
             }
@@ -190,7 +188,7 @@ impl Lines {
         self.kept.len() > self.limit
     }
 
-    /// How many lines the file has.
+    /// Returns the number of lines in the file.
     fn total(&self) -> usize {
         let total = if self.is_ended { self.line - 1 } else { self.line };
         usize::try_from(total).unwrap_or(usize::MAX)
@@ -204,7 +202,7 @@ impl Lines {
             Ok(text) => Ok(text),
             Err(NotText::Nul { at }) => Err(NotText::Nul { at: self.from + at }),
             Err(NotText::NotUtf8 { at }) => {
-                // A character that was cut by the limit is no fault of the file.
+                // The limit cut this character, so the file itself may be valid.
                 let (good, rest) = self.kept.split_at(at);
                 let is_cut = self.is_over()
                     && std::str::from_utf8(rest).is_err_and(|error| error.error_len().is_none());

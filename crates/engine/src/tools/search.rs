@@ -1,8 +1,8 @@
-//! `fs.search`: lines that match, with ripgrep's libraries, through the mounts.
+//! `fs.search`: finds matching lines with ripgrep's libraries, through the mounts.
 //!
-//! First all names below the path are listed on all cores, in an order that depends on the names alone; then the
-//! files are searched on all cores. A file is opened through its mount at the moment it is read, so nothing that
-//! happened to its name since the listing leads out. The result depends on the tree only, not on the threads.
+//! First all cores list the names below the path, in an order that depends on the names alone; then all cores search
+//! the files. A file is opened through its mount when it is read, so that a name that changed since the listing cannot
+//! lead out of the mount. The result depends on the tree alone, not on the threads.
 
 mod globs;
 mod ignored;
@@ -23,53 +23,49 @@ use self::walk::Files;
 use crate::cancel::Deadline;
 use crate::mounts::{Answer, Kind, Mounts};
 
-/// Where to search, unless asked for otherwise.
+/// Default path.
 pub const DEFAULT_PATH: &str = "@project";
-/// Matches in one answer, unless asked for otherwise.
+/// Default limit of matches in one answer.
 pub const DEFAULT_MATCHES: usize = 50;
-/// Matches in one answer at most.
+/// Largest limit of matches in one answer.
 pub const MAX_MATCHES: usize = 500;
-/// Lines before and after a match, unless asked for otherwise.
+/// Default number of lines before and after a match.
 pub const DEFAULT_CONTEXT: usize = 1;
-/// Lines before and after a match at most.
+/// Largest number of lines before and after a match.
 pub const MAX_CONTEXT: usize = 20;
-/// Bytes of text in one answer.
+/// Limit in bytes of the text in one answer.
 const MAX_BYTES: usize = 256 * 1024;
-/// What a match costs beside its text.
+/// Bytes counted for a match beside its text.
 const MATCH_BYTES: usize = 64;
 
-/// How a query is read.
+/// Syntax of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Syntax {
-    /// As it stands.
+    /// Plain text.
     #[default]
     Literal,
-    /// As a regular expression.
+    /// A regular expression.
     Regex,
 }
 
-/// Whether capital letters matter.
+/// Treatment of upper and lower case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
-    /// They do not.
     #[default]
     Ignored,
-    /// They do.
     Respected,
 }
 
-/// What is asked for. Numbers over their limit are lowered to it.
+/// Arguments of `fs.search`. Numbers over their limit are lowered to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// What to look for, within a line.
+    /// Text to find within a line.
     pub query: String,
-    /// Where: a folder, or a file.
+    /// Folder or file to search.
     pub path: VPath,
-    /// Which files: names such as `*.md`, or paths such as `src/**/*.rs` or `@project/docs/**`; `!` excludes.
+    /// Files to search: names such as `*.md`, or paths such as `src/**/*.rs` or `@project/docs/**`; `!` excludes.
     pub globs: Vec<String>,
-    /// How the query is read.
     pub syntax: Syntax,
-    /// Whether capital letters matter.
     pub case: Case,
     /// Lines to show before a match.
     pub before: usize,
@@ -80,7 +76,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search for a text, with every setting at its default.
+    /// Returns a search for a text, with all other arguments at their defaults.
     pub fn new(query: impl Into<String>, path: VPath) -> Self {
         Self {
             query: query.into(),
@@ -95,48 +91,44 @@ impl Search {
     }
 }
 
-/// The result.
+/// Result of `fs.search`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// One for each line that matches: file by file, those of a folder before those of its folders.
+    /// One entry for each matching line: file by file, those of a folder before those of its subfolders.
     pub matches: Vec<Match>,
-    /// Whether there are more.
+    /// True if there are more matches.
     pub truncated: bool,
-    /// What was looked at.
     pub stats: Stats,
-    /// What to do about matches or files that are missing.
+    /// Advice on missing matches or files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// A line that matches.
+/// A matching line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Match {
-    /// The file.
     pub path: VPath,
-    /// The number of the line, from 1.
+    /// Number of the line, from 1.
     pub line: u64,
-    /// Where in the line the first match begins, in characters, from 1.
+    /// Column in which the first match starts, in characters, from 1.
     pub column: usize,
-    /// The line, or the part of it around the match.
+    /// Text of the line, or the part around the match.
     pub text: String,
-    /// The lines before it.
     pub before: Vec<String>,
-    /// The lines after it.
     pub after: Vec<String>,
 }
 
-/// What was looked at until the search ended, which is at the first file that has one match too many.
+/// Counts up to the end of the search, which is the first file with one match too many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
-    /// Files that were searched, binary ones too.
+    /// Searched files, including binary ones.
     pub files_scanned: usize,
-    /// Lines that match in them.
+    /// Matching lines in them.
     pub matches_found: usize,
 }
 
-/// Searches. Ends early with a refusal when the time is over.
+/// Searches the files. Returns a refusal if the deadline passes.
 pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> Answer<Found> {
     let request = Search {
         before: request.before.min(MAX_CONTEXT),
@@ -175,7 +167,7 @@ pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> Answer<
     Ok(Ok(assemble(scan, &files, &request)))
 }
 
-/// Takes as many matches as were asked for, and as fit.
+/// Collects as many matches as the call asks for and the answer can hold.
 fn assemble(scan: Scan<'_>, files: &Files, request: &Search) -> Found {
     let outcome = scan.finish(files.len());
     let mut found = Found {
@@ -219,7 +211,7 @@ fn hint(truncated: bool, skipped: usize) -> Option<String> {
     }
 }
 
-/// Arguments that cannot be used, and why.
+/// Returns the refusal of invalid arguments.
 fn invalid(message: String) -> Box<Refusal> {
     Box::new(Refusal::new(RefusalCode::InvalidArguments, message))
 }

@@ -1,4 +1,4 @@
-//! The state document: every change of it, by whatever tool, passes the guard.
+//! Changes of the state document, which pass the guard whichever tool makes them.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -23,18 +23,18 @@ use super::{Halt, Occasion, Tools};
 use crate::disk::DiskErrorKind;
 use crate::mounts::{self, MountError, Mounts, Target};
 
-/// The state document as it was last read or worked out. The same bytes are not parsed again, and what others write in
-/// between is seen.
+/// The state document as it was last read or written. The same bytes are not parsed again, and a change from outside is
+/// noticed.
 #[derive(Debug, Default)]
 pub struct Recent(Mutex<Option<Arc<StateDocument>>>);
 
 impl Recent {
-    /// Nothing was seen yet.
+    /// Returns an empty cache.
     pub const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
-    /// This is what the file says, or soon will.
+    /// Caches the document that the file holds, or soon will.
     pub fn keep(&self, document: StateDocument) -> Arc<StateDocument> {
         let document = Arc::new(document);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(document.clone());
@@ -47,8 +47,8 @@ impl Recent {
     }
 }
 
-/// The document is written under its own name, and nothing else is written in its place. A link may not lead to it
-/// or away from it, nor may another spelling that some file system takes for the same name.
+/// Checks that the document is written under its own name and that nothing else is written in its place. No link may
+/// lead to it or away from it, and no other spelling that a file system treats as the same name is allowed.
 pub(super) fn check_name(path: &WritablePath, place: &VPath) -> Result<(), Refusal> {
     let twin = |path: &VPath| {
         path.mount() == Mount::State
@@ -67,14 +67,14 @@ pub(super) fn check_name(path: &WritablePath, place: &VPath) -> Result<(), Refus
         .hint("Tell the user that the state document was replaced outside the runtime."))
 }
 
-/// Another way to the document, around the guard.
+/// Returns the refusal of another name for the document, which would bypass the guard.
 pub(super) fn other_name(path: &WritablePath) -> Refusal {
     let message = format!("`{path}` is another name of `{STATE_FILE}`.");
     Refusal::new(RefusalCode::Sandbox, message)
         .hint(format!("Use `{STATE_FILE}`, or another file."))
 }
 
-/// A change of the state document that is being worked out.
+/// A change of the state document in the making.
 pub(super) struct StateFile<'s, 'w> {
     pub(super) tools: &'s Tools<'w>,
     pub(super) occasion: &'s Occasion<'s>,
@@ -82,7 +82,7 @@ pub(super) struct StateFile<'s, 'w> {
 }
 
 impl StateFile<'_, '_> {
-    /// The legal change that a job makes.
+    /// Returns the legal transition that a job makes.
     pub(super) fn transition(&self, job: &Job<'_>, target: &Target) -> Result<Transition, Halt> {
         let workflow = self.tools.workflow.ok_or_else(no_workflow)?;
         let old = self.read(target)?;
@@ -117,7 +117,7 @@ impl StateFile<'_, '_> {
         Ok(judged??)
     }
 
-    /// The document as it is on the disk.
+    /// Reads the current document.
     fn read(&self, target: &Target) -> Result<Arc<StateDocument>, Refusal> {
         let lost = |why: &str| {
             let message = format!("`{STATE_FILE}` {why}, so no change of it can be checked.");
@@ -140,8 +140,8 @@ impl StateFile<'_, '_> {
     }
 }
 
-/// Judges something that depends on which files are in the project. A disk that could not be looked at is no reason to
-/// say that a file is missing.
+/// Judges a change by the files that exist in the project. If the disk fails, returns its error instead of treating the
+/// file as missing.
 pub(crate) fn with_project<T>(
     mounts: &Mounts,
     judge: impl FnOnce(&dyn Fn(&ProjectPath) -> bool) -> Result<T, Refusal>,
@@ -162,7 +162,7 @@ pub(crate) fn with_project<T>(
     }
 }
 
-/// In strict mode the state has tools of its own.
+/// Returns the refusal of a direct write: in strict mode the state has tools of its own.
 fn not_directly() -> Refusal {
     let message = format!("This run is strict: `{STATE_FILE}` is not written directly.");
     Refusal::new(RefusalCode::Precondition, message).hint(
@@ -170,7 +170,7 @@ fn not_directly() -> Refusal {
     )
 }
 
-/// There is a state only where something is carried out.
+/// Returns the refusal in a conversation, which has no state.
 fn no_workflow() -> Refusal {
     let message =
         format!("No workflow is running in this conversation, so there is no `{STATE_FILE}`.");
@@ -178,7 +178,7 @@ fn no_workflow() -> Refusal {
         .hint("Write to another file, or tell the user to start a workflow from the menu.")
 }
 
-/// The document that a write wants.
+/// Returns the document that a write proposes.
 fn proposed(
     call: &WriteCall,
     old: &StateDocument,
@@ -195,7 +195,7 @@ fn proposed(
     Ok(StateDocument::read(text))
 }
 
-/// The document that some patches want, each made on what the ones before it left.
+/// Returns the document that patches propose, each applied to the result of the one before.
 fn patched(
     patches: &[&FilePatchCall],
     old: &StateDocument,
@@ -207,7 +207,7 @@ fn patched(
     for patch in patches {
         check_match(&patch.path, patch.if_match, target)?;
         let proposed = match &patch.operation {
-            // What an update adds to the frontmatter has a limit of its own.
+            // An update of the frontmatter has a limit of its own.
             Operation::UpdateFrontmatter(update) => {
                 let before = document.map_err(|error: DocumentError| error.refusal())?;
                 let after = update.apply(&before)?;
@@ -227,7 +227,7 @@ fn patched(
     Ok(document.map(Cow::into_owned))
 }
 
-/// What a transition is in the words of an event.
+/// Returns the event data of a transition.
 pub(crate) fn change_of(workflow: &Workflow, transition: &Transition) -> StateChange {
     StateChange {
         call: None,

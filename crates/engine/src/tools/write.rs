@@ -1,4 +1,4 @@
-//! `fs.write`: the whole text of a file, or more of it.
+//! `fs.write`: writes or appends to a file.
 
 use crewagent_core::call::{WriteCall, WriteMode};
 use crewagent_core::integrity::Digest;
@@ -8,7 +8,7 @@ use crewagent_core::vpath::WritablePath;
 use super::Halt;
 use crate::mounts::Target;
 
-/// The bytes of the file after a write.
+/// Returns the bytes of the file after a write.
 pub(super) fn written(call: &WriteCall, target: &Target, limit: u64) -> Result<Vec<u8>, Halt> {
     check_match(&call.path, call.if_match, target)?;
     check_limit(&call.path, call.content.len() as u64, limit)?;
@@ -25,7 +25,7 @@ pub(super) fn written(call: &WriteCall, target: &Target, limit: u64) -> Result<V
     }
 }
 
-/// Refuses a file that is not the one the model has read.
+/// Refuses a file whose content is not the one that the model has read.
 pub(super) fn check_match(
     path: &WritablePath,
     wanted: Option<Digest>,
@@ -46,7 +46,7 @@ pub(super) fn check_match(
     }
 }
 
-/// A file that a tool writes may have this many bytes.
+/// Refuses a file that would exceed the limit in bytes.
 pub(super) fn check_limit(path: &WritablePath, size: u64, limit: u64) -> Result<(), Refusal> {
     if size <= limit {
         return Ok(());

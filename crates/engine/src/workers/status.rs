@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::Listener;
 use crate::store::JournalId;
 
-/// Entries that are kept; lists are fetched again now and then anyway.
+/// Number of entries; clients fetch whole lists again from time to time anyway.
 const MAX_STATUSES: usize = 4096;
 
 /// The data of a frame `notice`: how a run or a conversation is now, for lists.
@@ -102,7 +102,7 @@ impl RunStatusBoard {
                 status.phase = Some(Phase::Running);
                 (status.reason, status.message, status.asks) = (None, None, None);
             }
-            // The phase change that waits for the answer comes next.
+            // The phase change that waits for the answer follows.
             EventKind::User(UserEvent::Asked(asked)) => {
                 status.asks = Some(asked.question.kind);
                 return;
@@ -118,7 +118,7 @@ impl RunStatusBoard {
         self.touch(journal);
     }
 
-    /// Sets whether a worker works on it.
+    /// Marks a run or conversation as worked on, or not.
     pub fn set_working(&mut self, journal: &JournalId, is_working: bool) {
         self.status(journal).at_work = is_working;
         self.touch(journal);
@@ -130,7 +130,7 @@ impl RunStatusBoard {
         self.touch(journal);
     }
 
-    /// Marks it as removed.
+    /// Marks a run or conversation as removed.
     pub fn remove(&mut self, journal: &JournalId) {
         let status = self.status(journal);
         (status.removed, status.at_work, status.phase) = (true, false, None);
@@ -173,7 +173,6 @@ fn fresh(journal: &JournalId) -> RunStatus {
     }
 }
 
-/// Sets the position of the active workflow.
 fn set_position(status: &mut RunStatus, state: &RunState) {
     status.current_node = Some(state.current_node_id.clone());
     status.steps_completed = u32::try_from(state.steps_completed.len()).ok();
