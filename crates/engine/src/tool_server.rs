@@ -1,7 +1,7 @@
-//! Servers of tools, behind one small port: which tools they have, and what a call of one gives.
+//! The port to tool servers: their tools, and the results of calls.
 //!
-//! A server is a stranger. What it says of its tools is cleaned and capped before a model sees it, arguments are checked
-//! before they are sent, and what comes back is data: it is capped, and nothing in it moves the runtime.
+//! A server is not trusted. Descriptions of its tools are cleaned and capped before a model sees them, arguments are
+//! checked before they are sent, and results are data: they are capped, and nothing in them controls the runtime.
 
 pub(crate) mod answer;
 mod arguments;
@@ -21,139 +21,131 @@ pub use self::logs::{LogLine, Logs};
 use crate::blobs::{BlobError, Blobs};
 use crate::cancel::Deadline;
 
-/// One server. Many runs may use it at the same time.
+/// A tool server. Many runs may use it at the same time.
 pub trait ToolServer: Send + Sync {
-    /// What the user calls it.
+    /// Returns the name that the user gave it.
     fn name(&self) -> &ServerName;
 
-    /// Starts it if it does not run, and does not wait for it.
+    /// Starts the server if it does not run, without waiting for it.
     fn wake(&self);
 
-    /// What it offers. Waits only until it has said so once, or could not; later changes are there when they are.
+    /// Returns its current offer. Waits only for the first one, or for the failure to get it.
     fn offer(&self, deadline: &Deadline) -> Arc<Offer>;
 
-    /// Has it do something. What cannot be sent surely did not happen; see [`ServerFault`].
+    /// Executes an order. [`ServerFault`] says if it may have happened despite an error.
     fn call(&self, order: Order<'_>, deadline: &Deadline) -> Result<ToolResult, ServerFault>;
 
-    /// What it logged.
+    /// Returns its log.
     fn logs(&self) -> &Logs;
 }
 
-/// What a server is to do.
+/// An order to a server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order<'o> {
-    /// Call a tool.
     Tool {
-        /// Its name at the server.
+        /// Name of the tool at the server.
         name: &'o str,
-        /// Its arguments.
         arguments: Map<String, Json>,
     },
-    /// Read a resource.
     Resource {
-        /// Its address.
         uri: String,
     },
 }
 
-/// What a server offers.
+/// Tools and resources that a server offers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// Its tools, or why it has none.
+    /// Tools of the server, or why it has none.
     pub listed: Result<Listed, ServerFault>,
-    /// What can be read from it.
+    /// Resources that can be read from it.
     pub resources: Vec<ResourceOffer>,
-    /// Who it says it is.
+    /// Identity that the server states.
     pub about: About,
 }
 
-/// Who a server says it is.
+/// Identity that a server states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// Its name and version.
+    /// Name and version.
     pub title: String,
-    /// The version of the protocol.
+    /// Version of the protocol.
     pub protocol: String,
 }
 
-/// What a call gave.
+/// Result of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
-    /// The parts, in their order.
+    /// Parts in order.
     pub parts: Vec<Part>,
-    /// The same for programs.
+    /// The same content as JSON.
     pub structured: Option<Json>,
-    /// Whether the server says that it failed.
+    /// True if the server reports a failure.
     pub is_error: bool,
 }
 
-/// A part of what a call gave.
+/// A part of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Words.
     Text(String),
-    /// Something that is no text; a model is told of it and does not get it.
+    /// Something other than text; the model receives only its description.
     Attachment {
-        /// What it is: `image`, `audio`, `resource`, `link`.
+        /// `image`, `audio`, `resource` or `link`.
         kind: &'static str,
-        /// Its media type.
         mime: Option<String>,
-        /// Its size.
         bytes: Option<u64>,
-        /// Where it is.
         uri: Option<String>,
     },
 }
 
-/// Why a server did not do what it was to do.
+/// Reasons why a server did not complete an order.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ServerFault {
-    /// It does not run, so nothing was sent.
+    /// The server does not run, so nothing was sent.
     #[error("{message}")]
     Unavailable {
-        /// How far it came.
+        /// Layer at which it failed.
         layer: Layer,
-        /// What happened, and what to do.
+        /// What happened, and what to do about it.
         message: String,
     },
-    /// It did not answer in time. It may have done it.
+    /// The server did not answer in time, and may have executed the order.
     #[error("the server did not answer in time")]
     TimedOut,
-    /// The user stopped the run. It may have done it.
+    /// The user stopped the run, and the server may have executed the order.
     #[error("the run was stopped before the server answered")]
     Stopped,
-    /// It went away before it answered. It may have done it.
+    /// The server went away before it answered, and may have executed the order.
     #[error("the server went away before it answered: {0}")]
     Lost(String),
-    /// It refused the request.
+    /// The server refused the request.
     #[error("the server refused the request (code {code}): {message}")]
     Refused {
-        /// The code of JSON-RPC.
+        /// JSON-RPC error code.
         code: i64,
-        /// The server's words.
+        /// Message of the server.
         message: String,
     },
 }
 
-/// The way to the tools of a server, step by step.
+/// The layers on the path to the tools of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
-    /// The settings are whole: every variable is set.
+    /// The settings are complete: every variable is set.
     Settings,
     /// The program starts, or the address can be reached.
     Start,
-    /// It speaks the protocol.
+    /// The server speaks the protocol.
     Handshake,
-    /// It says which tools it has.
+    /// The server lists its tools.
     List,
 }
 
 impl Layer {
-    /// In their order.
+    /// All layers, in order.
     pub const ALL: [Self; 4] = [Self::Settings, Self::Start, Self::Handshake, Self::List];
 
-    /// What people call it.
+    /// Returns the name that users see.
     pub fn word(self) -> &'static str {
         match self {
             Self::Settings => "settings",
@@ -164,7 +156,7 @@ impl Layer {
     }
 }
 
-/// The servers of a process. Copies share them; they end with the last copy.
+/// The tool servers of a process. Copies share them, and the servers end with the last copy.
 #[derive(Clone)]
 pub struct ToolServers(Arc<Shared>);
 
@@ -174,17 +166,17 @@ struct Shared {
 }
 
 impl ToolServers {
-    /// Takes these servers. A result of more than `most` bytes is cut.
+    /// Takes these servers. Results of more than `most` bytes are cut.
     pub fn new(servers: Vec<Box<dyn ToolServer>>, most: usize) -> Self {
         Self(Arc::new(Shared { servers, most }))
     }
 
-    /// Returns no servers: the runs have the tools of the engine alone.
+    /// Returns no servers, so that runs have only the tools of the engine.
     pub fn none() -> Self {
         Self(Arc::new(Shared { servers: Vec::new(), most: 0 }))
     }
 
-    /// What the servers offer that a policy allows. The first time they are started, all at once, and waited for.
+    /// Returns the offers of the servers that a policy allows. The first time it starts them all at once and waits.
     pub(crate) fn offers(
         &self,
         policy: &McpPolicy,
@@ -195,7 +187,7 @@ impl ToolServers {
         allowed().map(|server| (server.name(), server.offer(deadline))).collect()
     }
 
-    /// What servers logged since it was last asked for.
+    /// Returns the log lines since the last call.
     pub(crate) fn logged(&self, cursor: &mut LogCursor) -> Vec<(ServerName, LogLine)> {
         let mut lines = Vec::new();
         for server in &self.0.servers {
@@ -206,7 +198,7 @@ impl ToolServers {
         lines
     }
 
-    /// Has a server do what a model asked for. A result that is too long is kept whole in the blobs.
+    /// Lets a server execute a call of the model. A result that is too long is stored whole in the blobs.
     pub(crate) fn call(
         &self,
         tool: &ServedTool,
@@ -245,6 +237,6 @@ impl fmt::Debug for ToolServers {
     }
 }
 
-/// How many lines of each server's log a run has read.
+/// Number of lines of each server's log that a run has read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogCursor(std::collections::BTreeMap<ServerName, u64>);

@@ -1,4 +1,4 @@
-//! What a model is told of the result of a server.
+//! Converts results of a server into answers for the model.
 
 use crewagent_core::event::Answer;
 use crewagent_core::integrity::Digest;
@@ -10,16 +10,16 @@ use serde_json::Value as Json;
 use super::{Part, ServerFault, ToolResult};
 use crate::blobs::{BlobError, Blobs};
 
-/// The longest words of a server about a failure, in bytes.
+/// Limit in bytes of a server's message about a failure.
 const FAILURE_BYTES: usize = 8 << 10;
-/// Parts that are no text and are told one by one.
+/// Limit of attachments that are listed.
 const MOST_ATTACHMENTS: usize = 50;
-/// JSON-RPC: the method is not there.
+/// JSON-RPC code: the method does not exist.
 const METHOD_NOT_FOUND: i64 = -32601;
-/// JSON-RPC: the arguments do not fit.
+/// JSON-RPC code: the arguments do not fit.
 const INVALID_PARAMS: i64 = -32602;
 
-/// A result that came whole, or the front of one.
+/// A result as the model receives it, whole or cut.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Told {
@@ -56,7 +56,7 @@ struct Attachment {
     uri: Option<String>,
 }
 
-/// The answer for what a server gave. What is longer than `most` is cut, and kept whole in the blobs.
+/// Returns the answer for a result. A result longer than `most` is cut, and stored whole in the blobs.
 pub(super) fn of(
     tool: &ServedTool,
     output: ToolResult,
@@ -80,7 +80,7 @@ pub(super) fn of(
     if is_error {
         return Ok(Answer::from(&failed(tool, &text, structured.as_ref())));
     }
-    // Many servers say the same twice, for programs and for people.
+    // Many servers send the same content twice, as JSON and as text.
     let is_same = structured.as_ref().is_some_and(|structured| {
         serde_json::from_str::<Json>(&text).is_ok_and(|read| read == *structured)
     });
@@ -112,7 +112,7 @@ fn written(told: &Told) -> String {
     serde_json::to_string(told).unwrap_or_else(|_| r#"{"ok":true}"#.to_owned())
 }
 
-/// The beginning of a text, up to a number of bytes.
+/// Returns the beginning of a text, up to a number of bytes.
 fn front(text: &str, bytes: usize) -> String {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or_default().to_owned()
 }
@@ -127,7 +127,7 @@ fn failed(tool: &ServedTool, text: &str, structured: Option<&Json>) -> Refusal {
     Refusal::new(RefusalCode::ToolFailed, message)
 }
 
-/// The refusal for a server that did not do what it was to do.
+/// Returns the refusal for a server that did not complete an order.
 pub(super) fn refused(tool: &ServedTool, fault: &ServerFault) -> Refusal {
     let (name, server) = (tool.name(), &tool.server);
     let may_have = "It may have happened or not: look before you repeat it.";
@@ -163,14 +163,14 @@ pub(super) fn refused(tool: &ServedTool, fault: &ServerFault) -> Refusal {
     }
 }
 
-/// What is told of a call whose outcome nobody recorded.
+/// Returns the refusal for a call whose outcome is not recorded.
 pub(crate) fn in_doubt(tool: &str) -> Refusal {
     let message = format!("The run was interrupted before `{tool}` was answered.");
     Refusal::new(RefusalCode::UnknownOutcome, message)
         .hint("It may have happened or not, and it was not repeated: look before you do so.")
 }
 
-/// A sentence with its end.
+/// Adds the missing period to a sentence.
 fn ended(sentence: &str) -> String {
     let sentence = sentence.trim_end();
     match sentence.ends_with(['.', '!', '?', '…']) {

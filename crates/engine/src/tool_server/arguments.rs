@@ -1,16 +1,16 @@
-//! Checks the arguments of a call against the schema of the tool, before anything is sent.
+//! Checks the arguments of a call against the schema of the tool before they are sent.
 
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::tool::served::{ServedTool, cleaned};
 use serde_json::{Map, Value as Json};
 
-/// Mistakes that are told at once.
+/// Limit of errors in one refusal.
 const MOST_TOLD: usize = 8;
-/// The longest sentence about one of them.
+/// Limit in bytes of the sentence about one error.
 const TOLD_BYTES: usize = 300;
 
-/// Refuses arguments that do not fit, with every mistake. A schema that is none, or that refers to somewhere else, is
-/// left to the server: it knows best what it meant.
+/// Refuses arguments that do not fit, with every error. A schema that is invalid or refers to another document is left
+/// to the server, which knows best what it means.
 pub(super) fn check(tool: &ServedTool, arguments: &Map<String, Json>) -> Result<(), Refusal> {
     let Ok(schema) = jsonschema::validator_for(&tool.parameters) else { return Ok(()) };
     let arguments = Json::Object(arguments.clone());
@@ -18,7 +18,7 @@ pub(super) fn check(tool: &ServedTool, arguments: &Map<String, Json>) -> Result<
     for error in schema.iter_errors(&arguments).take(MOST_TOLD) {
         let place = error.instance_path().to_string();
         let place = if place.is_empty() { String::new() } else { format!("`{place}`: ") };
-        // The value itself may be long; the model knows it.
+        // The value itself may be long, and the model knows it.
         told.push(cleaned(&format!("{place}{}", error.masked()), TOLD_BYTES));
     }
     if told.is_empty() {

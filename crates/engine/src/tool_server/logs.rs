@@ -1,13 +1,13 @@
-//! What a server logs: the last lines, each short, and how many there were.
+//! The log of a tool server: its last lines, each capped, and their total number.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crewagent_core::tool::served::cleaned;
 
-/// Lines that are kept; older ones are forgotten.
+/// Number of lines kept.
 const LINES: usize = 50;
-/// The longest line, in bytes.
+/// Limit of a line in bytes.
 const LINE_BYTES: usize = 400;
 
 /// The log of one server.
@@ -17,21 +17,21 @@ pub struct Logs(Mutex<Kept>);
 #[derive(Debug, Default)]
 struct Kept {
     lines: VecDeque<LogLine>,
-    /// How many there were since it started.
+    /// Number of lines since the server started.
     count: u64,
 }
 
-/// One line.
+/// A line of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
-    /// How grave it is; `stderr` for what it wrote there.
+    /// Severity; `stderr` for lines from there.
     pub level: String,
-    /// What it wrote, cleaned and capped.
+    /// Text, cleaned and capped.
     pub text: String,
 }
 
 impl Logs {
-    /// Takes a line.
+    /// Appends a line.
     pub fn push(&self, level: &str, text: &str) {
         let text = cleaned(text, LINE_BYTES).replace('\n', " ");
         if text.is_empty() {
@@ -45,12 +45,12 @@ impl Logs {
         kept.count += 1;
     }
 
-    /// The last line.
+    /// Returns the last line.
     pub fn last(&self) -> Option<LogLine> {
         self.kept().lines.back().cloned()
     }
 
-    /// The lines after the first `seen`, which counts them. What was forgotten is told as one line.
+    /// Returns the lines after the first `seen` and updates `seen`. One line stands for those that were dropped.
     pub fn after(&self, seen: &mut u64) -> Vec<LogLine> {
         let kept = self.kept();
         let news = kept.count.saturating_sub(*seen);

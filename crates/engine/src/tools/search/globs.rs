@@ -1,4 +1,4 @@
-//! Which files a search looks at.
+//! Globs that select the files to search.
 
 use crewagent_core::refusal::Refusal;
 use crewagent_core::vpath::{Mount, VPath, with_mounts};
@@ -7,19 +7,19 @@ use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::invalid;
 
-/// Globs in one call.
+/// Limit of globs in one call.
 const MAX_GLOBS: usize = 64;
-/// Bytes in one glob.
+/// Limit of a glob in bytes.
 const MAX_GLOB: usize = 512;
 
-/// Globs, compiled. A glob without a slash is about names at any depth; one with a slash is about the path below the
-/// mount, or below the folder that is searched. A glob for a folder stands for all that is in it.
+/// Compiled globs. A glob without a slash matches names at any depth; one with a slash matches the path below the
+/// mount, or below the searched folder. A glob that matches a folder includes everything in it.
 pub(super) struct Globs {
     included: GlobSet,
     excluded: GlobSet,
-    /// Paths that were given without a wildcard. They are wanted even where an ignore file says otherwise.
+    /// Paths given without a wildcard. They are searched even if an ignore file excludes them.
     named: Vec<String>,
-    /// The length of the path that is searched, with its slash.
+    /// Length of the searched path, with its slash.
     base: usize,
 }
 
@@ -55,17 +55,17 @@ impl Globs {
         })
     }
 
-    /// Whether a file is wanted. The path is the one below the mount.
+    /// Returns true if a file is to be searched. The path is relative to the mount.
     pub(super) fn wants_file(&self, path: &str) -> bool {
         (self.included.is_empty() || self.matches(&self.included, path)) && !self.excludes(path)
     }
 
-    /// Whether a file or folder is left out by name.
+    /// Returns true if a glob excludes a file or folder.
     pub(super) fn excludes(&self, path: &str) -> bool {
         !self.excluded.is_empty() && self.matches(&self.excluded, path)
     }
 
-    /// Whether a path was named, or is on the way to one that was, or below one.
+    /// Returns true if a path was given without a wildcard, leads to such a path, or lies below one.
     pub(super) fn names(&self, path: &str) -> bool {
         let below = |one: &str, other: &str| {
             one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -82,7 +82,7 @@ impl Globs {
     }
 }
 
-/// The glob without its mount, and whether it is about paths rather than names.
+/// Returns the glob without its mount, and true if it matches paths rather than names.
 fn below_mount(glob: &str, mount: Mount) -> Result<(&str, bool), String> {
     if glob.len() > MAX_GLOB {
         return Err(format!("is longer than {MAX_GLOB} bytes"));
@@ -111,7 +111,7 @@ fn below_mount(glob: &str, mount: Mount) -> Result<(&str, bool), String> {
     }
 }
 
-/// The glob itself, and the same for what is in a folder of that name.
+/// Returns the glob itself, and a glob for the contents of a folder that it matches.
 fn variants(glob: &str, anchored: bool) -> impl Iterator<Item = String> {
     let is_folder = glob.ends_with('/');
     let glob = glob.trim_end_matches('/');

@@ -1,7 +1,7 @@
-//! What ignore files leave out.
+//! Rules of ignore files.
 //!
-//! The files are read through the mount, not by ripgrep's own walk: that opens `.gitignore` by its path, so that a
-//! pipe of that name would stop a search for ever, and a link to a device would fill the memory.
+//! The files are read through the mount, not by ripgrep's own walk: that one opens `.gitignore` by its path, so that a
+//! pipe of that name would block a search forever, and a link to a device would fill the memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::mounts::Tree;
 
-/// Bytes of an ignore file that are read.
+/// Bytes read of an ignore file.
 const MAX_FILE: u64 = 256 * 1024;
-/// Rules that are taken from one file.
+/// Limit of rules from one file.
 const MAX_RULES: usize = 5_000;
 
-/// The names in a folder that say something about ignoring.
+/// Names found in a folder that concern ignoring.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signs {
     ignore: bool,
@@ -35,22 +35,22 @@ impl Signs {
     }
 }
 
-/// The rules of a folder and of those above it.
+/// Rules of a folder and of those above it.
 #[derive(Clone, Default)]
 pub(super) struct Rules(Option<Arc<Level>>);
 
-/// The rules of one folder that has any.
+/// Rules of one folder that has any.
 struct Level {
     ignore: Option<Gitignore>,
     gitignore: Option<Gitignore>,
     exclude: Option<Gitignore>,
-    /// Whether a repository begins here, for which rules of git further up do not count.
+    /// True if a repository starts here, so that git's rules further up do not apply.
     is_repository: bool,
     above: Rules,
 }
 
 impl Rules {
-    /// The rules inside a folder, given those above it.
+    /// Returns the rules inside a folder, given those above it.
     pub(super) fn enter(&self, tree: Tree<'_>, folder: &str, signs: Signs) -> Self {
         if !(signs.ignore || signs.gitignore || signs.git) {
             return self.clone();
@@ -65,8 +65,8 @@ impl Rules {
         })))
     }
 
-    /// What the rules say of a path below the mount: `Some(true)` for ignored, `Some(false)` for wanted all the same.
-    /// `.ignore` counts more than `.gitignore`, and a nearer file more than one further up.
+    /// Returns the verdict on a path below the mount: `Some(true)` if it is ignored, `Some(false)` if a rule includes
+    /// it again. `.ignore` takes precedence over `.gitignore`, and a nearer file over one further up.
     pub(super) fn ignores(&self, path: &str, is_folder: bool) -> Option<bool> {
         let by = |rules: fn(&Level) -> Option<&Gitignore>| {
             move |level: &Level| said(rules(level)?, path, is_folder)
@@ -82,7 +82,7 @@ impl Rules {
         std::iter::successors(first, |level| level.above.0.as_deref())
     }
 
-    /// The levels from here up to the nearest repository.
+    /// Returns the levels from here up to the nearest repository.
     fn of_git(&self) -> impl Iterator<Item = &Level> {
         let mut is_outside = false;
         self.levels()
@@ -104,7 +104,7 @@ fn read(tree: Tree<'_>, folder: &str, name: &str) -> Option<Gitignore> {
     let text = String::from_utf8_lossy(&bytes);
     let mut builder = GitignoreBuilder::new(if folder.is_empty() { "." } else { folder });
     for line in text.trim_start_matches('\u{feff}').lines().take(MAX_RULES) {
-        // A line that is no rule is passed over, as git does.
+        // Invalid lines are skipped, as git does.
         let _ = builder.add_line(None, line);
     }
     let rules = builder.build().ok()?;

@@ -1,4 +1,4 @@
-//! Lines that match in one file, with the lines around them, cut to a size that can be shown.
+//! Matching lines of one file with their context, cut to a size that can be shown.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,12 +7,12 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
-/// Characters of a line that are shown.
+/// Limit of shown characters of a line.
 const SHOWN: usize = 500;
-/// Characters that are shown before a match in a line that is cut.
+/// Characters shown before a match in a line that is cut.
 const LEAD: usize = 100;
 
-/// A line that matches.
+/// A matching line.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) number: u64,
@@ -24,24 +24,23 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// How much text it has.
+    /// Returns the size of its text and context in bytes.
     pub(super) fn bytes(&self) -> usize {
         let around = self.before.iter().chain(&self.after);
         self.text.len() + around.map(String::len).sum::<usize>()
     }
 }
 
-/// Takes what the searcher finds in one file.
+/// Collects the matches of the searcher in one file.
 pub(super) struct Lines<'m> {
     matcher: &'m RegexMatcher,
     before: usize,
     after: usize,
     max: usize,
-    /// The lines found.
     pub(super) found: Vec<Line>,
-    /// The last lines that went by, at most `before`, with their numbers.
+    /// The last `before` lines, with their numbers.
     recent: VecDeque<(u64, String)>,
-    /// The first of the found lines that may lack lines after it.
+    /// Index of the first match that may still lack lines after it.
     open: usize,
 }
 
@@ -50,7 +49,7 @@ impl<'m> Lines<'m> {
         Self { matcher, before, after, max, found: Vec::new(), recent: VecDeque::new(), open: 0 }
     }
 
-    /// A line goes by: it comes after some matches, and before others.
+    /// Adds a line to the context of the matches before and after it.
     fn pass(&mut self, number: u64, text: String) {
         let after = self.after as u64;
         while self.found.get(self.open).is_some_and(|line| line.number + after < number) {
@@ -98,7 +97,7 @@ impl Sink for Lines<'_> {
     }
 
     fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
-        // A file with a NUL byte is binary, also when it comes after the first matches.
+        // A file with a NUL byte is binary, even if the byte comes after the first matches.
         if finish.binary_byte_offset().is_some() {
             self.found.clear();
         }
@@ -115,17 +114,17 @@ fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| !is_inside(**byte)).count()
 }
 
-/// Whether a byte continues a character of UTF-8.
+/// Returns true if a byte continues a UTF-8 character.
 fn is_inside(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// The line, or the part of it around a match, marked where something is left out.
+/// Returns the line, or the part around a match with marks where text is left out.
 fn cut(line: &[u8], at: usize) -> String {
-    // No character has more than four bytes, so what is outside of this window is not shown anyway.
+    // A character has at most four bytes, so nothing outside of this window is shown.
     let mut from = at.saturating_sub(LEAD * 4);
     let mut to = line.len().min(at.saturating_add(SHOWN * 4));
-    // To the border of a character, which is never further than three bytes away; other bytes are no text.
+    // Move to the boundary of a character, at most three bytes away; otherwise the bytes are no text.
     for _ in 0..3 {
         if from > 0 && line.get(from).copied().is_some_and(is_inside) {
             from -= 1;

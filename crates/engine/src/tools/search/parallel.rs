@@ -1,19 +1,19 @@
-//! Work on all cores, in small blocks from first to last.
+//! Runs work on all cores, in small blocks from first to last.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// More threads than this only wait for each other.
+/// Number of threads beyond which they only wait for each other.
 const MAX_THREADS: usize = 12;
 
-/// Whether to go on after an item.
+/// Decision after an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Then {
     GoOn,
     Stop,
 }
 
-/// Calls `work` for every index below `count`, in blocks of the given size, each thread with its own state from `start`. A thread that is told to
-/// stop leaves the rest to the others.
+/// Calls `work` for every index below `count`, in blocks of this size, in several threads that each have a state from
+/// `start`. A thread that gets [`Then::Stop`] leaves the rest to the others.
 pub(super) fn for_each<S>(
     count: usize,
     block: usize,

@@ -1,4 +1,4 @@
-//! The query as a matcher, within limits.
+//! Compiles a query into a matcher, within limits.
 
 use crewagent_core::refusal::Refusal;
 use grep_matcher::LineTerminator;
@@ -7,23 +7,23 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 use super::{Case, Search, Syntax, invalid};
 
-/// A query may have this many bytes.
+/// Limit of a query in bytes.
 const MAX_QUERY: usize = 4096;
-/// Bytes that a compiled expression may take, and again for what it remembers while it runs.
+/// Limit in bytes of a compiled expression, and of its cache while it runs.
 const MAX_COMPILED: usize = 4 << 20;
-/// Levels of groups in an expression.
+/// Limit of nested groups in an expression.
 const MAX_NESTING: u32 = 64;
-/// Bytes of a file that are held at a time; a line must fit.
+/// Bytes of a file held at a time; a line must fit.
 const MAX_HEAP: usize = 16 << 20;
 
-/// What to look for.
+/// A compiled query.
 pub(super) struct Pattern {
     pub(super) matcher: RegexMatcher,
     searcher: SearcherBuilder,
 }
 
 impl Pattern {
-    /// Compiles the query, or says why that is not possible.
+    /// Compiles the query, or returns why it cannot.
     pub(super) fn new(request: &Search) -> Result<Self, Box<Refusal>> {
         let query = request.query.as_str();
         if query.is_empty() {
@@ -65,7 +65,7 @@ impl Pattern {
         Ok(Self { matcher, searcher })
     }
 
-    /// One for each thread.
+    /// Returns a searcher for one thread.
     pub(super) fn searcher(&self) -> Searcher {
         self.searcher.build()
     }

@@ -1,7 +1,7 @@
-//! Searching many files at once, with a result that does not depend on which thread was faster.
+//! Searches many files in parallel, with a result that does not depend on the speed of the threads.
 //!
-//! As soon as the files that are done have one match too many, no file after the last of these is needed. That limit
-//! only ever moves to the front, so every file before its final place has been searched, whatever the order was.
+//! As soon as the searched files have one match too many, no file after the last of these is needed. That limit only
+//! moves towards the front, so that every file before its final position has been searched, in whatever order.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,11 +19,11 @@ use super::walk::{Files, skip};
 use crate::cancel::Deadline;
 use crate::mounts::Tree;
 
-/// Files up to this size are read whole before they are searched.
+/// Limit in bytes up to which a file is read whole before it is searched.
 const WHOLE: u64 = 2 << 20;
-/// Files a thread takes at a time: few enough to share the work evenly, enough to keep to one folder.
+/// Files that a thread takes at a time: few enough to share the work evenly, enough to stay in one folder.
 const BLOCK: usize = 16;
-/// What the buffer of a thread has at the start.
+/// Initial buffer of a thread in bytes.
 const BUFFER: usize = 128 * 1024;
 
 /// A search in progress.
@@ -31,7 +31,7 @@ pub(super) struct Scan<'s> {
     pattern: &'s Pattern,
     request: &'s Search,
     deadline: &'s Deadline,
-    /// No file after this one is needed.
+    /// Index of the last file that is needed.
     last: AtomicUsize,
     tally: Mutex<Tally>,
 }
@@ -40,16 +40,15 @@ pub(super) struct Scan<'s> {
 struct Tally {
     /// Matches by the index of their file.
     lines: BTreeMap<usize, Vec<Line>>,
-    /// How many there are.
     total: usize,
     /// Files that could not be read.
     skipped: Vec<usize>,
-    /// Files that were gone, or something else than a file.
+    /// Files that were removed, or are no regular files.
     gone: Vec<usize>,
     error: Option<io::Error>,
 }
 
-/// What a search found.
+/// Result of a scan.
 pub(super) struct Outcome {
     /// With the index of their file, in order.
     pub(super) lines: Vec<(usize, Line)>,
@@ -58,7 +57,7 @@ pub(super) struct Outcome {
     pub(super) files_skipped: usize,
 }
 
-/// What a thread needs for itself.
+/// State of one thread.
 struct Worker {
     searcher: Searcher,
     buffer: Vec<u8>,
@@ -74,7 +73,7 @@ impl<'s> Scan<'s> {
         Worker { searcher: self.pattern.searcher(), buffer: vec![0; BUFFER] }
     }
 
-    /// Searches many files. Those that cannot be read are passed over.
+    /// Searches many files, and skips those that cannot be read.
     pub(super) fn files(&mut self, tree: Tree<'_>, files: &Files) -> io::Result<()> {
         for_each(
             files.len(),
@@ -100,7 +99,7 @@ impl<'s> Scan<'s> {
         tally.error.take().map_or(Ok(()), Err)
     }
 
-    /// Searches one file. It is passed over only if it can be read and not searched.
+    /// Searches one file. Skips it only if it can be read but not searched.
     pub(super) fn file(&mut self, file: File, size: u64) -> io::Result<()> {
         let lines = self.lines(&mut self.worker(), file, size);
         if let Err(error) = &lines
@@ -129,7 +128,7 @@ impl<'s> Scan<'s> {
         Ok(lines.found)
     }
 
-    /// Keeps the matches of a file, and drops those that will not be shown.
+    /// Adds the matches of a file, and drops those that will not be shown.
     fn note(&self, index: usize, result: io::Result<Option<Vec<Line>>>) -> Then {
         if matches!(&result, Ok(Some(lines)) if lines.is_empty()) {
             return Then::GoOn;
@@ -159,7 +158,7 @@ impl<'s> Scan<'s> {
         Then::GoOn
     }
 
-    /// Ends the search over this many files.
+    /// Returns the result of a scan over this many files.
     pub(super) fn finish(self, files: usize) -> Outcome {
         let tally = self.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let scanned = files.min(self.last.into_inner().saturating_add(1));
@@ -178,7 +177,7 @@ impl<'s> Scan<'s> {
 }
 
 impl Tally {
-    /// Drops the last files as long as there is one match too many without them.
+    /// Drops the last files while one match too many is left without them.
     fn trim(&mut self, max: usize) {
         while let Some(entry) = self.lines.last_entry() {
             let count = entry.get().len();
@@ -195,10 +194,10 @@ fn is_utf16(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
 }
 
-/// The bytes of a file that is expected to be this large, in a buffer that is used again.
+/// Reads a file of this expected size into a reused buffer.
 fn read_whole<'b>(file: &mut File, size: u64, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
     let expected = usize::try_from(size).map_err(|_| io::ErrorKind::FileTooLarge)?;
-    // One byte more, so that a full read that is short tells of the end.
+    // One byte more, so that a read can report the end of the file.
     if buffer.len() <= expected {
         buffer.resize(expected + 1, 0);
     }

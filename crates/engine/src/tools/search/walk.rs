@@ -1,4 +1,4 @@
-//! The files below a folder that are to be searched, in an order that depends on their names alone.
+//! Lists the files to search below a folder, in an order that depends on their names alone.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -11,30 +11,29 @@ use super::parallel::{Then, for_each};
 use crate::cancel::Deadline;
 use crate::mounts::{Kind, Links, Tree};
 
-/// Names that are looked at in one call.
+/// Limit of names seen in one call.
 const MAX_SEEN: usize = 1_000_000;
 
-/// What is to be searched.
+/// Files to search.
 #[derive(Default)]
 pub(super) struct Files {
-    /// Sorted; a folder before those in it.
+    /// Sorted; a folder comes before its subfolders.
     folders: Vec<Folder>,
-    /// Of each folder, how many files come before its own.
+    /// For each folder, the number of files before its own.
     starts: Vec<usize>,
     count: usize,
-    /// Whether there are more names than may be looked at.
+    /// True if there are more names than the limit.
     pub(super) cut: bool,
-    /// Folders that could not be read.
+    /// Number of folders that could not be read.
     pub(super) skipped: usize,
 }
 
 struct Folder {
     path: String,
-    /// Names, sorted.
     files: Vec<String>,
 }
 
-/// A folder that is still to be listed.
+/// A folder to list.
 struct Job {
     path: String,
     rules: Rules,
@@ -42,7 +41,7 @@ struct Job {
 }
 
 impl Files {
-    /// One file alone.
+    /// Returns a list of one file.
     pub(super) fn single(path: &str) -> Self {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = Folder { path: folder.to_owned(), files: vec![name.to_owned()] };
@@ -53,7 +52,7 @@ impl Files {
         self.count
     }
 
-    /// The path of a file below the mount.
+    /// Returns the path of a file below the mount.
     pub(super) fn path(&self, index: usize) -> String {
         let folder = self.starts.partition_point(|start| *start <= index).saturating_sub(1);
         let Some(start) = self.starts.get(folder) else { return String::new() };
@@ -74,7 +73,7 @@ impl Files {
     }
 }
 
-/// Lists a folder with all that is in it, level by level, each level on all cores.
+/// Lists a folder and everything in it level by level, each level on all cores.
 pub(super) fn walk(
     tree: Tree<'_>,
     folder: &str,
@@ -84,7 +83,7 @@ pub(super) fn walk(
     let mut files = Files::default();
     let mut seen = 0;
     let rules = rules_above(tree, folder);
-    // The model named this one, and may name a link.
+    // The model named this folder, which may be a link.
     let mut level = vec![Job { path: folder.to_owned(), rules, links: Links::Followed }];
     let mut is_first = true;
     while !level.is_empty() && !deadline.is_over() {
@@ -111,7 +110,7 @@ pub(super) fn walk(
     Ok(files)
 }
 
-/// What cannot be read is passed over and counted; what is gone is not even that.
+/// Counts an unreadable entry as skipped, ignores a removed one, and returns other errors.
 pub(super) fn skip(error: io::Error, skipped: &mut usize) -> io::Result<()> {
     use io::ErrorKind as Kind;
     if crate::disk::is_exhausted(&error) {
@@ -123,7 +122,7 @@ pub(super) fn skip(error: io::Error, skipped: &mut usize) -> io::Result<()> {
     Ok(())
 }
 
-/// A folder, those in it, and how many names were looked at.
+/// A folder, its subfolders, and the number of names seen.
 type Listed = io::Result<(Folder, Vec<Job>, usize)>;
 
 fn list_level(tree: Tree<'_>, level: &[Job], globs: &Globs) -> Vec<Listed> {
@@ -161,7 +160,7 @@ fn list(tree: Tree<'_>, job: &Job, globs: &Globs) -> Listed {
         if globs.excludes(&path) || is_ignored(&rules, globs, &path, &name, is_folder) {
             continue;
         }
-        // A name that the model could not use to open the file would be no answer.
+        // The model could not use this name to open the file.
         if VPath::new(Mount::Project, &path).is_none() {
             continue;
         }
@@ -175,7 +174,7 @@ fn list(tree: Tree<'_>, job: &Job, globs: &Globs) -> Listed {
     Ok((folder, jobs, seen))
 }
 
-/// A hidden folder, or left out by an ignore file, and not named by the model.
+/// Returns true for a hidden folder or an ignored path that the model did not name.
 fn is_ignored(rules: &Rules, globs: &Globs, path: &str, name: &str, is_folder: bool) -> bool {
     let ignored = match rules.ignores(path, is_folder) {
         Some(ignored) => ignored,
@@ -184,7 +183,7 @@ fn is_ignored(rules: &Rules, globs: &Globs, path: &str, name: &str, is_folder: b
     ignored && !globs.names(path)
 }
 
-/// The rules of the folders above the one that is searched, as far as they are in the mount.
+/// Returns the rules of the folders above the searched one, within the mount.
 fn rules_above(tree: Tree<'_>, folder: &str) -> Rules {
     let mut rules = Rules::default();
     let ends = folder.match_indices('/').map(|(index, _)| index);
