@@ -1,4 +1,4 @@
-//! The store: everything the runtime keeps for a user, in one folder.
+//! Store: the data that the runtime keeps for a user, in one folder.
 
 mod change;
 mod conversations;
@@ -47,7 +47,7 @@ pub(crate) use self::layout::stem;
 use self::packages::PackageCache;
 use crate::disk::{Disk, Folder};
 
-/// An open store. Nothing is created before something is put in.
+/// Open store. Its folder is created with the first write.
 #[derive(Debug)]
 pub struct Store {
     layout: Layout,
@@ -66,43 +66,39 @@ pub struct Flaw {
     pub reason: String,
 }
 
-/// Why the store cannot do what was asked.
+/// Error of the store.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// There is no place for a store.
+    /// No folder is known that could hold the store.
     #[error(
         "the home folder of this user is not known; set `CREWAGENT_HOME` to the folder the store shall be in"
     )]
     NoHome,
-    /// The settings cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// A package of the store is not what was imported.
     #[error(transparent)]
     Damaged(#[from] Box<Damaged>),
-    /// A package of the store has errors for this version of the program.
+    /// A package of the store has errors in this version of the program.
     #[error("the package {0} has errors; `crewagent package validate {0}` explains them")]
     Invalid(String),
-    /// The disk failed.
     #[error("cannot {action} `{}`: {error}{}", path.display(), advice(error))]
     Io {
-        /// What was tried, as in "cannot write".
+        /// Verb, as in "cannot write".
         action: &'static str,
-        /// On what.
         path: PathBuf,
-        /// What the system said.
         error: io::Error,
     },
 }
 
 impl StoreError {
-    /// For `map_err`: says what was tried on which path.
+    /// Returns a closure for `map_err` that adds action and path to an error.
     fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io { action, path: path.to_owned(), error }
     }
 }
 
-/// What a person can do about a system error, as the end of a sentence.
+/// Returns advice for the user about a system error, as the end of a sentence.
 fn advice(error: &io::Error) -> &'static str {
     use io::ErrorKind as Kind;
     let kind = error.kind();
@@ -119,9 +115,9 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// Whether this process or the system has too many files open, which says nothing about the file that was tried.
+/// Returns true if the process or the system has too many open files, which does not concern the file itself.
 fn is_out_of_files(error: &io::Error) -> bool {
-    // The standard library has no kind for these: of this process, and of all.
+    // The standard library has no error kind for these codes: per process, and per system.
     let codes = if cfg!(windows) { [4, 4] } else { [24, 23] };
     error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
@@ -135,37 +131,37 @@ impl Store {
         Ok(Self { layout, settings, disk: Disk::real(), packages: PackageCache::default() })
     }
 
-    /// Opens the same store again with its current settings. Both share the cache of checked packages.
+    /// Reopens the store with its current settings. Both share the cache of checked packages.
     pub fn reopen(&self) -> Result<Self, StoreError> {
         let layout = self.layout.clone();
         let settings = Settings::load(&layout.config())?;
         Ok(Self { layout, settings, disk: self.disk.clone(), packages: self.packages.clone() })
     }
 
-    /// The same store, with every operation on projects and runs passing this disk.
+    /// Returns the store with all operations on projects and runs going through `disk`.
     #[must_use]
     pub fn on(self, disk: Disk) -> Self {
         Self { disk, ..self }
     }
 
-    /// The disk that projects and runs are on.
+    /// Returns the disk of projects and runs.
     pub fn disk(&self) -> &Disk {
         &self.disk
     }
 
-    /// The folder `crewagent` in the place where this platform keeps the data of programs.
+    /// Returns the folder `crewagent` in the platform's data folder.
     pub fn default_home() -> Result<PathBuf, StoreError> {
         let strategy =
             etcetera::base_strategy::choose_native_strategy().map_err(|_| StoreError::NoHome)?;
         Ok(strategy.data_dir().join("crewagent"))
     }
 
-    /// What `config.toml` says.
+    /// Returns the settings from `config.toml`.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// What steps may call the user: the setting, else the login name, else nothing.
+    /// Returns the name by which steps address the user: the setting, else the login name, else an empty text.
     pub fn user_name(&self) -> String {
         let login = || {
             ["USER", "USERNAME", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok())
@@ -173,37 +169,37 @@ impl Store {
         self.settings.run.user_name.clone().or_else(login).unwrap_or_default()
     }
 
-    /// The folder it is in.
+    /// Returns the folder of the store.
     pub fn home(&self) -> &Path {
         self.layout.home()
     }
 
-    /// The keys of models.
+    /// Returns the keys of models.
     pub fn secrets(&self) -> Secrets {
         Secrets::of(self.layout.home())
     }
 
-    /// The MCP servers.
+    /// Returns the configured MCP servers.
     pub fn tool_servers(&self) -> KnownServers<'_> {
         KnownServers::new(self)
     }
 
-    /// The imported packages.
+    /// Returns the imported packages.
     pub fn packages(&self) -> Packages<'_> {
         Packages::new(self)
     }
 
-    /// The projects.
+    /// Returns the projects.
     pub fn projects(&self) -> Projects<'_> {
         Projects::new(self)
     }
 
-    /// The runs.
+    /// Returns the runs.
     pub fn runs(&self) -> Runs<'_> {
         Runs::new(self, Shelf::Runs)
     }
 
-    /// The conversations.
+    /// Returns the conversations.
     pub fn conversations(&self) -> Conversations<'_> {
         Conversations::new(self)
     }

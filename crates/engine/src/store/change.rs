@@ -1,16 +1,16 @@
-//! One change of a file at a time, whoever makes it.
+//! Lock that serializes changes of one file across processes.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Waits until nobody else changes the file; closing what is given lets others go on. The file itself cannot be locked,
-/// because it is replaced as a whole. Before there is a store there is nothing to wait for.
+/// Waits until no other process changes the file; the lock is released when the returned file is closed. It is a
+/// separate file, because the file itself is replaced as a whole. Returns `None` if there is no store yet.
 pub(super) fn turn(path: &Path) -> io::Result<Option<File>> {
     let lock = path.with_extension("lock");
     match File::options().create(true).append(true).open(lock) {
         Ok(file) => file.lock().map(|()| Some(file)),
-        // Where nothing can be written nothing will be changed either, and saving says so.
+        // Where the lock cannot be created, the change cannot be saved either, and saving reports that.
         Err(_) => Ok(None),
     }
 }

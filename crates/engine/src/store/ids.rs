@@ -1,4 +1,4 @@
-//! The names of projects and runs in the store: short, sortable where that helps, good for every file system.
+//! Ids of projects and runs: short, sortable where that helps, valid on every file system.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -9,35 +9,35 @@ use thiserror::Error;
 
 use super::layout::slug;
 
-/// Longest id.
+/// Longest id, in characters.
 const MAX_ID: usize = 100;
-/// Digits and letters that are not mistaken for each other.
+/// Digits and letters that are hard to confuse.
 const ALPHABET: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz0";
 
-/// A text that is no id.
+/// Text that is not an id.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not the id of a run or a project: it may have small letters, digits and dashes")]
 pub struct BadId(pub String);
 
-/// The id of a run, such as `20261115-083015-k3f9w`.
+/// Id of a run, such as `20261115-083015-k3f9w`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 
-/// The id of a project, such as `my-app-k3f9w`.
+/// Id of a project, such as `my-app-k3f9w`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ProjectId(String);
 
 impl RunId {
-    /// A new id; later ones sort behind earlier ones.
+    /// Generates an id; later ones sort after earlier ones.
     pub fn fresh(now: Timestamp) -> Self {
         Self(format!("{}-{}", now.strftime("%Y%m%d-%H%M%S"), random(5)))
     }
 }
 
 impl ProjectId {
-    /// A new id for a folder of this name.
+    /// Generates an id for a folder of this name.
     pub fn fresh(name: &str) -> Self {
         let slug: String = slug(name).chars().take(40).collect();
         Self(format!("{}-{}", slug.trim_end_matches('-'), random(5)))
@@ -47,12 +47,12 @@ impl ProjectId {
 macro_rules! id {
     ($($id:ident)*) => {$(
         impl $id {
-            /// Reads an id.
+            /// Parses an id.
             pub fn parse(text: &str) -> Result<Self, BadId> {
                 if is_id(text) { Ok(Self(text.to_owned())) } else { Err(BadId(text.to_owned())) }
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -87,12 +87,12 @@ fn is_id(text: &str) -> bool {
     (1..=MAX_ID).contains(&text.len()) && text.bytes().all(fits) && !text.starts_with('-')
 }
 
-/// A random number, from the seed that the standard library draws for its maps.
+/// Returns a random number, from the seed that the standard library draws for its maps.
 fn dice() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Random letters.
+/// Returns random characters of the alphabet.
 fn random(count: u32) -> String {
     let mut bits = dice();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The name of a journal: that of a run, or of a conversation.
+//! Name of a journal: that of a run or of a conversation.
 
 use std::fmt;
 

@@ -1,11 +1,11 @@
-//! Where things are in the store, and how folders are named.
+//! Paths in the store, and names of folders.
 
 use std::path::{Path, PathBuf};
 
 use crewagent_core::integrity::Digest;
 use semver::Version;
 
-/// Longest part of a folder's name that comes from a package.
+/// Longest part of a folder name that comes from a package.
 const MAX_PART: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -31,21 +31,21 @@ impl Layout {
     }
 }
 
-/// How many digits of the digest stand in the name of a folder: eight, and more only if that is taken.
+/// Lengths of the digest in a folder name: eight digits, and more only if that name is taken.
 pub(super) const DIGEST_DIGITS: [usize; 5] = [8, 12, 16, 32, 64];
 
-/// The name of a package's folder.
+/// Returns the name of a package's folder.
 pub(super) fn folder_name(name: &str, version: &Version, digest: &Digest, digits: usize) -> String {
     let digest: String = digest.to_string().chars().take(digits).collect();
     format!("{}-{digest}", stem(name, version))
 }
 
-/// What the names of a package's folder and of its packed file begin with.
+/// Returns the common prefix of a package's folder and its packed file.
 pub(crate) fn stem(name: &str, version: &Version) -> String {
     format!("{}-{}", slug(name), safe_version(version))
 }
 
-/// A name that every file system takes: lower-case letters, digits and single dashes.
+/// Converts to a name that every file system accepts: lower-case letters, digits and single dashes.
 pub(super) fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars().flat_map(char::to_lowercase) {

@@ -1,8 +1,8 @@
-//! The packages of the store: unpacked, their files read-only, each known by the digest of its content.
+//! Packages of the store: unpacked, their files read-only, each identified by the digest of its content.
 //!
-//! A package is one folder: `package/` with its files, and `import.json` with what is known about it. Both are
-//! written into a staging folder first, so that one rename publishes them. All changes happen under one lock,
-//! which makes every staging folder that is found there the remains of a crash.
+//! A package is one folder: `package/` with its files, and `import.json`, its record. Both are written into a
+//! staging folder first, so that one rename publishes them. All changes happen under one lock, so any staging folder
+//! found under it was left by a crash.
 
 mod damage;
 mod extract;
@@ -34,36 +34,34 @@ use super::layout::{DIGEST_DIGITS, folder_name};
 use super::{Store, StoreError, is_out_of_files};
 use crate::source::{Limits, Opened, ReadError, Source, SourceError};
 
-/// Where the files of a package are, below its folder.
+/// Subfolder with the files of a package.
 const FILES: &str = "package";
 
-/// A package in the store.
+/// Package in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
-    /// Its name, as its manifest has it.
+    /// Name in its manifest.
     pub name: String,
-    /// Its version.
     pub version: Version,
-    /// The digest of its content, which tells it from every other.
+    /// Digest of its content, its identity.
     pub digest: Digest,
-    /// Where it is.
     pub folder: PathBuf,
-    /// When it was imported.
+    /// Time of the import.
     pub imported: Timestamp,
-    /// What it was imported from.
+    /// Path that it was imported from.
     pub origin: String,
-    /// How many files it has.
+    /// Number of files.
     pub files: u64,
-    /// Their size together.
+    /// Total size of the files.
     pub bytes: u64,
 }
 
-/// What is in the store.
+/// Packages of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// By name, then by version, then by age, the newest last.
+    /// Sorted by name, version and age, the newest last.
     pub installed: Vec<Installed>,
-    /// Folders that can be removed; most are repaired when their package is imported again.
+    /// Folders that can be removed; importing the package again repairs most of them.
     pub damaged: Vec<Damaged>,
 }
 
@@ -73,15 +71,14 @@ pub struct Packages<'s> {
     store: &'s Store,
 }
 
-/// What stands where a package would go.
+/// State of the place where a package goes.
 enum Spot {
-    /// The package itself, whole.
+    /// Holds the package, intact.
     Taken(Installed),
-    /// Nothing.
     Free(PathBuf),
-    /// The package, but not as it was imported.
+    /// Holds the package, changed since its import.
     Broken(PathBuf),
-    /// Something that this program must not replace.
+    /// Holds something that this program must not replace.
     Newer(Box<Damaged>),
 }
 
@@ -90,8 +87,8 @@ impl<'s> Packages<'s> {
         Self { store }
     }
 
-    /// Every package, and what else looks like one. Whether a package is whole is only judged by the number and the
-    /// sizes of its files; [`Packages::open`] looks at all of it.
+    /// Lists all packages, and folders that look like one. Judges them only by number and sizes of their files;
+    /// [`Packages::open`] verifies the content.
     pub fn list(&self) -> Result<Listing, StoreError> {
         let folder = self.folder();
         let entries = match fs::read_dir(&folder) {
@@ -102,7 +99,7 @@ impl<'s> Packages<'s> {
         let mut listing = Listing::default();
         for entry in entries {
             let entry = entry.map_err(StoreError::io("list", &folder))?;
-            // A name that begins with a dot is ours while work is going on, or none of our business.
+            // A name that begins with a dot is our temporary folder, or not ours.
             if entry.file_name().to_string_lossy().starts_with('.') || !entry.path().is_dir() {
                 continue;
             }
@@ -122,7 +119,7 @@ impl<'s> Packages<'s> {
         Ok(listing)
     }
 
-    /// The files of a package, all of them as they were imported.
+    /// Opens the files of a package and verifies that they are as they were imported.
     pub fn open(&self, installed: &Installed) -> Result<Source, StoreError> {
         let source = files(installed)?;
         let digest = source.digest().map_err(|ReadError { path, error }| {
@@ -135,8 +132,8 @@ impl<'s> Packages<'s> {
         Ok(source)
     }
 
-    /// Takes a package or a damaged folder out of the store, at once and as a whole. `on_wait` is called once
-    /// if another process changes the store and must be waited for.
+    /// Removes a package or a damaged folder atomically. Calls `on_wait` once if it must wait for another process that
+    /// changes the store.
     pub fn remove(&self, found: &Found, on_wait: &mut dyn FnMut()) -> Result<(), StoreError> {
         Lock::acquire(&self.folder(), on_wait)?.discard(found.folder())
     }
@@ -145,7 +142,7 @@ impl<'s> Packages<'s> {
         self.store.layout.packages()
     }
 
-    /// Where a package of this name, version and content is, or goes.
+    /// Finds the place of a package by name, version and digest.
     fn spot(&self, name: &str, version: &Version, digest: Digest) -> Spot {
         let mut last = self.folder();
         for digits in DIGEST_DIGITS {
@@ -170,12 +167,12 @@ impl<'s> Packages<'s> {
                 Ok(None) | Err(_) => return Spot::Broken(folder),
             }
         }
-        // Two packages with one digest do not exist; what is there cannot be what its record says.
+        // Two packages never share a full digest, so the record here must be wrong.
         Spot::Broken(last)
     }
 }
 
-/// The files of a package, whatever is in them.
+/// Opens the files of a package without verifying their content.
 fn files(installed: &Installed) -> Result<Source, StoreError> {
     match Source::open(&installed.folder.join(FILES), &Limits::NONE) {
         Ok(Opened::Passed(source)) => Ok(source),
@@ -194,7 +191,7 @@ fn files(installed: &Installed) -> Result<Source, StoreError> {
     }
 }
 
-/// What cannot be read was changed, unless nothing at all could be read now.
+/// Returns the error for unreadable files: the package counts as changed, unless the process is out of file handles.
 fn unreadable(installed: &Installed, how: &str, cause: Option<io::Error>) -> StoreError {
     match cause {
         Some(error) if is_out_of_files(&error) => StoreError::io("read", &installed.folder)(error),
@@ -202,7 +199,7 @@ fn unreadable(installed: &Installed, how: &str, cause: Option<io::Error>) -> Sto
     }
 }
 
-/// Compares the number and the sizes of the files with the record.
+/// Compares number and sizes of the files with the record.
 fn looks_whole(installed: Installed) -> Result<Installed, StoreError> {
     let source = files(&installed)?;
     if source.sizes().len() as u64 != installed.files {
@@ -220,17 +217,17 @@ fn changed(installed: &Installed, how: &str) -> Box<Damaged> {
 }
 
 impl Installed {
-    /// The order in which one package follows another of the same name.
+    /// Returns the key that orders packages of the same name.
     fn age(&self) -> (&Version, Timestamp, Digest) {
         (&self.version, self.imported, self.digest)
     }
 
-    /// The folder with its files: what a run sees as `@pkg`.
+    /// Returns the folder with its files, which a run sees as `@pkg`.
     pub fn files_folder(&self) -> PathBuf {
         self.folder.join(FILES)
     }
 
-    /// The package as a person writes it: `name@version`.
+    /// Returns `name@version`, as users write it.
     pub fn reference(&self) -> String {
         format!("{}@{}", self.name, self.version)
     }

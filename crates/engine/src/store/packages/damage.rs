@@ -1,4 +1,4 @@
-//! Folders that should be packages and are not.
+//! Damaged packages of the store.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,29 +8,26 @@ use semver::Version;
 
 use super::Installed;
 
-/// A folder that should be a package and is not, or not as it was imported.
+/// Folder that should be a package and is not, or not as it was imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    /// Where it is.
     pub folder: PathBuf,
-    /// What is wrong with it.
     pub reason: String,
-    /// What can be done about it.
     pub harm: Harm,
-    /// The name of the package, if its record can be read.
+    /// Package name, if the record is readable.
     pub name: Option<String>,
-    /// Its version, if its record can be read.
+    /// Package version, if the record is readable.
     pub version: Option<Version>,
-    /// The digest of what was imported, if its record can be read.
+    /// Digest of the imported content, if the record is readable.
     pub digest: Option<Digest>,
 }
 
-/// What can be done about a damaged folder.
+/// Remedy for a damaged folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Harm {
-    /// It can be removed, or repaired with an import of the same package.
+    /// Can be removed, or repaired by importing the same package.
     Broken,
-    /// It was written by a newer version of this program, which can use it; an import never replaces it.
+    /// Written by a newer version of this program, which can use it; an import never replaces it.
     Newer,
 }
 
@@ -40,7 +37,7 @@ impl Damaged {
         Self { folder, reason, harm, name: None, version: None, digest: None }
     }
 
-    /// The same, with what is known about the package.
+    /// Adds what the record says about the package.
     pub(super) fn of(mut self, installed: Option<&Installed>) -> Self {
         self.name = installed.map(|installed| installed.name.clone());
         self.version = installed.map(|installed| installed.version.clone());
@@ -48,7 +45,7 @@ impl Damaged {
         self
     }
 
-    /// The name of its folder, by which it can always be found.
+    /// Returns the name of its folder, by which it can always be found.
     pub fn folder_name(&self) -> String {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }

@@ -1,5 +1,5 @@
-//! Writes the files of a package into an empty folder, on all cores, read-only from the start. The folders stay
-//! writable, so that their owner can remove them with any tool.
+//! Writes the files of a package into an empty folder, in parallel, read-only from the start. Folders stay writable,
+//! so that their owner can remove them with any tool.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -14,10 +14,10 @@ use crate::durable::{Flush, make_read_only};
 use crate::source::{Reader, Source, for_each};
 use crate::store::StoreError;
 
-/// Writes all files below `target`, which is created. What is written is what was digested before, or it is an error.
+/// Writes all files below `target`, which is created. Fails if a file differs from what was digested before.
 pub(super) fn extract(source: &Source, target: &Path) -> Result<(), ImportError> {
     let paths: Vec<&PackagePath> = source.sizes().keys().collect();
-    // Sorted, so that a folder comes before the folders in it.
+    // Sorted, so that a folder comes before its subfolders.
     let folders: BTreeSet<&str> = paths.iter().flat_map(|path| path.parents()).collect();
     let create = |folder: &Path| fs::create_dir(folder).map_err(StoreError::io("create", folder));
     create(target)?;
@@ -54,7 +54,7 @@ fn write(
     Ok(())
 }
 
-/// On Unix the mode of a new file does not bind the one who creates it, so it can be right from the start.
+/// Creates the file read-only: on Unix the mode does not restrict the handle that creates the file.
 #[cfg(unix)]
 fn create_read_only(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

@@ -1,5 +1,5 @@
-//! Finds a package by what a person types: a name, a name and a version, the beginning of a digest, or the name of
-//! its folder in the store.
+//! Finds a package by what the user types: a name, a name and a version, the start of a digest, or the name of its
+//! folder in the store.
 
 use std::path::Path;
 
@@ -13,70 +13,51 @@ use super::{Damaged, Installed, Listing, Packages};
 use crate::store::StoreError;
 use crate::store::layout::{DIGEST_DIGITS, folder_name, slug, stem};
 
-/// Fewer digits of a digest are not taken for one.
+/// Shortest prefix of a digest that is accepted.
 const MIN_DIGITS: usize = 4;
 
-/// Why a package was not found.
+/// Error of finding a package.
 #[derive(Debug, Error)]
 pub enum FindError {
-    /// There is no package at all.
+    /// The store has no package at all.
     #[error(
         "there is no package `{reference}`: nothing has been imported yet; import one with `crewagent package import`"
     )]
-    Empty {
-        /// What was asked for.
-        reference: String,
-    },
+    Empty { reference: String },
     /// No package has this name or digest.
     #[error(
         "there is no package `{reference}`{}; `crewagent package list` shows what there is{}",
         suggestion(similar.as_deref()), mention(damaged)
     )]
     Unknown {
-        /// What was asked for.
         reference: String,
-        /// A name that looks like it.
+        /// Similar name.
         similar: Option<String>,
-        /// The names of damaged folders.
+        /// Names of damaged folders.
         damaged: Vec<String>,
     },
-    /// The package is there, but not in this version.
     #[error("there is no version {version} of `{name}`; there is {}", known.join(", "))]
-    UnknownVersion {
-        /// The package.
-        name: String,
-        /// The version that was asked for.
-        version: Version,
-        /// The versions that are there.
-        known: Vec<String>,
-    },
-    /// Several packages fit.
+    UnknownVersion { name: String, version: Version, known: Vec<String> },
+    /// Several packages match.
     #[error("`{reference}` can mean several packages: {}; write more of it", candidates.join(", "))]
-    Ambiguous {
-        /// What was asked for.
-        reference: String,
-        /// What it can mean.
-        candidates: Vec<String>,
-    },
-    /// The package is there, but damaged.
+    Ambiguous { reference: String, candidates: Vec<String> },
     #[error(transparent)]
     Damaged(Box<Damaged>),
-    /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// What was found: a package, or what is left of one.
+/// Result of a search: an intact or a damaged package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A package that looks whole.
+    /// Package that looks intact.
     Installed(Installed),
-    /// A folder that can be removed, and most often repaired.
+    /// Folder that can be removed, and most often repaired.
     Damaged(Damaged),
 }
 
 impl Found {
-    /// Its folder in the store.
+    /// Returns its folder in the store.
     pub fn folder(&self) -> &Path {
         match self {
             Self::Installed(installed) => &installed.folder,
@@ -85,7 +66,7 @@ impl Found {
     }
 }
 
-/// Names the damaged folders, as the end of a sentence.
+/// Lists the damaged folders, as the end of a sentence.
 fn mention(damaged: &[String]) -> String {
     match damaged {
         [] => String::new(),
@@ -99,7 +80,7 @@ fn suggestion(similar: Option<&str>) -> String {
 }
 
 impl Packages<'_> {
-    /// Finds one package. Without a version, the newest one is meant; of several with one version, the last imported.
+    /// Finds one package. Without a version it returns the newest one; of several with one version, the last imported.
     pub fn find(&self, reference: &str) -> Result<Installed, FindError> {
         match self.find_any(reference)? {
             Found::Installed(installed) => Ok(installed),
@@ -107,13 +88,12 @@ impl Packages<'_> {
         }
     }
 
-    /// The same, and what is damaged too, so that it can be removed.
+    /// Finds a package, intact or damaged, so that it can be removed.
     pub fn find_any(&self, reference: &str) -> Result<Found, FindError> {
         choose_any(self.list()?, reference)
     }
 
-    /// The package with this content, if it is in the store. Its name and version only say where to look first.
-    /// Whether it is whole is not judged here.
+    /// Finds the package with this digest. Name and version only tell where to look first. Its content is not verified.
     pub fn find_by_digest(
         &self,
         name: &str,
@@ -132,7 +112,7 @@ impl Packages<'_> {
     }
 }
 
-/// Whole packages come first; a damaged one is meant only when no other one fits.
+/// Chooses an intact package, or a damaged one if no intact one matches.
 fn choose_any(listing: Listing, reference: &str) -> Result<Found, FindError> {
     let Listing { installed, mut damaged } = listing;
     let is_folder = |folder: &Path| folder.file_name().is_some_and(|name| name == reference);
@@ -170,7 +150,7 @@ fn choose_any(listing: Listing, reference: &str) -> Result<Found, FindError> {
     }
 }
 
-/// Whether a damaged folder fits: by its record, or else by its name, which is made of name, version and digest.
+/// Returns true if a damaged folder matches by its record, or by its name, which consists of name, version and digest.
 fn is_meant(damaged: &Damaged, reference: &str) -> bool {
     let folder = damaged.folder_name();
     let (package, digits) = folder.rsplit_once('-').unwrap_or((&folder, ""));
@@ -189,7 +169,7 @@ fn is_meant(damaged: &Damaged, reference: &str) -> bool {
     by_digest || by_version || by_name
 }
 
-/// Chooses from a list in which the newest of each name comes last.
+/// Chooses from a list in which the newest package of each name comes last.
 fn choose(mut installed: Vec<Installed>, reference: &str) -> Result<Installed, FindError> {
     let own = || reference.to_owned();
     if installed.is_empty() {
@@ -245,7 +225,7 @@ fn named(installed: &[Installed], name: &str) -> bool {
     installed.iter().any(|one| one.name == name)
 }
 
-/// The exact name that is meant: the same, or the only one that looks the same in a folder's name.
+/// Resolves the exact name: the same, or the only one with the same slug.
 fn full_name(installed: &[Installed], name: &str) -> Result<Option<String>, FindError> {
     if named(installed, name) {
         return Ok(Some(name.to_owned()));
@@ -295,7 +275,7 @@ mod tests {
         }
     }
 
-    /// As the store lists them.
+    /// Returns packages in the order of the store's list.
     fn list() -> Vec<Installed> {
         vec![
             installed("Big Flow", "1.0.0", b"big", 1),

@@ -1,4 +1,4 @@
-//! Import: a package is checked whole, written whole, and then there at once, or not at all.
+//! Import: checks a package, writes it to a staging folder and publishes it atomically.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,48 +19,37 @@ use crate::inspect::{Inspected, Rejection, inspect};
 use crate::source::{ReadError, Source, SourceError};
 use crate::store::StoreError;
 
-/// What an import did.
+/// Effect of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The package is new in the store.
     New,
-    /// The same content was there already; nothing was changed.
+    /// The same content exists already; nothing was changed.
     AlreadyThere,
-    /// The same package was there, but damaged; it was replaced.
+    /// The same package was damaged and has been replaced.
     Repaired,
 }
 
-/// A package that is in the store now.
+/// Result of an import.
 #[derive(Debug)]
 pub struct Imported {
-    /// The package.
     pub installed: Installed,
-    /// What was done for it.
     pub outcome: Outcome,
-    /// What its author should look at.
+    /// Warnings for the author.
     pub findings: Findings,
-    /// The texts that the findings point into.
+    /// Texts that the findings point into.
     pub sources: Sources,
 }
 
-/// Why a package was not imported. The store is as it was.
+/// Error of an import. The store is unchanged.
 #[derive(Debug, Error)]
 pub enum ImportError {
-    /// The package cannot be looked at.
+    /// The source cannot be opened.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The package has errors.
     #[error("the package has errors; nothing was imported")]
     Rejected(Box<Rejection>),
-    /// A file of the package cannot be read.
     #[error("`{path}` of the package cannot be read: {error}; nothing was imported")]
-    Read {
-        /// The file.
-        path: PackagePath,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The store cannot take it.
+    Read { path: PackagePath, error: io::Error },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -71,7 +60,7 @@ impl From<ReadError> for ImportError {
     }
 }
 
-/// A package that may be imported: it has no errors, and nothing was written yet.
+/// Checked package without errors, not yet written.
 #[derive(Debug)]
 pub struct Prepared<'s> {
     packages: Packages<'s>,
@@ -83,13 +72,13 @@ pub struct Prepared<'s> {
 }
 
 impl<'s> Packages<'s> {
-    /// Imports the folder or archive at a path.
-    /// `on_wait` is called once if another process changes the store and must be waited for.
+    /// Imports the folder or archive at a path. Calls `on_wait` once if it must wait for another process that changes
+    /// the store.
     pub fn import(&self, path: &Path, on_wait: &mut dyn FnMut()) -> Result<Imported, ImportError> {
         self.prepare(path)?.commit(on_wait)
     }
 
-    /// Looks at the folder or archive at a path, for a caller who wants to know more before it is imported.
+    /// Checks the folder or archive at a path, for callers that want to see it before the import.
     pub fn prepare(&self, path: &Path) -> Result<Prepared<'s>, ImportError> {
         let Inspected { source, package, findings, sources } =
             inspect(path, &self.store.settings.import)?;
@@ -108,20 +97,20 @@ impl<'s> Packages<'s> {
 }
 
 impl Prepared<'_> {
-    /// The package.
+    /// Returns the checked package.
     pub fn package(&self) -> &Package {
         &self.package
     }
 
-    /// What its author should look at.
+    /// Returns the warnings for the author.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
 
-    /// Imports it. `on_wait` is called once if another process changes the store and must be waited for.
+    /// Imports it. Calls `on_wait` once if it must wait for another process that changes the store.
     pub fn commit(self, on_wait: &mut dyn FnMut()) -> Result<Imported, ImportError> {
         let (installed, outcome) = self.store(on_wait)?;
-        // A source never gives two contents of one file, so what was checked is what was digested.
+        // A source never returns two contents of one file, so the checked bytes are the digested ones.
         self.packages.store.packages.insert(installed.digest, self.package);
         Ok(Imported { installed, outcome, findings: self.findings, sources: self.sources })
     }
@@ -134,7 +123,7 @@ impl Prepared<'_> {
             return Ok((installed, Outcome::AlreadyThere));
         }
         let lock = Lock::acquire(&self.packages.folder(), on_wait)?;
-        // Another process may have been faster.
+        // Another process may have imported it first.
         let (folder, outcome) = match spot() {
             Spot::Taken(installed) => return Ok((installed, Outcome::AlreadyThere)),
             Spot::Free(folder) => (folder, Outcome::New),

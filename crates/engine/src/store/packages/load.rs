@@ -11,10 +11,10 @@ use crate::inspect::{Inspected, examine};
 use crate::runtime_version;
 use crate::store::StoreError;
 
-/// Packages that stay in memory.
+/// Number of packages kept in memory.
 const MAX_CACHED_PACKAGES: usize = 16;
 
-/// The packages that this process has checked, the most recently used last. Clones share the entries.
+/// Checked packages of this process, the most recently used last. Clones share the entries.
 #[derive(Clone, Debug, Default)]
 pub(in crate::store) struct PackageCache(Arc<Mutex<VecDeque<CachedPackage>>>);
 
@@ -30,7 +30,7 @@ impl PackageCache {
         Some(package)
     }
 
-    /// Adds a package whose content has this digest, and drops the least recently used one when the cache is full.
+    /// Adds a package with this digest, and evicts the least recently used one if the cache is full.
     pub(super) fn insert(&self, digest: Digest, package: Arc<Package>) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         entries.retain(|(of, _)| *of != digest);
@@ -42,7 +42,7 @@ impl PackageCache {
 }
 
 impl Packages<'_> {
-    /// Returns a package for a view. Its files are read and verified only if it is not in the cache.
+    /// Returns a package for a view. Its files are read and verified only if it is not cached.
     pub fn load(&self, installed: &Installed) -> Result<Arc<Package>, StoreError> {
         match self.store.packages.get(installed.digest) {
             Some(package) => Ok(package),
@@ -64,7 +64,7 @@ impl Packages<'_> {
         Ok(package)
     }
 
-    /// Checks a package again, for a caller who wants to see what is found in it.
+    /// Checks a package again, for callers that need the findings.
     pub fn inspect(&self, installed: &Installed) -> Result<Inspected, StoreError> {
         Ok(examine(self.open(installed)?))
     }

@@ -1,4 +1,4 @@
-//! What cannot go on without a package: runs and conversations name the digest of theirs.
+//! Runs and conversations that need a package, matched by its digest.
 
 use crewagent_core::integrity::Digest;
 
@@ -7,17 +7,17 @@ use crate::store::runs::lock::holder;
 use crate::store::runs::{Of, RunError, RunRecord, Shelf};
 use crate::store::{RunId, Runs};
 
-/// What cannot go on without a package.
+/// Runs and conversations that cannot resume without a package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NeededBy {
-    /// Runs and conversations that a process has at this moment, in words.
+    /// Descriptions of those that a process holds at this moment.
     pub held: Vec<String>,
-    /// How many others there are: conversations, and runs that are not complete.
+    /// Number of others: conversations, and runs that are not complete.
     pub unfinished: usize,
 }
 
 impl Packages<'_> {
-    /// What cannot go on without a package. What cannot be read does not count.
+    /// Collects the runs and conversations that need a package. Unreadable ones do not count.
     pub fn needed_by(&self, found: &Found) -> Result<NeededBy, RunError> {
         let mut needed = NeededBy::default();
         let digest = match found {

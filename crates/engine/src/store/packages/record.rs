@@ -1,4 +1,4 @@
-//! `import.json`: what is known about a package in the store. Written once, never changed.
+//! `import.json`: the record of a package in the store. Written once, never changed.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::{Damaged, FILES, Harm, Installed, record_path};
 use crate::durable::Flush;
 
-/// The name of the record in a package's folder.
+/// File name of the record.
 pub(super) const RECORD: &str = "import.json";
 
-/// The form of the record that this runtime writes.
+/// Version of the record format that this runtime writes.
 const FORMAT: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl Record {
         Ok(())
     }
 
-    /// Reads the record of a folder. `None` when the folder has nothing to do with us.
+    /// Reads the record of a folder. Returns `None` if the folder is not ours.
     pub(super) fn read(folder: &Path) -> Result<Option<Installed>, Box<Damaged>> {
         let broken = |reason: String| Box::new(Damaged::new(folder, reason, Harm::Broken));
         let has_files = folder.join(FILES).is_dir();
@@ -66,7 +66,7 @@ impl Record {
             Err(error) => return Err(broken(format!("`{RECORD}` cannot be read: {error}"))),
         };
         let unclear = |error| broken(format!("`{RECORD}` cannot be understood: {error}"));
-        // A newer record may have anything in it but this.
+        // Only this field is certain to exist in a newer record.
         let Head { format } = serde_json::from_slice(&text).map_err(unclear)?;
         if format > FORMAT {
             let reason =
@@ -95,7 +95,7 @@ impl Record {
     }
 }
 
-/// What every record begins with, whoever wrote it.
+/// Field that every version of the record has.
 #[derive(Deserialize)]
 struct Head {
     format: u32,

@@ -1,4 +1,4 @@
-//! Changes to the packages, one at a time: a lock, and folders in which work is done before it is shown.
+//! Serialized changes to the packages: a lock, and staging folders that are published by a rename.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,18 +10,18 @@ use crate::store::StoreError;
 
 const LOCK: &str = ".lock";
 const STAGING: &str = ".staging-";
-/// In front of the name of a folder that is being replaced.
+/// Name prefix of a folder that is being replaced.
 const REPLACED: &str = ".replaced-";
 
-/// Held while the packages are changed. The system takes it from a process that dies.
+/// Lock held while packages are changed. The system releases it if the process dies.
 pub(super) struct Lock {
-    /// Closing the file gives the lock back.
+    /// Closing the file releases the lock.
     _file: File,
     packages: PathBuf,
 }
 
 impl Lock {
-    /// Waits for the lock, then clears away what a crash has left. `on_wait` is called once if another has it.
+    /// Waits for the lock, then removes leftovers of a crash. Calls `on_wait` once if another process holds it.
     pub(super) fn acquire(packages: &Path, on_wait: &mut dyn FnMut()) -> Result<Self, StoreError> {
         fs::create_dir_all(packages).map_err(StoreError::io("create", packages))?;
         let path = packages.join(LOCK);
@@ -53,7 +53,7 @@ impl Lock {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             if name.starts_with(STAGING) {
-                // What cannot be removed is in nobody's way: every staging folder has a new name.
+                // A leftover that cannot be removed does no harm: every staging folder has a new name.
                 drop(remove_tree(&entry.path()));
             } else if let Some(replaced) = name.strip_prefix(REPLACED) {
                 Aside { path: entry.path(), folder: self.packages.join(replaced) }.settle();
@@ -62,14 +62,14 @@ impl Lock {
         Ok(())
     }
 
-    /// An empty folder that nobody sees.
+    /// Creates an empty folder that lists ignore.
     pub(super) fn stage(&self) -> Result<Staging<'_>, StoreError> {
         let path = self.unused();
         fs::create_dir(&path).map_err(StoreError::io("create", &path))?;
         Ok(Staging { lock: self, path, published: false })
     }
 
-    /// Makes a package vanish with one rename. Its files are removed now, or by the next one who gets the lock.
+    /// Removes a package with one rename. Its files are deleted now, or by the next holder of the lock.
     pub(super) fn discard(&self, folder: &Path) -> Result<(), StoreError> {
         let path = self.unused();
         fs::rename(folder, &path).map_err(StoreError::io("remove", folder))?;
@@ -78,11 +78,11 @@ impl Lock {
         Ok(())
     }
 
-    /// Puts a folder aside, to be replaced by another one.
+    /// Moves a folder aside before another one replaces it.
     fn set_aside(&self, folder: &Path) -> Result<Aside, StoreError> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let path = self.packages.join(format!("{REPLACED}{name}"));
-        // Left by an earlier replacement whose rest could not be removed.
+        // Left by an earlier replacement that could not be cleaned up.
         if path.symlink_metadata().is_ok() {
             self.discard(&path)?;
         }
@@ -102,7 +102,7 @@ impl Lock {
     }
 }
 
-/// A folder under work. It goes away unless it is published.
+/// Staging folder, removed on drop unless it was published.
 pub(super) struct Staging<'l> {
     lock: &'l Lock,
     path: PathBuf,
@@ -114,7 +114,7 @@ impl Staging<'_> {
         &self.path
     }
 
-    /// Shows the folder in place of another one, which comes back if that fails.
+    /// Publishes the folder in place of another one, which is restored on failure.
     pub(super) fn replace(self, folder: &Path) -> Result<(), StoreError> {
         let aside = self.lock.set_aside(folder)?;
         let published = self.publish(folder);
@@ -122,26 +122,25 @@ impl Staging<'_> {
         published
     }
 
-    /// Shows the folder under its name. It must be flushed before.
+    /// Renames the folder to its published name. The caller flushes it first.
     pub(super) fn publish(mut self, folder: &Path) -> Result<(), StoreError> {
         fs::rename(&self.path, folder).map_err(StoreError::io("create", folder))?;
         let flushed = sync_folder(&self.lock.packages);
-        // What may not last is taken back, so that an error always means that nothing was imported.
+        // Undo what may not be durable, so that an error always means that nothing was imported.
         self.published = flushed.is_ok() || fs::rename(folder, &self.path).is_err();
         flushed.map_err(StoreError::io("flush", &self.lock.packages))
     }
 }
 
-/// A folder that another one is about to replace.
+/// Folder that is about to be replaced.
 struct Aside {
     path: PathBuf,
-    /// Where it was.
+    /// Original path.
     folder: PathBuf,
 }
 
 impl Aside {
-    /// Goes back to its place when nothing is there now, else goes away. What cannot be done now is done
-    /// by the next one who gets the lock.
+    /// Restores the folder if nothing replaced it, else removes it. On failure the next holder of the lock tries again.
     fn settle(self) {
         let replaced = self.folder.symlink_metadata().is_ok();
         drop(if replaced { remove_tree(&self.path) } else { fs::rename(&self.path, &self.folder) });
@@ -151,7 +150,7 @@ impl Aside {
 impl Drop for Staging<'_> {
     fn drop(&mut self) {
         if !self.published {
-            // The next one who gets the lock tries again.
+            // On failure the next holder of the lock tries again.
             drop(remove_tree(&self.path));
         }
     }
@@ -161,7 +160,7 @@ impl Drop for Staging<'_> {
 mod tests {
     use super::*;
 
-    /// A store with one package, and its lock.
+    /// Calls `check` with the lock of a store and the folder of its only package.
     fn with_package(check: impl FnOnce(&Lock, &Path)) {
         let home = tempfile::tempdir().unwrap();
         let lock = Lock::acquire(home.path(), &mut || panic!("nobody else has it")).unwrap();
@@ -210,7 +209,7 @@ mod tests {
             assert!(!package.exists());
             lock.clear().unwrap();
             assert_eq!(names(package), ["old"]);
-            // The crash came right behind the replacement.
+            // The crash happened right after the replacement.
             let copy = lock.packages.join(format!("{REPLACED}demo-1.0.0-abcdef12"));
             fs::create_dir(&copy).unwrap();
             lock.clear().unwrap();
