@@ -1,7 +1,7 @@
-//! What it takes to have the next request ready when a tool has answered: at turn 200 no more than at turn 10.
+//! Benchmark of composing the next request after a tool's result: at turn 200 it takes no longer than at turn 10.
 //!
-//! `cargo bench --bench compose` prints the table and fails when the goal is missed;
-//! `cargo xtask accept docs` also writes the table into `docs/performance.md`.
+//! `cargo bench --bench compose` prints the table and fails when the goal is missed; `cargo xtask accept docs` also
+//! writes the table into `docs/performance.md`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -27,11 +27,11 @@ use crewagent_testkit::package::MemoryFiles;
 use crewagent_testkit::report;
 use jiff::Timestamp;
 
-/// The last turn may take this many times the early one.
+/// Maximum ratio of the last turn's time to the early one's.
 const GOAL: f64 = 1.1;
 const EARLY: usize = 10;
 const LATE: usize = 200;
-/// Bytes of one answer, so that the history has 256 KB at the end.
+/// Bytes of one result, so that the history has 256 KB at the end.
 const ANSWER: usize = 1_200;
 const RUNS: usize = 301;
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         let digest = tools_digest(&schema::tools(&machine.policy()));
         for turn in 1..=LATE + 2 {
             let took = one_turn(&mut machine, turn, digest);
-            // Three turns around the mark, so that one slow moment does not decide.
+            // Three turns around the mark, so that one slow turn does not decide.
             if turn.abs_diff(EARLY) < 2 {
                 early.push(took);
             } else if turn.abs_diff(LATE) < 2 {
@@ -90,7 +90,7 @@ fn machine() -> Machine {
     machine
 }
 
-/// The model calls one tool, and the tool answers. Timed is what comes after the answer.
+/// Runs one turn: the model calls a tool, and the tool answers. Returns the time after the answer.
 fn one_turn(machine: &mut Machine, turn: usize, tools: Digest) -> Duration {
     let call = ToolCall {
         id: format!("call_{turn}"),

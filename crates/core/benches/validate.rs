@@ -1,7 +1,7 @@
-//! How long a check takes, and that its time grows no faster than the package.
+//! Benchmark of the check: its time, and that the time grows no faster than the package.
 //!
-//! `cargo bench --bench validate` prints the table and fails when a goal is missed;
-//! `cargo xtask accept docs` also writes the table into `docs/performance.md`.
+//! `cargo bench --bench validate` prints the table and fails when a goal is missed; `cargo xtask accept docs` also
+//! writes the table into `docs/performance.md`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -16,9 +16,9 @@ use crewagent_core::package::check;
 use crewagent_testkit::package::{MemoryFiles, generated};
 use crewagent_testkit::report;
 
-/// Ten times the size may take this many times the time.
+/// Maximum ratio of times for ten times the size.
 const GROWTH_GOAL: f64 = 12.0;
-/// The largest package may take this long.
+/// Maximum time for the largest package.
 const TIME_GOAL: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         assert!(checked.findings.is_empty(), "{:?}", checked.findings.iter().next());
         assert!(checked.package.is_some());
     }
-    // Interleaved, so that a slow moment of the machine hits both.
+    // Interleaved, so that other load on the machine affects both.
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); packages.len()];
     for _ in 0..15 {
         for (files, times) in packages.iter().zip(&mut times) {

@@ -1,4 +1,4 @@
-//! Reading calls: every parameter, every synonym, every mistake.
+//! Tests of reading calls: every parameter, every synonym, every mistake.
 
 use serde_json::{Value as Json, json};
 
@@ -15,7 +15,7 @@ fn call(name: &str, arguments: Json) -> Call {
     parse(name, &arguments.to_string()).unwrap()
 }
 
-/// The code, and what the message says.
+/// Checks the code and the message of a refusal, and returns it.
 #[track_caller]
 fn check_refused(name: &str, arguments: &str, code: RefusalCode, says: &[&str]) -> Refusal {
     let refusal = parse(name, arguments).unwrap_err();
@@ -349,7 +349,7 @@ fn a_question_is_checked_before_it_is_asked() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "string"}}});
     let form = ask(json!({"question": "Fill in", "kind": "form", "schema": schema}));
     assert_eq!(form.schema.map(|form| form.schema().clone()), Some(schema.clone()));
-    // What a model fills in because the schema has it.
+    // Values that a model fills in because the schema has the keys.
     let filled =
         json!({"question": "x", "kind": "text", "options": [], "multi": false, "schema": {}});
     assert_eq!(ask(filled).kind, QuestionKind::Text);

@@ -1,4 +1,4 @@
-//! Contexts, case by case.
+//! Tests of contexts, case by case.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) fn reply(words: &str, calls: Vec<ToolCall>) -> Reply {
     }
 }
 
-/// A reply with calls that are answered with texts of this size.
+/// Adds a reply with calls whose results have this size.
 fn work(context: &mut Context, words: &str, ids: &[&str], bytes: usize) {
     context.reply(&reply(words, ids.iter().map(|id| call(id, "{}")).collect()), &holds_object);
     for id in ids {
@@ -32,7 +32,7 @@ fn work(context: &mut Context, words: &str, ids: &[&str], bytes: usize) {
     }
 }
 
-/// A message a line: its role, and its words or calls, at most 40 characters of them.
+/// Renders a message per line: its role, and at most 40 characters of its text or calls.
 fn shown(context: &Context) -> String {
     let short = |text: &str| text.chars().take(40).collect::<String>();
     let line = |message: &Arc<Message>| match &**message {
@@ -49,9 +49,9 @@ fn shown(context: &Context) -> String {
     context.messages().iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A context at its first node: rules, an anchor, the user's words.
+/// Returns a context at its first node: rules, an anchor, the user's message.
 fn begun(window_tokens: u64) -> Context {
-    // The sizes below were chosen for four bytes a token.
+    // The sizes below were chosen for four bytes per token.
     let mut context = Context::new((window_tokens * 4).div_ceil(3));
     context.set_system(vec!["rules".into(), "persona".into()]);
     context.anchor(vec!["directive".into(), "brief".into()]);
@@ -255,7 +255,7 @@ fn words_are_cut_when_calls_are_not_enough() {
     assistant - [a]
     tool a rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
     ");
-    // The next requests begin as this one did.
+    // The next requests begin with the same messages as this one.
     context.reply(&reply("A few words more.", vec![]), &holds_object);
     assert_eq!(context.fit(), None);
 }

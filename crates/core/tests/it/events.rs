@@ -1,4 +1,4 @@
-//! Events as journals have them.
+//! Events in the form of journals.
 
 use crewagent_core::event::{CommandResolved, ConversationEvent, Event, EventKind};
 

@@ -1,4 +1,4 @@
-//! Whatever is said to a form: the answer fits the schema that the model wrote, or the user is told what is wrong.
+//! Forms with any input: the answer fits the schema that the model wrote, or the user gets an error message.
 
 use crewagent_core::question::form::{Form, Unsaid};
 use proptest::prelude::*;
@@ -111,7 +111,7 @@ proptest! {
             match form.answer(&text) {
                 Ok(answer) => {
                     prop_assert!(validator.is_valid(&answer), "{text:?} became {answer}\n{schema}");
-                    // What was understood once is understood the same way again.
+                    // An answer is read back as the same answer.
                     prop_assert_eq!(form.answer(&answer.to_string()), Ok(answer));
                 }
                 Err(why) => prop_assert!(why.ends_with(['.', '?']) && why.len() < 8_192, "{why}"),

@@ -1,7 +1,7 @@
-//! The history of every golden and kept journal, and the law of its tail.
+//! Histories of every golden and kept journal, and the law of its tail.
 //!
-//! The journals in `tests/history` are written by the golden runs of the engine; `cargo xtask accept golden`
-//! writes both. The page folds the same journals in `web/tests/unit/history.test.ts`.
+//! The golden runs of the engine write the journals in `tests/history`; `cargo xtask accept golden` writes both. The
+//! web app folds the same journals in `web/tests/unit/history.test.ts`.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ fn journals() -> Vec<(String, Vec<Event>)> {
     files.into_iter().map(read).collect()
 }
 
-/// Renders what views share of a history.
+/// Renders the parts of a history that views share.
 fn rendered(history: &History) -> Json {
     let tail = history.tail();
     let visits = history.visits.iter().map(|visit| {

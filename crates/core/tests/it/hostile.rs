@@ -1,4 +1,4 @@
-//! Packages that want a check to take long or to fill the memory. Counts stand for time: no test reads a clock.
+//! Packages that try to make a check slow or fill the memory. The tests count work: no test reads a clock.
 
 use std::fmt::Write as _;
 

@@ -10,7 +10,7 @@ use crewagent_testkit::package::MemoryFiles;
 
 use crate::support::{cases, checked, example};
 
-/// Any JSON value of moderate size, with strings that YAML finds difficult.
+/// Generates any JSON value of moderate size, with strings that are difficult in YAML.
 fn value() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -207,7 +207,7 @@ fn hello_branch() -> MemoryFiles {
     FILES.with(Clone::clone)
 }
 
-/// Lines that belong to other keys are the same bytes before and after.
+/// Asserts that lines of other keys have the same bytes before and after.
 fn assert_only_changed(
     before: &Frontmatter,
     after: &Frontmatter,
@@ -229,7 +229,7 @@ fn assert_only_changed(
         );
     }
     prop_assert_eq!(before.body(), after.body());
-    // Comments that stand alone survive, wherever they are, unless they are inside the value that was replaced.
+    // Comments on their own lines survive, unless they are inside the replaced value.
     let lines = |document: &Frontmatter| {
         document
             .text()
@@ -243,7 +243,7 @@ fn assert_only_changed(
     Ok(())
 }
 
-/// From a key to the end of its last line of content.
+/// Returns the text from a key to the end of its last line of content.
 fn region(document: &Frontmatter, key: &str) -> String {
     let entries = document.entries();
     let index = entries.iter().position(|entry| entry.key == key).unwrap();

@@ -1,4 +1,4 @@
-//! The run machine: what it wants next after everything that can happen to a run.
+//! Tests of the run machine: the effect that it wants after every possible input.
 
 mod calls;
 mod law;
@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::support::{checked, example};
 
-/// A run of an example with its clock.
+/// Run of an example with its clock.
 struct Play {
     machine: Machine,
     now: i64,
@@ -52,7 +52,7 @@ impl Play {
         play
     }
 
-    /// One step, and what is open after it. The last effect is the open one, and only that one is.
+    /// Makes one step and returns the open effect, which is the last one, and the only open one.
     fn step(&mut self, input: Input) -> Effect {
         self.now += 1;
         let mut effects = self.machine.step(input, Timestamp::from_second(self.now).unwrap());
@@ -117,7 +117,7 @@ impl Play {
         self.step(Input::User(words.into()))
     }
 
-    /// The first lines of what is sent to the model.
+    /// Returns the first lines of the messages to the model.
     fn sent(&self) -> Vec<String> {
         let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
         let head = |message: &Arc<Message>| match &**message {
@@ -143,7 +143,7 @@ impl Play {
     }
 }
 
-/// A phase and what is open always fit, and `open` says the same as the step.
+/// Checks that the phase fits the open effect, and that `open` returns the same as the step.
 fn check_open(machine: &Machine, open: &Effect) {
     let phase = machine.phase();
     match (open, machine.open()) {
@@ -463,7 +463,7 @@ fn a_request_that_was_too_long_after_all_is_asked_again_with_less() {
     assert!(
         play.told.iter().any(|kind| matches!(kind, EventKind::Model(ModelEvent::ContextCut(_))))
     );
-    // A provider that finds everything too long gets no more than a few tries.
+    // A provider that rejects every length gets only a few attempts.
     let mut tries = 1;
     let stopped = loop {
         match play.step(Input::Overflowed("too long".to_owned())) {

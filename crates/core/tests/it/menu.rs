@@ -1,4 +1,4 @@
-//! Agent menus: the table of routing, its laws, and what commands come to.
+//! Agent menus: the table of routing, its laws, and the resolution of commands.
 
 mod laws;
 mod resolve;
@@ -50,7 +50,7 @@ fn action(text: &str) -> MenuTarget {
     MenuTarget { action, ..MenuTarget::default() }
 }
 
-/// An item that says `does`; a blank text is absent.
+/// Returns an item that does `does`; a blank text is absent.
 fn item(trigger: &str, description: &str, does: &str) -> MenuItem {
     MenuItem {
         description: description.to_owned(),
@@ -65,7 +65,7 @@ fn trigger(kind: &str, matches: &str, does: &str) -> Trigger {
     Trigger { kind: Some(kind.to_owned()), matches, target: action(does) }
 }
 
-/// A command in a few words: `2 exact says` for an item, `several 1 3` for a question and its answers.
+/// Describes a command: `2 exact says` for an item, `several 1 3` for a question and its answers.
 fn shown(routed: &Routed) -> String {
     let at = routed.item.map(|number| format!(" {number}")).unwrap_or_default();
     match &routed.command {

@@ -1,4 +1,4 @@
-//! The examples and every new package are clean.
+//! Tests that the examples and every new package have no findings.
 
 use crewagent_core::scaffold::{self, Plan, Shape};
 

@@ -18,7 +18,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::support::{checked, example};
 
-/// The largest step that is repeated in the brief, as the settings have it.
+/// Maximum size of a step that the brief repeats, as in the default settings.
 const INLINE: StepText = StepText::Inline { up_to: 16 * 1024 };
 
 fn package(name: &str) -> Package {
@@ -42,13 +42,13 @@ fn agent<'p>(package: &'p Package, id: &str) -> &'p Agent {
     package.agents().iter().find(|agent| agent.id.as_str() == id).unwrap()
 }
 
-/// The agent of a node, else the first one.
+/// Returns the agent of a node, or else the first one.
 fn effective<'p>(package: &'p Package, workflow: &Workflow, node: &str) -> &'p Agent {
     let own = workflow.graph.node(node).and_then(|node| node.agent_id.as_ref());
     own.map_or(&package.agents()[0], |id| agent(package, id.as_str()))
 }
 
-/// All layers for a run that stands there.
+/// Composes all layers for a run at this position.
 fn composed(package: &Package, run_state: &RunState, intent: Intent) -> Context {
     let workflow = &package.workflows()[0];
     let agent = effective(package, workflow, &run_state.current_node_id);
@@ -229,7 +229,7 @@ fn long_variables_are_cut_and_counted() {
         ..RunState::default()
     };
     let summary = state_summary(&run_state);
-    // The middle of the lists is of no interest here.
+    // The middle of the lists is irrelevant here.
     let lines: Vec<&str> = summary.lines().collect();
     let interesting = |at: usize| {
         at < 5
@@ -307,7 +307,7 @@ fn a_strict_run_is_told_of_its_own_tools_and_of_no_patch() {
     let rules = base_rules(Talk::StrictRun);
     assert!(rules.contains("runtime.complete_node") && rules.contains("runtime.update_state"));
     assert!(!rules.contains("updateFrontmatter") && !rules.contains("stepsCompleted"), "{rules}");
-    // Everything else is as in any run.
+    // Everything else is the same as in any run.
     let shared = |text: &str| text.lines().filter(|line| rules.contains(line)).count();
     let normal = base_rules(Talk::Run);
     assert_eq!(shared(&normal), normal.lines().count() - 2);

@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::support::{cases, checked, lines};
 
-/// Texts that try to begin a field, close a fence, end a quote, or flood.
+/// Generates texts that try to begin a field, close a fence, end a quote, or flood the prompt.
 fn hostile() -> impl Strategy<Value = String> {
     let pieces = vec![
         "\n- currentNodeId: x",
@@ -84,7 +84,7 @@ fn hostile_variables() -> impl Strategy<Value = Map<String, Json>> {
     })
 }
 
-/// A package whose author wants to confuse the model.
+/// Package whose author tries to confuse the model.
 #[derive(Clone, Debug)]
 struct Draft {
     title: String,
@@ -145,7 +145,7 @@ fn package(draft: &Draft) -> Result<Package, Vec<String>> {
     checked.package.ok_or(found)
 }
 
-/// The names of the fields, in order: `- name:` at the beginning of a line.
+/// Returns the names of the fields in order: `- name:` at the beginning of a line.
 fn fields(text: &str) -> Vec<&str> {
     text.lines()
         .filter_map(|line| line.strip_prefix("- ")?.split_once(':').map(|(name, _)| name))

@@ -1,4 +1,4 @@
-//! Single rules on small changes of a good package: what is found, what is not, and that one slip hides no other.
+//! Single rules on small changes of a valid package: findings, their absence, and that one mistake hides no other.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::support::{checked, example, lines, repository};
 
 const GRAPH: &str = "workflow.graph.json";
 
-/// A package of two workflows, two agents and four nodes, without findings.
+/// Returns a package of two workflows, two agents and four nodes, without findings.
 fn small() -> MemoryFiles {
     let mut files = MemoryFiles::default();
     let mut put = |path: &str, text: String| files.put(path, text).unwrap();
@@ -100,7 +100,7 @@ fn check_says(files: &MemoryFiles, code: Code, says: &str) {
     assert!(all.contains(says), "{all}");
 }
 
-/// `workflow.md` of the small package with one more line in its frontmatter, or another body.
+/// Returns `workflow.md` of the small package with one more line in its frontmatter, or another body.
 fn workflow(line: &str, body: &str) -> MemoryFiles {
     let mut files = small();
     let text = files.text("workflow.md").replace("---\n# W\n", &format!("{line}\n---\n{body}\n"));

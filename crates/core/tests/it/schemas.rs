@@ -1,6 +1,6 @@
-//! The published schemas are the generated ones, and they agree with the checker on documents they have never seen.
+//! Tests that the published schemas are the generated ones, and that they agree with the checker on mutated documents.
 //!
-//! `cargo xtask accept schemas` writes `spec/schemas/` anew.
+//! `cargo xtask accept schemas` rewrites `spec/schemas/`.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ fn the_published_schemas_are_the_generated_ones() {
     }
 }
 
-/// A document of the nested-review example, and how to write it back.
+/// Document of the nested-review example, and the function that writes it back.
 struct Subject {
     schema: &'static str,
     file: &'static str,
@@ -87,7 +87,7 @@ impl Bench {
     }
 }
 
-/// Every place in a value, as a JSON pointer.
+/// Collects every position in a value, as a JSON pointer.
 fn pointers(value: &Json, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     match value {
@@ -169,14 +169,14 @@ fn apply(value: &mut Json, pointer: &str, change: &Change) {
     }
 }
 
-/// Findings that a schema expresses too.
+/// Returns true for findings that a schema expresses too.
 fn is_about_shape(code: Code) -> bool {
     let number = &code.as_str()[2..];
     (number.starts_with('3') && code != Code::VersionAsNumber)
         || matches!(code, Code::UnsupportedSchema | Code::BadVersion | Code::BadDigest)
 }
 
-/// Findings about things that a schema cannot say; such a document proves nothing either way.
+/// Returns true for findings that no schema can express; such a document proves nothing either way.
 fn is_beyond_schemas(code: Code) -> bool {
     matches!(
         code,

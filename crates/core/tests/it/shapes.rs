@@ -1,5 +1,5 @@
-//! The shapes of the published schemas are kept: names and descriptions of types may change, documents may not.
-//! `cargo xtask accept schemas` accepts other shapes.
+//! Tests that the shapes of the published schemas are kept: names and descriptions of types may change, documents may
+//! not. `cargo xtask accept schemas` accepts other shapes.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the tests share: the repository's packages, findings as lines, fixed property cases.
+//! Shared parts of the tests: the repository's packages, findings as lines, fixed property cases.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) fn checked(files: &MemoryFiles) -> Checked {
     check(files, &semver::Version::new(0, 1, 0))
 }
 
-/// The findings as lines `CODE file:line:column message`.
+/// Returns the findings as lines `CODE file:line:column message`.
 pub(crate) fn lines(checked: &Checked) -> Vec<String> {
     let line = |found: &crewagent_core::diagnostic::Diagnostic| {
         let at = found
@@ -37,7 +37,8 @@ pub(crate) fn lines(checked: &Checked) -> Vec<String> {
     checked.findings.iter().map(line).collect()
 }
 
-/// The same cases on every machine and every day. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for more and others.
+/// Returns a configuration with the same cases on every machine and every day. `PROPTEST_CASES` and `PROPTEST_RNG_SEED`
+/// ask for more and others.
 pub(crate) fn cases(count: u32) -> ProptestConfig {
     let asked = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     ProptestConfig {

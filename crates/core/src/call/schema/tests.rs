@@ -1,4 +1,4 @@
-//! The list of tools: readable, plain, and the same as what calls understand.
+//! Tests of the list of tools: readable, plain, and the same as the parser of calls understands.
 #![allow(clippy::disallowed_methods, reason = "the examples are files")]
 
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use super::*;
 use crate::call::Call;
 use crate::policy::FsPolicy;
 
-/// As a model sees them: one name, one sentence, one schema.
+/// Lists the tools as a model sees them: one name, one sentence, one schema.
 fn listed(policy: &Policy) -> String {
     let mut text = String::new();
     for tool in tools(policy) {
@@ -33,7 +33,7 @@ fn the_policy_decides_which_tools_there_are_and_their_limits() {
     assert_eq!(names, ["ui.ask_user"]);
 }
 
-/// What some provider or other refuses.
+/// Checks that a schema has nothing that some provider refuses.
 fn check_plain(schema: &Json, at: &str) {
     let keys = schema.as_object().unwrap_or_else(|| panic!("{at} is no object"));
     let kind = keys["type"].as_str().unwrap_or_else(|| panic!("{at} has not one type"));
@@ -74,7 +74,7 @@ fn the_schemas_are_plain() {
     }
 }
 
-/// A value that a schema allows, with everything it knows, except for some keys.
+/// Returns a value that a schema allows, with all its keys except for some.
 fn sample(schema: &Json, without: &[&str]) -> Json {
     match schema["type"].as_str().unwrap() {
         "object" => {
@@ -89,7 +89,7 @@ fn sample(schema: &Json, without: &[&str]) -> Json {
     }
 }
 
-/// Calls that use every property of a schema, and nothing else.
+/// Returns calls that use every property of a schema, and nothing else.
 fn samples(tool: &ToolSpec) -> Vec<Json> {
     let whole = |without: &[&str]| {
         let mut sample = sample(&tool.parameters, without);
@@ -139,7 +139,7 @@ fn calls_understand_every_property_and_schemas_know_every_parameter() {
         }
         let properties = tool.parameters["properties"].as_object().unwrap();
         assert!(properties.keys().all(|key| used.contains(key)), "{}: {used:?}", tool.name);
-        // What is required in one is required in the other.
+        // Keys that are required in one are required in the other.
         for key in properties.keys() {
             let mut less = samples(&tool).remove(0);
             less.as_object_mut().unwrap().remove(key);

@@ -1,4 +1,4 @@
-//! Forms as models write them, and answers as users do.
+//! Tests of forms as models write them, with answers as users write them.
 
 use serde_json::json;
 

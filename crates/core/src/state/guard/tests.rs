@@ -1,4 +1,4 @@
-//! Every rule of the guard, each with its legal neighbour.
+//! Tests of every rule of the guard, each with the nearest legal change.
 
 mod completion;
 mod document;
@@ -21,7 +21,7 @@ use crate::state::project_path::ProjectPath;
 
 const NOW: &str = "2026-11-15T10:00:00Z";
 
-/// A run in memory: its workflow, its state, and the files of its project.
+/// Run in memory: its workflow, its state, and the files of its project.
 struct Run {
     workflow: Workflow,
     state: StateDocument,
@@ -58,7 +58,7 @@ impl Run {
         self
     }
 
-    /// The same run with more in its state, whether that is legal or not.
+    /// Returns the run with more in its state, legal or not.
     fn with(mut self, update: Json) -> Self {
         self.state = self.edited(update);
         self
@@ -83,12 +83,12 @@ impl Run {
         StateDocument::from_frontmatter(update.apply(&self.state).unwrap())
     }
 
-    /// A patch, as `fs.apply_patch` makes it.
+    /// Proposes a patch, as `fs.apply_patch` does.
     fn patch(&self, update: Json) -> Result<Transition, Refusal> {
         self.propose(&self.applied(update))
     }
 
-    /// A whole new text, as `fs.write` makes it.
+    /// Proposes a whole new text, as `fs.write` does.
     fn write(&self, text: impl Into<Arc<str>>) -> Result<Transition, Refusal> {
         self.propose(&StateDocument::read(text))
     }
@@ -108,7 +108,7 @@ impl Run {
         })
     }
 
-    /// The text with one part replaced, as an edit makes it.
+    /// Proposes the text with one part replaced, as an edit does.
     fn replace(&self, old: &str, new: &str) -> Result<Transition, Refusal> {
         assert!(self.state.text().contains(old), "{old:?} is not in {}", self.state.text());
         self.write(self.state.text().replacen(old, new, 1))
@@ -121,7 +121,7 @@ impl Run {
     }
 }
 
-/// A refusal with this code, this rule, and these words; it always says where the run is and where it may go.
+/// Checks the code, the rule and the message of a refusal, which always names the position and the possible moves.
 #[track_caller]
 fn check_refused(
     result: Result<Transition, Refusal>,
@@ -142,7 +142,7 @@ fn check_refused(
     refusal
 }
 
-/// A refused transition that breaks exactly one rule.
+/// Checks that a refused transition breaks exactly one rule.
 #[track_caller]
 fn check_breaks(result: Result<Transition, Refusal>, rule: &str, says: &[&str]) {
     let refusal = check_refused(result, RefusalCode::Transition, Some(rule), says);

@@ -1,8 +1,8 @@
-//! Calls in words, in every form that is known.
+//! Tests of calls in text, in every known form.
 
 use super::{calls, detect, split};
 
-/// The content is a call with a path, and this is what is left of it.
+/// Checks that the content is a call with a path, and the text that remains.
 fn check_call(content: &str, words: &str) {
     assert!(detect(content), "{content}");
     let (left, found) = split(content);
@@ -10,7 +10,7 @@ fn check_call(content: &str, words: &str) {
     assert_eq!((left.as_str(), found), (words, expected), "{content}");
 }
 
-/// Something was meant as a call, but it cannot be read.
+/// Checks that a malformed call is noticed.
 fn check_noticed(content: &str) {
     assert!(detect(content), "{content}");
     assert_eq!(split(content), (content.to_owned(), Vec::new()), "{content}");

@@ -1,4 +1,4 @@
-//! Tools of servers: names, caps, and what is left out.
+//! Tests of server tools: names, caps, and omissions.
 
 use serde_json::json;
 

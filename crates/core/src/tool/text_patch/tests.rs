@@ -1,4 +1,4 @@
-//! Where hunks go, what they leave alone, and what a model is told when they do not fit.
+//! Tests of the position of hunks, of the text around them, and of the messages when they do not fit.
 
 use super::{FilePatch, TextPatch, apply};
 use crate::refusal::{Refusal, RefusalCode};
@@ -33,7 +33,7 @@ fn check_code(text: &str, diff: &str, code: RefusalCode, message: &str) -> Refus
     refusal
 }
 
-/// `*** Begin Patch` around hunks for one file.
+/// Puts `*** Begin Patch` around hunks for one file.
 pub(super) fn envelope(hunks: &str) -> String {
     format!("*** Begin Patch\n*** Update File: f\n{hunks}\n*** End Patch\n")
 }
@@ -84,7 +84,7 @@ fn several_hunks_are_applied_in_the_order_of_the_file() {
         "one\n2\n3\n4\n5\n6\n7\neight\n",
     );
     check_envelope(text, "@@\n-2\n+two\n@@\n-4\n-5\n@@\n 7\n+7.5", "1\ntwo\n3\n6\n7\n7.5\n8\n");
-    // The context behind one hunk may be the context before the next.
+    // Two hunks may share their context.
     check_envelope(
         text,
         "@@\n-2\n+two\n 3\n 4\n@@\n 3\n 4\n-5\n+five",
@@ -145,7 +145,7 @@ fn the_final_newline_stays_as_it_is_unless_the_diff_says_otherwise() {
         "a\nb",
     );
     check_diff("a\nb", "@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file\n", "A\nb");
-    // A claim about a line that is not the last one is only wrong.
+    // A marker on a line that is not the last one is only a mistake.
     check_diff("a\nb\n", "@@\n-a\n+A\n\\ No newline at end of file\n", "A\nb\n");
 }
 
@@ -184,7 +184,7 @@ fn lines_that_stay_keep_the_bytes_of_the_file() {
     check_diff("\"x\" - y\nb\n", "@@\n “x” — y\n-b\n+B\n", "\"x\" - y\nB\n");
     check_diff("e\u{301}\nb\n", "@@\n é\n-b\n+B\n", "e\u{301}\nB\n");
     check_diff("   \nb\n", "@@\n \n-b\n+B\n", "   \nB\n");
-    // Models forget the blank before a line, or see a blank line at the end.
+    // Models forget the space before a line, or see a blank line at the end.
     check_diff("def f():\n  a\n", "@@\ndef f():\n-  a\n+  b\n", "def f():\n  b\n");
     check_diff("a\nb\n", "@@\n a\n-b\n+B\n \n", "a\nB\n");
 }
@@ -222,7 +222,7 @@ fn numbers_decide_between_equal_places() {
     check_diff(text, "@@ -2 +2 @@\n-a\n+b\n", "x\nb\ny\na\nz\na\n");
     // Both numbers are two too large.
     check_diff(text, "@@ -5 +5 @@\n-y\n+Y\n@@ -8 +8 @@\n-a\n+b\n", "x\na\nY\na\nz\nb\n");
-    // Above a change that is made there is no place any more.
+    // A hunk is not searched above the one before it.
     check_diff(text, "@@\n-z\n+Z\n@@\n-a\n+b\n", "x\na\ny\na\nZ\nb\n");
 }
 

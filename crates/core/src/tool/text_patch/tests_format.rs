@@ -1,11 +1,11 @@
-//! The diffs that people, git and models write, and which file they are about.
+//! Tests of the diffs that people, git and models write, and of the files that they name.
 
 use super::tests::apply_diff;
 use super::{FileChange, FilePatch};
 use crate::refusal::RefusalCode;
 use crate::vpath::VPath;
 
-/// A file as one line: what happens, to which path, with how many hunks.
+/// Describes a file patch in one line: the operation, the path, the number of hunks.
 fn outline(file: &FilePatch) -> String {
     let path = file.path.as_deref().unwrap_or("-");
     match &file.change {
@@ -28,7 +28,7 @@ fn check_malformed(diff: &str, message: &str) {
     assert_eq!((refusal.message.as_str(), refusal.code), (message, RefusalCode::InvalidArguments));
 }
 
-/// That a diff changes `old` into `new` in a text of `ctx`, `old`.
+/// Checks that a diff changes `old` into `new` in a text of `ctx`, `old`.
 #[track_caller]
 fn check_understood(diff: &str) {
     assert_eq!(apply_diff("ctx\nold\n", diff).as_deref(), Ok("ctx\nnew\n"), "{diff:?}");

@@ -1,4 +1,4 @@
-//! What exact strings promise: one place, the bytes around it, and a reason when there is none.
+//! Guarantees of exact replacements: one place, unchanged bytes around it, and a reason when there is none.
 
 use super::{Replacement, TextPatch, apply};
 use crate::refusal::{Refusal, RefusalCode};

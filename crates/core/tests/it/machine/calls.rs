@@ -21,7 +21,7 @@ fn at(node: &str) -> RunState {
     RunState { current_node_id: node.to_owned(), ..RunState::default() }
 }
 
-/// A run that has just called the review of the release notes.
+/// Returns a run that has just called the review of the release notes.
 fn called() -> Play {
     let mut play = Play::of("nested-review", RunSettings::default());
     play.calls(&[("fs.apply_patch", "{}")]);
@@ -88,7 +88,7 @@ fn a_failed_child_leaves_its_caller_waiting_and_is_called_again_with_the_users_w
     let waits = rest(play.step(Input::Shifted(Shifted::Left(Box::new(change)))));
     assert_eq!((waits.phase, waits.reason), (Phase::WaitingUser, Some(Reason::Call)));
     assert!(waits.message.unwrap().contains("the document is empty"));
-    // Another process changes nothing about that.
+    // Resuming in another process does not change that.
     let waits = rest(play.step(Input::Resume { place: None, settings: None }));
     assert_eq!(waits.reason, Some(Reason::Call));
     let again = shift(play.user("It is in docs/notes.md."));
@@ -107,22 +107,22 @@ fn a_return_that_is_held_is_told_to_the_model_once_and_then_to_the_user() {
     let asked = play.step(held());
     check_asks(&asked, 3, None, "reviewer");
     assert_eq!(play.sent().last().unwrap(), "RETURN_HELD");
-    // It looks around, the return is tried again, and it keeps the floor.
+    // The model lists files, the return is retried, and the model stays in the called workflow.
     play.calls(&[("fs.list", "{}")]);
     assert!(matches!(shift(play.answered()), Shift::Return { attempt: 2, .. }));
     check_asks(&play.step(held()), 4, None, "reviewer");
     assert_eq!(play.sent().iter().filter(|line| *line == "RETURN_HELD").count(), 1);
-    // It has nothing more to do, and that did not help.
+    // The model does nothing more, and the return fails again.
     assert!(matches!(shift(play.says("I cannot.")), Shift::Return { attempt: 3, .. }));
     let waits = rest(play.step(held()));
     assert_eq!((waits.phase, waits.reason), (Phase::WaitingUser, Some(Reason::Call)));
-    // The user's words reach the model with the reason, if the return is still held.
+    // The user's message reaches the model with the reason, if the return is still held.
     assert!(matches!(shift(play.user("Write it yourself.")), Shift::Return { attempt: 4, .. }));
-    // No node is active, so the agent of the workflow speaks: that of the node which calls it.
+    // No node is active, so the agent of the calling node answers for the workflow.
     check_asks(&play.step(held()), 5, None, "release-manager");
     let sent = play.sent();
     assert_eq!(sent[sent.len() - 2..], ["USER_INPUT", "RETURN_HELD"], "{sent:?}");
-    // Words alone end in another try, which works this time.
+    // Text without calls leads to another attempt, which succeeds this time.
     assert!(matches!(shift(play.says("Done.")), Shift::Return { attempt: 5, .. }));
     check_asks(
         &play.step(left("step-03-record-notes")),
@@ -167,7 +167,7 @@ fn state_changes_say_which_call_they_are_of() {
     assert!(play.told.iter().any(of_call), "{:?}", play.told);
 }
 
-/// Calls can follow each other without a request, and the limit stops them all the same.
+/// Frames can follow each other without a request; the limit stops them too.
 #[test]
 fn calls_are_bounded_like_turns() {
     let limits = Limits { turns: 3, ..Limits::default() };

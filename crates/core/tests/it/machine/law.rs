@@ -1,4 +1,4 @@
-//! Whatever happens to a run, exactly one effect is open.
+//! Law of the machine: whatever happens to a run, exactly one effect is open.
 
 use crewagent_core::event::{Answer, Finish, Moved, Reply, StateChange};
 use crewagent_core::message::ToolCall;
@@ -13,7 +13,7 @@ use serde_json::Map;
 use super::{Play, confirm};
 use crate::support::cases;
 
-/// What may happen next, chosen by a number.
+/// Returns a possible next input, chosen by a number.
 fn random_input(machine: &Machine, choice: u16) -> Input {
     let call = |n: u16| ToolCall {
         id: if n.is_multiple_of(5) { String::new() } else { format!("c{}", n % 3) },
@@ -87,7 +87,7 @@ proptest! {
         let package = if nested { "nested-review" } else { "create-story-micro" };
         let mut play = Play::of(package, RunSettings { mode, ..RunSettings::default() });
         for choice in choices {
-            // A process may end and another one take over at any time.
+            // A process may end and another one resume at any time.
             if choice.is_multiple_of(13) {
                 let place = choice.is_multiple_of(26).then(|| Position {
                     state: play.machine.run_state().clone(),

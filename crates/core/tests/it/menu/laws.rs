@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::{action, agent};
 use crate::support::cases;
 
-/// Texts that meet each other, and texts of anything.
+/// Generates texts that resemble each other, and arbitrary ones.
 fn text() -> impl Strategy<Value = String> {
     let pieces = [
         "create",
@@ -88,7 +88,7 @@ fn item() -> impl Strategy<Value = MenuItem> {
     )
 }
 
-/// A menu whose items tell by their data which place they have.
+/// Generates a menu whose items hold their index as data.
 fn menu() -> impl Strategy<Value = Agent> {
     prop::collection::vec(item(), 0..6).prop_map(|mut items| {
         for (index, item) in items.iter_mut().enumerate() {
@@ -105,7 +105,7 @@ fn surface() -> impl Strategy<Value = Surface> {
     prop::sample::select(Surface::ALL.to_vec())
 }
 
-/// The places in the whole menu of the items that can be seen.
+/// Returns the indices in the whole menu of the visible items.
 fn seen(agent: &Agent, surface: Surface) -> Vec<usize> {
     (0..agent.menu.len()).filter(|index| surface.shows(&agent.menu[*index])).collect()
 }

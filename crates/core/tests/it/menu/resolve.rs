@@ -1,4 +1,4 @@
-//! What commands come to: workflows, scripts, prompts, and every way to fail.
+//! Resolution of commands: workflows, scripts, prompts, and every failure.
 
 use crewagent_core::menu::{
     Action, DataFormat, DataRef, MenuErrorCode, Target, Work, resolve, started_by, validate,
@@ -11,7 +11,7 @@ use crewagent_testkit::package::MemoryFiles;
 use super::{agent, item, trigger};
 use crate::support::{checked, example};
 
-/// What stands in the project.
+/// Files of the project.
 const PROJECT: &[(&str, &str)] = &[
     ("notes.md", "# Notes\n"),
     ("docs/rules.md", "---\ntitle: Rules\n---\n# Rules\n"),
@@ -67,7 +67,7 @@ fn said(text: &str) -> Work {
     Work::Action(text.to_owned())
 }
 
-/// An action in a few words.
+/// Describes an action.
 fn shown(action: &Action) -> String {
     match action {
         Action::StartWorkflow { workflow, .. } => format!("workflow {workflow}"),

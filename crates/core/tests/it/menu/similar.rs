@@ -1,4 +1,4 @@
-//! The contract of menus, rule by rule: what is similar to a word of the menu, and what is conversation.
+//! Contract of menus, rule by rule: input that is similar to a word of the menu, and input that is conversation.
 
 use crewagent_core::menu::{Candidate, Command, Surface, route};
 use crewagent_core::package::agents::MenuItem;
@@ -12,7 +12,7 @@ fn something_similar_is_its_item_if_it_is_the_only_one() {
     check(
         &team(),
         &[
-            // The words of a trigger, whatever stands between them.
+            // All words of a trigger, with anything between them.
             ("create story", "1 high story"),
             ("Create_Story!", "1 high story"),
             ("validate prd", "2 high prd"),

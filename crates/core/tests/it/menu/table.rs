@@ -1,5 +1,5 @@
-//! The contract of menus, rule by rule: numbers, words, handlers, commands. Every case is what a user types and what
-//! becomes of it. The numbers of rules are those of the contract.
+//! Contract of menus, rule by rule: numbers, words, handlers, commands. Every case is an input and its routing. The
+//! numbers of rules are those of the contract.
 
 use crewagent_core::menu::{MenuLine, Surface, menu_of, route, words};
 use crewagent_core::package::agents::{Agent, MenuItem};
@@ -19,7 +19,7 @@ pub(super) fn check(agent: &Agent, table: &[(&str, &str)]) {
     check_on(Surface::Ide, agent, table);
 }
 
-/// A menu as authors write it.
+/// Returns a typical menu.
 pub(super) fn team() -> Agent {
     agent(vec![
         item("create-story", "[CS] Write the next story of the sprint", "story"),

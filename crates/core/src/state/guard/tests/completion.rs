@@ -1,4 +1,4 @@
-//! Rules about the end: where a workflow may be completed, and what happens to it afterwards.
+//! Rules about completion: where a workflow may be completed, and what is allowed afterwards.
 
 use super::super::Completion;
 use super::*;

@@ -1,4 +1,4 @@
-//! Rules about the document itself: it parses, it has the right shape, and what must stay stays.
+//! Rules about the document itself: it parses, it has the right shape, and protected values stay.
 
 use super::*;
 use crate::state::fixture;
@@ -7,7 +7,7 @@ fn started() -> Run {
     Run::new(fixture::create_story())
 }
 
-/// A run that has come a little way, with something in each of its lists.
+/// Returns a run at a later node, with an entry in each of its lists.
 fn under_way() -> Run {
     started().at("step-02-discover-inputs").with(json!({
         "stepsCompleted.append": ["step-01-select-story", "step-01-select-story"],

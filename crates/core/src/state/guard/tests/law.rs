@@ -1,5 +1,5 @@
-//! The law of the guard: whatever a model tries, on whatever graph, an accepted change is a legal step of a walk that
-//! is recorded, and a refusal says how to continue.
+//! Law of the guard: whatever a model tries, on whatever graph, an accepted change is a legal and recorded step, and a
+//! refusal says how to continue.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -10,7 +10,7 @@ use crate::package::graph::{Edge, NodeKind};
 use crate::state::fixture::{Drawn, drawn};
 
 const IDS: [&str; 5] = ["n0", "n1", "n2", "n3", "n4"];
-/// No edge has the last one.
+/// Labels of moves. No edge has the last one.
 const LABELS: [&str; 3] = ["x", "y", "z"];
 const KINDS: [&str; 4] = ["step", "decision", "merge", "end"];
 const OUTPUTS: [&[&str]; 4] = [&[], &[], &["artifacts/a.md"], &["artifacts/<v>.md"]];
@@ -20,7 +20,7 @@ fn node() -> impl Strategy<Value = (usize, usize, usize)> {
     (0..KINDS.len(), 0..OUTPUTS.len(), 0..SETS.len())
 }
 
-/// An edge between two of the nodes; half of them have a condition on `v`.
+/// Generates an edge between two of the nodes; half of them have a condition on `v`.
 fn edge(nodes: usize) -> impl Strategy<Value = Json> {
     (0..nodes, 0..nodes, 0..2usize, any::<bool>(), prop::option::of(1..4u8)).prop_map(
         |(from, to, label, is_default, wanted)| {
@@ -53,10 +53,10 @@ fn workflows() -> impl Strategy<Value = Workflow> {
         })
 }
 
-/// What a model tries.
+/// Attempt of a model.
 #[derive(Clone, Debug)]
 enum Attempt {
-    /// Patches along the graph, as well as chance allows.
+    /// Patches along the graph, as far as random values allow.
     Patch {
         target: Option<usize>,
         steps: Vec<usize>,
@@ -146,7 +146,7 @@ fn proposed(run: &Run, attempt: &Attempt) -> Proposed {
     }
 }
 
-/// Whether an edge may be taken, said once more in the plainest way.
+/// Returns true if an edge may be taken, by an independent and simpler implementation.
 fn is_open(run: &Run, edge: &Edge, v: Option<&Json>) -> bool {
     let holds =
         |edge: &Edge| edge.condition_expr.as_ref().map(|rule| Some(&rule.as_json()["=="][1]) == v);
@@ -166,7 +166,7 @@ fn is_last(run: &Run, id: &str) -> bool {
         || !run.workflow.graph.edges().iter().any(|edge| edge.from.as_str() == id)
 }
 
-/// Everything that must be true of a change that was let through.
+/// Checks all properties of an accepted change.
 fn check_step(
     run: &Run,
     transition: &Transition,
@@ -225,7 +225,7 @@ fn check_step(
     Ok(())
 }
 
-/// A model that does everything right is never stopped.
+/// Checks that a model that does everything right is never refused.
 fn check_no_dead_end(run: &Run) -> Result<(), TestCaseError> {
     let graph = &run.workflow.graph;
     let current = run.state.current_node_id(graph).to_owned();

@@ -1,4 +1,4 @@
-//! The rule about declared outputs and variables: enforced, warned about, or off.
+//! Tests of the rule about declared outputs and variables: enforced, warned about, or off.
 
 use super::*;
 use crate::state::fixture::{self, Drawn, drawn, end};

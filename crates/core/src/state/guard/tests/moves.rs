@@ -1,11 +1,11 @@
-//! Rules about moves: along one open edge, with records that agree.
+//! Rules about moves: along one open edge, with consistent records.
 
 use super::*;
 use crate::state::fixture::{self, Drawn, drawn, end, step};
 
 const DECIDE: &str = "decide-02-project-type";
 
-/// a → b → c → z in a row.
+/// Returns a run of the workflow a → b → c → z.
 fn row() -> Run {
     let edges = json!([
         {"from": "a", "to": "b", "label": "next"},
@@ -19,7 +19,7 @@ fn branch() -> Run {
     Run::new(fixture::hello_branch()).at(DECIDE)
 }
 
-/// A review that has looked at the draft, with this verdict after so many revisions.
+/// Returns a run whose review has read the draft, with this verdict and number of revisions.
 fn review(verdict: &str, revisions: u32) -> Run {
     let variables =
         json!({"variables.set": {"reviewVerdict": verdict, "revisionCount": revisions}});

@@ -1,4 +1,4 @@
-//! Records that the runtime adds when the model leaves them out, and the bytes that it leaves alone.
+//! Records that the runtime adds when the model omits them, and bytes that it must not change.
 
 use super::*;
 use crate::state::fixture::{self, drawn, end, step};
@@ -88,7 +88,7 @@ fn the_end_node_is_recorded_when_only_the_status_says_complete() {
     assert_eq!(recorded(&transition)[0], json!({"key": "stepsCompleted", "value": "end-99"}));
 }
 
-/// A decision that a model wrote by hand is dated in its own style.
+/// Checks that a handwritten decision is dated in its own style.
 fn check_dated(log: &str, expected: &str) {
     let run = branch();
     let text = run
@@ -175,7 +175,7 @@ fn books_that_cannot_be_kept_are_refused() {
     }
 }
 
-/// The frame is stale: it is left over after the user moved the run by hand.
+/// Starts with a stale frame, left after the user moved the run by hand.
 #[test]
 fn a_call_that_is_over_goes_with_the_next_move() {
     let mut run = branch();
